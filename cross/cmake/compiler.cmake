@@ -1,0 +1,54 @@
+# How every one of our targets is compiled: language, warnings, hardening, sanitizers, linker.
+# Targets take it by linking holdfast_options.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # sloppiness: needed for the tests' precompiled header; base_dir: hits across checkouts.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+endif()
+
+add_library(holdfast_options INTERFACE)
+target_include_directories(holdfast_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(holdfast_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
+  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wuseless-cast -Wimplicit-fallthrough
+  -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
+  -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
+  -ffunction-sections -fdata-sections
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS)
+target_link_options(holdfast_options INTERFACE -Wl,-z,relro,-z,now -Wl,--gc-sections)
+
+if(HOLDFAST_WERROR)
+  target_compile_options(holdfast_options INTERFACE -Werror)
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+  target_compile_options(holdfast_options INTERFACE -fcf-protection)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
+  target_compile_options(holdfast_options INTERFACE -mbranch-protection=standard)
+endif()
+
+if(HOLDFAST_SANITIZE)
+  add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+else()
+  target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
+
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Beast's translation units take most of a gigabyte each; never two at a time on a small machine.
+set_property(GLOBAL PROPERTY JOB_POOLS heavy=1)

@@ -1,0 +1,14 @@
+# What we build on, and nothing else: the list of DESIGN section 6.
+
+find_package(Threads REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+find_package(tl-expected REQUIRED)
+if(HOLDFAST_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,123 @@
+// HTTP as the rest of the project sees it: plain values, streams and tunnels; no Beast.
+//
+// Threading: everything here belongs to the one thread that runs the loop.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/net/connection.h"
+#include "platform/result.h"
+
+namespace holdfast::http {
+
+namespace asio = boost::asio;
+
+enum class Method : std::uint8_t { get, head, put, post, patch, remove, options, other };
+
+[[nodiscard]] std::string_view to_string(Method method);    // "GET", "DELETE"; "OTHER" for other
+[[nodiscard]] Method parse_method(std::string_view text);   // exact, upper case
+
+struct Header {
+  std::string name;
+  std::string value;
+
+  bool operator==(const Header&) const = default;
+};
+
+// An ordered list of headers; names compare without regard to case.
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<Header> headers) : headers_(headers) {}
+
+  // The first value, or "" when there is none.
+  [[nodiscard]] std::string_view get(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const;
+  // Replaces every header of that name.
+  void set(std::string_view name, std::string value);
+  void add(std::string name, std::string value) {
+    headers_.push_back({std::move(name), std::move(value)});
+  }
+  void remove(std::string_view name);
+
+  [[nodiscard]] auto begin() const { return headers_.begin(); }
+  [[nodiscard]] auto end() const { return headers_.end(); }
+  [[nodiscard]] std::size_t size() const { return headers_.size(); }
+  bool operator==(const Headers&) const = default;
+
+ private:
+  std::vector<Header> headers_;
+};
+
+// The query of a target, decoded, in order; a name may repeat.
+class Query {
+ public:
+  // Errors: invalid (a broken percent escape).
+  [[nodiscard]] static Result<Query> parse(std::string_view raw);
+
+  // The first value, or "" when there is none.
+  [[nodiscard]] std::string_view get(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const;
+  // As Kubernetes reads a boolean option: absent, "0" and "false" are false, all else is true.
+  [[nodiscard]] bool flag(std::string_view name) const;
+  void set(std::string_view name, std::string value);
+  void remove(std::string_view name);
+  // "a=b&c=d", encoded; "" when empty.
+  [[nodiscard]] std::string encode() const;
+
+  [[nodiscard]] auto begin() const { return pairs_.begin(); }
+  [[nodiscard]] auto end() const { return pairs_.end(); }
+  [[nodiscard]] bool empty() const { return pairs_.empty(); }
+  bool operator==(const Query&) const = default;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> pairs_;
+};
+
+// A body that is produced or consumed piece by piece: a watch.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+  // The next piece, never empty; "" once the stream has ended well.
+  // Errors: unavailable (broken off), timeout, cancelled.
+  virtual asio::awaitable<Result<std::string>> next() = 0;
+  // Makes a waiting and every later next() answer `cancelled`. May be called more than once.
+  virtual void cancel() = 0;
+};
+
+struct Request {
+  Method method = Method::get;
+  std::string target;  // origin-form as on the wire: "/api/v1/pods?watch=true"
+  Headers headers;
+  std::string body;    // at most Limits::body_bytes
+  net::Peer peer = {};  // who asks; only set by a server
+  std::string method_text = {};  // when method is Method::other
+
+  // The target before and after the first '?'.
+  [[nodiscard]] std::string_view path() const;
+  [[nodiscard]] std::string_view query() const;
+};
+
+struct Response {
+  int status = 200;
+  Headers headers = {};
+  std::string body = {};
+  // Instead of `body`, when set: sent chunked as pieces come, or, from a client, read so.
+  std::shared_ptr<BodyStream> stream = {};
+  // With status 101: the bytes after the answer, in both directions.
+  std::shared_ptr<net::Connection> tunnel = {};
+};
+
+// Answers one request. Never throws; what went wrong is a Response, too. The request outlives the
+// coroutine.
+using Handler = std::function<asio::awaitable<Response>(const Request&)>;
+
+}  // namespace holdfast::http

@@ -1,0 +1,55 @@
+// A stream of bytes to one peer, over TCP or TLS, and who that peer is.
+//
+// Threading: the loop's thread only. One read and one write may be under way at a time.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/result.h"
+#include "platform/time.h"
+
+namespace holdfast::net {
+
+namespace asio = boost::asio;
+
+// The far end. Names come from a client certificate that our CA has signed, or are empty.
+struct Peer {
+  std::string address;  // "127.0.0.1"
+  std::uint16_t port = 0;
+  std::optional<std::uint32_t> uid = {};  // owner of the socket, when the peer is on loopback
+  std::string common_name = {};
+  std::vector<std::string> organizations = {};
+};
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+
+  // Waits for at least one byte; returns how many were read, 0 once the peer has finished.
+  // Errors: timeout, unavailable (reset), cancelled.
+  virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) = 0;
+
+  // Sends all of `bytes`, which must stay alive until then. Errors: as read_some().
+  virtual asio::awaitable<Status> write(std::string_view bytes) = 0;
+
+  // Sends "no more from us" and leaves reading open.
+  virtual void shutdown_write() = 0;
+
+  // Every operation under way or begun later fails with `timeout` at `deadline`; MonoTime::max()
+  // for never. The deadline stays until it is set again.
+  virtual void expires_at(MonoTime deadline) = 0;
+
+  // Cuts both directions at once; operations under way fail with `cancelled`.
+  virtual void close() = 0;
+
+  [[nodiscard]] virtual const Peer& peer() const = 0;
+};
+
+}  // namespace holdfast::net

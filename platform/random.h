@@ -1,0 +1,43 @@
+// The only randomness: seeded by the caller, so that a simulation with the same seed is the same.
+//
+// Pure code is handed a Random&; daemons seed it from the kernel, tests and the simulator from a
+// number they print.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "platform/time.h"
+
+namespace holdfast {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  // Seeded from the kernel's entropy.
+  [[nodiscard]] static Random from_entropy();
+
+  [[nodiscard]] std::uint64_t next();
+
+  // Uniform in [0, 1).
+  [[nodiscard]] double unit();
+
+  // Uniform in [0, bound); 0 when `bound` is 0.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+
+  // Full jitter: uniform in [0, most].
+  [[nodiscard]] Duration jitter(Duration most);
+
+  // `length` characters that are drawn from `alphabet`, which must not be empty.
+  [[nodiscard]] std::string text(std::size_t length, std::string_view alphabet);
+
+  // A random (version 4) UUID in its usual form.
+  [[nodiscard]] std::string uuid();
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace holdfast

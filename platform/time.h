@@ -1,0 +1,60 @@
+// Time, as two types that refuse to be mixed.
+//
+// MonoTime counts since boot (CLOCK_BOOTTIME, so it keeps running through suspend) and is the only
+// time that rules may compare or add to. WallTime is the calendar; it jumps when NTP or an operator
+// says so, and may be used only for display, for records and on the wire.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "platform/result.h"
+
+namespace holdfast {
+
+struct MonoTag {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<MonoTag>;
+  static constexpr bool is_steady = true;
+};
+
+using Duration = std::chrono::nanoseconds;
+using MonoTime = MonoTag::time_point;
+using WallTime = std::chrono::sys_time<Duration>;
+
+// Where the shell gets its time. Pure code never sees a Clock: it is handed `now`.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual MonoTime mono() const = 0;
+  [[nodiscard]] virtual WallTime wall() const = 0;
+};
+
+// CLOCK_BOOTTIME and CLOCK_REALTIME. Stateless; any thread.
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] MonoTime mono() const override;
+  [[nodiscard]] WallTime wall() const override;
+};
+
+// How many digits of a second to print: none, or six (Kubernetes' Time and MicroTime).
+enum class TimeDigits : std::uint8_t { seconds, micros };
+
+// RFC 3339 in UTC: "2026-11-21T01:02:03Z", "2026-11-21T01:02:03.000004Z". Truncates.
+[[nodiscard]] std::string format_rfc3339(WallTime time, TimeDigits digits = TimeDigits::seconds);
+
+// Reads RFC 3339 with any offset and up to nine digits of a second.
+// Errors: invalid, naming the text.
+[[nodiscard]] Result<WallTime> parse_rfc3339(std::string_view text);
+
+// Durations as Go writes and reads them: "1h2m3.5s", "300ms", "-1.5h", "0s".
+// Errors of parse: invalid (no unit, unknown unit, out of the range of 292 years).
+[[nodiscard]] std::string format_duration(Duration duration);
+[[nodiscard]] Result<Duration> parse_duration(std::string_view text);
+
+}  // namespace holdfast

@@ -1,0 +1,1 @@
+// Keeps the folder compiling until its first file lands.

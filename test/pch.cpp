@@ -1,0 +1,3 @@
+#include "pch.h"
+
+int main() {}

@@ -1,0 +1,22 @@
+// A new empty directory that goes away with its owner, files and all.
+
+#pragma once
+
+#include <filesystem>
+
+namespace holdfast::test {
+
+class ScratchDir {
+ public:
+  ScratchDir();
+  ~ScratchDir();
+  ScratchDir(const ScratchDir&) = delete;
+  ScratchDir& operator=(const ScratchDir&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace holdfast::test

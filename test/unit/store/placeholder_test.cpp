@@ -1,0 +1,1 @@
+// Keeps the program linking until its first test lands.

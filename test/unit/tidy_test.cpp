@@ -1,0 +1,155 @@
+// The architecture, as a test: who may include whom, what may not be said at all, how long a file
+// may be, and what stands at the top level.
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = HOLDFAST_SOURCE_ROOT;
+
+const std::set<std::string> top_level = {
+    "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "agent",
+    "cross",          "platform",          "store",   "sync",      "test",
+    "build",  // never in a commit: .gitignore has it
+};
+
+const std::map<std::string, std::set<std::string>> may_include = {
+    {"platform", {"platform"}},
+    {"store", {"store", "platform", "embedded"}},
+    {"sync", {"sync", "platform", "embedded"}},
+    {"agent", {"agent", "sync", "store", "platform", "embedded"}},
+};
+
+// The value headers: all that pure code may know of the machine.
+const std::set<std::string> pure_headers = {
+    "platform/check.h", "platform/random.h", "platform/result.h", "platform/text.h",
+    "platform/time.h",
+};
+
+struct Ban {
+  std::string text;
+  std::string allowed_under;  // path prefix; empty: nowhere
+  std::string instead;
+};
+
+const std::vector<Ban> bans = {
+    {"<boost/beast", "platform/", "platform/http/message.h"},
+    {"<sqlite3.h>", "store/sqlite.cpp", "store/sqlite.h"},
+    {"<spdlog/", "platform/log.cpp", "platform/log.h"},
+    {"<openssl/", "platform/tls/", "platform/tls/"},
+    {"<thread>", "", "the loop"},
+    {"<regex>", "", "platform/text.h"},
+    {"steady_clock", "platform/", "a MonoTime handed in by the caller"},
+    {"system_clock", "platform/", "Clock::wall()"},
+    {"sleep_for", "", "a deadline"},
+    {"[&]", "", "name what you capture"},
+    {"TODO", "", "an issue"},
+    {"FIXME", "", "an issue"},
+};
+
+struct SourceFile {
+  std::string name;  // from the root: "sync/api/types.h"
+  std::vector<std::string> lines;
+
+  [[nodiscard]] std::string folder() const { return name.substr(0, name.find('/')); }
+};
+
+std::vector<SourceFile> source_files(const std::vector<std::string>& folders) {
+  std::vector<SourceFile> files;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cpp") continue;
+      SourceFile file{fs::relative(entry.path(), root).generic_string(), {}};
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+const std::vector<std::string> product = {"platform", "store", "sync", "agent"};
+
+// The file that an `#include "..."` line names, or nothing.
+std::optional<std::string> included(const std::string& line) {
+  constexpr std::string_view start = "#include \"";
+  if (!line.starts_with(start)) return std::nullopt;
+  return line.substr(start.size(), line.find('"', start.size()) - start.size());
+}
+
+TEST(Tidy, NothingNewAtTheTopLevel) {
+  for (const auto& entry : fs::directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(name.starts_with('.') || top_level.contains(name)) << name;
+  }
+}
+
+TEST(Tidy, IncludesCrossNoForbiddenBorder) {
+  for (const SourceFile& file : source_files(product)) {
+    const auto& allowed = may_include.at(file.folder());
+    for (const std::string& line : file.lines) {
+      const auto header = included(line);
+      if (!header) continue;
+      const std::string there = header->substr(0, header->find('/'));
+      EXPECT_TRUE(allowed.contains(there)) << file.name << ": " << line;
+      const bool pure = file.folder() != "sync" || there != "platform";
+      EXPECT_TRUE(pure || pure_headers.contains(*header)) << file.name << ": " << line;
+    }
+  }
+}
+
+TEST(Tidy, BannedTextStaysInItsPlace) {
+  for (const SourceFile& file : source_files(product)) {
+    for (std::size_t number = 0; number < file.lines.size(); ++number) {
+      for (const Ban& ban : bans) {
+        const bool allowed = !ban.allowed_under.empty() && file.name.starts_with(ban.allowed_under);
+        EXPECT_TRUE(allowed || file.lines[number].find(ban.text) == std::string::npos)
+            << file.name << ":" << number + 1 << ": use " << ban.instead;
+      }
+    }
+  }
+}
+
+TEST(Tidy, BeastLivesInFewFiles) {
+  std::set<std::string> users;
+  for (const SourceFile& file : source_files(product)) {
+    for (const std::string& line : file.lines) {
+      if (line.find("<boost/beast") != std::string::npos) users.insert(file.name);
+    }
+  }
+  users.erase("platform/boost_src.cpp");
+  EXPECT_LE(users.size(), 2u);
+}
+
+TEST(Tidy, FilesAndLinesAreShort) {
+  auto folders = product;
+  folders.push_back("test");
+  for (const SourceFile& file : source_files(folders)) {
+    EXPECT_LE(file.lines.size(), 400u) << file.name << " wants splitting";
+    for (std::size_t number = 0; number < file.lines.size(); ++number) {
+      EXPECT_LE(file.lines[number].size(), 100u) << file.name << ":" << number + 1;
+    }
+  }
+}
+
+TEST(Tidy, HeadersOpenWithWhatTheyAreFor) {
+  for (const SourceFile& file : source_files(product)) {
+    if (!file.name.ends_with(".h")) continue;
+    ASSERT_FALSE(file.lines.empty()) << file.name;
+    EXPECT_TRUE(file.lines.front().starts_with("// ")) << file.name;
+  }
+}
+
+TEST(Tidy, EveryFolderSaysWhatItIs) {
+  for (const std::string folder : {"platform", "store", "sync", "agent", "cross", "test"}) {
+    EXPECT_TRUE(fs::exists(root / folder / "README.md")) << folder;
+  }
+}
+
+}  // namespace
