@@ -74,8 +74,10 @@ const std::string_view same_pods[] = {
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p1","namespace":"t","uid":"91e9",)"
     R"("resourceVersion":"213","creationTimestamp":"2026-11-21T01:23:14Z",)"
     R"("deletionTimestamp":"2026-11-21T01:23:54Z","deletionGracePeriodSeconds":30,)"
-    R"("labels":{"app":"web"},"managedFields":[{"manager":"x"}]},"spec":{"containers":[{"name":"c",)"
-    R"("image":"x","command":["sh"],"args":["-c"],"workingDir":"/w","ports":[{"containerPort":80}],)"
+    R"("labels":{"app":"web"},"managedFields":[{"manager":"x"}]},)"
+    R"("spec":{"containers":[{"name":"c",)"
+    R"("image":"x","command":["sh"],"args":["-c"],"workingDir":"/w",)"
+    R"("ports":[{"containerPort":80}],)"
     R"("envFrom":[{"configMapRef":{"name":"cm"}}],"env":[{"name":"A","value":"1"},{"name":"B",)"
     R"("valueFrom":{"secretKeyRef":{"name":"s","key":"k","optional":false}}},{"name":"C",)"
     R"("valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}},{"name":"D",)"
@@ -90,7 +92,8 @@ const std::string_view same_pods[] = {
     R"("podIP":"10.1.0.5","podIPs":[{"ip":"10.1.0.5"}],"startTime":"2026-01-01T00:00:00Z",)"
     R"("containerStatuses":[{"name":"c","state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}},)"
     R"("lastState":{"terminated":{"exitCode":1,"reason":"Error","startedAt":null,)"
-    R"("finishedAt":null}},"ready":true,"restartCount":2,"image":"x","imageID":"i","started":true}],)"
+    R"("finishedAt":null}},"ready":true,"restartCount":2,"image":"x","imageID":"i",)"
+    R"("started":true}],)"
     R"("qosClass":"BestEffort"},"x-new":{"deep":[1.5,{"a":null}]}})",
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"creationTimestamp":null},)"
     R"("spec":{"containers":[]},"status":{}})",
