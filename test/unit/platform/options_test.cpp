@@ -106,7 +106,7 @@ TEST_F(OptionsFile, MistakesAreNamedByLine) {
   EXPECT_EQ(with_file("- a\n").error, file + ": not a map of names to values");
   EXPECT_EQ(with_file("word: a\n").error, file + ":1: unknown key \"word\"");
   EXPECT_EQ(with_file("fast: yes\n").error, file + ":1: fast: neither true nor false: \"yes\"");
-  EXPECT_NE(with_file("name: 'x\n").error.find(file + ":"), std::string::npos);
+  EXPECT_NE(with_file("name: [x\n").error.find(file + ":"), std::string::npos);
   EXPECT_EQ(parse({"run", "--config=/no/such"}).error, "/no/such: cannot be read");
 }
 
