@@ -77,8 +77,8 @@ struct Options::Impl {
   using Group = std::map<std::string, Option>;
 
   void add(const std::string& name, std::string shown, std::string help, Setter set) {
-    CLI::Option* flag =
-        current->add_option_function<Words>("--" + name, [](const Words&) {}, std::move(help));
+    CLI::Option* flag = current->add_option_function<Words>(
+        "--" + name, [](const Words&) {}, std::move(help));
     flag->default_str(std::move(shown))->expected(1);
     flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     groups[current->get_name()][name] = {std::move(set), flag};

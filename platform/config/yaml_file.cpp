@@ -37,7 +37,8 @@ Result<std::vector<FileEntry>> read_entries(const std::string& path) {
   for (const auto& pair : root) {
     TRY(FileEntry entry, read_entry(path, pair.first, pair.second));
     if (!seen.insert(entry.key).second) {
-      return fail(Errc::invalid, place(path, pair.first.Mark()) + ": " + entry.key + " stands twice");
+      return fail(Errc::invalid,
+                  place(path, pair.first.Mark()) + ": " + entry.key + " stands twice");
     }
     entries.push_back(std::move(entry));
   }
