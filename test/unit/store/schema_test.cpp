@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "store/cache.h"
 #include "store/migrate.h"
 #include "store/revisions.h"
 #include "test/unit/store/outcome.h"
@@ -12,13 +13,14 @@
 namespace holdfast::store {
 namespace {
 
-const Schema* const schemas[] = {&revisions_schema()};
+const Schema* const schemas[] = {&cache_schema(), &revisions_schema()};
 
 // Every object's SQL but for comments and layout, by name.
 std::map<std::string, std::string> objects(Database& database) {
   Statement all = database.prepare(
       "SELECT name, sql FROM sqlite_schema"
-      " WHERE sql IS NOT NULL AND name NOT IN ('meta', 'rollback') ORDER BY name");
+      " WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'rollback')"
+      " ORDER BY name");
   Cursor row = all.use();
   std::map<std::string, std::string> found;
   while (value(row.next())) {
