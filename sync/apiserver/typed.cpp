@@ -6,7 +6,6 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "platform/time.h"
-#include "sync/api/quantity.h"
 
 namespace holdfast::sync {
 namespace {
@@ -63,7 +62,7 @@ std::string_view go_kind(const json::value& value) {
 tl::unexpected<Error> mismatch(const StructType& owner, const json::value& value,
                                std::string_view wanted, const Place& place) {
   std::string found(go_kind(value));
-  if (value.is_number()) found += " " + std::string(json::serialize(value));
+  if (value.is_number()) found += " " + json::serialize(value);
   return fail(Errc::invalid, "json: cannot unmarshal " + found + " into Go struct field " +
                                  std::string(owner.name) + "." + place.plain + " of type " +
                                  std::string(wanted));
@@ -136,8 +135,7 @@ Result<json::value> read_time(const json::value& value, TimeDigits digits) {
 Result<json::value> read_quantity(const json::value& value) {
   const std::string text =
       value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-  TRY(const Quantity quantity, Quantity::parse(text));
-  return json::value(quantity.to_string());
+  return json::value(text);
 }
 
 // The number as int64 when it is whole and fits `Integer`.
