@@ -95,9 +95,9 @@ class BodyStream {
 
 struct Request {
   Method method = Method::get;
-  std::string target;  // origin-form as on the wire: "/api/v1/pods?watch=true"
-  Headers headers;
-  std::string body;    // at most Limits::body_bytes
+  std::string target = {};  // origin-form as on the wire: "/api/v1/pods?watch=true"
+  Headers headers = {};
+  std::string body = {};  // at most ReaderLimits::body_bytes
   net::Peer peer = {};  // who asks; only set by a server
   std::string method_text = {};  // when method is Method::other
 
