@@ -67,11 +67,10 @@ void attachment_cells(json::array& cells, const json::object& attachment, WallTi
 
 // "RWO,ROX"
 std::string access_modes(const json::array& modes) {
-  static const std::map<std::string_view, std::string_view> shorts = {
-      {"ReadWriteOnce", "RWO"},
-      {"ReadOnlyMany", "ROX"},
-      {"ReadWriteMany", "RWX"},
-      {"ReadWriteOncePod", "RWOP"}};
+  static const std::map<std::string_view, std::string_view> shorts = {{"ReadWriteOnce", "RWO"},
+                                                                      {"ReadOnlyMany", "ROX"},
+                                                                      {"ReadWriteMany", "RWX"},
+                                                                      {"ReadWriteOncePod", "RWOP"}};
   std::vector<std::string> parts;
   for (const json::value& mode : modes) {
     const auto found = shorts.find(as_text(mode));

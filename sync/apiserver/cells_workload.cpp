@@ -51,8 +51,8 @@ void replicaset_cells(json::array& cells, const json::object& set, WallTime now)
 void daemonset_cells(json::array& cells, const json::object& set, WallTime now) {
   cells.emplace_back(name_of(set));
   for (const std::string_view count :
-       {"desiredNumberScheduled", "currentNumberScheduled", "numberReady",
-        "updatedNumberScheduled", "numberAvailable"}) {
+       {"desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled",
+        "numberAvailable"}) {
     cells.emplace_back(dig_int(set, {"status", count}));
   }
   cells.emplace_back(format_labels(dig_object(set, {"spec", "template", "spec", "nodeSelector"})));

@@ -78,8 +78,8 @@ void service(json::object& object) {
     json::object& port = item.get_object();
     if (dig_text(port, {"protocol"}).empty()) port["protocol"] = "TCP";
     const json::value* target = dig(port, {"targetPort"});
-    const bool unset = target == nullptr || int_or_string(*target).empty() ||
-                       int_or_string(*target) == "0";
+    const bool unset =
+        target == nullptr || int_or_string(*target).empty() || int_or_string(*target) == "0";
     const json::value number = dig_int(port, {"port"});
     if (unset) port["targetPort"] = number;
   }
@@ -157,11 +157,20 @@ void priorityclass(json::object& object) {
 using Defaults = void (*)(json::object&);
 
 constexpr std::pair<std::string_view, Defaults> table[] = {
-    {"Pod", default_pod},        {"Deployment", deployment}, {"ReplicaSet", replicaset},
-    {"DaemonSet", daemonset},    {"Node", node},             {"Service", service},
-    {"Secret", secret},          {"Endpoints", endpoints},   {"EndpointSlice", endpointslice},
-    {"PersistentVolume", volume}, {"PersistentVolumeClaim", claim}, {"CSIDriver", csidriver},
-    {"StorageClass", storageclass}, {"PriorityClass", priorityclass},
+    {"Pod", default_pod},
+    {"Deployment", deployment},
+    {"ReplicaSet", replicaset},
+    {"DaemonSet", daemonset},
+    {"Node", node},
+    {"Service", service},
+    {"Secret", secret},
+    {"Endpoints", endpoints},
+    {"EndpointSlice", endpointslice},
+    {"PersistentVolume", volume},
+    {"PersistentVolumeClaim", claim},
+    {"CSIDriver", csidriver},
+    {"StorageClass", storageclass},
+    {"PriorityClass", priorityclass},
 };
 
 }  // namespace

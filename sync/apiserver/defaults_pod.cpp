@@ -170,10 +170,8 @@ void admit_pod(json::object& pod, std::int64_t priority, std::string_view preemp
     if (tolerates_outage(pod, key)) continue;
     json::value& list = spec["tolerations"];
     if (!list.is_array()) list.emplace_array();
-    const json::object toleration = {{"key", key},
-                                     {"operator", "Exists"},
-                                     {"effect", "NoExecute"},
-                                     {"tolerationSeconds", 300}};
+    const json::object toleration = {
+        {"key", key}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", 300}};
     list.get_array().push_back(toleration);
   }
   spec["priority"] = priority;

@@ -70,15 +70,9 @@ bool has_group(std::string_view group) {
 }  // namespace
 
 json::object version_document() {
-  return {{"major", "1"},
-          {"minor", "32"},
-          {"gitVersion", release},
-          {"gitCommit", ""},
-          {"gitTreeState", ""},
-          {"buildDate", "1970-01-01T00:00:00Z"},
-          {"goVersion", ""},
-          {"compiler", "gcc"},
-          {"platform", "linux"}};
+  return {{"major", "1"},    {"minor", "32"},      {"gitVersion", release},
+          {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", "1970-01-01T00:00:00Z"},
+          {"goVersion", ""}, {"compiler", "gcc"},  {"platform", "linux"}};
 }
 
 json::object api_versions(std::string_view address) {
@@ -122,9 +116,9 @@ std::optional<json::object> resource_list(std::string_view group, std::string_vi
 }
 
 json::object root_paths() {
-  std::vector<std::string> paths = {
-      "/api",    "/api/v1",    "/apis",  "/apis/",      "/healthz", "/healthz/ping", "/livez",
-      "/livez/ping", "/openapi/v3", "/readyz", "/readyz/ping", "/version"};
+  std::vector<std::string> paths = {"/api",        "/api/v1",       "/apis",        "/apis/",
+                                    "/healthz",    "/healthz/ping", "/livez",       "/livez/ping",
+                                    "/openapi/v3", "/readyz",       "/readyz/ping", "/version"};
   for (const std::string_view group : all_groups()) {
     const std::string path = "/apis/" + std::string(group);
     paths.push_back(path);

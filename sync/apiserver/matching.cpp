@@ -79,8 +79,7 @@ bool wants_node(const json::object& pod, const json::object& node) {
   const json::object& labels = dig_object(node, {"metadata", "labels"});
   if (!has_all(dig_object(pod, {"spec", "nodeSelector"}), labels)) return false;
   const json::object& affinity = dig_object(pod, {"spec", "affinity", "nodeAffinity"});
-  const json::value* required =
-      dig(affinity, {"requiredDuringSchedulingIgnoredDuringExecution"});
+  const json::value* required = dig(affinity, {"requiredDuringSchedulingIgnoredDuringExecution"});
   if (required == nullptr) return true;
   const json::object fields = {{"metadata.name", name_of(node)}};
   for (const json::value& item : dig_list(as_object(*required), {"nodeSelectorTerms"})) {

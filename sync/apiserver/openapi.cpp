@@ -5,6 +5,7 @@
 #include <string>
 
 #include "platform/check.h"
+#include "sync/apiserver/convert.h"
 #include "sync/apiserver/resources.h"
 #include "sync/apiserver/schema.h"
 
@@ -21,17 +22,27 @@ json::object reference(std::string_view type) {
 
 json::object single_schema(const Field& field) {
   switch (field.scalar) {
-    case Scalar::text: return {{"type", "string"}};
-    case Scalar::boolean: return {{"type", "boolean"}};
-    case Scalar::int32: return {{"type", "integer"}, {"format", "int32"}};
-    case Scalar::int64: return {{"type", "integer"}, {"format", "int64"}};
-    case Scalar::quantity: return {{"$ref", "#/components/schemas/io.k8s.api.Quantity"}};
-    case Scalar::int_or_string: return {{"$ref", "#/components/schemas/io.k8s.api.IntOrString"}};
+    case Scalar::text:
+      return {{"type", "string"}};
+    case Scalar::boolean:
+      return {{"type", "boolean"}};
+    case Scalar::int32:
+      return {{"type", "integer"}, {"format", "int32"}};
+    case Scalar::int64:
+      return {{"type", "integer"}, {"format", "int64"}};
+    case Scalar::quantity:
+      return {{"$ref", "#/components/schemas/io.k8s.api.Quantity"}};
+    case Scalar::int_or_string:
+      return {{"$ref", "#/components/schemas/io.k8s.api.IntOrString"}};
     case Scalar::time:
-    case Scalar::micro_time: return {{"type", "string"}, {"format", "date-time"}};
-    case Scalar::bytes: return {{"type", "string"}, {"format", "byte"}};
-    case Scalar::any: return {{"type", "object"}};
-    case Scalar::object: return reference(field.type->name);
+    case Scalar::micro_time:
+      return {{"type", "string"}, {"format", "date-time"}};
+    case Scalar::bytes:
+      return {{"type", "string"}, {"format", "byte"}};
+    case Scalar::any:
+      return {{"type", "object"}};
+    case Scalar::object:
+      return reference(field.type->name);
   }
   UNREACHABLE();
 }
@@ -96,9 +107,9 @@ json::object parameter(std::string_view name, std::string_view in) {
 json::object operation(std::string_view action, const json::object& tag, bool writes) {
   json::object made;
   if (writes) {
-    made["parameters"] = json::array({parameter("dryRun", "query"),
-                                      parameter("fieldManager", "query"),
-                                      parameter("fieldValidation", "query")});
+    made["parameters"] =
+        json::array({parameter("dryRun", "query"), parameter("fieldManager", "query"),
+                     parameter("fieldValidation", "query")});
   }
   made["responses"] = json::object{{"200", json::object{{"description", "OK"}}}};
   made["x-kubernetes-action"] = action;
@@ -131,14 +142,6 @@ void add_paths(json::object& paths, const Resource& resource, const std::string&
   paths[path + "/{name}"] = std::move(item);
 }
 
-const StructType& type_of(const Resource& resource, const Version& version) {
-  std::string_view name = version.type.empty() ? resource.kind : version.type;
-  if (name.ends_with("SubjectAccessReview")) name = "SubjectAccessReview";
-  const StructType* type = find_type(name);
-  CHECK(type != nullptr);
-  return *type;
-}
-
 }  // namespace
 
 json::object openapi_index() {
@@ -154,8 +157,9 @@ json::object openapi_index() {
 }
 
 std::optional<json::object> openapi_document(std::string_view group, std::string_view version) {
-  const std::string base = group.empty() ? "/api/" + std::string(version)
-                                         : "/apis/" + std::string(group) + "/" + std::string(version);
+  const std::string base = group.empty()
+                               ? "/api/" + std::string(version)
+                               : "/apis/" + std::string(group) + "/" + std::string(version);
   json::object schemas;
   json::object paths;
   for (const Resource& resource : all_resources()) {

@@ -12,7 +12,12 @@ namespace holdfast::sync {
 
 // What may be done with a resource or subresource, as bits.
 enum class Verbs : std::uint8_t {
-  none, all, no_collection_delete, create, update, get_patch_update,
+  none,
+  all,
+  no_collection_delete,
+  create,
+  update,
+  get_patch_update,
 };
 
 // The words of a set of verbs in upstream's order: "create", "delete", ...
@@ -20,22 +25,22 @@ enum class Verbs : std::uint8_t {
 [[nodiscard]] bool allows(Verbs verbs, std::string_view verb);
 
 struct Subresource {
-  std::string_view name;     // "status"
-  std::string_view kind;     // of the body; empty: the resource's own
-  std::string_view group;    // of the body's kind, when it is another's
+  std::string_view name;   // "status"
+  std::string_view kind;   // of the body; empty: the resource's own
+  std::string_view group;  // of the body's kind, when it is another's
   std::string_view version;
   Verbs verbs;
 };
 
 // One served version of a group.
 struct Version {
-  std::string_view name;        // "v1beta1"
-  std::string_view type = {};   // the schema's name of the kind, where it is not the kind
+  std::string_view name;          // "v1beta1"
+  std::string_view type = {};     // the schema's name of the kind, where it is not the kind
   std::string_view warning = {};  // the deprecation that a client is told of
 };
 
 struct Resource {
-  std::string_view group;  // "" for core
+  std::string_view group;         // "" for core
   std::vector<Version> versions;  // the first is how objects are stored
   std::string_view plural;
   std::string_view kind;

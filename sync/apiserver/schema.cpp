@@ -11,9 +11,9 @@ namespace holdfast::sync {
 namespace {
 
 constexpr std::pair<std::string_view, Scalar> scalars[] = {
-    {"string", Scalar::text},   {"bool", Scalar::boolean},         {"int", Scalar::int32},
-    {"long", Scalar::int64},    {"quantity", Scalar::quantity},    {"intstr", Scalar::int_or_string},
-    {"time", Scalar::time},     {"micro", Scalar::micro_time},     {"bytes", Scalar::bytes},
+    {"string", Scalar::text}, {"bool", Scalar::boolean},      {"int", Scalar::int32},
+    {"long", Scalar::int64},  {"quantity", Scalar::quantity}, {"intstr", Scalar::int_or_string},
+    {"time", Scalar::time},   {"micro", Scalar::micro_time},  {"bytes", Scalar::bytes},
     {"any", Scalar::any},
 };
 
@@ -92,9 +92,8 @@ void read_line(Tables& tables, std::vector<Pending>& pending, std::string_view l
 Tables read_tables() {
   Tables tables;
   std::vector<Pending> pending;
-  for (const std::string_view text :
-       {embedded::meta_txt, embedded::core_txt, embedded::pod_txt, embedded::volumes_txt,
-        embedded::groups_txt}) {
+  for (const std::string_view text : {embedded::meta_txt, embedded::core_txt, embedded::pod_txt,
+                                      embedded::volumes_txt, embedded::groups_txt}) {
     for (const std::string_view line : split(text, '\n')) {
       if (!line.empty() && !line.starts_with('#')) read_line(tables, pending, line);
     }
@@ -134,17 +133,28 @@ std::span<const StructType> all_types() { return tables().types; }
 
 std::string_view go_name(Scalar scalar) {
   switch (scalar) {
-    case Scalar::text: return "string";
-    case Scalar::boolean: return "bool";
-    case Scalar::int32: return "int32";
-    case Scalar::int64: return "int64";
-    case Scalar::quantity: return "resource.Quantity";
-    case Scalar::int_or_string: return "intstr.IntOrString";
-    case Scalar::time: return "v1.Time";
-    case Scalar::micro_time: return "v1.MicroTime";
-    case Scalar::bytes: return "[]uint8";
-    case Scalar::any: return "interface {}";
-    case Scalar::object: return "struct";
+    case Scalar::text:
+      return "string";
+    case Scalar::boolean:
+      return "bool";
+    case Scalar::int32:
+      return "int32";
+    case Scalar::int64:
+      return "int64";
+    case Scalar::quantity:
+      return "resource.Quantity";
+    case Scalar::int_or_string:
+      return "intstr.IntOrString";
+    case Scalar::time:
+      return "v1.Time";
+    case Scalar::micro_time:
+      return "v1.MicroTime";
+    case Scalar::bytes:
+      return "[]uint8";
+    case Scalar::any:
+      return "interface {}";
+    case Scalar::object:
+      return "struct";
   }
   UNREACHABLE();
 }

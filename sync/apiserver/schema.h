@@ -4,9 +4,9 @@
 //     Name : what it is
 // An indented line is a field:
 //     name TYPE[?] [merge[:KEY][,retainKeys] | retainKeys] [: what it is]
-// TYPE is string, bool, int, long, quantity, intstr, time, micro, bytes, any or another type's name,
-// with "[]" (list), "{}" (map from string) or "*" (may be absent) in front. "?" is Go's omitempty:
-// a zero value is not written; without it the zero value is.
+// TYPE is string, bool, int, long, quantity, intstr, time, micro, bytes, any or another type's
+// name, with "[]" (list), "{}" (map from string) or "*" (may be absent) in front. "?" is Go's
+// omitempty: a zero value is not written; without it the zero value is.
 
 #pragma once
 
@@ -19,7 +19,17 @@
 namespace holdfast::sync {
 
 enum class Scalar : std::uint8_t {
-  text, boolean, int32, int64, quantity, int_or_string, time, micro_time, bytes, any, object,
+  text,
+  boolean,
+  int32,
+  int64,
+  quantity,
+  int_or_string,
+  time,
+  micro_time,
+  bytes,
+  any,
+  object,
 };
 enum class Shape : std::uint8_t { single, list, map };
 
@@ -32,7 +42,7 @@ struct Field {
   Shape shape = Shape::single;
   bool pointer = false;
   bool omit_empty = false;
-  bool merge = false;          // strategic merge patch merges the list, by merge_key if not empty
+  bool merge = false;  // strategic merge patch merges the list, by merge_key if not empty
   std::string_view merge_key = {};
   bool retain_keys = false;
   std::string_view doc = {};

@@ -83,9 +83,12 @@ FillCells find_cells(std::string_view plural) {
 
 json::value row_object(const json::object& object, IncludeObject include) {
   switch (include) {
-    case IncludeObject::none: return nullptr;
-    case IncludeObject::metadata: return metadata_only(object);
-    case IncludeObject::object: return object;
+    case IncludeObject::none:
+      return nullptr;
+    case IncludeObject::metadata:
+      return metadata_only(object);
+    case IncludeObject::object:
+      return object;
   }
   UNREACHABLE();
 }
@@ -111,9 +114,8 @@ json::object metadata_only(const json::object& object) {
   return partial;
 }
 
-json::object make_table(const Resource& resource, json::object metadata,
-                        const json::array& objects, WallTime now, IncludeObject include,
-                        bool with_columns) {
+json::object make_table(const Resource& resource, json::object metadata, const json::array& objects,
+                        WallTime now, IncludeObject include, bool with_columns) {
   json::array rows;
   for (const json::value& item : objects) {
     const json::object& object = as_object(item);

@@ -23,8 +23,7 @@ enum class IncludeObject : std::uint8_t { none, metadata, object };
 
 // A Table of `objects` (each with kind and apiVersion) with the list's `metadata`. Events of a
 // watch after the first go without columns.
-[[nodiscard]] boost::json::object make_table(const Resource& resource,
-                                             boost::json::object metadata,
+[[nodiscard]] boost::json::object make_table(const Resource& resource, boost::json::object metadata,
                                              const boost::json::array& objects, WallTime now,
                                              IncludeObject include, bool with_columns);
 

@@ -39,22 +39,28 @@ class Shaper {
  private:
   Result<json::value> field(const StructType& owner, const Field& field, const json::value* value,
                             const Place& place);
-  Result<json::value> element(const StructType& owner, const Field& field,
-                              const json::value& value, const Place& place);
+  Result<json::value> element(const StructType& owner, const Field& field, const json::value& value,
+                              const Place& place);
   Result<json::value> scalar(const StructType& owner, const Field& field, const json::value& value,
                              const Place& place);
 };
 
 std::string_view go_kind(const json::value& value) {
   switch (value.kind()) {
-    case json::kind::null: return "null";
-    case json::kind::bool_: return "bool";
+    case json::kind::null:
+      return "null";
+    case json::kind::bool_:
+      return "bool";
     case json::kind::int64:
     case json::kind::uint64:
-    case json::kind::double_: return "number";
-    case json::kind::string: return "string";
-    case json::kind::array: return "array";
-    case json::kind::object: return "object";
+    case json::kind::double_:
+      return "number";
+    case json::kind::string:
+      return "string";
+    case json::kind::array:
+      return "array";
+    case json::kind::object:
+      return "object";
   }
   UNREACHABLE();
 }
@@ -80,16 +86,21 @@ std::string wanted_name(const Field& field) {
 Result<json::value> zero(Shaper& shaper, const Field& field, const Place& place) {
   if (field.pointer || field.shape != Shape::single) return json::value(nullptr);
   switch (field.scalar) {
-    case Scalar::text: return json::value("");
-    case Scalar::boolean: return json::value(false);
+    case Scalar::text:
+      return json::value("");
+    case Scalar::boolean:
+      return json::value(false);
     case Scalar::int32:
     case Scalar::int64:
-    case Scalar::int_or_string: return json::value(0);
-    case Scalar::quantity: return json::value("0");
+    case Scalar::int_or_string:
+      return json::value(0);
+    case Scalar::quantity:
+      return json::value("0");
     case Scalar::time:
     case Scalar::micro_time:
     case Scalar::bytes:
-    case Scalar::any: return json::value(nullptr);
+    case Scalar::any:
+      return json::value(nullptr);
     case Scalar::object: {
       TRY(json::object made, shaper.object(*field.type, json::object(), place, false));
       return json::value(std::move(made));
@@ -126,8 +137,8 @@ Result<json::value> read_time(const json::value& value, TimeDigits digits) {
                                         ? "2006-01-02T15:04:05Z07:00"
                                         : "2006-01-02T15:04:05.000000Z07:00";
     return fail(Errc::invalid, "parsing time \"" + std::string(text) + "\" as \"" +
-                                   std::string(layout) + "\": cannot parse \"" +
-                                   std::string(text) + "\" as \"2006\"");
+                                   std::string(layout) + "\": cannot parse \"" + std::string(text) +
+                                   "\" as \"2006\"");
   }
   return json::value(format_rfc3339(*time, digits));
 }
@@ -155,13 +166,16 @@ Result<json::value> Shaper::scalar(const StructType& owner, const Field& field,
     return mismatch(owner, value, go_name(field.scalar), place);
   };
   switch (field.scalar) {
-    case Scalar::any: return value;
-    case Scalar::text: return value.is_string() ? Result<json::value>(value) : wrong();
-    case Scalar::boolean: return value.is_bool() ? Result<json::value>(value) : wrong();
+    case Scalar::any:
+      return value;
+    case Scalar::text:
+      return value.is_string() ? Result<json::value>(value) : wrong();
+    case Scalar::boolean:
+      return value.is_bool() ? Result<json::value>(value) : wrong();
     case Scalar::int32:
     case Scalar::int64: {
-      const auto number = field.scalar == Scalar::int32 ? whole<std::int32_t>(value)
-                                                        : whole<std::int64_t>(value);
+      const auto number =
+          field.scalar == Scalar::int32 ? whole<std::int32_t>(value) : whole<std::int64_t>(value);
       if (!value.is_number() || !number) return wrong();
       return json::value(*number);
     }

@@ -1,8 +1,8 @@
 // JSON as a typed server sees it: read into the shape of a kind and written out again.
 //
-// Going through shape() gives what going through a Go struct gives: known fields only, in upstream's
-// order, zero values left out or filled in as the field says, times and quantities in their
-// canonical form. Everything we store and answer has been through it.
+// Going through shape() gives what going through a Go struct gives: known fields only, in
+// upstream's order, zero values left out or filled in as the field says, times and quantities in
+// their canonical form. Everything we store and answer has been through it.
 
 #pragma once
 

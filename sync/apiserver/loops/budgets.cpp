@@ -15,8 +15,7 @@ bool covers(const json::object& budget, const json::object& pod) {
   return selector != nullptr && selects_object(as_object(*selector), pod);
 }
 
-json::object budget_status(const json::object& budget, const Objects& pods,
-                           std::int64_t expected) {
+json::object budget_status(const json::object& budget, const Objects& pods, std::int64_t expected) {
   std::int64_t healthy = 0;
   for (const json::object* pod : pods) {
     if (covers(budget, *pod) && is_active(*pod) && is_ready(*pod)) ++healthy;

@@ -20,8 +20,7 @@ std::string_view node_of(const json::object& pod) {
   const std::string_view bound = dig_text(pod, {"spec", "nodeName"});
   if (!bound.empty()) return bound;
   const json::object& required = dig_object(
-      pod,
-      {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
+      pod, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
   for (const json::value& term : dig_list(required, {"nodeSelectorTerms"})) {
     for (const json::value& field : dig_list(as_object(term), {"matchFields"})) {
       const json::array& values = dig_list(as_object(field), {"values"});
@@ -49,15 +48,13 @@ void add_tolerations(json::object& spec) {
     list.get_array().push_back(toleration(key, "NoSchedule"));
   }
   if (dig_bool(spec, {"hostNetwork"})) {
-    list.get_array().push_back(
-        toleration("node.kubernetes.io/network-unavailable", "NoSchedule"));
+    list.get_array().push_back(toleration("node.kubernetes.io/network-unavailable", "NoSchedule"));
   }
 }
 
 void bind_by_affinity(json::object& spec, std::string_view node) {
-  const json::object field = {{"key", "metadata.name"},
-                              {"operator", "In"},
-                              {"values", json::array({json::value(node)})}};
+  const json::object field = {
+      {"key", "metadata.name"}, {"operator", "In"}, {"values", json::array({json::value(node)})}};
   json::object& required = make_object(
       spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
   json::value& terms = required["nodeSelectorTerms"];
@@ -92,7 +89,8 @@ json::object report(const json::object& set, const Count& count) {
 void replace_outdated(DaemonPlan& plan, const json::object& set, const Objects& outdated,
                       const Count& count) {
   if (dig_text(set, {"spec", "updateStrategy", "type"}) != "RollingUpdate") return;
-  const json::value* bound = dig(set, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"});
+  const json::value* bound =
+      dig(set, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"});
   std::int64_t room = scaled(bound, count.wanted, true) - (count.wanted - count.ready);
   for (const json::object* pod : outdated) {
     const bool ready = is_ready(*pod);

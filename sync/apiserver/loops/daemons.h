@@ -23,7 +23,6 @@ struct DaemonPlan {
                                       const Objects& nodes);
 
 // The pod for one node: bound to it by affinity, with the tolerations that every daemon has.
-[[nodiscard]] boost::json::object daemon_pod(const boost::json::object& set,
-                                             std::string_view node);
+[[nodiscard]] boost::json::object daemon_pod(const boost::json::object& set, std::string_view node);
 
 }  // namespace holdfast::sync

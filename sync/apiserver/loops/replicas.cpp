@@ -54,8 +54,8 @@ ReplicaPlan plan_replicas(const json::object& set, const Objects& pods, std::siz
   ReplicaPlan plan;
   plan.status = report(set, active);
   if (is_terminating(set)) return plan;
-  const auto wanted = static_cast<std::size_t>(
-      std::max<std::int64_t>(dig_int(set, {"spec", "replicas"}), 0));
+  const auto wanted =
+      static_cast<std::size_t>(std::max<std::int64_t>(dig_int(set, {"spec", "replicas"}), 0));
   if (active.size() < wanted) plan.create = std::min(wanted - active.size(), burst);
   if (active.size() > wanted) {
     std::sort(active.begin(), active.end(), goes_before);

@@ -12,7 +12,9 @@ namespace {
 
 namespace json = boost::json;
 
-std::int64_t replicas_of(const json::object& object) { return dig_int(object, {"spec", "replicas"}); }
+std::int64_t replicas_of(const json::object& object) {
+  return dig_int(object, {"spec", "replicas"});
+}
 
 std::int64_t reported(const Objects& sets, std::string_view field) {
   std::int64_t sum = 0;
@@ -68,7 +70,8 @@ void shrink_old(RolloutPlan& plan, const Objects& old, std::int64_t allowed) {
       const std::int64_t now_has =
           plan.resize.contains(name) ? plan.resize[name] : replicas_of(*set);
       const std::int64_t up = dig_int(*set, {"status", "availableReplicas"});
-      const std::int64_t spare = unavailable_only ? std::max<std::int64_t>(now_has - up, 0) : now_has;
+      const std::int64_t spare =
+          unavailable_only ? std::max<std::int64_t>(now_has - up, 0) : now_has;
       const std::int64_t taken = unavailable_only ? spare : std::min(spare, allowed);
       if (taken <= 0) continue;
       if (!unavailable_only) allowed -= taken;
@@ -93,9 +96,8 @@ void roll(RolloutPlan& plan, const json::object& deployment, const json::object&
   }
   const Budget budget = budget_of(deployment);
   const std::int64_t room = std::max<std::int64_t>(budget.most - old_total, 0);
-  const std::int64_t target = old_total == 0 ? wanted
-                                             : std::max(std::min(wanted, room),
-                                                        std::min(fresh_has, wanted));
+  const std::int64_t target =
+      old_total == 0 ? wanted : std::max(std::min(wanted, room), std::min(fresh_has, wanted));
   if (target != fresh_has) plan.resize[std::string(name_of(fresh))] = target;
   const std::int64_t available =
       reported(old, "availableReplicas") + dig_int(fresh, {"status", "availableReplicas"});
@@ -118,8 +120,11 @@ void trim_history(RolloutPlan& plan, const json::object& deployment, Objects old
 
 json::object condition(std::string_view type, bool holds, std::string_view reason,
                        std::string message, const std::string& now) {
-  return {{"type", type},     {"status", holds ? "True" : "False"}, {"lastUpdateTime", now},
-          {"reason", reason}, {"message", std::move(message)}};
+  return {{"type", type},
+          {"status", holds ? "True" : "False"},
+          {"lastUpdateTime", now},
+          {"reason", reason},
+          {"message", std::move(message)}};
 }
 
 json::object report(const json::object& deployment, const Objects& sets, const json::object* fresh,

@@ -16,9 +16,9 @@
 namespace holdfast::sync {
 
 struct RolloutPlan {
-  std::optional<boost::json::object> create;    // the ReplicaSet of the present template
-  std::map<std::string, std::int64_t> resize;   // replicas by name of ReplicaSet
-  std::vector<std::string> remove;              // old empty sets beyond the history limit
+  std::optional<boost::json::object> create;   // the ReplicaSet of the present template
+  std::map<std::string, std::int64_t> resize;  // replicas by name of ReplicaSet
+  std::vector<std::string> remove;             // old empty sets beyond the history limit
   boost::json::object status;
   std::int64_t revision = 0;  // of the present template; its annotation on both
 

@@ -15,8 +15,8 @@ namespace holdfast::sync {
 
 enum class Sweep : std::uint8_t {
   keep,
-  remove,      // delete as a client would
-  force,       // delete at once: nobody is there to end it
+  remove,  // delete as a client would
+  force,   // delete at once: nobody is there to end it
 };
 
 using Names = std::set<std::string, std::less<>>;
