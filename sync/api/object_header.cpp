@@ -84,7 +84,7 @@ Result<ObjectHeader> read_header(std::string_view object) {
 }
 
 Result<std::optional<std::string>> text_at(std::string_view object,
-                                           std::initializer_list<std::string_view> path) {
+                                           std::span<const std::string_view> path) {
   JsonCursor in(object);
   for (const std::string_view name : path) {
     if (find_field(in, name)) continue;

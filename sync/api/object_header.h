@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,8 +35,12 @@ struct ObjectHeader {
 // The scalar at a path of field names, e.g. {"spec", "nodeName"}: strings decoded, numbers and
 // booleans as they stand. Nothing when it is missing or null.
 // Errors: invalid (broken JSON on the way; an object or array at the path).
-[[nodiscard]] Result<std::optional<std::string>> text_at(
-    std::string_view object, std::initializer_list<std::string_view> path);
+[[nodiscard]] Result<std::optional<std::string>> text_at(std::string_view object,
+                                                         std::span<const std::string_view> path);
+[[nodiscard]] inline Result<std::optional<std::string>> text_at(
+    std::string_view object, std::initializer_list<std::string_view> path) {
+  return text_at(object, std::span<const std::string_view>(path.begin(), path.size()));
+}
 
 // The same bytes with another metadata.resourceVersion (put behind the uid if there was none).
 // Errors: invalid (broken JSON, no metadata).
