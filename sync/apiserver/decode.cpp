@@ -56,8 +56,8 @@ Answer<Decoded> judge(Shaped shaped, const Named& named, FieldValidation validat
     decoded.warnings.push_back("unknown field " + quoted(path));
   }
   if (validation == FieldValidation::warn) return decoded;
-  return refuse(cannot_be(named, named.kind,
-                          "strict decoding error: " + join(decoded.warnings, ", ")));
+  return refuse(
+      cannot_be(named, named.kind, "strict decoding error: " + join(decoded.warnings, ", ")));
 }
 
 }  // namespace
@@ -66,9 +66,8 @@ Answer<FieldValidation> parse_field_validation(std::string_view text) {
   if (text.empty() || text == "Warn") return FieldValidation::warn;
   if (text == "Ignore") return FieldValidation::ignore;
   if (text == "Strict") return FieldValidation::strict;
-  return refuse(status::bad_request(
-      "fieldValidation: Unsupported value: " + quoted(text) +
-      R"(: supported values: "Ignore", "Strict", "Warn")"));
+  return refuse(status::bad_request("fieldValidation: Unsupported value: " + quoted(text) +
+                                    R"(: supported values: "Ignore", "Strict", "Warn")"));
 }
 
 Answer<bool> check_media_type(std::string_view content_type) {
@@ -82,10 +81,9 @@ Answer<json::value> read_body(std::string_view body, std::string_view kind) {
   if (value) return *std::move(value);
   std::string why = go_json_error(body);
   if (why.empty()) why = value.error().what;
-  return refuse(status::bad_request("the object provided is unrecognized (must be of type " +
-                                    std::string(kind) +
-                                    "): couldn't get version/kind; json parse error: " + why +
-                                    " (" + summary(body) + ")"));
+  return refuse(status::bad_request(
+      "the object provided is unrecognized (must be of type " + std::string(kind) +
+      "): couldn't get version/kind; json parse error: " + why + " (" + summary(body) + ")"));
 }
 
 Answer<Decoded> decode_object(const Resource& resource, const Version& version,
@@ -98,9 +96,9 @@ Answer<Decoded> decode_object(const Resource& resource, const Version& version,
                     api_version.empty() ? version.name : version_part(api_version)};
   if (!kind.empty() && kind != resource.kind) {
     const std::string from = std::string(named.version) + "." + std::string(kind);
-    return refuse(cannot_be(named, resource.kind,
-                            "converting (" + from + ") to (" + internal_name(resource) +
-                                "): unknown conversion"));
+    return refuse(cannot_be(
+        named, resource.kind,
+        "converting (" + from + ") to (" + internal_name(resource) + "): unknown conversion"));
   }
   if (!api_version.empty() && api_version != expected) {
     return refuse(status::bad_request("the API version in the data (" + std::string(api_version) +

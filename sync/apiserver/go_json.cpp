@@ -41,9 +41,9 @@ class Scanner {
 
  private:
   bool wrong(std::string_view where) {
-    problem_ = at_ >= text_.size() ? std::string(ended)
-                                   : "invalid character " + character(text_[at_]) + " " +
-                                         std::string(where);
+    problem_ = at_ >= text_.size()
+                   ? std::string(ended)
+                   : "invalid character " + character(text_[at_]) + " " + std::string(where);
     return false;
   }
 

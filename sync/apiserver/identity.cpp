@@ -41,9 +41,9 @@ ApiStatus denied(const Identity& identity, const RequestInfo& info) {
   const std::string scope = info.namespace_name.empty()
                                 ? std::string(" at the cluster scope")
                                 : " in the namespace " + quoted(info.namespace_name);
-  return status::forbidden({info.group, info.resource}, info.name,
-                           user + " resource " + quoted(resource) + " in API group " +
-                               quoted(info.group) + scope);
+  return status::forbidden(
+      {info.group, info.resource}, info.name,
+      user + " resource " + quoted(resource) + " in API group " + quoted(info.group) + scope);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ constexpr std::string_view namespace_differs =
 
 // What only the server writes into metadata.
 constexpr std::string_view server_fields[] = {
-    "name",       "generateName",      "namespace",         "selfLink",
-    "uid",        "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+    "name",      "generateName",      "namespace",         "selfLink",
+    "uid",       "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
     "generation"};
 
 void copy_field(json::object& to, const json::object& from, std::string_view name) {
@@ -130,8 +130,7 @@ Deletion hasten(const Resource& resource, const json::object& object,
   const std::int64_t wanted = std::max<std::int64_t>(*options.grace_seconds, 0);
   const auto due = parse_rfc3339(dig_text(object, {"metadata", "deletionTimestamp"}));
   const WallTime when = due.value_or(WallTime{}) + std::chrono::seconds(wanted - grace);
-  return {mark(resource, object, when, wanted),
-          wanted == 0 && !has_finalizers(resource, object)};
+  return {mark(resource, object, when, wanted), wanted == 0 && !has_finalizers(resource, object)};
 }
 
 }  // namespace
@@ -224,8 +223,8 @@ Answer<bool> check_preconditions(const Resource& resource, const json::object& o
     return refuse(status::conflict(
         kind, name_of(object),
         "the ResourceVersion in the precondition (" + *options.resource_version +
-            ") does not match the ResourceVersion in record (" +
-            std::string(version_of(object)) + "). The object might have been modified"));
+            ") does not match the ResourceVersion in record (" + std::string(version_of(object)) +
+            "). The object might have been modified"));
   }
   return true;
 }

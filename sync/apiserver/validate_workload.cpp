@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "platform/text.h"
 #include "sync/api/name.h"
 #include "sync/api/quote.h"
 #include "sync/apiserver/matching.h"
