@@ -187,7 +187,8 @@ Answer<json::object> prepare_update(const Resource& resource, json::object objec
   }
   metadata.erase("resourceVersion");
   json::object made = canonical(resource, std::move(object));
-  if (resource.counts_generation && changes_desire(resource, made, old)) {
+  const bool counts = part == Part::object && resource.counts_generation;
+  if (counts && changes_desire(resource, made, old)) {
     const std::int64_t generation = dig_int(old, {"metadata", "generation"});
     make_object(made, {"metadata"})["generation"] = generation + 1;
   }

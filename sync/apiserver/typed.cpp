@@ -6,6 +6,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "platform/time.h"
+#include "sync/api/quantity.h"
 
 namespace holdfast::sync {
 namespace {
@@ -146,7 +147,8 @@ Result<json::value> read_time(const json::value& value, TimeDigits digits) {
 Result<json::value> read_quantity(const json::value& value) {
   const std::string text =
       value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-  return json::value(text);
+  TRY(const Quantity quantity, Quantity::parse(text));
+  return json::value(quantity.text());
 }
 
 // The number as int64 when it is whole and fits `Integer`.

@@ -43,9 +43,9 @@ sync::Answer<Priority> find_priority(const Registry& registry, const json::objec
     if (named || chosen) return of_class(stored->object);
   }
   if (name.empty()) return Priority{};
-  return sync::refuse(sync::status::forbidden(
-      {"", "pods"}, sync::name_of(pod), "no PriorityClass with name " + std::string(name) +
-                                            " was found"));
+  return sync::refuse(
+      sync::status::forbidden({"", "pods"}, sync::name_of(pod),
+                              "no PriorityClass with name " + std::string(name) + " was found"));
 }
 
 struct Taken {
@@ -69,8 +69,8 @@ constexpr int tries = 1000;
 // An address of 10.0.0.0/16 that nobody has: enough for any lab.
 std::string free_address(const Taken& taken, Random& random) {
   for (int left = tries; left > 0; --left) {
-    std::string address = "10.0." + std::to_string(random.below(256)) + "." +
-                          std::to_string(1 + random.below(254));
+    std::string address =
+        "10.0." + std::to_string(random.below(256)) + "." + std::to_string(1 + random.below(254));
     if (!taken.addresses.contains(address)) return address;
   }
   return {};

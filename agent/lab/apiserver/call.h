@@ -28,6 +28,7 @@ struct Backend {
   const Clock& clock;
   Random& random;
   sync::TokenTable& tokens;
+  bool secured;  // false: everybody may do everything
 };
 
 struct Call {

@@ -57,13 +57,13 @@ sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource,
   const StoredPtr space = registry_.find(*spaces, {}, name_space);
   if (!space) return refuse(sync::status::not_found({"", "namespaces"}, name_space));
   if (!sync::is_terminating(space->object)) return true;
-  sync::ApiStatus status = sync::status::forbidden(
-      named(resource), sync::name_of(object),
-      "unable to create new content in namespace " + std::string(name_space) +
-          " because it is being terminated");
-  status.details->causes.push_back(
-      {"NamespaceTerminating",
-       "namespace " + std::string(name_space) + " is being terminated", "metadata.namespace"});
+  sync::ApiStatus status =
+      sync::status::forbidden(named(resource), sync::name_of(object),
+                              "unable to create new content in namespace " +
+                                  std::string(name_space) + " because it is being terminated");
+  status.details->causes.push_back({"NamespaceTerminating",
+                                    "namespace " + std::string(name_space) + " is being terminated",
+                                    "metadata.namespace"});
   return refuse(std::move(status));
 }
 
@@ -134,8 +134,7 @@ sync::Answer<Removed> Editor::remove(const sync::Resource& resource, const sync:
   if (!stored) return refuse(missing(resource, target.name));
   const auto allowed = sync::check_preconditions(resource, stored->object, options);
   if (!allowed) return refuse(allowed.error());
-  sync::Deletion deletion =
-      sync::plan_deletion(resource, stored->object, options, clock_.wall());
+  sync::Deletion deletion = sync::plan_deletion(resource, stored->object, options, clock_.wall());
   if (options.dry_run) {
     if (deletion.marked) stored = unstored(*std::move(deletion.marked));
     return Removed{stored, deletion.remove};

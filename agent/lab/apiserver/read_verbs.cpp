@@ -68,13 +68,12 @@ Answer<std::vector<StoredPtr>> read_source(Backend& backend, const Call& call,
   if (items) return *std::move(items);
   if (items.error().code != Errc::gone) return refuse(sync::status::from_error(items.error()));
   if (!source.start.empty()) return refuse(sync::status::expired(std::string(too_old_token)));
-  return refuse(sync::status::expired(
-      "The resourceVersion for the provided list is too old: " + std::to_string(source.revision)));
+  return refuse(sync::status::expired("The resourceVersion for the provided list is too old: " +
+                                      std::to_string(source.revision)));
 }
 
 std::string key_in_list(const Call& call, const Stored& stored) {
-  const std::size_t prefix =
-      Registry::key_of(call.stored(), call.name_space(), {}).size();
+  const std::size_t prefix = Registry::key_of(call.stored(), call.name_space(), {}).size();
   return stored.key.substr(prefix);
 }
 

@@ -44,9 +44,8 @@ std::string url_base64(const json::object& part) {
 std::string make_token(Random& random, const std::string& account, std::int64_t issued,
                        std::int64_t expires, const json::array& audiences) {
   const json::object header = {{"alg", "none"}, {"kid", ""}};
-  const json::object claims = {{"aud", audiences}, {"exp", expires},
-                               {"iat", issued},    {"iss", "holdfast-lab"},
-                               {"nbf", issued},    {"sub", account}};
+  const json::object claims = {{"aud", audiences},      {"exp", expires}, {"iat", issued},
+                               {"iss", "holdfast-lab"}, {"nbf", issued},  {"sub", account}};
   constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return url_base64(header) + "." + url_base64(claims) + "." + random.text(43, alphabet);
@@ -79,9 +78,8 @@ json::object review_token(const Backend& backend, const json::object& asked) {
   return status;
 }
 
-json::object review_access(const sync::Identity& who) {
-  const bool allowed = who.in_group("system:masters");
-  return {{"allowed", allowed}};
+json::object review_access(const Backend& backend, const sync::Identity& who) {
+  return {{"allowed", !backend.secured || who.in_group("system:masters")}};
 }
 
 sync::Identity subject_of(const Call& call, const json::object& asked) {
@@ -99,8 +97,7 @@ Reply issue_token(Backend& backend, const Call& call) {
   const sync::StructType& type = type_named("TokenRequest");
   auto asked = read_as(call, type, "TokenRequest");
   if (!asked) return refuse(asked.error());
-  const StoredPtr account =
-      backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  const StoredPtr account = backend.registry.find(call.stored(), call.name_space(), call.info.name);
   if (!account) return refuse(missing(call.resource(), call.info.name));
   json::object& spec = sync::make_object(*asked, {"spec"});
   sync::set_default(spec, "expirationSeconds", 3600);
@@ -112,7 +109,8 @@ Reply issue_token(Backend& backend, const Call& call) {
     return refuse(sync::status::invalid({"authentication.k8s.io", "TokenRequest"},
                                         sync::name_of(*asked), std::span(&error, 1)));
   }
-  if (sync::dig_list(spec, {"audiences"}).empty()) spec["audiences"] = json::array({"holdfast-lab"});
+  if (sync::dig_list(spec, {"audiences"}).empty())
+    spec["audiences"] = json::array({"holdfast-lab"});
   const std::string space(call.name_space());
   const std::string user = "system:serviceaccount:" + space + ":" + call.info.name;
   const WallTime now = backend.clock.wall();
@@ -123,9 +121,8 @@ Reply issue_token(Backend& backend, const Call& call) {
                              std::string(sync::uid_of(account->object)),
                              {"system:serviceaccounts", "system:serviceaccounts:" + space,
                               "system:authenticated"}});
-  (*asked)["status"] =
-      json::object{{"token", token},
-                   {"expirationTimestamp", format_rfc3339(now + std::chrono::seconds(lasts))}};
+  (*asked)["status"] = json::object{
+      {"token", token}, {"expirationTimestamp", format_rfc3339(now + std::chrono::seconds(lasts))}};
   sync::make_object(*asked, {"metadata"})["name"] = call.info.name;
   sync::make_object(*asked, {"metadata"})["namespace"] = space;
   sync::make_object(*asked, {"metadata"})["creationTimestamp"] = format_rfc3339(now);
@@ -142,7 +139,7 @@ Reply review(Backend& backend, const Call& call) {
   } else if (kind == "SelfSubjectReview") {
     (*asked)["status"] = json::object{{"userInfo", user_info(call.who)}};
   } else {
-    (*asked)["status"] = review_access(subject_of(call, *asked));
+    (*asked)["status"] = review_access(backend, subject_of(call, *asked));
   }
   const std::string api_version = call.resource().api_version(call.view.version->name);
   return reply_shaped(type, *asked, kind, api_version);

@@ -66,8 +66,9 @@ Answer<json::object> wanted_scale(const Call& call, const json::object& workload
   if (call.info.verb == "update") return read_as(call, "Scale");
   const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
   if (!type) return refuse(sync::status::generic(415));
-  auto made = sync::apply_patch(*type == sync::PatchType::strategic ? sync::PatchType::merge : *type,
-                                "Scale", json::value(scale_of(workload)), call.request.body);
+  auto made =
+      sync::apply_patch(*type == sync::PatchType::strategic ? sync::PatchType::merge : *type,
+                        "Scale", json::value(scale_of(workload)), call.request.body);
   if (!made) return refuse(made.error());
   auto decoded = sync::decode_as(type_named("Scale"), "Scale", *made, call.validation);
   if (!decoded) return refuse(decoded.error());
@@ -105,8 +106,7 @@ sync::ApiStatus eviction_refused(const json::object& budget, sync::Verdict verdi
 Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_run) {
   const sync::Resource* budgets = sync::find_kind("policy", "PodDisruptionBudget");
   std::vector<StoredPtr> covering;
-  for (const StoredPtr& stored :
-       backend.registry.list(*budgets, sync::namespace_of(pod))) {
+  for (const StoredPtr& stored : backend.registry.list(*budgets, sync::namespace_of(pod))) {
     if (sync::covers(stored->object, pod)) covering.push_back(stored);
   }
   if (covering.empty()) return true;
@@ -159,15 +159,15 @@ Reply change_scale(Backend& backend, const Call& call) {
     if (!scale) return refuse(scale.error());
     const std::string_view version = sync::version_of(*scale);
     if (!version.empty() && version != sync::version_of(old)) {
-      return refuse(sync::status::conflict({call.resource().group, call.resource().plural},
-                                           call.info.name));
+      return refuse(
+          sync::status::conflict({call.resource().group, call.resource().plural}, call.info.name));
     }
     json::object made = old;
     sync::make_object(made, {"spec"})["replicas"] = sync::dig_int(*scale, {"spec", "replicas"});
     return made;
   };
-  const auto stored = backend.editor.update(call.stored(), call.target(), sync::Part::object,
-                                            change, call.dry_run);
+  const auto stored =
+      backend.editor.update(call.stored(), call.target(), sync::Part::object, change, call.dry_run);
   if (!stored) return refuse(stored.error());
   return reply_scale(**stored);
 }
@@ -187,8 +187,7 @@ Reply bind(Backend& backend, const Call& call) {
   }
   if (!node.empty()) {
     return refuse(sync::status::conflict(
-        about, name,
-        "pod " + name + " is already assigned to node \"" + std::string(node) + "\""));
+        about, name, "pod " + name + " is already assigned to node \"" + std::string(node) + "\""));
   }
   if (sync::dig_text(*binding, {"target", "name"}).empty()) {
     const sync::FieldError error = sync::field::required("target.name");
@@ -196,8 +195,7 @@ Reply bind(Backend& backend, const Call& call) {
   }
   if (!call.dry_run) {
     json::object made = bound(old->object, *binding, backend.clock.wall());
-    const auto stored =
-        backend.editor.replace(*pods, sync::canonical(*pods, std::move(made)), old);
+    const auto stored = backend.editor.replace(*pods, sync::canonical(*pods, std::move(made)), old);
     if (!stored) return refuse(stored.error());
   }
   return reply_status(sync::status::success(201));
@@ -237,8 +235,8 @@ Reply finalize(Backend& backend, const Call& call) {
   if (!old) return refuse(missing(call.resource(), call.info.name));
   json::object made = old->object;
   sync::make_object(made, {"spec"})["finalizers"] = sync::dig_list(*wanted, {"spec", "finalizers"});
-  const auto stored = backend.editor.replace(
-      call.stored(), sync::canonical(call.stored(), std::move(made)), old);
+  const auto stored =
+      backend.editor.replace(call.stored(), sync::canonical(call.stored(), std::move(made)), old);
   if (!stored) return refuse(stored.error());
   return reply_object(200, call, **stored, backend.clock.wall());
 }

@@ -14,8 +14,8 @@ namespace json = boost::json;
 // `{"kind":"Pod","apiVersion":"v1",`: what a list's items go without.
 std::string type_meta(const View& view) {
   const std::string api_version = view.resource->api_version(view.version->name);
-  return "{\"kind\":\"" + std::string(view.resource->kind) + "\",\"apiVersion\":\"" +
-         api_version + "\",";
+  return "{\"kind\":\"" + std::string(view.resource->kind) + "\",\"apiVersion\":\"" + api_version +
+         "\",";
 }
 
 std::string served_bytes(const View& view, const Stored& stored) {
@@ -44,15 +44,16 @@ json::value row_source(const View& view, const json::object& object) {
   return view.include == sync::IncludeObject::object ? view.convert(object) : object;
 }
 
-std::string form_of(const View& view, const json::object& object, WallTime now,
-                    bool with_columns) {
+std::string form_of(const View& view, const json::object& object, WallTime now, bool with_columns) {
   switch (view.form) {
-    case sync::Form::object: return sync::serialize(view.convert(object));
+    case sync::Form::object:
+      return sync::serialize(view.convert(object));
     case sync::Form::table: {
       const json::array rows = {row_source(view, object)};
       return sync::serialize(table(view, object_metadata(object), rows, now, with_columns));
     }
-    case sync::Form::metadata: return sync::serialize(sync::metadata_only(object));
+    case sync::Form::metadata:
+      return sync::serialize(sync::metadata_only(object));
   }
   UNREACHABLE();
 }
@@ -90,8 +91,8 @@ std::string render(const View& view, const Stored& stored, WallTime now) {
   return render(view, stored.object, now);
 }
 
-std::string render_list(const View& view, const std::vector<StoredPtr>& items,
-                        const ListMeta& meta, WallTime now) {
+std::string render_list(const View& view, const std::vector<StoredPtr>& items, const ListMeta& meta,
+                        WallTime now) {
   if (view.form == sync::Form::object) return render_objects(view, items, meta);
   json::array objects;
   for (const StoredPtr& item : items) {
@@ -111,8 +112,8 @@ std::string render_list(const View& view, const std::vector<StoredPtr>& items,
 std::string render_event(const View& view, std::string_view type, const Stored& stored,
                          WallTime now, bool with_columns) {
   const bool plain = view.form == sync::Form::object;
-  const std::string object = plain ? served_bytes(view, stored)
-                                   : form_of(view, stored.object, now, with_columns);
+  const std::string object =
+      plain ? served_bytes(view, stored) : form_of(view, stored.object, now, with_columns);
   return "{\"type\":\"" + std::string(type) + "\",\"object\":" + object + "}\n";
 }
 

@@ -31,8 +31,7 @@ struct View {
 // One object as the body of an answer, with the newline that Go ends it with.
 [[nodiscard]] std::string render(const View& view, const Stored& stored, WallTime now);
 // The same of an object that is not stored (a dry run, a deleted object).
-[[nodiscard]] std::string render(const View& view, const boost::json::object& object,
-                                 WallTime now);
+[[nodiscard]] std::string render(const View& view, const boost::json::object& object, WallTime now);
 
 struct ListMeta {
   std::int64_t revision = 0;

@@ -4,7 +4,7 @@
 
 namespace holdfast::lab {
 
-Watch::Watch(boost::asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
+Watch::Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
              MonoTime now)
     : order_(std::move(order)),
       limits_(limits),

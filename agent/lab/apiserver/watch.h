@@ -22,6 +22,8 @@
 
 namespace holdfast::lab {
 
+namespace asio = boost::asio;
+
 struct WatchLimits {
   std::size_t pending = 8UL << 20;
   Duration bookmarks = std::chrono::seconds(60);
@@ -37,7 +39,7 @@ struct WatchOrder {
 
 class Watch final : public http::BodyStream {
  public:
-  Watch(boost::asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
+  Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
         MonoTime now);
 
   asio::awaitable<Result<std::string>> next() override;
@@ -74,7 +76,7 @@ class Watch final : public http::BodyStream {
 // All watches of a server.
 class WatchHub {
  public:
-  WatchHub(boost::asio::any_io_executor executor, WatchLimits limits)
+  WatchHub(asio::any_io_executor executor, WatchLimits limits)
       : executor_(std::move(executor)), limits_(limits) {}
 
   // A watch that sees every change from now on.
@@ -86,7 +88,7 @@ class WatchHub {
   [[nodiscard]] std::size_t size() const { return watches_.size(); }
 
  private:
-  boost::asio::any_io_executor executor_;
+  asio::any_io_executor executor_;
   WatchLimits limits_;
   std::list<std::weak_ptr<Watch>> watches_;
 };

@@ -55,8 +55,7 @@ Answer<json::object> patched(const Call& call, sync::PatchType type, const json:
   const json::object served = call.view.convert(old);
   auto made = sync::apply_patch(type, call.resource().kind, json::value(served), call.request.body);
   if (!made) return refuse(made.error());
-  auto decoded =
-      sync::decode_object(call.resource(), *call.view.version, *made, call.validation);
+  auto decoded = sync::decode_object(call.resource(), *call.view.version, *made, call.validation);
   if (!decoded) return refuse(decoded.error());
   warnings = std::move(decoded->warnings);
   return std::move(decoded->object);
@@ -83,8 +82,7 @@ Reply update(Backend& backend, const Call& call) {
   auto decoded = read_object(call);
   if (!decoded) return refuse(decoded.error());
   const sync::Resource& resource = call.stored();
-  const bool there =
-      backend.registry.find(resource, call.name_space(), call.info.name) != nullptr;
+  const bool there = backend.registry.find(resource, call.name_space(), call.info.name) != nullptr;
   if (!there && call.subresource == nullptr && sync::creates_on_update(resource)) {
     return create_by_update(backend, call, std::move(decoded->object));
   }
@@ -107,8 +105,8 @@ Reply patch(Backend& backend, const Call& call) {
   const auto change = [&call, &warnings, type](const json::object& old) {
     return patched(call, *type, old, warnings);
   };
-  const auto stored = backend.editor.update(call.stored(), call.target(), part_of(call), change,
-                                            call.dry_run);
+  const auto stored =
+      backend.editor.update(call.stored(), call.target(), part_of(call), change, call.dry_run);
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(200, call, **stored, backend.clock.wall());
   add_warnings(response, warnings);

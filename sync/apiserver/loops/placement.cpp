@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "platform/text.h"
-#include "sync/api/quantity.h"
 #include "sync/apiserver/matching.h"
 #include "sync/apiserver/read.h"
 
@@ -13,10 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-double amount(std::string_view text) {
-  const auto quantity = Quantity::parse(text);
-  return quantity ? quantity->to_double() : 0;
-}
+Quantity amount(std::string_view text) { return Quantity::parse(text).value_or(Quantity()); }
 
 // What a pod asks for in all.
 Occupancy::Use demand(const json::object& pod) {
@@ -27,6 +23,11 @@ Occupancy::Use demand(const json::object& pod) {
     use.memory += amount(dig_text(asks, {"memory"}));
   }
   return use;
+}
+
+bool lacks(const json::object& room, std::string_view what, Quantity used, const Quantity& more) {
+  used += more;
+  return !more.zero() && used > amount(dig_text(room, {what}));
 }
 
 // Why the pod does not fit on the node, or nothing.
@@ -42,20 +43,17 @@ std::optional<std::string> misfit(const json::object& pod, const json::object& n
     return "node(s) had untolerated taint {" + std::string(dig_text(*taint, {"key"})) + ": " +
            std::string(dig_text(*taint, {"value"})) + "}";
   }
+  if (condition_status(node, "Ready") != "True") return "node(s) were not ready";
   if (!wants_node(pod, node)) return "node(s) didn't match Pod's node affinity/selector";
   const json::object& room = dig_object(node, {"status", "allocatable"});
   if (room.empty()) return std::nullopt;  // It has not said; the lab does not insist.
   const Occupancy::Use more = demand(pod);
   const bool counts = room.contains("pods");
-  if (counts && static_cast<double>(used.pods + 1) > amount(dig_text(room, {"pods"}))) {
+  if (counts && Quantity::units(used.pods + 1) > amount(dig_text(room, {"pods"}))) {
     return "Too many pods";
   }
-  if (more.cpu > 0 && used.cpu + more.cpu > amount(dig_text(room, {"cpu"}))) {
-    return "Insufficient cpu";
-  }
-  if (more.memory > 0 && used.memory + more.memory > amount(dig_text(room, {"memory"}))) {
-    return "Insufficient memory";
-  }
+  if (lacks(room, "cpu", used.cpu, more.cpu)) return "Insufficient cpu";
+  if (lacks(room, "memory", used.memory, more.memory)) return "Insufficient memory";
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "sync/api/quantity.h"
 #include "sync/apiserver/loops/replicas.h"
 
 namespace holdfast::sync {
@@ -20,8 +21,8 @@ class Occupancy {
 
   struct Use {
     std::int64_t pods = 0;
-    double cpu = 0;     // cores
-    double memory = 0;  // bytes
+    Quantity cpu = {};
+    Quantity memory = {};
   };
   [[nodiscard]] Use on(std::string_view node) const;
 
