@@ -52,8 +52,8 @@ Throttle& throttle() {
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "holdfast", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("holdfast",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->set_level(spdlog::level::info);
     made->flush_on(spdlog::level::info);
@@ -94,11 +94,16 @@ void log_error(std::string_view message, LogFields fields) {
 
 void set_log_level(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return logger().set_level(spdlog::level::debug);
-    case LogLevel::info:  return logger().set_level(spdlog::level::info);
-    case LogLevel::warn:  return logger().set_level(spdlog::level::warn);
-    case LogLevel::error: return logger().set_level(spdlog::level::err);
-    case LogLevel::off:   return logger().set_level(spdlog::level::off);
+    case LogLevel::debug:
+      return logger().set_level(spdlog::level::debug);
+    case LogLevel::info:
+      return logger().set_level(spdlog::level::info);
+    case LogLevel::warn:
+      return logger().set_level(spdlog::level::warn);
+    case LogLevel::error:
+      return logger().set_level(spdlog::level::err);
+    case LogLevel::off:
+      return logger().set_level(spdlog::level::off);
   }
 }
 
@@ -110,8 +115,8 @@ Result<LogLevel> parse_log_level(std::string_view text) {
   if (text == "warn") return LogLevel::warn;
   if (text == "error") return LogLevel::error;
   if (text == "off") return LogLevel::off;
-  return fail(Errc::invalid, "log level \"" + std::string(text) +
-                                 "\" is none of debug, info, warn, error, off");
+  return fail(Errc::invalid,
+              "log level \"" + std::string(text) + "\" is none of debug, info, warn, error, off");
 }
 
 std::string format_log_field(const LogField& field) {

@@ -1,8 +1,8 @@
 // Logging: a verb, then fields. `log_info("evict", {{"node", name}, {"silent_s", 340}})` prints
 // `2026-11-21T01:02:03.004Z info evict node=a silent_s=340` to standard error.
 //
-// Levels: error = someone must act; warn = we degraded; info = state changed; debug = bytes. The same
-// message is printed at most `burst` times in a `window`; what was held back is counted in the
+// Levels: error = someone must act; warning = we degraded; info = state changed; debug = bytes. The
+// same message is printed at most `burst` times in a `window`; what was held back is counted in the
 // next one that is printed. Nothing secret is ever a field. Any thread.
 
 #pragma once

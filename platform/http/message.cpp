@@ -8,14 +8,14 @@
 namespace holdfast::http {
 namespace {
 
-constexpr std::array<std::pair<Method, std::string_view>, 7> methods{{{Method::get, "GET"},
-                                                                      {Method::head, "HEAD"},
-                                                                      {Method::put, "PUT"},
-                                                                      {Method::post, "POST"},
-                                                                      {Method::patch, "PATCH"},
-                                                                      {Method::remove, "DELETE"},
-                                                                      {Method::options,
-                                                                       "OPTIONS"}}};
+constexpr std::array<std::pair<Method, std::string_view>, 7> methods{
+    {{Method::get, "GET"},
+     {Method::head, "HEAD"},
+     {Method::put, "PUT"},
+     {Method::post, "POST"},
+     {Method::patch, "PATCH"},
+     {Method::remove, "DELETE"},
+     {Method::options, "OPTIONS"}}};
 
 }  // namespace
 
@@ -52,9 +52,8 @@ void Headers::set(std::string_view name, std::string value) {
 }
 
 void Headers::remove(std::string_view name) {
-  std::erase_if(headers_, [name](const Header& header) {
-    return equals_ignoring_case(header.name, name);
-  });
+  std::erase_if(headers_,
+                [name](const Header& header) { return equals_ignoring_case(header.name, name); });
 }
 
 Result<Query> Query::parse(std::string_view raw) {

@@ -27,11 +27,11 @@ class RequestReader {
   // Errors: invalid (malformed), exhausted (over a limit); refusal() then has the status to answer.
   [[nodiscard]] Status put(std::string_view bytes);
 
-  [[nodiscard]] bool begun() const;        // a byte of the request has arrived
+  [[nodiscard]] bool begun() const;  // a byte of the request has arrived
   [[nodiscard]] bool done() const;
   // Whether the client waits for "100 Continue" before it sends the body; true once.
   [[nodiscard]] bool take_expectation();
-  [[nodiscard]] int refusal() const;       // 400, 413 or 431
+  [[nodiscard]] int refusal() const;  // 400, 413 or 431
 
   // When done(): the request; the reader turns to the next one. put("") parses what is left over.
   [[nodiscard]] Request take(bool& keep_alive);

@@ -41,11 +41,12 @@ int run(const Program& program) {
   on_signals(signals, stop);
 
   int code = 1;
-  asio::co_spawn(context, program(stop), [&signals, &code](const std::exception_ptr& error, int end) {
-    signals.cancel();
-    if (error) std::rethrow_exception(error);
-    code = end;
-  });
+  asio::co_spawn(context, program(stop),
+                 [&signals, &code](const std::exception_ptr& error, int end) {
+                   signals.cancel();
+                   if (error) std::rethrow_exception(error);
+                   code = end;
+                 });
   context.run();
   return code;
 }

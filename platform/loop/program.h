@@ -1,12 +1,12 @@
 // A daemon's frame: one io_context on one thread, and an orderly stop.
 //
-// SIGTERM or SIGINT asks the program to stop; it then has `drain_limit` to finish what is under way.
-// A second signal ends the process at once. SIGPIPE is ignored.
+// SIGTERM or SIGINT asks the program to stop; it then has `drain_limit` to finish what is under
+// way. A second signal ends the process at once. SIGPIPE is ignored.
 
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
 

@@ -5,10 +5,11 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstring>
+
+#include "platform/fs/descriptor.h"
 
 namespace holdfast::net {
 namespace {
@@ -47,20 +48,6 @@ Question question_for(const tcp::endpoint& source, const tcp::endpoint& destinat
   put_address(question.body.id.idiag_dst, destination.address());
   return question;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) (void)close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 

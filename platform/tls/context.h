@@ -22,14 +22,14 @@ struct Identity {
 };
 
 struct ClientSettings {
-  std::string ca_pem;          // empty: the system's roots
-  Identity identity;           // empty: no client certificate
-  bool insecure = false;       // accept any server certificate
+  std::string ca_pem;     // empty: the system's roots
+  Identity identity;      // empty: no client certificate
+  bool insecure = false;  // accept any server certificate
 };
 
 struct ServerSettings {
   Identity identity;
-  std::string client_ca_pem;   // empty: clients are not asked for a certificate
+  std::string client_ca_pem;  // empty: clients are not asked for a certificate
   bool client_required = false;
 };
 

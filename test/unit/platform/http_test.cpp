@@ -69,8 +69,7 @@ asio::awaitable<Response> echo(const Request& request) {
 struct Pair {
   explicit Pair(asio::io_context& context, ServerLimits limits = {}, Handler handler = echo)
       : server(context.get_executor(), limits, std::move(handler)) {
-    auto listener =
-        net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
+    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     port = listener->port();
     server.listen(std::move(listener));
   }
