@@ -58,8 +58,21 @@ void PodRuntime::want(const CompletePods& complete, const RuntimeStep& step) {
   }
 }
 
+// Observed, in no record and in no complete list: all that is known of it is that nobody wants it.
+void PodRuntime::end_strays(const RuntimeStep& step) {
+  for (const auto& [uid, observed] : step.observed) {
+    if (workers_.contains(uid)) continue;
+    auto pod = std::make_shared<Pod>();
+    pod->metadata.uid = uid;
+    adopt({std::move(pod), step.now_wall, step.now, StopCause::removed}, step.now);
+  }
+}
+
 RuntimeActions PodRuntime::step(const RuntimeStep& step) {
-  if (const auto* complete = std::get_if<CompletePods>(&step.desired)) want(*complete, step);
+  if (const auto* complete = std::get_if<CompletePods>(&step.desired)) {
+    want(*complete, step);
+    end_strays(step);
+  }
   RuntimeActions actions;
   for (auto worker = workers_.begin(); worker != workers_.end();) {
     worker->second.step(config_, pod_step(step, worker->first), actions);

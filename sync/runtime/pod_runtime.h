@@ -3,7 +3,8 @@
 //
 // For labs and tests: no images, volumes, probes, hooks, users or resource limits, and every pod
 // shares the network and the files of the machine. A pod is stopped when a complete list lacks it
-// or it is deleted, and never for lack of knowledge.
+// or it is deleted, and never for lack of knowledge. What is observed of a pod without a record
+// (the record was damaged) is treated alike.
 
 #pragma once
 
@@ -41,6 +42,7 @@ class PodRuntime {
 
  private:
   void want(const CompletePods& complete, const RuntimeStep& step);
+  void end_strays(const RuntimeStep& step);
 
   RuntimeConfig config_;
   std::map<std::string, PodWorker> workers_;  // by uid

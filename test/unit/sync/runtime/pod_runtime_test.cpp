@@ -202,6 +202,22 @@ TEST(PodRuntime, ARestartedAgentGoesOnWithAStop) {
   EXPECT_EQ(node.step(), Lines{"remove uid-a"});
 }
 
+TEST(PodRuntime, AStrayWithoutARecordIsStoppedOnceTheListIsKnown) {
+  FakeNode node;
+  node.list({simple_pod("a"), simple_pod("b")});
+  (void)node.step();
+  node.observed["uid-empty"];
+  node.records.clear();
+  node.forget_list();
+  node.restart_agent();
+  EXPECT_EQ(node.step(1h), Lines{});
+  node.list({simple_pod("b")});
+  EXPECT_EQ(node.step(), (Lines{"terminate uid-a c#0", "report default/b Running Ready c=running",
+                                "remove uid-empty"}));
+  node.ends("uid-a");
+  EXPECT_EQ(node.step(), Lines{"remove uid-a"});
+}
+
 TEST(PodRuntime, APodThatIsBeingRemovedDoesNotComeBackToLife) {
   FakeNode node;
   node.list({simple_pod("a")});
