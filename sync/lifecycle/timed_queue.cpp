@@ -45,4 +45,11 @@ const TimedQueue::Entry* TimedQueue::find(const std::string& key) const {
   return found == entries_.end() ? nullptr : &found->second.entry;
 }
 
+std::vector<std::string> TimedQueue::keys() const {
+  std::vector<std::string> keys;
+  keys.reserve(entries_.size());
+  for (const auto& [key, slot] : entries_) keys.push_back(key);
+  return keys;
+}
+
 }  // namespace holdfast::sync::lifecycle

@@ -42,6 +42,8 @@ class TimedQueue {
 
   // nullptr when `key` does not wait. Borrowed until the next change.
   [[nodiscard]] const Entry* find(const std::string& key) const;
+  // In no order.
+  [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
