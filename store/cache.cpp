@@ -1,0 +1,298 @@
+#include "store/cache.h"
+
+#include <algorithm>
+#include <array>
+
+#include "embedded/cache_migrations.h"
+#include "store/checksum.h"
+
+namespace holdfast::store {
+namespace {
+
+std::int64_t number(ScopeId scope) { return static_cast<std::int64_t>(scope); }
+
+std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
+
+// Columns: id, the key, resource_version, complete, last_used_wall.
+Scope read_scope(const Cursor& row) {
+  return {.id = ScopeId{row.integer(0)},
+          .key = {.owner = std::string(row.text(1)),
+                  .group = std::string(row.text(2)),
+                  .version = std::string(row.text(3)),
+                  .resource = std::string(row.text(4)),
+                  .namespace_name = std::string(row.text(5)),
+                  .label_selector = std::string(row.text(6)),
+                  .field_selector = std::string(row.text(7)),
+                  .encoding = std::string(row.text(8))},
+          .resource_version = std::string(row.text(9)),
+          .complete = row.integer(10) != 0,
+          .last_used = WallTime(Duration(row.integer(11)))};
+}
+
+// Columns: namespace, name, uid, resource_version, local_version, checksum, bytes.
+Result<CachedObject> read_object(const Cursor& row) {
+  CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
+                      .uid = std::string(row.text(2)),
+                      .resource_version = std::string(row.text(3)),
+                      .local_version = row.integer(4),
+                      .bytes = std::string(row.blob(6))};
+  if (checksum(object.bytes) == row.integer(5)) return object;
+  return fail(Errc::corrupt, "cached object " + object.name.namespace_name + "/" +
+                                 object.name.name + " fails its checksum");
+}
+
+std::int64_t sql_limit(std::size_t limit) {
+  return limit == 0 ? -1 : static_cast<std::int64_t>(limit);
+}
+
+}  // namespace
+
+const Schema& cache_schema() {
+  static constexpr std::array migrations = {Migration{.compatible_from = 1,
+                                                      .up = embedded::_0001_cache_up_sql,
+                                                      .down = embedded::_0001_cache_down_sql}};
+  static constexpr Schema schema{"cache", migrations};
+  return schema;
+}
+
+Cache::Cache(Database& database)
+    : database_(database),
+      find_scope_(database.prepare(
+          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
+          " field_selector, encoding, resource_version, complete, last_used_wall"
+          " FROM scope WHERE owner = ?1 AND api_group = ?2"
+          " AND api_version = ?3 AND resource = ?4 AND namespace = ?5 AND label_selector = ?6"
+          " AND field_selector = ?7 AND encoding = ?8")),
+      get_scope_(database.prepare(
+          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
+          " field_selector, encoding, resource_version, complete, last_used_wall"
+          " FROM scope WHERE id = ?1")),
+      add_scope_(database.prepare(
+          "INSERT INTO scope (owner, api_group, api_version, resource, namespace, label_selector,"
+          " field_selector, encoding, resource_version, complete, last_used_wall)"
+          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '', 0, ?9)")),
+      all_scopes_(database.prepare(
+          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
+          " field_selector, encoding, resource_version, complete, last_used_wall"
+          " FROM scope ORDER BY id")),
+      touch_scope_(
+          database.prepare("UPDATE scope SET last_used_wall = ?2"
+                           " WHERE id = ?1 AND abs(?2 - last_used_wall) >= 3600 * 1000000000")),
+      set_version_(database.prepare(
+          "UPDATE scope SET resource_version = ?2 WHERE id = ?1 AND resource_version <> ?2")),
+      set_complete_(database.prepare("UPDATE scope SET complete = 1 WHERE id = ?1"
+                                     " AND complete = 0")),
+      drop_scope_(database.prepare("DELETE FROM scope WHERE id = ?1")),
+      drop_objects_(database.prepare("DELETE FROM object WHERE scope = ?1")),
+      put_object_(database.prepare(
+          "INSERT INTO object (scope, namespace, name, uid, resource_version, local_version,"
+          " checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+          " ON CONFLICT (scope, namespace, name) DO UPDATE SET uid = ?4, resource_version = ?5,"
+          " local_version = ?6, checksum = ?7, bytes = ?8"
+          " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4")),
+      remove_object_(
+          database.prepare("DELETE FROM object WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
+      get_object_(database.prepare(
+          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
+          " FROM object WHERE scope = ?1 AND namespace = ?2"
+          " AND name = ?3")),
+      names_(database.prepare(
+          "SELECT namespace, name FROM object WHERE scope = ?1 ORDER BY namespace, name")),
+      window_(database.prepare(
+          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
+          " FROM object WHERE scope = ?1 AND (namespace, name) > (?2, ?3)"
+          " ORDER BY namespace, name LIMIT ?4")),
+      namespace_window_(database.prepare(
+          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
+          " FROM object WHERE scope = ?1 AND namespace = ?2"
+          " AND name > ?3 ORDER BY name LIMIT ?4")),
+      scope_size_(database.prepare(
+          "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM object WHERE scope = ?1")),
+      whole_size_(
+          database.prepare("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM object")) {}
+
+// --------------------------------------------------------------------------------------- scopes
+
+Result<std::optional<Scope>> Cache::find_scope(const ScopeKey& key) {
+  Cursor row = find_scope_.use(key.owner, key.group, key.version, key.resource, key.namespace_name,
+                               key.label_selector, key.field_selector, key.encoding);
+  TRY(const bool found, row.next());
+  if (!found) return std::nullopt;
+  return read_scope(row);
+}
+
+Result<std::optional<Scope>> Cache::find_scope(ScopeId scope) {
+  Cursor row = get_scope_.use(number(scope));
+  TRY(const bool found, row.next());
+  if (!found) return std::nullopt;
+  return read_scope(row);
+}
+
+Result<Scope> Cache::open_scope(const Transaction&, const ScopeKey& key, WallTime now) {
+  TRY(std::optional<Scope> known, find_scope(key));
+  if (known) return *std::move(known);
+  auto added = add_scope_
+                   .use(key.owner, key.group, key.version, key.resource, key.namespace_name,
+                        key.label_selector, key.field_selector, key.encoding, nanoseconds(now))
+                   .run();
+  if (!added) return fail(added.error());
+  return Scope{.id = ScopeId{database_.last_insert_id()},
+               .key = key,
+               .resource_version = {},
+               .complete = false,
+               .last_used = now};
+}
+
+Result<std::vector<Scope>> Cache::scopes() {
+  std::vector<Scope> found;
+  Cursor row = all_scopes_.use();
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return found;
+    found.push_back(read_scope(row));
+  }
+}
+
+Status Cache::touch(const Transaction&, ScopeId scope, WallTime now) {
+  return touch_scope_.use(number(scope), nanoseconds(now)).run();
+}
+
+Status Cache::must_exist(ScopeId scope) {
+  TRY(const auto known, find_scope(scope));
+  if (known) return {};
+  return fail(Errc::not_found, "cache scope " + std::to_string(number(scope)));
+}
+
+Status Cache::drop_scope(const Transaction&, ScopeId scope) {
+  if (auto done = drop_objects_.use(number(scope)).run(); !done) return done;
+  return drop_scope_.use(number(scope)).run();
+}
+
+// -------------------------------------------------------------------------------------- writing
+
+Result<bool> Cache::put(ScopeId scope, const CachedObject& object) {
+  auto done = put_object_
+                  .use(number(scope), object.name.namespace_name, object.name.name, object.uid,
+                       object.resource_version, object.local_version, checksum(object.bytes),
+                       Blob{object.bytes})
+                  .run();
+  if (!done) return fail(done.error());
+  return database_.changes() > 0;
+}
+
+Status Cache::remove(ScopeId scope, const ObjectName& name) {
+  return remove_object_.use(number(scope), name.namespace_name, name.name).run();
+}
+
+Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope,
+                                                    const std::vector<CachedObject>& objects) {
+  std::vector<const ObjectName*> given;
+  given.reserve(objects.size());
+  for (const CachedObject& object : objects) given.push_back(&object.name);
+  const auto before = [](const ObjectName* left, const ObjectName* right) {
+    return *left < *right;
+  };
+  std::sort(given.begin(), given.end(), before);
+
+  std::vector<ObjectName> missing;
+  Cursor row = names_.use(number(scope));
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return missing;
+    ObjectName name{std::string(row.text(0)), std::string(row.text(1))};
+    if (std::binary_search(given.begin(), given.end(), &name, before)) continue;
+    missing.push_back(std::move(name));
+  }
+}
+
+Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
+                                    std::string_view resource_version,
+                                    const std::vector<CachedObject>& objects) {
+  if (auto known = must_exist(scope); !known) return fail(known.error());
+  Replaced replaced;
+  TRY(const std::vector<ObjectName> missing, missing_from(scope, objects));
+  for (const ObjectName& name : missing) {
+    if (auto done = remove(scope, name); !done) return fail(done.error());
+    ++replaced.removed;
+  }
+  for (const CachedObject& object : objects) {
+    TRY(const bool written, put(scope, object));
+    ++(written ? replaced.written : replaced.kept);
+  }
+  if (auto done = set_version_.use(number(scope), resource_version).run(); !done) {
+    return fail(done.error());
+  }
+  if (auto done = set_complete_.use(number(scope)).run(); !done) return fail(done.error());
+  return replaced;
+}
+
+Status Cache::apply(const Transaction&, ScopeId scope, const ScopeChanges& changes) {
+  if (auto known = must_exist(scope); !known) return known;
+  for (const ObjectName& name : changes.removed) {
+    if (auto done = remove(scope, name); !done) return done;
+  }
+  for (const CachedObject& object : changes.changed) {
+    TRY([[maybe_unused]] const bool written, put(scope, object));
+  }
+  if (changes.resource_version.empty()) return {};
+  return set_version_.use(number(scope), changes.resource_version).run();
+}
+
+// -------------------------------------------------------------------------------------- reading
+
+Result<Lookup> Cache::lookup(const ScopeKey& key, const ObjectName& name) {
+  TRY(const std::optional<Scope> scope, find_scope(key));
+  if (!scope) return Lookup{Knowledge::unknown_scope};
+  return lookup(scope->id, name);
+}
+
+Result<Lookup> Cache::lookup(ScopeId id, const ObjectName& name) {
+  TRY(const std::optional<Scope> scope, find_scope(id));
+  if (!scope) return Lookup{Knowledge::unknown_scope};
+  Cursor row = get_object_.use(number(id), name.namespace_name, name.name);
+  TRY(const bool found, row.next());
+  if (!found) return Lookup{scope->complete ? Knowledge::absent : Knowledge::incomplete};
+  TRY(CachedObject object, read_object(row));
+  return Lookup{Knowledge::found, std::move(object)};
+}
+
+Status Cache::visit(ScopeId id, const Window& window, const Visitor& visitor) {
+  TRY(const std::optional<Scope> scope, find_scope(id));
+  if (!scope) return fail(Errc::unavailable, "the cache does not know this scope");
+  if (!scope->complete) return fail(Errc::unavailable, "the scope was never completely received");
+  const ObjectName start = std::max(window.after, ObjectName{window.namespace_name, ""});
+  const bool everywhere = window.namespace_name.empty();
+  if (!everywhere && start.namespace_name != window.namespace_name) return {};
+  Statement& statement = everywhere ? window_ : namespace_window_;
+  Cursor row = statement.use(number(id), start.namespace_name, start.name, sql_limit(window.limit));
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return {};
+    TRY(CachedObject object, read_object(row));
+    if (auto done = visitor(std::move(object)); !done) return done;
+  }
+}
+
+Result<std::vector<CachedObject>> Cache::list(ScopeId scope, const Window& window) {
+  std::vector<CachedObject> objects;
+  const auto keep = [&objects](CachedObject object) -> Status {
+    objects.push_back(std::move(object));
+    return {};
+  };
+  if (auto done = visit(scope, window, keep); !done) return fail(done.error());
+  return objects;
+}
+
+Result<CacheSize> Cache::size(ScopeId scope) {
+  Cursor row = scope_size_.use(number(scope));
+  TRY([[maybe_unused]] const bool found, row.next());
+  return CacheSize{row.integer(0), row.integer(1)};
+}
+
+Result<CacheSize> Cache::size() {
+  Cursor row = whole_size_.use();
+  TRY([[maybe_unused]] const bool found, row.next());
+  return CacheSize{row.integer(0), row.integer(1)};
+}
+
+}  // namespace holdfast::store

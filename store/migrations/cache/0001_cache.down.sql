@@ -1,0 +1,4 @@
+DROP TABLE counter;
+DROP TABLE answer;
+DROP TABLE object;
+DROP TABLE scope;

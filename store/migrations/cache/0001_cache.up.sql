@@ -1,0 +1,47 @@
+-- What was asked for, by whom. The objects of a scope are an answer only once it was complete.
+CREATE TABLE scope (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused: a stale id must not find another scope
+  owner TEXT NOT NULL,
+  api_group TEXT NOT NULL,
+  api_version TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  label_selector TEXT NOT NULL,
+  field_selector TEXT NOT NULL,
+  encoding TEXT NOT NULL,
+  resource_version TEXT NOT NULL,
+  complete INTEGER NOT NULL CHECK (complete IN (0, 1)),
+  last_used_wall INTEGER NOT NULL,
+  UNIQUE (owner, api_group, api_version, resource, namespace, label_selector, field_selector,
+          encoding)
+) STRICT;
+
+CREATE TABLE object (
+  scope INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  uid TEXT NOT NULL,
+  resource_version TEXT NOT NULL,
+  local_version INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,  -- of bytes
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (scope, namespace, name)
+) STRICT;
+
+-- Answers that are not lists: discovery documents, tokens.
+CREATE TABLE answer (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  content_type TEXT NOT NULL,
+  expires_wall INTEGER,  -- NULL: never
+  checksum INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (owner, key)
+) STRICT;
+
+-- Numbers that never repeat, reserved in blocks: the first one that is not.
+CREATE TABLE counter (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

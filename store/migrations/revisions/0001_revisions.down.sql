@@ -1,0 +1,3 @@
+DROP TABLE progress;
+DROP TABLE latest;
+DROP TABLE event;
