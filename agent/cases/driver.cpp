@@ -244,7 +244,11 @@ Outcome Driver::evict_pods(const std::string& node, std::vector<std::string> pod
 }
 
 bool Driver::of_daemon_set(const lifecycle::PodFacts& pod) const {
-  (void)pod;
+  for (const Change& change : world_.everything()) {
+    if (change.kind != "DaemonSet") continue;
+    const auto set = sync::decode<sync::DaemonSet>(*change.after);
+    if (set && lifecycle::selects(*set, pod)) return true;
+  }
   return false;
 }
 

@@ -85,7 +85,8 @@ Difference check_node(std::string_view key, const json::value& wanted, const jso
 Difference check_pod(std::string_view key, const json::value& wanted, const json::object& pod) {
   const json::object& status = object_in(pod, "status");
   if (key == "conditions") return check_conditions(wanted.as_object(), pod);
-  if (key == "reason" || key == "message") return check_value(key, wanted, json::value(text(status, key)));
+  if (key == "reason" || key == "message")
+    return check_value(key, wanted, json::value(text(status, key)));
   if (key == "terminating") {
     const bool found = find(object_in(pod, "metadata"), "deletionTimestamp") != nullptr;
     return check_value(key, wanted, found);

@@ -3,8 +3,15 @@
 #include <utility>
 
 #include "platform/check.h"
+#include "sync/api/selector.h"
 
 namespace holdfast::sync::lifecycle {
+
+bool selects(const DaemonSet& set, const PodFacts& pod) {
+  if (set.metadata.namespace_name != pod.namespace_name) return false;
+  const auto query = LabelQuery::from(set.spec.selector);
+  return query && !query->matches_everything() && query->matches(pod.labels);
+}
 
 DirectEviction::DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods,
                                std::set<std::string> spared)

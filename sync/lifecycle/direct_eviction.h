@@ -10,10 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "sync/api/workload_types.h"
 #include "sync/lifecycle/actions.h"
 #include "sync/lifecycle/facts.h"
 
 namespace holdfast::sync::lifecycle {
+
+// Whether the DaemonSet's selector takes the pod: by namespace and labels, not by owner. One that
+// is empty or cannot be read takes none.
+[[nodiscard]] bool selects(const DaemonSet& set, const PodFacts& pod);
 
 class DirectEviction {
  public:
