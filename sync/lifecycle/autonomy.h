@@ -16,8 +16,8 @@ struct Autonomy {
   bool bound = false;    // binding or autonomy is "true", or a duration is written, even a bad one
   bool classic = false;  // node.beta.openyurt.io/autonomy is "true": all that 0.1 to 1.1 knew
   bool wanted = false;   // as resolved: for `duration`, or for ever without one
-  std::optional<Duration> duration;
-  std::string malformed;  // the duration that is none; reported, and not autonomous by it
+  std::optional<Duration> duration = {};
+  std::string malformed = {};  // the duration that is none; reported, and not autonomous by it
 
   bool operator==(const Autonomy&) const = default;
 };
