@@ -211,6 +211,7 @@ Result<sqlite3_stmt*> Statement::ready() {
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   handle_.reset(statement);
   if (code != SQLITE_OK) return fail_statement(*connection_, code);
+  std::string().swap(sql_);
   return statement;
 }
 
@@ -293,7 +294,9 @@ Status Database::configure(const DatabaseOptions& options) {
   return execute(script);
 }
 
-Statement Database::prepare(std::string_view sql) { return Statement(connection_.get(), sql); }
+Statement Database::prepare(std::string sql) {
+  return Statement(connection_.get(), std::move(sql));
+}
 
 Status Database::execute(std::string_view script) {
   CHECK(pthread_equal(connection_->owner, pthread_self()) != 0);

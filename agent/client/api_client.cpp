@@ -13,8 +13,11 @@ constexpr std::size_t token_limit = 64 * 1024;
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
-std::string describe(const http::Request& request) {
-  return std::string(http::to_string(request.method)) + " " + std::string(request.path());
+// For messages: the method and the path, without the query.
+template <class AnyRequest>
+std::string describe(const AnyRequest& request) {
+  return std::string(http::to_string(request.method)) + " " +
+         request.target.substr(0, request.target.find('?'));
 }
 
 }  // namespace
@@ -68,25 +71,29 @@ http::Request ApiClient::prepare(ApiRequest request) {
   return made;
 }
 
-asio::awaitable<Result<std::string>> ApiClient::call(ApiRequest request, MonoTime deadline) {
+asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool streamed,
+                                                        MonoTime deadline) {
   http::Request made = prepare(std::move(request));
   const std::string doing = describe(made);
-  auto response = co_await http_.send(std::move(made), deadline);
+  const auto way = streamed ? &http::Client::open : &http::Client::send;
+  auto response = co_await (http_.*way)(std::move(made), deadline);
   if (!response) co_return fail(doing, response.error());
-  if (!is_success(response->status)) {
-    co_return fail(doing, sync::to_error(response->status, response->body));
-  }
-  co_return std::move(response->body);
+  co_return response;
+}
+
+asio::awaitable<Result<std::string>> ApiClient::call(ApiRequest request, MonoTime deadline) {
+  const std::string doing = describe(request);
+  CO_TRY(http::Response response, co_await send(std::move(request), false, deadline));
+  if (is_success(response.status)) co_return std::move(response.body);
+  co_return fail(doing, sync::to_error(response.status, response.body));
 }
 
 asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(ApiRequest request,
                                                                              MonoTime deadline) {
-  http::Request made = prepare(std::move(request));
-  const std::string doing = describe(made);
-  auto response = co_await http_.open(std::move(made), deadline);
-  if (!response) co_return fail(doing, response.error());
-  if (response->stream) co_return std::move(response->stream);
-  co_return fail(doing, sync::to_error(response->status, response->body));
+  const std::string doing = describe(request);
+  CO_TRY(http::Response response, co_await send(std::move(request), true, deadline));
+  if (response.stream) co_return std::move(response.stream);
+  co_return fail(doing, sync::to_error(response.status, response.body));
 }
 
 asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request, bool streamed,

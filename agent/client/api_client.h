@@ -36,7 +36,12 @@ class ApiClient {
   // sync/api/status.h says. Transport errors as http::Client::send().
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline);
 
-  // The same for a streamed answer: a watch.
+  // The answer whatever its status; errors are the transport's only. `streamed` as
+  // http::Client::open().
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed,
+                                               MonoTime deadline);
+
+  // As call(), for a streamed answer: a watch.
   asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> stream(ApiRequest request,
                                                                     MonoTime deadline);
 

@@ -34,16 +34,26 @@ Admission admit_core(const RequestInfo& request, std::string_view node_name) {
 
 std::string_view to_string(Admission admission) {
   switch (admission) {
-    case Admission::refuse:       return "refuse";
-    case Admission::own_lease:    return "own_lease";
-    case Admission::registration: return "registration";
-    case Admission::node_status:  return "node_status";
-    case Admission::pod_status:   return "pod_status";
-    case Admission::final_delete: return "final_delete";
-    case Admission::mirror_pod:   return "mirror_pod";
-    case Admission::csi_node:     return "csi_node";
-    case Admission::event:        return "event";
-    case Admission::token:        return "token";
+    case Admission::refuse:
+      return "refuse";
+    case Admission::own_lease:
+      return "own_lease";
+    case Admission::registration:
+      return "registration";
+    case Admission::node_status:
+      return "node_status";
+    case Admission::pod_status:
+      return "pod_status";
+    case Admission::final_delete:
+      return "final_delete";
+    case Admission::mirror_pod:
+      return "mirror_pod";
+    case Admission::csi_node:
+      return "csi_node";
+    case Admission::event:
+      return "event";
+    case Admission::token:
+      return "token";
   }
   UNREACHABLE();
 }

@@ -13,16 +13,16 @@
 namespace holdfast::sync {
 
 enum class Admission : std::uint8_t {
-  refuse,          // 503: needs the cloud
-  own_lease,       // renewed here, never journalled
-  registration,    // POST of our node: 409 AlreadyExists, so that the kubelet goes on to GET
-  node_status,     // applied to the cached node, journalled, coalesced
-  pod_status,      // the same for a pod of this node
-  final_delete,    // DELETE of our pod with grace 0: remembered, journalled
-  mirror_pod,      // a static pod's mirror: created here, journalled
-  csi_node,        // applied, journalled, coalesced
-  event,           // journalled in a bounded ring; the first thing to be dropped
-  token,           // TokenRequest: the stored token while it is valid
+  refuse,        // 503: needs the cloud
+  own_lease,     // renewed here, never journalled
+  registration,  // POST of our node: 409 AlreadyExists, so that the kubelet goes on to GET
+  node_status,   // applied to the cached node, journalled, coalesced
+  pod_status,    // the same for a pod of this node
+  final_delete,  // DELETE of our pod with grace 0: remembered, journalled
+  mirror_pod,    // a static pod's mirror: created here, journalled
+  csi_node,      // applied, journalled, coalesced
+  event,         // journalled in a bounded ring; the first thing to be dropped
+  token,         // TokenRequest: the stored token while it is valid
 };
 
 [[nodiscard]] std::string_view to_string(Admission admission);

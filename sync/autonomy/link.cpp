@@ -8,10 +8,14 @@ namespace holdfast::sync {
 
 std::string_view to_string(LinkState state) {
   switch (state) {
-    case LinkState::connected: return "connected";
-    case LinkState::suspect:   return "suspect";
-    case LinkState::offline:   return "offline";
-    case LinkState::rejoining: return "rejoining";
+    case LinkState::connected:
+      return "connected";
+    case LinkState::suspect:
+      return "suspect";
+    case LinkState::offline:
+      return "offline";
+    case LinkState::rejoining:
+      return "rejoining";
   }
   UNREACHABLE();
 }
@@ -55,7 +59,8 @@ bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_vie
       if (began < since_) return false;
       enter(LinkState::rejoining, now, reason);
       return true;
-    case LinkState::rejoining: return false;  // The rejoin itself says how it went.
+    case LinkState::rejoining:
+      return false;  // The rejoin itself says how it went.
   }
   UNREACHABLE();
 }
@@ -72,10 +77,15 @@ void Link::rejoin_failed(MonoTime now, std::string_view reason) {
 
 void Link::probing(MonoTime now) {
   switch (state_) {
-    case LinkState::connected: probe_due_ = now + config_.probe_interval; break;
+    case LinkState::connected:
+      probe_due_ = now + config_.probe_interval;
+      break;
     case LinkState::suspect:
-    case LinkState::offline:   probe_due_ = now + config_.probe_deadline; break;
-    case LinkState::rejoining: break;
+    case LinkState::offline:
+      probe_due_ = now + config_.probe_deadline;
+      break;
+    case LinkState::rejoining:
+      break;
   }
 }
 
@@ -90,14 +100,18 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
       backoff_ = config_.probe_backoff_min;
       probe_due_ = now + config_.probe_interval;
       break;
-    case LinkState::suspect: probe_due_ = now; break;
+    case LinkState::suspect:
+      probe_due_ = now;
+      break;
     case LinkState::offline:
       failures_ = 0;
       // A rejoin that fails keeps its backoff: the link flaps.
       if (before != LinkState::rejoining) backoff_ = config_.probe_backoff_min;
       schedule_retry(now);
       break;
-    case LinkState::rejoining: probe_due_ = MonoTime::max(); break;
+    case LinkState::rejoining:
+      probe_due_ = MonoTime::max();
+      break;
   }
 }
 

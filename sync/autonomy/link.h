@@ -3,8 +3,8 @@
 //   connected --a deadline missed or refused--> suspect --again--> offline --a probe answered-->
 //   rejoining --everything replayed and listed--> connected
 //
-// A black hole (connections accepted, nothing answered) and a refused connection count the same: two
-// failures in a row and the link is offline, so it takes two deadlines, whatever the fault. In
+// A black hole (connections accepted, nothing answered) and a refused connection count the same:
+// two failures in a row and the link is offline, so it takes two deadlines, whatever the fault. In
 // `suspect` a probe is due at once. Offline, probes back off with full jitter, so that a site's
 // nodes do not come back in one instant.
 //
@@ -31,17 +31,17 @@ enum class LinkState : std::uint8_t { connected, suspect, offline, rejoining };
 
 struct LinkConfig {
   int failures_to_offline = 2;
-  Duration probe_interval = 10s;      // while connected: the lease's renewal interval
-  Duration probe_deadline = 1s;       // for one probe
-  Duration probe_backoff_min = 1s;    // offline, before jitter
+  Duration probe_interval = 10s;    // while connected: the lease's renewal interval
+  Duration probe_deadline = 1s;     // for one probe
+  Duration probe_backoff_min = 1s;  // offline, before jitter
   Duration probe_backoff_max = 30s;
 };
 
 // What one request or probe told about the link.
 enum class Evidence : std::uint8_t {
-  answered,     // the API server answered it
-  failed,       // refused, reset, timed out, not HTTP, wrong certificate
-  overloaded,   // 429 or 503: there, but not to be leaned on
+  answered,    // the API server answered it
+  failed,      // refused, reset, timed out, not HTTP, wrong certificate
+  overloaded,  // 429 or 503: there, but not to be leaned on
 };
 
 class Link {

@@ -9,9 +9,12 @@ namespace holdfast::sync {
 
 std::string_view to_string(EventType type) {
   switch (type) {
-    case EventType::added:    return "ADDED";
-    case EventType::modified: return "MODIFIED";
-    case EventType::deleted:  return "DELETED";
+    case EventType::added:
+      return "ADDED";
+    case EventType::modified:
+      return "MODIFIED";
+    case EventType::deleted:
+      return "DELETED";
   }
   UNREACHABLE();
 }
@@ -43,8 +46,8 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
   });
 
   // Versions that do not grow are another history: a server restored from an old backup.
-  const bool grows = version >= version_ && (changes.empty() ||
-                                             changes.front().object.version > version_);
+  const bool grows =
+      version >= version_ && (changes.empty() || changes.front().object.version > version_);
   const bool go_on = complete_ && !has_local_events_ && grows;
   objects_ = std::move(objects);
   kind_ = std::move(kind);

@@ -49,8 +49,8 @@ struct CacheEvent {
 };
 
 struct WatchCacheLimits {
-  std::size_t events = 1000;           // kept for clients that come back
-  std::size_t bytes = 1024UL * 1024;   // of these events' objects
+  std::size_t events = 1000;          // kept for clients that come back
+  std::size_t bytes = 1024UL * 1024;  // of these events' objects
 };
 
 // What kind of thing a scope holds, from its list.
@@ -109,8 +109,8 @@ class WatchCache {
   Objects objects_;
   std::deque<CacheEvent> events_;
   std::size_t event_bytes_ = 0;
-  Position first_ = 0;          // position of events_.front()
-  Version history_from_ = 0;    // watches that have seen this version, or a later one, can go on
+  Position first_ = 0;        // position of events_.front()
+  Version history_from_ = 0;  // watches that have seen this version, or a later one, can go on
   bool has_local_events_ = false;
 };
 
