@@ -79,7 +79,7 @@ Actions Controller::remove_pod(const std::string& namespace_name, const std::str
 }
 
 void Controller::set_lease(MonoTime now, const Lease& lease) {
-  if (!lease.spec.renew_time) return;
+  if (!lease.spec.renew_time || !options_.node_leases) return;
   fleet_.set_lease(now, lease.metadata.name, *lease.spec.renew_time);
 }
 
@@ -156,6 +156,7 @@ void Controller::settle_taints(MonoTime now, WallTime wall, const PatchTaints& p
 }
 
 void Controller::reconcile(WallTime wall, const NodeFacts& node, Actions& actions) {
+  if (!options_.taint_by_condition) return;
   const auto busy = reconciling_.find(node.name);
   if (busy != reconciling_.end()) {
     busy->second.again = true;

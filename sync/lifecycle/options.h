@@ -31,6 +31,8 @@ struct Options {
   float unhealthy_zone_threshold = 0.55F;
 
   bool taint_based_evictions = true;       // false: pods deleted after pod_eviction_timeout
+  bool taint_by_condition = true;          // gate TaintNodesByCondition
+  bool node_leases = true;                 // gate NodeLease: a renewal is a sign of life
   bool exclude_from_disruption = true;     // gate NodeDisruptionExclusion: the label counts
   bool legacy_node_role = false;           // gate LegacyNodeRoleBehavior: names like ...master
   bool comparison_tolerations = false;     // gate TaintTolerationComparisonOperators: Gt, Lt
