@@ -2,6 +2,7 @@
 
 #include "agent/edge/answer.h"
 #include "agent/edge/caller.h"
+#include "agent/edge/endpoints.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
@@ -106,6 +107,13 @@ Status Edge::start() {
       std::make_unique<http::Server>(executor_, http::ServerLimits{}, admin, status_problem);
   TRY(port_, listen(*server_, options_.listen));
   TRY(const std::uint16_t admin_port, listen(*admin_server_, options_.admin_listen));
+  TRY(net::HostPort proxy_at, net::HostPort::parse(options_.listen));
+  TRY(net::HostPort admin_at, net::HostPort::parse(options_.admin_listen));
+  proxy_at.port = port_;
+  admin_at.port = admin_port;
+  if (auto written = write_endpoints(options_.data_dir, {proxy_at, admin_at}); !written) {
+    return fail("--data-dir", written.error());
+  }
   scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("flush", flush_in_groups());

@@ -23,6 +23,15 @@ store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject&
 
 }  // namespace
 
+Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
+                                                 const store::ScopeKey& key) {
+  TRY(const auto answer, answers.find(key.owner, kind_key(key)));
+  if (!answer) return std::nullopt;
+  const std::size_t blank = answer->bytes.find(' ');
+  if (blank == std::string::npos) return fail(Errc::corrupt, kind_key(key));
+  return sync::ScopeKind{answer->bytes.substr(0, blank), answer->bytes.substr(blank + 1)};
+}
+
 std::string LocalScope::path() const {
   std::string path = key_.group.empty() ? "/api/" : "/apis/" + key_.group + "/";
   path += key_.version;
@@ -54,7 +63,7 @@ Status Scopes::restore_one(const store::Scope& row) {
   const auto scope = std::make_shared<LocalScope>(executor_, row.key, row.id);
   scopes_[row.key] = scope;
   if (!row.complete) return {};
-  TRY(const auto kind, find_answer(row.key.owner, kind_key(row.key)));
+  TRY(const auto kind, find_kind(answers_, row.key));
   const auto version = sync::parse_version(row.resource_version);
   if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
   sync::WatchCache::Objects objects;
@@ -67,9 +76,7 @@ Status Scopes::restore_one(const store::Scope& row) {
     return {};
   };
   if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
-  const std::size_t blank = kind->bytes.find(' ');
-  scope->cache().restore(std::move(objects), *version,
-                         {kind->bytes.substr(0, blank), kind->bytes.substr(blank + 1)});
+  scope->cache().restore(std::move(objects), *version, *kind);
   return {};
 }
 

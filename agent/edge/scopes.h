@@ -56,6 +56,10 @@ class LocalScope {
 
 using ScopePtr = std::shared_ptr<LocalScope>;
 
+// The kind of a scope's objects, as it was learned from its first list; nothing: no list yet.
+[[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
+                                                               const store::ScopeKey& key);
+
 class Scopes {
  public:
   // Called for every scope that is restored or made: something must begin to feed it.

@@ -47,11 +47,7 @@ Result<std::unique_ptr<NodeAgent>> NodeAgent::make(asio::any_io_executor executo
   return made;
 }
 
-asio::awaitable<void> NodeAgent::run_pods() {
-  log_warn("running pods as plain processes: for labs and tests only",
-           {{"adopted", runtime_->pods()}});
-  return runtime_->run();
-}
+asio::awaitable<void> NodeAgent::run_pods() { return runtime_->run(); }
 
 asio::awaitable<void> NodeAgent::post_status() {
   for (;;) {
