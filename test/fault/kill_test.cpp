@@ -18,7 +18,9 @@ class KillTest : public testing::TestWithParam<StoryKind> {
  protected:
   // What a program that starts now finds. The file must not count as damaged.
   std::string reopened(const fs::path& file) {
-    Recovered recovered = value(open_or_rebuild(file, {}, GetParam().schema, WallTime{}));
+    test::follow({});
+    Recovered recovered =
+        value(open_or_rebuild(file, {.vfs = "fault"}, GetParam().schema, WallTime{}));
     EXPECT_FALSE(recovered.damage) << recovered.damage->why;
     EXPECT_EQ(said(recovered.database.quick_check()), "ok");
     return value(value(GetParam().open(std::move(recovered.database)))->state());
@@ -109,7 +111,8 @@ TEST(KillSequence, NoNumberComesAgain) {
     const fs::path file = scratch.path() / "story.db";
     told = tell_in_child(kind, file, {.kill_at = ++kill_at, .keep_synced = true});
     if (told.killed) test::lose_unsynced(file, test::Lost::both);
-    const auto next = value(value(open_story(kind, file, ""))->state());
+    test::follow({});
+    const auto next = value(value(open_story(kind, file, "fault"))->state());
     EXPECT_GT(std::stoll(next), static_cast<long long>(told.steps)) << kill_at;
   }
 }

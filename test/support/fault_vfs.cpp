@@ -72,7 +72,10 @@ void keep_synced(sqlite3_file* file) {
     const int whole = static_cast<int>(size);
     CHECK(real_io(file)->xRead(real_file(file), content.data(), whole, 0) == SQLITE_OK);
   }
-  std::ofstream out(synced_copy_of(name), std::ios::binary | std::ios::trunc);
+  // A new file: when an old one is cut to nothing, ext4 waits for the disk.
+  std::error_code ignored;
+  std::filesystem::remove(synced_copy_of(name), ignored);
+  std::ofstream out(synced_copy_of(name), std::ios::binary);
   out.write(content.data(), size);
 }
 
