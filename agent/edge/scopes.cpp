@@ -38,7 +38,8 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
       answers_(database),
       local_versions_(database, "local version"),
       clock_(clock),
-      scopes_max_(scopes_max) {}
+      scopes_max_(scopes_max),
+      changed_(executor_) {}
 
 Status Scopes::restore() {
   TRY(const std::vector<store::Scope> rows, cache_.scopes());
@@ -118,6 +119,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   const bool was_complete = scope.cache().complete();
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
+  scope.set_listed_at(clock_.mono());
   if (new_kind) {
     const store::Answer answer{.status = 200, .bytes = kind.kind + " " + kind.api_version};
     if (auto put = put_answer(scope.key().owner, kind_key(scope.key()), answer); !put) {
@@ -127,7 +129,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   Unwritten& unwritten = unwritten_[&scope];
   if (!was_complete) unwritten.whole = true;
   for (const sync::CacheEvent& change : changes) unwritten.names[change.key] = true;
-  scope.changed().notify_all();
+  announce(scope);
 }
 
 void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
@@ -142,7 +144,12 @@ void Scopes::bookmark(LocalScope& scope, sync::Version version) {
 
 void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
   unwritten_[&scope].names[key] = true;
+  announce(scope);
+}
+
+void Scopes::announce(LocalScope& scope) {
   scope.changed().notify_all();
+  changed_.notify_all();
 }
 
 Status Scopes::apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event) {
