@@ -118,6 +118,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   const bool was_complete = scope.cache().complete();
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
+  scope.set_listed_at(clock_.mono());
   if (new_kind) {
     const store::Answer answer{.status = 200, .bytes = kind.kind + " " + kind.api_version};
     if (auto put = put_answer(scope.key().owner, kind_key(scope.key()), answer); !put) {

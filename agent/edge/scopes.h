@@ -39,6 +39,10 @@ class LocalScope {
   // Notified when an event, a bookmark or completeness came.
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
+  // When the last complete list came; MonoTime::min(): not in this run.
+  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
+  void set_listed_at(MonoTime time) { listed_at_ = time; }
+
   // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
 
@@ -47,6 +51,7 @@ class LocalScope {
   store::ScopeId id_;
   sync::WatchCache cache_;
   loop::Event changed_;
+  MonoTime listed_at_ = MonoTime::min();
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;
