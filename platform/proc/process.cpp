@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -37,6 +38,7 @@ struct Prepared {
   std::vector<char*> env;
   const char* working_directory;
   const char* log;
+  Descriptor input;  // not open: /dev/null
 };
 
 bool has_nul(const std::string& text) { return text.find('\0') != text.npos; }
@@ -89,9 +91,10 @@ void reset_signals() {
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-bool redirect(const char* log) {
-  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int output = ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+bool redirect(const Prepared& prepared) {
+  const int input =
+      prepared.input.is_open() ? prepared.input.get() : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int output = ::open(prepared.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   return input >= 0 && output >= 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
          ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(output, STDERR_FILENO) >= 0;
 }
@@ -117,7 +120,7 @@ void run_program(const Prepared& prepared) {
   if (count != 1) ::_exit(127);  // Our parent died or changed its mind.
   reset_signals();
   (void)::umask(022);
-  if (!redirect(prepared.log)) give_up(report, Step::log);
+  if (!redirect(prepared)) give_up(report, Step::log);
   if (::chdir(prepared.working_directory) != 0) give_up(report, Step::working_directory);
   close_all_on_exec();
   run_program(prepared);
@@ -139,6 +142,20 @@ Result<Ends> make_gate() {
     return fail_errno("create a pair of sockets");
   }
   return Ends{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// A file without a name, rewound, that holds `text`.
+Result<Descriptor> anonymous_file(std::string_view text) {
+  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+  if (!file.is_open()) return fail_errno("create an input");
+  while (!text.empty()) {
+    const ssize_t count = ::write(file.get(), text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno("write an input");
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return fail_errno("rewind an input");
+  return file;
 }
 
 Status check_plan(const SpawnPlan& plan) {
@@ -163,8 +180,12 @@ void reap_blocking(pid_t child) {
 
 Result<Launch> Launch::prepare(const SpawnPlan& plan) {
   if (auto sound = check_plan(plan); !sound) return fail(sound.error());
-  const Prepared prepared{candidates_for(plan), pointers(plan.argv), pointers(plan.env),
-                          plan.working_directory.c_str(), plan.log.c_str()};
+  Descriptor input;
+  if (!plan.input.empty()) {
+    TRY(input, anonymous_file(plan.input));
+  }
+  const Prepared prepared{candidates_for(plan),           pointers(plan.argv), pointers(plan.env),
+                          plan.working_directory.c_str(), plan.log.c_str(),    std::move(input)};
   TRY(Ends gate, make_gate());
   TRY(Ends report, make_pipe());
   const pid_t child = ::fork();

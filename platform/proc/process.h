@@ -1,8 +1,8 @@
 // Starts a program that stands on its own: it outlives us, and shares nothing with us but its log.
 //
-// The new process leads a session and a process group of its own, with standard input from
-// /dev/null, standard output and error appended to a log file, every signal at its default, and no
-// other descriptor of ours. It is run by its argv, never by a shell.
+// The new process leads a session and a process group of its own, with standard input from a fixed
+// text or /dev/null, standard output and error appended to a log file, every signal at its default,
+// and no other descriptor of ours. It is run by its argv, never by a shell.
 
 #pragma once
 
@@ -22,6 +22,7 @@ struct SpawnPlan {
   std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env` unless it has a '/'
   std::vector<std::string> env = {};  // "NAME=value": the whole environment
   std::filesystem::path working_directory = "/";
+  std::string input = {};                   // on its standard input; seen by nobody else
   std::filesystem::path log = "/dev/null";  // created with mode 0600, appended to
 };
 

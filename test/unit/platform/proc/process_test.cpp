@@ -54,6 +54,14 @@ TEST_F(Process, HasExactlyTheEnvironmentItWasGiven) {
   EXPECT_EQ(logged(), "1 2|x=y|unset\n" + dir_.path().string() + "\n0022\n");
 }
 
+TEST_F(Process, ReadsItsInput) {
+  const std::string input = "one\ntwo\n" + std::string(100'000, 'x');
+  const auto child = spawn({.argv = {"cat"}, .input = input, .log = log()});
+  ASSERT_TRUE(child) << child.error().what;
+  EXPECT_EQ(end_of(*child), (ExitStatus{false, 0}));
+  EXPECT_EQ(logged(), input);
+}
+
 TEST_F(Process, AppendsBothOutputsToItsPrivateLog) {
   (void)run("echo out; echo err >&2");
   (void)run("echo again");
