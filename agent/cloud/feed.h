@@ -14,6 +14,7 @@
 #include "agent/client/list_watch.h"
 #include "platform/log.h"
 #include "sync/api/codec.h"
+#include "sync/api/object_header.h"
 
 namespace holdfast::agent {
 
@@ -39,7 +40,10 @@ class Feed final : public ListWatchSink {
     std::set<Name> there;
     for (const std::string& item : items) {
       const auto object = read(item);
-      if (!object) continue;
+      if (!object) {
+        keep(item, there);
+        continue;
+      }
       there.emplace(object->metadata.namespace_name, object->metadata.name);
       set_(*object);
     }
@@ -76,6 +80,12 @@ class Feed final : public ListWatchSink {
       log_warn("object skipped", {{"kind", T::kind}, {"error", object.error()}});
     }
     return object;
+  }
+
+  // What cannot be read may still have a name: then it is not gone.
+  static void keep(const std::string& bytes, std::set<Name>& there) {
+    const auto header = sync::read_header(bytes);
+    if (header) there.emplace(header->namespace_name, header->name);
   }
 
   std::function<void(const T&)> set_;
