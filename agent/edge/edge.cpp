@@ -84,7 +84,10 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, clock_);
-  return writes_->reapply_outbox();
+  if (auto applied = writes_->reapply_outbox(); !applied) return applied;
+  if (options_.runtime != "process") return {};
+  TRY(node_agent_, NodeAgent::make(executor_, options_, *scopes_, *this, clock_));
+  return {};
 }
 
 Result<std::uint16_t> Edge::listen(http::Server& server, const std::string& address) {
@@ -106,6 +109,10 @@ Status Edge::start() {
   scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("flush", flush_in_groups());
+  if (node_agent_) {
+    tasks_.spawn("node status", node_agent_->post_status());
+    tasks_.spawn("pods", node_agent_->run_pods());
+  }
   log_info("serving", {{"node", options_.node_name},
                        {"proxy_port", port_},
                        {"admin_port", admin_port},
@@ -125,6 +132,7 @@ asio::awaitable<void> Edge::flush_in_groups() {
 asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (server_) co_await server_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
+  if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();
   feeders_->cancel();
@@ -143,16 +151,32 @@ asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
   }
   const std::string_view credentials = request.headers.get("authorization");
   if (!credentials.empty()) feeders_->remember(caller->owner, std::string(credentials));
+  co_return co_await answer(request, *caller);
+}
+
+asio::awaitable<http::Response> Edge::ask(ApiRequest request) {
+  http::Request local{.method = request.method, .target = std::move(request.target)};
+  local.body = std::move(request.body);
+  local.headers.add("Accept", "application/json");
+  if (!request.content_type.empty()) local.headers.add("Content-Type", request.content_type);
+  if (request.content_type.empty()) local.headers.add("Content-Type", "application/json");
+  local.headers.add("User-Agent", "holdfast-edge/" + std::string(version));
+  const Caller ourselves{
+      .owner = std::string(node_owner), .agent = "holdfast-edge", .cached = true};
+  co_return co_await answer(local, ourselves);
+}
+
+asio::awaitable<http::Response> Edge::answer(const http::Request& request, const Caller& caller) {
   const std::string_view method = request.method == http::Method::other
                                       ? std::string_view(request.method_text)
                                       : http::to_string(request.method);
   auto info = sync::parse_request(method, request.path(), request.query());
   if (!info) co_return to_response(sync::status::bad_request(info.error().what));
-  if (is_read(*info)) co_return co_await reads_->serve(request, *info, *caller);
+  if (is_read(*info)) co_return co_await reads_->serve(request, *info, caller);
   if (!info->is_resource || info->is_connect()) {
     co_return co_await reads_->pass_through(request, options_.write_deadline);
   }
-  co_return co_await writes_->serve(request, *info, *caller);
+  co_return co_await writes_->serve(request, *info, caller);
 }
 
 }  // namespace holdfast::agent

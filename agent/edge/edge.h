@@ -10,6 +10,8 @@
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
 #include "agent/edge/ledger.h"
+#include "agent/edge/node/local_api.h"
+#include "agent/edge/node/node_agent.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/reads.h"
@@ -25,14 +27,14 @@
 
 namespace holdfast::agent {
 
-class Edge {
+class Edge final : public LocalApi {
  public:
   // Opens the data directory and reads what the last run has left; nothing runs yet.
   // Errors: conflict (another agent holds the directory), invalid (kubeconfig), the disk's.
   [[nodiscard]] static Result<std::unique_ptr<Edge>> make(asio::any_io_executor executor,
                                                           const EdgeOptions& options,
                                                           const Clock& clock);
-  ~Edge();
+  ~Edge() override;
 
   // Listens and serves. Errors: unavailable (an address is in use).
   [[nodiscard]] Status start();
@@ -40,9 +42,9 @@ class Edge {
   // Ends orderly by `deadline`: answers under way are given, what has gathered is written.
   asio::awaitable<void> stop(MonoTime deadline);
 
-  // One request at the proxy, as the server hands it over; the node's own components that live in
-  // this process use it, too.
+  // One request at the proxy, as the server hands it over.
   asio::awaitable<http::Response> handle(const http::Request& request);
+  asio::awaitable<http::Response> ask(ApiRequest request) override;
 
   [[nodiscard]] Scopes& scopes() { return *scopes_; }
   [[nodiscard]] Uplink& uplink() { return *uplink_; }
@@ -56,6 +58,7 @@ class Edge {
   [[nodiscard]] Status open_databases();
   [[nodiscard]] Status build();
   [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
+  asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
   asio::awaitable<void> flush_in_groups();
 
   asio::any_io_executor executor_;
@@ -75,6 +78,7 @@ class Edge {
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::uint16_t port_ = 0;

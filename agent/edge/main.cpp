@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "agent/edge/edge.h"
+#include "agent/edge/runtime/shim.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/proc/notify.h"
@@ -29,6 +30,8 @@ asio::awaitable<int> serve(loop::Stop& stop, const EdgeOptions& options, const C
 }
 
 int run(int argc, const char* const* argv) {
+  // The parent of one container's process: before anything else of the agent is set up.
+  if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
   EdgeOptions settings;
   config::Options options("holdfast-edge",
                           "Keeps the pods of an edge node alive while its cloud is out of reach.");

@@ -38,7 +38,8 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
       answers_(database),
       local_versions_(database, "local version"),
       clock_(clock),
-      scopes_max_(scopes_max) {}
+      scopes_max_(scopes_max),
+      changed_(executor_) {}
 
 Status Scopes::restore() {
   TRY(const std::vector<store::Scope> rows, cache_.scopes());
@@ -128,7 +129,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   Unwritten& unwritten = unwritten_[&scope];
   if (!was_complete) unwritten.whole = true;
   for (const sync::CacheEvent& change : changes) unwritten.names[change.key] = true;
-  scope.changed().notify_all();
+  announce(scope);
 }
 
 void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
@@ -143,7 +144,12 @@ void Scopes::bookmark(LocalScope& scope, sync::Version version) {
 
 void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
   unwritten_[&scope].names[key] = true;
+  announce(scope);
+}
+
+void Scopes::announce(LocalScope& scope) {
   scope.changed().notify_all();
+  changed_.notify_all();
 }
 
 Status Scopes::apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event) {

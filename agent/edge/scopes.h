@@ -75,6 +75,8 @@ class Scopes {
   // A complete scope of the same owner and resource that holds the object, if it exists at all.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
                                   bool selections_too) const;
+  // Notified when anything changed in any scope.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
   // What the reflector of a scope brings.
@@ -108,6 +110,7 @@ class Scopes {
   [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
                              const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
+  void announce(LocalScope& scope);
 
   asio::any_io_executor executor_;
   store::Database& database_;
@@ -116,6 +119,7 @@ class Scopes {
   store::Sequence local_versions_;
   const Clock& clock_;
   std::size_t scopes_max_;
+  loop::Event changed_;
   OnNew on_new_;
   std::map<store::ScopeKey, ScopePtr> scopes_;
   std::map<LocalScope*, Unwritten> unwritten_;

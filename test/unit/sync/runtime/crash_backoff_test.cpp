@@ -1,4 +1,4 @@
-#include "sync/runtime/backoff.h"
+#include "sync/runtime/crash_backoff.h"
 
 namespace holdfast::sync {
 namespace {
@@ -17,44 +17,44 @@ Attempt ended(Duration ran, Duration next_delay) {
   return attempt;
 }
 
-TEST(Backoff, FirstRestartAtOnceThenDoublingToFiveMinutes) {
+TEST(CrashBackoff, FirstRestartAtOnceThenDoublingToFiveMinutes) {
   std::vector<Duration> delays;
   Duration next{};
   for (int attempt = 0; attempt < 9; ++attempt) {
-    const Backoff backoff = backoff_after(ended(1s, next), {});
+    const CrashBackoff backoff = backoff_after(ended(1s, next), {});
     delays.push_back(backoff.delay);
     next = backoff.next_delay;
   }
   EXPECT_EQ(delays, (std::vector<Duration>{0s, 10s, 20s, 40s, 80s, 160s, 300s, 300s, 300s}));
 }
 
-TEST(Backoff, CountsFromTheEnd) {
-  EXPECT_EQ(backoff_after(ended(7s, 40s), {}), (Backoff{start + 47s, 40s, 80s}));
+TEST(CrashBackoff, CountsFromTheEnd) {
+  EXPECT_EQ(backoff_after(ended(7s, 40s), {}), (CrashBackoff{start + 47s, 40s, 80s}));
 }
 
-TEST(Backoff, ALongRunStartsOver) {
+TEST(CrashBackoff, ALongRunStartsOver) {
   EXPECT_EQ(backoff_after(ended(10min, 300s), {}).delay, 300s);
-  EXPECT_EQ(backoff_after(ended(10min + 1s, 300s), {}), (Backoff{MonoTime::min(), 0s, 10s}));
+  EXPECT_EQ(backoff_after(ended(10min + 1s, 300s), {}), (CrashBackoff{MonoTime::min(), 0s, 10s}));
 }
 
-TEST(Backoff, ARebootStartsOver) {
+TEST(CrashBackoff, ARebootStartsOver) {
   Attempt attempt = ended(1s, 300s);
   attempt.started.reset();
   attempt.ended.reset();
-  EXPECT_EQ(backoff_after(attempt, {}), (Backoff{MonoTime::min(), 0s, 10s}));
+  EXPECT_EQ(backoff_after(attempt, {}), (CrashBackoff{MonoTime::min(), 0s, 10s}));
 }
 
-TEST(Backoff, WhatNeverBeganCostsNothing) {
+TEST(CrashBackoff, WhatNeverBeganCostsNothing) {
   Attempt attempt = ended(0s, 40s);
   attempt.exit.kind = ContainerExit::Kind::never_began;
-  EXPECT_EQ(backoff_after(attempt, {}), (Backoff{MonoTime::min(), 0s, 40s}));
+  EXPECT_EQ(backoff_after(attempt, {}), (CrashBackoff{MonoTime::min(), 0s, 40s}));
 }
 
-TEST(Backoff, ItsOwnConstants) {
-  const BackoffConfig config{.initial = 1s, .most = 3s, .reset_after = 5s};
+TEST(CrashBackoff, ItsOwnConstants) {
+  const CrashBackoffConfig config{.initial = 1s, .most = 3s, .reset_after = 5s};
   EXPECT_EQ(backoff_after(ended(1s, 0s), config).next_delay, 1s);
-  EXPECT_EQ(backoff_after(ended(1s, 2s), config), (Backoff{start + 3s, 2s, 3s}));
-  EXPECT_EQ(backoff_after(ended(6s, 3s), config), (Backoff{MonoTime::min(), 0s, 1s}));
+  EXPECT_EQ(backoff_after(ended(1s, 2s), config), (CrashBackoff{start + 3s, 2s, 3s}));
+  EXPECT_EQ(backoff_after(ended(6s, 3s), config), (CrashBackoff{MonoTime::min(), 0s, 1s}));
 }
 
 }  // namespace

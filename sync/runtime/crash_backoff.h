@@ -10,22 +10,22 @@
 
 namespace holdfast::sync {
 
-struct BackoffConfig {
+struct CrashBackoffConfig {
   Duration initial = std::chrono::seconds(10);
   Duration most = std::chrono::minutes(5);
   Duration reset_after = std::chrono::minutes(10);
 };
 
-struct Backoff {
+struct CrashBackoff {
   MonoTime start_at;    // not before
   Duration delay;       // how long that is after the end
   Duration next_delay;  // for the attempt that then begins
 
-  bool operator==(const Backoff&) const = default;
+  bool operator==(const CrashBackoff&) const = default;
 };
 
 // `ended` is the last attempt of the container and has ended. After a reboot the delay starts over,
 // and the start is due at once: MonoTime::min().
-[[nodiscard]] Backoff backoff_after(const Attempt& ended, const BackoffConfig& config);
+[[nodiscard]] CrashBackoff backoff_after(const Attempt& ended, const CrashBackoffConfig& config);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-#include "sync/runtime/backoff.h"
+#include "sync/runtime/crash_backoff.h"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@
 
 namespace holdfast::sync {
 
-Backoff backoff_after(const Attempt& ended, const BackoffConfig& config) {
+CrashBackoff backoff_after(const Attempt& ended, const CrashBackoffConfig& config) {
   CHECK(ended.state == AttemptState::ended);
-  const Backoff at_once{MonoTime::min(), Duration(0), config.initial};
+  const CrashBackoff at_once{MonoTime::min(), Duration(0), config.initial};
   if (!ended.ended) return at_once;
   // What never began tells nothing about the container: neither wait for it nor count it.
   if (ended.exit.kind == ContainerExit::Kind::never_began) {
