@@ -20,7 +20,11 @@ constexpr Duration request_limit = std::chrono::seconds(10);
 constexpr int taint_tries = 5;
 constexpr Duration taint_pause = std::chrono::milliseconds(100);
 
-Outcome failed(const Error& error) { return {error.code, {}}; }
+Outcome failed(const Error& error) {
+  Outcome outcome;
+  outcome.error = error.code;
+  return outcome;
+}
 
 }  // namespace
 
@@ -66,7 +70,28 @@ asio::awaitable<Result<sync::Node>> ApiWriter::node(ApiRequest request) {
   co_return sync::decode_bytes<sync::Node>(body, lean);
 }
 
+// Nothing when there is no lease, or it was never renewed.
+asio::awaitable<Result<std::optional<WallTime>>> ApiWriter::renewal_of(std::string node) {
+  std::optional<WallTime> none;
+  const auto body = co_await send(read_lease(node));
+  if (!body && body.error().code == Errc::not_found) co_return none;
+  if (!body) co_return fail(body.error());
+  CO_TRY(const sync::Lease lease, sync::decode_bytes<sync::Lease>(*body));
+  co_return lease.spec.renew_time;
+}
+
 asio::awaitable<Outcome> ApiWriter::update_status(lifecycle::UpdateNodeStatus action) {
+  if (options_.node_leases) {
+    const auto renewed = co_await renewal_of(action.node);
+    if (!renewed) co_return failed(renewed.error());
+    if (*renewed && (!action.renewed || **renewed > *action.renewed)) {
+      log_warn("node is alive, our watch is late", {{"node", action.node}});
+      Outcome alive;
+      alive.error = Errc::conflict;
+      alive.renewed = *renewed;
+      co_return alive;
+    }
+  }
   log_info("mark node unknown", {{"node", action.node}});
   auto written = co_await node(write_conditions(action));
   Outcome outcome;

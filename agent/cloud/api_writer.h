@@ -2,7 +2,8 @@
 //
 // A taint patch that conflicts is read and tried again here, as it is the same wish; a status
 // write that conflicts goes back to the rules with the node as it is now, for it may not be due
-// any more. Threading: the loop's thread only.
+// any more. Before a node is declared lost its lease is read: our watch may be the one that is
+// silent. Threading: the loop's thread only.
 
 #pragma once
 
@@ -28,6 +29,7 @@ class ApiWriter final : public ClusterWriter {
 
   asio::awaitable<Result<std::string>> send(ApiRequest request);
   asio::awaitable<Result<sync::Node>> node(ApiRequest request);
+  asio::awaitable<Result<std::optional<WallTime>>> renewal_of(std::string node);
   asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
   asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);

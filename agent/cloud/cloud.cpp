@@ -45,9 +45,14 @@ void Cloud::start() {
   changed_.notify_all();
 }
 
+void Cloud::resume() {
+  paused_ = false;
+  changed_.notify_all();
+}
+
 asio::awaitable<void> Cloud::run() {
   while (true) {
-    if (!started_) {
+    if (!started_ || paused_) {
       co_await changed_.wait();
       continue;
     }

@@ -36,10 +36,14 @@ class Cloud {
   // We could not hear anybody for a while: all silence up to now is forgiven.
   void forgive() { rules_.forgive(clock_.mono()); }
 
+  // Meanwhile nobody is judged and nothing new is evicted: we are deaf.
+  void pause() { paused_ = true; }
+  void resume();
+
   // Ticks until cancelled.
   asio::awaitable<void> run();
-  // Lets writes under way end.
-  asio::awaitable<void> stop() { return work_.stop(); }
+  // Lets writes under way end, at most until `deadline`.
+  asio::awaitable<void> stop(MonoTime deadline) { return work_.stop(deadline); }
 
   [[nodiscard]] const sync::lifecycle::Controller& rules() const { return rules_; }
   [[nodiscard]] const Work& work() const { return work_; }
@@ -52,6 +56,7 @@ class Cloud {
   sync::lifecycle::Controller rules_;
   sync::lifecycle::Actions held_back_;  // until start()
   bool started_ = false;
+  bool paused_ = false;
   loop::Event changed_;
   Work work_;
 };

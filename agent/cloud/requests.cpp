@@ -41,6 +41,11 @@ ApiRequest read_node(const std::string& name, bool live) {
   return {.target = node_path(name) + (live ? "" : "?resourceVersion=0")};
 }
 
+ApiRequest read_lease(const std::string& node) {
+  return {.target = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/" +
+                    percent_encode(node)};
+}
+
 ApiRequest write_conditions(const lifecycle::UpdateNodeStatus& action) {
   json::array conditions;
   for (const sync::NodeCondition& condition : action.conditions) {

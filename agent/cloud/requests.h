@@ -12,6 +12,9 @@ namespace holdfast::agent {
 
 [[nodiscard]] ApiRequest read_node(const std::string& name, bool live);
 
+// The node's own lease, live.
+[[nodiscard]] ApiRequest read_lease(const std::string& node);
+
 // Refused with a conflict unless the node is still the one, and as, it was judged.
 [[nodiscard]] ApiRequest write_conditions(const sync::lifecycle::UpdateNodeStatus& action);
 

@@ -57,9 +57,12 @@ void Work::add(lifecycle::Actions actions) {
   pump();
 }
 
-asio::awaitable<void> Work::stop() {
+asio::awaitable<void> Work::stop(MonoTime deadline) {
   for (auto& queue : queues_) queue.clear();
   limits_.at_once = 0;
+  const bool ended = co_await tasks_.join_until(deadline);
+  if (ended) co_return;
+  tasks_.cancel();
   co_await tasks_.join();
 }
 

@@ -31,8 +31,8 @@ class Work {
 
   void add(sync::lifecycle::Actions actions);
 
-  // Drops what waits and waits for what is under way.
-  asio::awaitable<void> stop();
+  // Drops what waits; waits for what is under way, and cuts it off at `deadline`.
+  asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t waiting() const;
   [[nodiscard]] std::size_t under_way() const { return under_way_; }

@@ -18,11 +18,13 @@
 namespace holdfast::sync::lifecycle {
 
 // Write these conditions into the node's status, each complete, keeping all others; only if the
-// node is still at `resource_version`.
+// node is still at `resource_version`. Who has doubts about his own hearing looks at the lease
+// before: one renewed later than `renewed` is answered as a failure, with Outcome::renewed.
 struct UpdateNodeStatus {
   std::string node;
   std::string uid;
   std::string resource_version;
+  std::optional<WallTime> renewed;  // the latest renewal that the verdict knows of
   std::vector<NodeCondition> conditions;
   bool operator==(const UpdateNodeStatus&) const = default;
 };
@@ -132,6 +134,7 @@ using Actions = std::vector<Action>;
 struct Outcome {
   std::optional<Errc> error;      // nothing: it succeeded
   std::optional<NodeFacts> node;  // the node as the server has it now, if it was read or answered
+  std::optional<WallTime> renewed = {};  // the node's lease as it is now, if it was read
 
   [[nodiscard]] bool ok() const { return !error; }
   bool operator==(const Outcome&) const = default;

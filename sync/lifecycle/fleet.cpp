@@ -80,8 +80,9 @@ void Fleet::settle_status(MonoTime now, WallTime wall, const UpdateNodeStatus& a
     rearm(now, *member);
     return;
   }
+  if (outcome.renewed) set_lease(now, action.node, *outcome.renewed);
   if (outcome.node) set_node(now, wall, *outcome.node);
-  if (outcome.node && member->attempts < options_.status_attempts_max) {
+  if ((outcome.node || outcome.renewed) && member->attempts < options_.status_attempts_max) {
     visit(now, wall, *member, actions);
     return;
   }

@@ -99,7 +99,7 @@ void Fleet::visit(MonoTime now, WallTime wall, Member& member, Actions& actions)
     member.observed = verdict.observed;
     ++member.attempts;
     actions.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
-                                          member.facts.resource_version,
+                                          member.facts.resource_version, member.record.lease,
                                           std::move(verdict.changes)});
   } else {
     member.attempts = 0;
