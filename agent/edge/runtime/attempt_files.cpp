@@ -102,7 +102,9 @@ tl::unexpected<Error> corrupt(const fs::Path& file) {
 
 BootTime BootTime::now() {
   const SystemClock clock;
-  return {clock.wall(), clock.mono(), proc::read_boot_id().value_or("")};
+  // As exact as the files are, so that what is read back is the same.
+  const auto wall = std::chrono::floor<std::chrono::microseconds>(clock.wall());
+  return {wall, clock.mono(), proc::read_boot_id().value_or("")};
 }
 
 std::string to_json(const AttemptRecord& record) {
