@@ -124,7 +124,8 @@ class Cluster {
   // Renews the leases of the living.
   asio::awaitable<void> beat() {
     while (true) {
-      for (const std::string& name : std::vector<std::string>(living)) {
+      const std::vector<std::string> beating = living;  // it may change while one is written
+      for (const std::string& name : beating) {
         std::string body = R"({"spec":{"renewTime":")" +
                            format_rfc3339(clock_.wall(), TimeDigits::micros) + R"("}})";
         co_await ask(http::Method::patch, leases + "/" + name, std::move(body),
