@@ -18,8 +18,8 @@ namespace holdfast::store {
 
 struct Answer {
   int status = 0;
-  std::string content_type;
-  std::string bytes;
+  std::string content_type = {};
+  std::string bytes = {};
   std::optional<WallTime> expires = {};
 
   bool operator==(const Answer&) const = default;

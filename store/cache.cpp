@@ -9,11 +9,18 @@
 namespace holdfast::store {
 namespace {
 
+const std::string select_scope =
+    "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
+    " field_selector, encoding, resource_version, complete, last_used_wall FROM scope";
+
+const std::string select_object =
+    "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes FROM object";
+
 std::int64_t number(ScopeId scope) { return static_cast<std::int64_t>(scope); }
 
 std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
 
-// Columns: id, the key, resource_version, complete, last_used_wall.
+// A row of select_scope.
 Scope read_scope(const Cursor& row) {
   return {.id = ScopeId{row.integer(0)},
           .key = {.owner = std::string(row.text(1)),
@@ -29,7 +36,7 @@ Scope read_scope(const Cursor& row) {
           .last_used = WallTime(Duration(row.integer(11)))};
 }
 
-// Columns: namespace, name, uid, resource_version, local_version, checksum, bytes.
+// A row of select_object.
 Result<CachedObject> read_object(const Cursor& row) {
   CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
                       .uid = std::string(row.text(2)),
@@ -58,23 +65,16 @@ const Schema& cache_schema() {
 Cache::Cache(Database& database)
     : database_(database),
       find_scope_(database.prepare(
-          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
-          " field_selector, encoding, resource_version, complete, last_used_wall"
-          " FROM scope WHERE owner = ?1 AND api_group = ?2"
+          select_scope +
+          " WHERE owner = ?1 AND api_group = ?2"
           " AND api_version = ?3 AND resource = ?4 AND namespace = ?5 AND label_selector = ?6"
           " AND field_selector = ?7 AND encoding = ?8")),
-      get_scope_(database.prepare(
-          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
-          " field_selector, encoding, resource_version, complete, last_used_wall"
-          " FROM scope WHERE id = ?1")),
+      get_scope_(database.prepare(select_scope + " WHERE id = ?1")),
       add_scope_(database.prepare(
           "INSERT INTO scope (owner, api_group, api_version, resource, namespace, label_selector,"
           " field_selector, encoding, resource_version, complete, last_used_wall)"
           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '', 0, ?9)")),
-      all_scopes_(database.prepare(
-          "SELECT id, owner, api_group, api_version, resource, namespace, label_selector,"
-          " field_selector, encoding, resource_version, complete, last_used_wall"
-          " FROM scope ORDER BY id")),
+      all_scopes_(database.prepare(select_scope + " ORDER BY id")),
       touch_scope_(
           database.prepare("UPDATE scope SET last_used_wall = ?2"
                            " WHERE id = ?1 AND abs(?2 - last_used_wall) >= 3600 * 1000000000")),
@@ -92,20 +92,14 @@ Cache::Cache(Database& database)
           " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4")),
       remove_object_(
           database.prepare("DELETE FROM object WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
-      get_object_(database.prepare(
-          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
-          " FROM object WHERE scope = ?1 AND namespace = ?2"
-          " AND name = ?3")),
+      get_object_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
+                                                   " AND name = ?3")),
       names_(database.prepare(
           "SELECT namespace, name FROM object WHERE scope = ?1 ORDER BY namespace, name")),
-      window_(database.prepare(
-          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
-          " FROM object WHERE scope = ?1 AND (namespace, name) > (?2, ?3)"
-          " ORDER BY namespace, name LIMIT ?4")),
-      namespace_window_(database.prepare(
-          "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes"
-          " FROM object WHERE scope = ?1 AND namespace = ?2"
-          " AND name > ?3 ORDER BY name LIMIT ?4")),
+      window_(database.prepare(select_object + " WHERE scope = ?1 AND (namespace, name) > (?2, ?3)"
+                                               " ORDER BY namespace, name LIMIT ?4")),
+      namespace_window_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
+                                                         " AND name > ?3 ORDER BY name LIMIT ?4")),
       scope_size_(database.prepare(
           "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM object WHERE scope = ?1")),
       whole_size_(

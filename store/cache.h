@@ -29,14 +29,14 @@ namespace holdfast::store {
 [[nodiscard]] const Schema& cache_schema();
 
 struct ScopeKey {
-  std::string owner;  // the identity that fetched it, and the only one to be given it
-  std::string group;
-  std::string version;
-  std::string resource;
-  std::string namespace_name;
-  std::string label_selector;
-  std::string field_selector;
-  std::string encoding;
+  std::string owner = {};  // the identity that fetched it, and the only one to be given it
+  std::string group = {};
+  std::string version = {};
+  std::string resource = {};
+  std::string namespace_name = {};
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string encoding = {};
 
   auto operator<=>(const ScopeKey&) const = default;
 };
@@ -45,8 +45,8 @@ enum class ScopeId : std::int64_t {};
 
 struct Scope {
   ScopeId id{};
-  ScopeKey key;
-  std::string resource_version;  // of the answer as a whole; empty: none yet
+  ScopeKey key = {};
+  std::string resource_version = {};  // of the answer as a whole; empty: none yet
   bool complete = false;
   WallTime last_used{};
 
@@ -54,18 +54,18 @@ struct Scope {
 };
 
 struct ObjectName {
-  std::string namespace_name;
-  std::string name;
+  std::string namespace_name = {};
+  std::string name = {};
 
   auto operator<=>(const ObjectName&) const = default;
 };
 
 struct CachedObject {
-  ObjectName name;
-  std::string uid;
-  std::string resource_version;
+  ObjectName name = {};
+  std::string uid = {};
+  std::string resource_version = {};
   std::int64_t local_version = 0;
-  std::string bytes;
+  std::string bytes = {};
 
   bool operator==(const CachedObject&) const = default;
 };
@@ -88,9 +88,9 @@ struct Window {
 };
 
 struct ScopeChanges {
-  std::vector<ObjectName> removed;    // those that are not there do no harm
-  std::vector<CachedObject> changed;  // after `removed`
-  std::string resource_version;       // of the scope from now on; empty: as it was
+  std::vector<ObjectName> removed = {};    // those that are not there do no harm
+  std::vector<CachedObject> changed = {};  // after `removed`
+  std::string resource_version = {};       // of the scope from now on; empty: as it was
 };
 
 // How many rows a replacement touched.

@@ -12,7 +12,7 @@ constexpr std::string_view own_tables =
     " compatible_from INTEGER NOT NULL) STRICT;"
     "CREATE TABLE rollback (version INTEGER PRIMARY KEY, down TEXT NOT NULL) STRICT;";
 
-Result<std::int64_t> count(Database& database, std::string_view sql) {
+Result<std::int64_t> count(Database& database, const char* sql) {
   Statement statement = database.prepare(sql);
   Cursor row = statement.use();
   TRY([[maybe_unused]] const bool found, row.next());

@@ -26,8 +26,8 @@ namespace holdfast::store {
 [[nodiscard]] const Schema& revisions_schema();
 
 struct StoredValue {
-  std::string key;
-  std::string value;
+  std::string key = {};
+  std::string value = {};
   std::int64_t create_revision = 0;
   std::int64_t mod_revision = 0;
 
@@ -42,9 +42,9 @@ struct ListQuery {
 };
 
 struct ListPage {
-  std::vector<StoredValue> rows;  // in key order
-  std::int64_t revision = 0;      // what the page was read at
-  std::int64_t remaining = 0;     // rows of the query that come after this page
+  std::vector<StoredValue> rows = {};  // in key order
+  std::int64_t revision = 0;           // what the page was read at
+  std::int64_t remaining = 0;          // rows of the query that come after this page
 
   bool operator==(const ListPage&) const = default;
 };
@@ -55,8 +55,8 @@ struct KeyEvent {
   Kind kind = Kind::put;
   std::int64_t revision = 0;
   std::int64_t create_revision = 0;
-  std::string key;
-  std::string value;                         // empty for remove
+  std::string key = {};
+  std::string value = {};                    // empty for remove
   std::optional<StoredValue> previous = {};  // what the key was before; nothing: it was not
 
   bool operator==(const KeyEvent&) const = default;

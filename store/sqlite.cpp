@@ -84,6 +84,13 @@ const char* synchronous(Durability durability) {
   return durability == Durability::full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL";
 }
 
+// SQLite would go on writing to a file without a name, and all of it would be lost.
+bool has_moved(const Connection& connection) {
+  int moved = 0;
+  (void)sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
 void roll_back(Connection& connection) {
   connection.in_transaction = false;
   ++connection.rollbacks;
@@ -211,6 +218,7 @@ Result<sqlite3_stmt*> Statement::ready() {
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   handle_.reset(statement);
   if (code != SQLITE_OK) return fail_statement(*connection_, code);
+  std::string().swap(sql_);
   return statement;
 }
 
@@ -293,7 +301,9 @@ Status Database::configure(const DatabaseOptions& options) {
   return execute(script);
 }
 
-Statement Database::prepare(std::string_view sql) { return Statement(connection_.get(), sql); }
+Statement Database::prepare(std::string sql) {
+  return Statement(connection_.get(), std::move(sql));
+}
 
 Status Database::execute(std::string_view script) {
   CHECK(pthread_equal(connection_->owner, pthread_self()) != 0);
@@ -310,6 +320,9 @@ Result<Transaction> Database::begin(Durability durability) {
       return fail(done.error());
     }
     connection_->current = durability;
+  }
+  if (has_moved(*connection_)) {
+    return fail(Errc::unavailable, name() + ": the file was moved or removed");
   }
   if (auto done = execute_on(*connection_, "BEGIN IMMEDIATE"); !done) return fail(done.error());
   connection_->in_transaction = true;

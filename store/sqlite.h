@@ -107,11 +107,12 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const;
   };
 
-  Statement(Connection* connection, std::string_view sql) : connection_(connection), sql_(sql) {}
+  Statement(Connection* connection, std::string sql)
+      : connection_(connection), sql_(std::move(sql)) {}
   [[nodiscard]] Result<sqlite3_stmt*> ready();
 
   Connection* connection_;
-  std::string_view sql_;
+  std::string sql_;  // until it is compiled
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
@@ -143,8 +144,8 @@ class Database {
   // For tests and for comparing schemas.
   [[nodiscard]] static Database in_memory();
 
-  // `sql` is one statement and must outlive the Statement: a literal.
-  [[nodiscard]] Statement prepare(std::string_view sql);
+  // `sql` is one statement.
+  [[nodiscard]] Statement prepare(std::string sql);
 
   // Runs a script of any number of statements. Errors: also invalid, when SQLite cannot read it.
   [[nodiscard]] Status execute(std::string_view script);

@@ -67,6 +67,7 @@ http::Request ApiClient::prepare(ApiRequest request) {
     const bool plain = request.content_type.empty();
     made.headers.add("Content-Type", plain ? std::string(json_type) : request.content_type);
   }
+  if (!request.authorization.empty()) made.headers.add("Authorization", request.authorization);
   authorize(made);
   return made;
 }

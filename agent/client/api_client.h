@@ -21,8 +21,9 @@ struct ApiRequest {
   http::Method method = http::Method::get;
   std::string target = {};  // below the server's prefix: "/api/v1/nodes/a"
   std::string body = {};
-  std::string content_type = {};  // of the body; empty: application/json
-  std::string accept = {};        // empty: application/json
+  std::string content_type = {};   // of the body; empty: application/json
+  std::string accept = {};         // empty: application/json
+  std::string authorization = {};  // another identity's; empty: ours
 };
 
 class ApiClient {

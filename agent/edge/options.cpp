@@ -36,6 +36,7 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("probe-deadline", settings.probe_deadline, "of one try to reach the cloud");
   options.add("probe-backoff-min", settings.probe_backoff_min, "between tries while offline");
   options.add("probe-backoff-max", settings.probe_backoff_max, "between tries while offline");
+  options.add("rejoin-jitter", settings.rejoin_jitter, "a rejoin waits up to this long, at random");
   options.add("flush-interval", settings.flush_interval, "how long updates of the cache gather");
   options.add("bookmark-interval", settings.bookmark_interval, "of quiet local watches");
   options.add("status-interval", settings.status_interval,

@@ -38,6 +38,7 @@ struct EdgeOptions {
   Duration probe_deadline = 1s;
   Duration probe_backoff_min = 1s;
   Duration probe_backoff_max = 30s;
+  Duration rejoin_jitter = 3s;   // a rejoin waits up to this long, at random
   Duration flush_interval = 2s;  // updates of the cache are grouped for the flash's sake
   Duration bookmark_interval = 60s;
   Duration status_interval = 10s;  // of the process runtime's node status

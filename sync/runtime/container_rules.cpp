@@ -22,7 +22,7 @@ bool starts_again(const Pod& pod, Duty duty, const ContainerExit& exit) {
   return true;
 }
 
-void judge(ContainerView& view, const Pod& pod, const BackoffConfig& backoff) {
+void judge(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backoff) {
   if (view.attempts.empty()) return;
   const Attempt& last = view.attempts.back();
   if (last.state != AttemptState::ended) {
@@ -30,7 +30,7 @@ void judge(ContainerView& view, const Pod& pod, const BackoffConfig& backoff) {
   } else if (!starts_again(pod, view.duty, last.exit)) {
     view.next = Next::done;
   } else {
-    const Backoff wait = backoff_after(last, backoff);
+    const CrashBackoff wait = backoff_after(last, backoff);
     view.start_at = wait.start_at;
     view.delay = wait.delay;
     view.next_delay = wait.next_delay;
@@ -61,7 +61,7 @@ void take_turns(std::vector<ContainerView>& views) {
 }
 
 ContainerView make_view(const Container& container, Duty duty, const Pod& pod,
-                        const ObservedPod& observed, const BackoffConfig& backoff) {
+                        const ObservedPod& observed, const CrashBackoffConfig& backoff) {
   ContainerView view;
   view.container = &container;
   view.duty = duty;
@@ -98,7 +98,7 @@ bool ContainerView::has_failed() const {
 }
 
 std::vector<ContainerView> view_containers(const Pod& pod, const ObservedPod& observed,
-                                           const BackoffConfig& backoff) {
+                                           const CrashBackoffConfig& backoff) {
   std::vector<ContainerView> views;
   for (const Container& container : pod.spec.init_containers) {
     const Duty duty = container.restart_policy == "Always" ? Duty::sidecar : Duty::init;

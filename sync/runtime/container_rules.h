@@ -7,7 +7,7 @@
 
 #include "sync/api/pod_types.h"
 #include "sync/runtime/attempt.h"
-#include "sync/runtime/backoff.h"
+#include "sync/runtime/crash_backoff.h"
 
 namespace holdfast::sync {
 
@@ -46,7 +46,7 @@ struct ContainerView {
 // One view for each container, init containers first. Views borrow from `pod`.
 [[nodiscard]] std::vector<ContainerView> view_containers(const Pod& pod,
                                                          const ObservedPod& observed,
-                                                         const BackoffConfig& backoff);
+                                                         const CrashBackoffConfig& backoff);
 
 // Whether the pod has nothing left to run: every main container is done, or an init container has
 // failed for good. Sidecars may still run.

@@ -18,7 +18,7 @@ namespace holdfast::sync {
 
 struct RuntimeConfig {
   NodeFacts node = {};
-  BackoffConfig backoff = {};
+  CrashBackoffConfig backoff = {};
   Duration grace_default = std::chrono::seconds(30);      // Kubernetes' own
   Duration kill_retry = std::chrono::seconds(10);         // between SIGKILLs that did not help
   Duration config_retry = std::chrono::seconds(10);       // while a ConfigMap or Secret is missing

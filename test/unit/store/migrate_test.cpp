@@ -30,7 +30,7 @@ std::string tables(Database& database) {
   return std::string(row.text(0));
 }
 
-std::int64_t number(Database& database, std::string_view sql) {
+std::int64_t number(Database& database, const char* sql) {
   Statement statement = database.prepare(sql);
   Cursor row = statement.use();
   EXPECT_TRUE(row.next());

@@ -7,13 +7,14 @@
 
 #include "store/cache.h"
 #include "store/migrate.h"
+#include "store/outbox.h"
 #include "store/revisions.h"
 #include "test/unit/store/outcome.h"
 
 namespace holdfast::store {
 namespace {
 
-const Schema* const schemas[] = {&cache_schema(), &revisions_schema()};
+const Schema* const schemas[] = {&cache_schema(), &outbox_schema(), &revisions_schema()};
 
 // Every object's SQL but for comments and layout, by name.
 std::map<std::string, std::string> objects(Database& database) {

@@ -1,0 +1,56 @@
+// holdfast-lab: a control plane small enough for a laptop, and what is played with it.
+
+#include <cstdio>
+
+#include "agent/lab/apiserver/serve.h"
+#include "platform/config/options.h"
+#include "platform/log.h"
+#include "platform/loop/program.h"
+
+namespace {
+
+using holdfast::config::Options;
+using holdfast::lab::ServeSettings;
+
+int failed(const holdfast::Error& error) {
+  (void)std::fprintf(stderr, "holdfast-lab: %s\n", error.what.c_str());
+  return 1;
+}
+
+boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
+  const holdfast::Status served = co_await holdfast::lab::serve(std::move(settings), stop);
+  if (served) co_return 0;
+  const int code = failed(served.error());
+  co_return code;
+}
+
+void add_apiserver(Options& options, ServeSettings& settings) {
+  options.begin_command("apiserver", "serves the Kubernetes API from one SQLite file");
+  options.add("listen", settings.listen, "address and port to listen on");
+  options.add("data", settings.data, "directory of the database");
+  options.add("tls-dir", settings.tls_dir,
+              "directory with server.crt, server.key and, for client certificates, ca.crt");
+  options.add("token-file", settings.token_file,
+              "lines of token,user,uid,\"groups\"; without it everybody may do everything");
+  options.add("controllers", settings.controllers,
+              "run the built-in controllers: deployments, daemon sets, placement, cleaning up");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ServeSettings apiserver;
+  Options options("holdfast-lab", "a control plane for a laptop, and what is played with it");
+  add_apiserver(options, apiserver);
+  const auto parsed = options.parse(argc, argv);
+  if (!parsed) return failed(parsed.error());
+  if (!parsed->to_print.empty()) {
+    (void)std::fputs(parsed->to_print.c_str(), stdout);
+    return 0;
+  }
+  if (apiserver.data.empty()) {
+    return failed({holdfast::Errc::invalid, "--data is missing", {}});
+  }
+  return holdfast::loop::run(
+      [&apiserver](holdfast::loop::Stop& stop) { return run_apiserver(apiserver, stop); });
+}

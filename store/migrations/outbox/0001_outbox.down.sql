@@ -1,0 +1,2 @@
+DROP TABLE record;
+DROP TABLE entry;

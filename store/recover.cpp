@@ -1,0 +1,102 @@
+#include "store/recover.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <system_error>
+#include <vector>
+
+#include "platform/text.h"
+
+namespace holdfast::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t checked_bytes_max = 8 << 20;  // some 50 ms from an SD card's cache
+constexpr std::size_t kept_max = 3;
+
+fs::path with_suffix(const fs::path& file, std::string_view suffix) {
+  fs::path longer = file;
+  longer += suffix;
+  return longer;
+}
+
+// An orderly close leaves no log behind.
+bool stopped_in_disorder(const fs::path& file) {
+  std::error_code ec;
+  const std::uintmax_t size = fs::file_size(with_suffix(file, "-wal"), ec);
+  return !ec && size > 0;
+}
+
+Result<Database> open_sound(const fs::path& file, const DatabaseOptions& options,
+                            const Schema& schema) {
+  const bool suspicious = stopped_in_disorder(file);
+  TRY(Database database, Database::open(file, options));
+  std::error_code ec;
+  if (suspicious && fs::file_size(file, ec) <= checked_bytes_max) {
+    if (auto sound = database.quick_check(); !sound) return fail(sound.error());
+  }
+  if (auto done = migrate(database, schema); !done) return fail(done.error());
+  return database;
+}
+
+Status move_file(const fs::path& from, const fs::path& to) {
+  std::error_code ec;
+  fs::rename(from, to, ec);
+  if (!ec || ec == std::errc::no_such_file_or_directory) return {};
+  return fail(Errc::unavailable, "move " + from.string() + ": " + ec.message(), ec);
+}
+
+void remove_database(const fs::path& file) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(with_suffix(file, suffix), ignored);
+}
+
+// Keeps the `kept_max` newest of the files set aside, and in any case `newest`.
+void forget_older(const fs::path& file, std::int64_t newest) {
+  const std::string start = file.filename().string() + ".damaged-";
+  std::vector<std::int64_t> seconds;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(file.parent_path(), ec)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const auto number = parse_int<std::int64_t>(std::string_view(name).substr(start.size()));
+    if (number && *number != newest) seconds.push_back(*number);
+  }
+  std::sort(seconds.begin(), seconds.end(), std::greater<>());
+  for (std::size_t i = kept_max - 1; i < seconds.size(); ++i) {
+    remove_database(with_suffix(file, ".damaged-" + std::to_string(seconds[i])));
+  }
+}
+
+}  // namespace
+
+Result<fs::path> set_aside(const fs::path& file, WallTime now) {
+  using std::chrono::seconds;
+  std::int64_t stamp = std::chrono::duration_cast<seconds>(now.time_since_epoch()).count();
+  fs::path target;
+  std::error_code ec;
+  do {
+    target = with_suffix(file, ".damaged-" + std::to_string(stamp++));
+  } while (fs::exists(target, ec));
+
+  // The log first: left behind alone, it would be replayed into the fresh file.
+  for (const char* suffix : {"-wal", "-shm", ""}) {
+    auto moved = move_file(with_suffix(file, suffix), with_suffix(target, suffix));
+    if (!moved) return fail(moved.error());
+  }
+  forget_older(file, stamp - 1);
+  return target;
+}
+
+Result<Recovered> open_or_rebuild(const fs::path& file, const DatabaseOptions& options,
+                                  const Schema& schema, WallTime now) {
+  auto opened = open_sound(file, options, schema);
+  if (opened) return Recovered{*std::move(opened)};
+  if (opened.error().code != Errc::corrupt) return fail(opened.error());
+  TRY(fs::path moved_to, set_aside(file, now));
+  TRY(Database fresh, open_sound(file, options, schema));
+  return Recovered{std::move(fresh), Damage{std::move(moved_to), opened.error().what}};
+}
+
+}  // namespace holdfast::store

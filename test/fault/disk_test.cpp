@@ -1,0 +1,89 @@
+// A disk that is full or broken, once or for long: errors are values, and the store works again.
+
+#include "test/fault/stories.h"
+#include "test/support/fault_vfs.h"
+#include "test/support/scratch_dir.h"
+#include "test/unit/store/outcome.h"
+
+namespace holdfast::store {
+namespace {
+
+namespace fs = std::filesystem;
+using test::DiskFault;
+
+struct Trouble {
+  std::string name;
+  DiskFault fault;
+  std::int64_t steps;
+  bool tear;
+  Errc code;
+};
+
+const std::int64_t lasting = test::FaultPlan{}.fail_steps;
+
+const Trouble troubles[] = {
+    {"full_once", DiskFault::full, 1, false, Errc::exhausted},
+    {"full_for_long", DiskFault::full, lasting, true, Errc::exhausted},
+    {"broken_once", DiskFault::broken, 1, true, Errc::unavailable},
+    {"broken_for_long", DiskFault::broken, lasting, false, Errc::unavailable},
+};
+
+class DiskTest : public testing::TestWithParam<std::tuple<StoryKind, Trouble>> {
+ protected:
+  const StoryKind& kind() { return std::get<0>(GetParam()); }
+  const Trouble& trouble() { return std::get<1>(GetParam()); }
+
+  // Opens, if need be again once the trouble is over.
+  std::unique_ptr<Story> open(const fs::path& file) {
+    auto story = open_story(kind(), file, "fault");
+    if (story) return std::move(story).value();
+    meet(story.error());
+    return value(open_story(kind(), file, "fault"));
+  }
+
+  void meet(const Error& error) {
+    met_ = true;
+    EXPECT_EQ(error.code, trouble().code) << error.what;
+    test::follow({});  // there is room again
+  }
+
+  bool met_ = false;
+};
+
+TEST_P(DiskTest, WorksAgainWhenTheTroubleIsOver) {
+  const std::vector<std::string> states = states_of(kind());
+  bool reached = true;
+  for (std::int64_t fail_from = 1; reached; ++fail_from) {
+    SCOPED_TRACE("trouble from step " + std::to_string(fail_from));
+    const test::ScratchDir scratch;
+    const fs::path file = scratch.path() / "story.db";
+    met_ = false;
+    test::follow({.fail_from = fail_from,
+                  .fail_steps = trouble().steps,
+                  .fault = trouble().fault,
+                  .tear = trouble().tear});
+    std::unique_ptr<Story> story = open(file);
+    for (std::size_t number = 0; number < story_steps; ++number) {
+      if (auto done = story->step(number); !done) {
+        meet(done.error());
+        ASSERT_EQ(value(story->state()), states[number]) << "half of a failed step is there";
+        ASSERT_EQ(said(story->step(number)), "ok");
+      }
+    }
+    EXPECT_EQ(value(story->state()), states.back());
+    story.reset();  // closing writes too, and has nobody to tell
+    reached = met_ || test::fault_counts().steps >= fail_from;
+    test::follow({});
+    EXPECT_EQ(value(value(open_story(kind(), file, "fault"))->state()), states.back());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, DiskTest,
+                         testing::Combine(testing::ValuesIn(story_kinds()),
+                                          testing::ValuesIn(troubles)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + "_" + std::get<1>(test.param).name;
+                         });
+
+}  // namespace
+}  // namespace holdfast::store
