@@ -137,13 +137,8 @@ class Cluster {
   // Renews the leases of the living.
   asio::awaitable<void> beat() {
     while (true) {
-<<<<<<< HEAD
-      const std::vector<std::string> beating = living;  // it may change while one is written
-      for (const std::string& name : beating) {
-=======
       const std::vector<std::string> names = beating_ ? living : std::vector<std::string>{};
       for (const std::string& name : names) {
->>>>>>> refs/heads/lifecycle
         std::string body = R"({"spec":{"renewTime":")" +
                            format_rfc3339(clock_.wall(), TimeDigits::micros) + R"("}})";
         co_await ask(http::Method::patch, leases + "/" + name, std::move(body),
