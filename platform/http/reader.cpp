@@ -131,7 +131,8 @@ Status ResponseReader::put(std::string_view bytes) {
 
 Status ResponseReader::put_end() {
   error_code ec;
-  if (!done()) impl_->parser.put_eof(ec);
+  // The parser insists on at least a byte before the end.
+  if (!done() && impl_->parser.got_some()) impl_->parser.put_eof(ec);
   if (ec || !done()) return fail(Errc::unavailable, "the server closed the connection", ec);
   return {};
 }

@@ -184,6 +184,16 @@ TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
   });
 }
 
+TEST(Http, AServerThatHangsUpWithoutAWordIsUnavailable) {
+  for (const std::string_view said : {"", "\r\n", "HTTP/1.1 200 OK\r\n"}) {
+    ResponseReader reader({}, false);
+    EXPECT_TRUE(reader.put(said));
+    const Status end = reader.put_end();
+    ASSERT_FALSE(end) << said;
+    EXPECT_EQ(end.error().code, Errc::unavailable) << said;
+  }
+}
+
 TEST(Http, AKeptConnectionThatDiedIsReplaced) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     auto pair = std::make_unique<Pair>(context);
