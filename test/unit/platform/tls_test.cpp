@@ -106,6 +106,17 @@ TEST(Tls, AServerIsBelievedWithAnAuthorityANameAndInItsTime) {
   }
 }
 
+TEST(Tls, AServerMayBeKnownByAnotherName) {
+  const test::Subject elsewhere{.common_name = "x", .names = {"DNS:elsewhere"}};
+  ClientSettings client{.ca_pem = ours().certificate_pem()};
+  const std::pair<std::string, std::string> cases[] = {
+      {"elsewhere", "answered "}, {"nowhere", "denied"}, {"", "denied"}};
+  for (const auto& [name, outcome] : cases) {
+    client.server_name = name;
+    EXPECT_EQ(text(ask({.identity = ours().sign(elsewhere)}, client)), outcome) << name;
+  }
+}
+
 TEST(Tls, AClientIsKnownByItsCertificate) {
   struct Case {
     const char* what;
