@@ -5,15 +5,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "agent/lab/demo/checks.h"
 
 namespace holdfast::demo {
-
-// For text and for attribute values.
-[[nodiscard]] std::string escape_html(std::string_view text);
 
 // The picture: rows of nodes and pods over time.
 [[nodiscard]] std::string timeline_svg(const History& history, const Cast& cast);

@@ -13,11 +13,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration look_again = 200ms;
+constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending everything
 
 MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
 
 std::string plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  const char* ending = noun.ends_with('s') ? "es" : "s";
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
 }
 
 }  // namespace
@@ -26,11 +28,15 @@ Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const
     : cast_(cast), stage_(stage), recorder_(recorder), screen_(screen), stop_(stop) {}
 
 asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition condition) {
+  const At began = recorder_.now();
   const MonoTime deadline = in(limit);
   while (!condition(recorder_.scene())) {
     if (stop_.requested()) co_return fail(Errc::cancelled, "stopped");
-    if (loop::BootClock::now() >= deadline) {
-      co_return fail(Errc::timeout, what + " did not happen within " + format_duration(limit));
+    if (loop::BootClock::now() >= deadline || recorder_.now() >= story_limit) {
+      co_return fail(Errc::timeout,
+                     what + " has not come after " +
+                         format_duration(std::chrono::floor<std::chrono::milliseconds>(
+                             recorder_.now() - began)));
     }
     screen_.show(recorder_.scene(), cast_.nodes());
     (void)co_await recorder_.changed().wait_until(in(look_again));
@@ -104,8 +110,9 @@ asio::awaitable<Status> Story::settle() {
   say("a Deployment of " + plural(static_cast<std::size_t>(cast_.replicas), "replica") +
       " and a DaemonSet are created");
   const Cast cast = cast_;
-  Condition steady = [cast](const Scene& scene) {
+  Condition steady = [this, cast](const Scene& scene) {
     for (const std::string& node : cast.nodes()) {
+      if (running(node).size() != scene.on(node).size()) return false;
       if (scene.running(node, "DaemonSet") < 1 || scene.running(node, "ReplicaSet") < 1) {
         return false;
       }
@@ -117,7 +124,7 @@ asio::awaitable<Status> Story::settle() {
   std::size_t processes = 0;
   for (const std::string& node : cast_.nodes()) processes += running(node).size();
   measure_memory();
-  act(Deed::steady, cast_.nodes(), "steady: " + plural(processes, "pod process") + "es run",
+  act(Deed::steady, cast_.nodes(), "steady: " + plural(processes, "pod process") + " run",
       "everything from here on must leave " + cast_.autonomous + "'s pods as they are now");
   co_return done;
 }
@@ -145,7 +152,7 @@ asio::awaitable<Status> Story::cut() {
   const At began = recorder_.now();
   Status done = co_await until("both agents offline", 10s, offline);
   if (done) {
-    say("both agents know after" + clock_text(recorder_.now() - began) +
+    say("both agents know after " + std::string(trim(clock_text(recorder_.now() - began))) +
         ", and answer from their caches");
   }
   co_return done;
@@ -172,7 +179,7 @@ asio::awaitable<Status> Story::kill_and_restart_agent() {
   for (const ProcessSeen& process : before) {
     same += static_cast<std::size_t>(std::count(after.begin(), after.end(), process));
   }
-  say("it has adopted " + std::to_string(same) + " of " + plural(before.size(), "process") + "es");
+  say("it has adopted " + std::to_string(same) + " of " + plural(before.size(), "process"));
   co_return done;
 }
 
