@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -74,10 +75,20 @@ std::vector<std::string> candidates_for(const SpawnPlan& plan) {
   ::_exit(127);
 }
 
-// Descriptors that others opened without CLOEXEC must not leak into the program.
-void close_all_on_exec() {
-  constexpr unsigned close_on_exec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
-  if (::syscall(SYS_close_range, 3U, ~0U, close_on_exec) == 0) return;
+// Nothing of ours stays open but these, and at once: a copy of a locked file would keep the lock
+// when we die while the child waits. `kept` is sorted.
+void close_all_but(const std::array<int, 3>& kept) {
+  unsigned from = 3;
+  bool done = true;
+  for (const int number : kept) {
+    if (number < 3) continue;  // not open
+    const auto keep = static_cast<unsigned>(number);
+    if (keep > from) done = ::syscall(SYS_close_range, from, keep - 1, 0U) == 0 && done;
+    from = keep + 1;
+  }
+  done = ::syscall(SYS_close_range, from, ~0U, 0U) == 0 && done;
+  if (done) return;
+  // Before Linux 5.9. What we have opened ourselves closes on exec anyway.
   constexpr int likely_most = 4096;
   for (int number = 3; number < likely_most; ++number) (void)::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
@@ -111,6 +122,9 @@ void run_program(const Prepared& prepared) {
 }
 
 [[noreturn]] void become(const Prepared& prepared, int gate, int report) {
+  std::array<int, 3> kept{gate, report, prepared.input.get()};
+  std::sort(kept.begin(), kept.end());
+  close_all_but(kept);
   (void)::setsid();
   char opened = 0;
   ssize_t count = 0;
@@ -122,7 +136,6 @@ void run_program(const Prepared& prepared) {
   (void)::umask(022);
   if (!redirect(prepared)) give_up(report, Step::log);
   if (::chdir(prepared.working_directory) != 0) give_up(report, Step::working_directory);
-  close_all_on_exec();
   run_program(prepared);
   give_up(report, Step::program);
 }

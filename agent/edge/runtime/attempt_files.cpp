@@ -98,6 +98,17 @@ tl::unexpected<Error> corrupt(const fs::Path& file) {
   return fail(Errc::corrupt, file.string() + ": a field is missing or wrong");
 }
 
+Result<RunRecord> read_run_record(const fs::Path& file) {
+  TRY(const json::value value, read_json(file));
+  Fields fields(value.if_object());
+  RunRecord record;
+  record.started = fields.time("startedAt");
+  record.shim = identity_of(fields, "shim", record.started.boot_id);
+  record.process = identity_of(fields, "process", record.started.boot_id);
+  if (!fields.sound()) return corrupt(file);
+  return record;
+}
+
 }  // namespace
 
 BootTime BootTime::now() {
@@ -138,16 +149,9 @@ Result<AttemptRecord> read_attempt(const fs::Path& dir) {
   return record;
 }
 
-Result<RunRecord> read_run(const fs::Path& dir) {
-  TRY(const json::value value, read_json(dir / run_file));
-  Fields fields(value.if_object());
-  RunRecord record;
-  record.started = fields.time("startedAt");
-  record.shim = identity_of(fields, "shim", record.started.boot_id);
-  record.process = identity_of(fields, "process", record.started.boot_id);
-  if (!fields.sound()) return corrupt(dir / run_file);
-  return record;
-}
+Result<RunRecord> read_launch(const fs::Path& dir) { return read_run_record(dir / launch_file); }
+
+Result<RunRecord> read_run(const fs::Path& dir) { return read_run_record(dir / run_file); }
 
 Result<ExitRecord> read_exit(const fs::Path& dir) {
   TRY(const json::value value, read_json(dir / exit_file));

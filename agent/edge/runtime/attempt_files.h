@@ -2,11 +2,12 @@
 //
 //   attempt.json  by the agent, before anything is started: that there is such an attempt
 //   lock          held by the attempt's shim for as long as it lives
-//   run.json      by the shim, before the container's first instruction: which process it is
+//   launch.json   by the shim, before the container's first instruction: which process it is
+//   run.json      the same file, renamed once the program runs
 //   exit.json     by the shim, or by whoever holds the lock after it: how it ended. The last word
 //   log           what the container prints
 //
-// An attempt is never used again: a shim that comes late and finds run.json or exit.json goes away.
+// An attempt is never used again: a shim that comes late and finds one of the last three goes away.
 
 #pragma once
 
@@ -21,6 +22,7 @@ namespace holdfast::agent {
 
 inline constexpr const char* attempt_file = "attempt.json";
 inline constexpr const char* lock_file = "lock";
+inline constexpr const char* launch_file = "launch.json";
 inline constexpr const char* run_file = "run.json";
 inline constexpr const char* exit_file = "exit.json";
 inline constexpr const char* log_file = "log";
@@ -66,6 +68,7 @@ struct ExitRecord {
 // Reads the file of that kind in the attempt's directory.
 // Errors: not_found; corrupt when it is not what we write.
 [[nodiscard]] Result<AttemptRecord> read_attempt(const fs::Path& dir);
+[[nodiscard]] Result<RunRecord> read_launch(const fs::Path& dir);
 [[nodiscard]] Result<RunRecord> read_run(const fs::Path& dir);
 [[nodiscard]] Result<ExitRecord> read_exit(const fs::Path& dir);
 

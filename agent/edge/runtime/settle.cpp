@@ -51,23 +51,45 @@ void settle_dead(AttemptView& view, const fs::Path& dir) {
   fill_end(view, record);
 }
 
-void settle_running(AttemptView& view, const fs::Path& dir, const RunRecord& run) {
-  fill_start(view, run);
-  view.watched = run.shim;
-  if (proc::is_alive(run.shim)) return;
-  view.watched = run.process;
-  if (proc::is_alive(run.process)) return;
+// What launch.json or run.json say.
+struct Traces {
+  std::optional<RunRecord> record;
+  bool is_running = false;  // run.json: the program has begun
+  bool is_damaged = false;  // there is a file that cannot be read
+};
+
+Traces read_traces(const fs::Path& dir) {
+  // In this order, so that a rename between the two looks is not missed.
+  auto launch = read_launch(dir);
+  auto run = read_run(dir);
+  Traces traces;
+  traces.is_running = run.has_value();
+  traces.is_damaged = (!run && run.error().code != Errc::not_found) ||
+                      (!launch && launch.error().code != Errc::not_found);
+  if (launch) traces.record = *std::move(launch);
+  if (run) traces.record = *std::move(run);
+  return traces;
+}
+
+void settle_launched(AttemptView& view, const fs::Path& dir, const Traces& traces) {
+  const RunRecord& record = *traces.record;
+  view.watched = record.shim;
+  if (proc::is_alive(record.shim)) {
+    if (traces.is_running) fill_start(view, record);
+    return;
+  }
+  fill_start(view, record);
+  view.watched = record.process;
+  if (proc::is_alive(record.process)) return;
   settle_dead(view, dir);
 }
 
 // No shim holds the lock, which is ours for as long as this lasts.
-void settle_unattended(AttemptView& view, const fs::Path& dir) {
+void settle_unattended(AttemptView& view, const fs::Path& dir, bool is_damaged) {
   if (const auto known = read_exit(dir)) return fill_end(view, *known);
-  const auto run = read_run(dir);
-  const bool began = run || run.error().code != Errc::not_found;
   const ExitRecord record =
-      began ? end_now(ContainerExit::Kind::unknown, "its run.json cannot be read")
-            : end_now(ContainerExit::Kind::never_began, "nobody was left to start it");
+      is_damaged ? end_now(ContainerExit::Kind::unknown, "its run.json cannot be read")
+                 : end_now(ContainerExit::Kind::never_began, "nobody was left to start it");
   // Until this is written a late shim may start it: so it has not ended before.
   if (write_end(dir, record)) fill_end(view, record);
 }
@@ -77,15 +99,15 @@ void settle_unbegun(AttemptView& view, const fs::Path& dir,
   view.watched = shim;
   if (shim && proc::is_alive(*shim)) return;
   view.watched.reset();
-  std::optional<RunRecord> run;
+  Traces traces;
   {
     const auto lock = fs::FileLock::take(dir / lock_file);
     if (!lock) return;
-    if (auto found = read_run(dir)) run = *std::move(found);
-    if (!run) settle_unattended(view, dir);
+    traces = read_traces(dir);
+    if (!traces.record) return settle_unattended(view, dir, traces.is_damaged);
   }
   // The shim had started it and died between our two looks.
-  if (run) settle_running(view, dir, *run);
+  settle_launched(view, dir, traces);
 }
 
 }  // namespace
@@ -99,12 +121,13 @@ AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
   view.attempt.restarts = record.restarts;
   view.attempt.next_delay = record.next_delay;
 
-  const auto run = read_run(dir);
-  if (run) fill_start(view, *run);
+  // Before exit.json is looked for, so that whoever has no end had none when it was alive.
+  const Traces traces = read_traces(dir);
   if (const auto exit = read_exit(dir)) {
+    if (traces.record) fill_start(view, *traces.record);
     fill_end(view, *exit);
-  } else if (run) {
-    settle_running(view, dir, *run);
+  } else if (traces.record) {
+    settle_launched(view, dir, traces);
   } else {
     settle_unbegun(view, dir, shim);
   }

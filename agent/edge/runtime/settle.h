@@ -1,11 +1,12 @@
 // Finds out how an attempt stands, and settles what a crash has left open.
 //
 // Whoever was killed between any two steps, agent, shim or both, leaves one of these:
-//   no run.json, lock held      a shim is about to start it: wait
-//   no run.json, lock free      it never began; exit.json says so, and a shim that comes late obeys
+//   nothing, lock held          a shim is about to start it: wait
+//   nothing, lock free          it never began; exit.json says so, and a shim that comes late obeys
+//   launch.json, shim alive     it is about to run: wait
 //   run.json, shim alive        it runs
-//   run.json, process alive     it runs without its shim; its exit status will be unknown
-//   run.json, both dead         it ended unseen; exit.json says so
+//   either, process alive       it runs without its shim; its exit status will be unknown
+//   either, both dead           it ended unseen; exit.json says so
 //   exit.json                   it has ended
 
 #pragma once

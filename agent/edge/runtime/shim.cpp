@@ -10,6 +10,7 @@
 
 #include "agent/edge/runtime/attempt_files.h"
 #include "agent/edge/runtime/launch_wire.h"
+#include "platform/fs/errno.h"
 #include "platform/proc/process.h"
 #include "platform/text.h"
 
@@ -106,7 +107,8 @@ ContainerExit finish(pid_t leader) {
   return {kind, status->number, ""};
 }
 
-// Starts the program behind the gate, writes down who it is and opens the gate.
+// Starts the program behind the gate, writes down who it is and opens the gate. The rename needs no
+// room on a full disk.
 Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
   TRY(const std::string input, fs::read_all("/dev/stdin", launch_limit));
   TRY(sync::LaunchPlan plan, decode_launch(input));
@@ -116,17 +118,24 @@ Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
                                                   .log = dir / log_file}));
   TRY(proc::ProcessIdentity self, proc::identify(::getpid()));
   const RunRecord record{std::move(self), launch.identity(), BootTime::now()};
-  if (auto written = fs::atomic_write(dir / run_file, to_json(record)); !written) {
+  if (auto written = fs::atomic_write(dir / launch_file, to_json(record)); !written) {
     return fail(written.error());
   }
   if (auto released = launch.release(); !released) return fail(released.error());
+  if (::rename((dir / launch_file).c_str(), (dir / run_file).c_str()) != 0) {
+    const auto failed = fail_errno("rename to " + (dir / run_file).string());
+    (void)finish(launch.identity().pid);
+    return failed;
+  }
   return launch.identity().pid;
 }
 
 int live(const fs::Path& dir, const fs::Path& working_dir) {
   const auto lock = fs::FileLock::take(dir / lock_file);
   if (!lock) return lock.error().code == Errc::conflict ? 0 : 1;
-  if (is_there(dir / run_file) || is_there(dir / exit_file)) return 0;
+  for (const char* file : {launch_file, run_file, exit_file}) {
+    if (is_there(dir / file)) return 0;
+  }
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const auto leader = start(dir, working_dir);
   if (!leader) {

@@ -3,10 +3,10 @@
 //
 // `holdfast-edge shim DIR WORKDIR`, with the launch (launch_wire.h) on standard input and DIR an
 // attempt's directory (attempt_files.h). It runs the program in a session of its own and writes who
-// it is to run.json before the first instruction of it, and how it ended to exit.json. SIGTERM is
-// passed on to the container's process group; SIGHUP and SIGINT are ignored. When the program ends,
-// what it has left behind is killed, daemonized or not, as the first process of a container takes
-// all others with it.
+// it is to launch.json before the first instruction of it, and how it ended to exit.json. SIGTERM
+// is passed on to the container's process group; SIGHUP and SIGINT are ignored. When the program
+// ends, what it has left behind is killed, daemonized or not, as the first process of a container
+// takes all others with it.
 //
 // When the shim itself is killed the program runs on; its exit status is then lost.
 //

@@ -145,8 +145,10 @@ std::shared_ptr<sync::Pod> script_pod(const std::string& name, const std::string
 void kill_everything_below(const fs::Path& dir) {
   std::error_code ec;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(dir, ec)) {
-    if (entry.path().filename() != run_file) continue;
-    const auto run = read_run(entry.path().parent_path());
+    if (entry.path().filename() != lock_file) continue;
+    const fs::Path attempt = entry.path().parent_path();
+    const auto launch = read_launch(attempt);
+    const auto run = launch ? launch : read_run(attempt);
     if (!run) continue;
     kill_now(run->process);
     EXPECT_TRUE(await_end(run->shim));

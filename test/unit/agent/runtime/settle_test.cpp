@@ -124,6 +124,23 @@ TEST_F(Settle, RunsWithoutItsShim) {
   EXPECT_EQ(settle_attempt(dir, 0, {}).attempt, ended.attempt) << "the same, however often asked";
 }
 
+TEST_F(Settle, LaunchedButNotYetBegun) {
+  const fs::Path dir = attempts_.make("0");
+  const RunRecord launch{alive(), alive(), BootTime::now()};
+  ASSERT_TRUE(fs::atomic_write(dir / launch_file, to_json(launch)));
+  const AttemptView view = settle_attempt(dir, 0, {});
+  EXPECT_EQ(view.attempt.state, AttemptState::created);
+  EXPECT_EQ(view.watched, alive());
+
+  const RunRecord orphan{recycled(), alive(), BootTime::now()};
+  ASSERT_TRUE(fs::atomic_write(dir / launch_file, to_json(orphan)));
+  EXPECT_EQ(settle_attempt(dir, 0, {}).attempt.state, AttemptState::running);
+
+  const RunRecord dead{recycled(), recycled(), BootTime::now()};
+  ASSERT_TRUE(fs::atomic_write(dir / launch_file, to_json(dead)));
+  EXPECT_EQ(settle_attempt(dir, 0, {}).attempt.exit.kind, Kind::unknown);
+}
+
 TEST_F(Settle, ARecycledPidIsNeitherShimNorProcess) {
   const fs::Path dir = attempt_with("0", recycled(), recycled());
   const AttemptView view = settle_attempt(dir, 0, {});
@@ -163,6 +180,7 @@ TEST_F(Settle, DamagedFiles) {
     Kind kind;
   } rows[] = {
       {"run", {{run_file, "{"}}, AttemptState::ended, Kind::unknown},
+      {"launch", {{launch_file, "{"}}, AttemptState::ended, Kind::unknown},
       {"exit", {{exit_file, "{"}}, AttemptState::ended, Kind::never_began},
       {"attempt", {{attempt_file, "{"}}, AttemptState::ended, Kind::never_began},
       {"both", {{run_file, "[]"}, {exit_file, "[]"}}, AttemptState::ended, Kind::unknown},

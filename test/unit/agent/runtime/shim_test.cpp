@@ -67,8 +67,9 @@ TEST_F(Shim, GivesTheProgramItsEnvironmentAndLog) {
 
 TEST_F(Shim, WritesWhoItIsBeforeTheProgramRuns) {
   const fs::Path dir = attempts_.make("0");
-  const auto shim =
-      attempts_.start_shim(dir, "test -s " + (dir / run_file).string() + " || exit 1; sleep 1000");
+  const std::string launched = "test -s " + (dir / launch_file).string();
+  const std::string begun = "test -s " + (dir / run_file).string();
+  const auto shim = attempts_.start_shim(dir, launched + " || " + begun + " || exit 1; sleep 1000");
   const RunRecord run = await_run(dir);
   EXPECT_EQ(run.shim, shim);
   EXPECT_TRUE(proc::is_alive(run.process));

@@ -1,6 +1,7 @@
 #include "platform/proc/process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,6 +172,16 @@ TEST_F(Process, RunsNothingUntilReleased) {
   ASSERT_TRUE(launch->release());
   EXPECT_EQ(end_of(launch->identity()), (ExitStatus{false, 0}));
   EXPECT_EQ(fs::read_all(trace, 10).value(), "ran\n");
+}
+
+TEST_F(Process, WhatWaitsHoldsNoLockOfOurs) {
+  auto lock = std::make_unique<fs::FileLock>(fs::FileLock::take(dir_.path() / "lock").value());
+  const auto launch = Launch::prepare({.argv = {"sleep", "1000"}});
+  ASSERT_TRUE(launch);
+  // Its session is made after the descriptors are closed.
+  while (::getsid(launch->identity().pid) != launch->identity().pid) (void)::sched_yield();
+  lock.reset();
+  EXPECT_TRUE(fs::FileLock::take(dir_.path() / "lock"));
 }
 
 TEST_F(Process, ALaunchWhoseProcessWasKilledIsAnErrorNotASignalToUs) {
