@@ -36,6 +36,12 @@ Scope read_scope(const Cursor& row) {
           .last_used = WallTime(Duration(row.integer(11)))};
 }
 
+// The keys of a row are checked as well: a scribbled name would hide an object.
+std::int64_t checksum_of(const CachedObject& object) {
+  return checksum({object.name.namespace_name, object.name.name, object.uid,
+                   object.resource_version, object.bytes});
+}
+
 // A row of select_object.
 Result<CachedObject> read_object(const Cursor& row) {
   CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
@@ -43,7 +49,7 @@ Result<CachedObject> read_object(const Cursor& row) {
                       .resource_version = std::string(row.text(3)),
                       .local_version = row.integer(4),
                       .bytes = std::string(row.blob(6))};
-  if (checksum(object.bytes) == row.integer(5)) return object;
+  if (checksum_of(object) == row.integer(5)) return object;
   return fail(Errc::corrupt, "cached object " + object.name.namespace_name + "/" +
                                  object.name.name + " fails its checksum");
 }
@@ -167,7 +173,7 @@ Status Cache::drop_scope(const Transaction&, ScopeId scope) {
 Result<bool> Cache::put(ScopeId scope, const CachedObject& object) {
   auto done = put_object_
                   .use(number(scope), object.name.namespace_name, object.name.name, object.uid,
-                       object.resource_version, object.local_version, checksum(object.bytes),
+                       object.resource_version, object.local_version, checksum_of(object),
                        Blob{object.bytes})
                   .run();
   if (!done) return fail(done.error());

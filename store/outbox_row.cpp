@@ -6,8 +6,10 @@ namespace holdfast::store {
 namespace {
 
 std::int64_t checksum_of(const Write& write) {
-  return checksum({write.verb, write.target, write.content_type, write.precondition_uid,
-                   write.precondition_version, write.body});
+  const ObjectKey& object = write.object;
+  return checksum({object.group, object.version, object.resource, object.namespace_name,
+                   object.name, object.subresource, write.verb, write.target, write.content_type,
+                   write.precondition_uid, write.precondition_version, write.body});
 }
 
 }  // namespace

@@ -28,6 +28,25 @@ json::object link_json(const sync::Link& link, MonoTime now) {
           {"reason", link.reason()}};
 }
 
+// How much is cached.
+struct Extent {
+  std::size_t complete = 0;  // scopes
+  std::size_t objects = 0;
+  std::size_t bytes = 0;
+};
+
+Extent extent_of(const Scopes& scopes) {
+  Extent extent;
+  for (const auto& [key, scope] : scopes.all()) {
+    if (scope->cache().complete()) ++extent.complete;
+    extent.objects += scope->cache().objects().size();
+    for (const auto& [name, object] : scope->cache().objects()) {
+      extent.bytes += object.bytes->size();
+    }
+  }
+  return extent;
+}
+
 }  // namespace
 
 Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
@@ -51,6 +70,7 @@ http::Response Admin::answer(const http::Request& request, const http::Query& qu
   const std::string_view path = request.path();
   if (path == "/healthz" || path == "/livez" || path == "/v1/healthz") return plain(200, "ok");
   if (path == "/readyz" || path == "/v1/readyz") return ready();
+  if (path == "/metrics") return metrics();
   if (path == "/v1/status") return status();
   if (path == "/v1/link") return link();
   if (path == "/v1/scopes") return scopes();
@@ -68,15 +88,38 @@ http::Response Admin::ready() const {
 
 http::Response Admin::link() const { return document(link_json(uplink_.link(), clock_.mono())); }
 
-http::Response Admin::status() {
-  std::size_t complete = 0;
-  std::size_t objects = 0;
-  std::size_t bytes = 0;
-  for (const auto& [key, scope] : scopes_.all()) {
-    if (scope->cache().complete()) ++complete;
-    objects += scope->cache().objects().size();
-    for (const auto& [name, object] : scope->cache().objects()) bytes += object.bytes->size();
+http::Response Admin::metrics() {
+  using sync::LinkState;
+  for (const LinkState state :
+       {LinkState::connected, LinkState::suspect, LinkState::offline, LinkState::rejoining}) {
+    metrics_
+        .gauge("holdfast_edge_link_state", "1 for the state that the link is in.",
+               {{"state", std::string(to_string(state))}})
+        .set(uplink_.link().state() == state ? 1 : 0);
   }
+  const Extent extent = extent_of(scopes_);
+  const auto gauge = [this](const char* name, const char* help, auto value) {
+    metrics_.gauge(name, help).set(static_cast<double>(value));
+  };
+  gauge("holdfast_edge_scopes", "Cached lists.", scopes_.all().size());
+  gauge("holdfast_edge_scopes_complete", "Cached lists that were completely received.",
+        extent.complete);
+  gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
+  gauge("holdfast_edge_cache_bytes", "Bytes of these objects.", extent.bytes);
+  if (const auto outbox = ledger_.outbox().size()) {
+    gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
+    gauge("holdfast_edge_outbox_bytes", "Bytes of these writes.", outbox->bytes);
+  }
+  const http::Traffic traffic = uplink_.traffic();
+  gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
+  gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
+        traffic.received);
+  return {
+      .status = 200, .headers = {{"Content-Type", Metrics::content_type}}, .body = metrics_.text()};
+}
+
+http::Response Admin::status() {
+  const Extent extent = extent_of(scopes_);
   const auto outbox = ledger_.outbox().size();
   const http::Traffic traffic = uplink_.traffic();
   return document(json::object{
@@ -85,9 +128,9 @@ http::Response Admin::status() {
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},
-                             {"complete_scopes", complete},
-                             {"objects", objects},
-                             {"bytes", bytes}}},
+                             {"complete_scopes", extent.complete},
+                             {"objects", extent.objects},
+                             {"bytes", extent.bytes}}},
       {"uplink", json::object{{"bytes_sent", traffic.sent}, {"bytes_received", traffic.received}}},
   });
 }

@@ -3,6 +3,7 @@
 //
 // GET /healthz            it runs
 // GET /readyz             it can serve: the link is connected or something is cached
+// GET /metrics            the same in Prometheus' format
 // GET /v1/status          node, link, outbox and cache in numbers
 // GET /v1/link            state, since when, why
 // GET /v1/scopes          what is cached, how complete and how fresh
@@ -16,6 +17,7 @@
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "platform/http/message.h"
+#include "platform/metrics.h"
 
 namespace holdfast::agent {
 
@@ -30,6 +32,7 @@ class Admin {
   http::Response answer(const http::Request& request, const http::Query& query);
   [[nodiscard]] http::Response ready() const;
   [[nodiscard]] http::Response status();
+  [[nodiscard]] http::Response metrics();
   [[nodiscard]] http::Response link() const;
   [[nodiscard]] http::Response scopes() const;
   [[nodiscard]] http::Response objects(const http::Query& query) const;
@@ -40,6 +43,7 @@ class Admin {
   Uplink& uplink_;
   Ledger& ledger_;
   const Clock& clock_;
+  Metrics metrics_;
 };
 
 }  // namespace holdfast::agent

@@ -6,8 +6,9 @@
 #include "agent/edge/edge.h"
 #include "agent/edge/runtime/shim.h"
 #include "platform/log.h"
+#include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
-#include "platform/proc/notify.h"
+#include "platform/proc/watchdog.h"
 
 namespace holdfast::agent {
 namespace {
@@ -24,7 +25,15 @@ asio::awaitable<int> serve(loop::Stop& stop, const EdgeOptions& options, const C
     co_await (*edge)->stop(clock.mono());
     co_return refuse(started.error());
   }
+  auto notifier = proc::Notifier::from(proc::system_environment);
+  if (!notifier) co_return refuse(notifier.error());
+  if (auto told = notifier->ready(); !told) log_warn("not announced", {{"error", told.error()}});
+  loop::Tasks watchdog(co_await asio::this_coro::executor);
+  watchdog.spawn("watchdog", proc::feed_watchdog(*notifier));
   co_await stop.wait();
+  (void)notifier->stopping();
+  watchdog.cancel();
+  co_await watchdog.join();
   co_await (*edge)->stop(clock.mono() + loop::drain_limit);
   co_return 0;
 }

@@ -9,15 +9,17 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/defaults.h"
 #include "sync/apiserver/go_json.h"
+#include "sync/apiserver/protobuf.h"
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
 namespace holdfast::sync {
 namespace {
 
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
 // What upstream accepts; naming its list keeps the message the one that people know.
-constexpr std::string_view media_types[] = {"application/json", "application/yaml",
-                                            "application/vnd.kubernetes.protobuf"};
+constexpr std::string_view media_types[] = {json_type, "application/yaml", protobuf_type};
 
 std::string summary(std::string_view body) {
   constexpr std::size_t most = 30;
@@ -25,6 +27,27 @@ std::string summary(std::string_view body) {
   const bool cut = body.size() > most;
   const std::string_view head = body.substr(0, most);
   return (body.front() == '{' ? std::string(head) : hex_encode(head)) + (cut ? " ..." : "");
+}
+
+ApiStatus unrecognized(std::string_view kind, const std::string& why, std::string_view body) {
+  return status::bad_request("the object provided is unrecognized (must be of type " +
+                             std::string(kind) + "): " + why + " (" + summary(body) + ")");
+}
+
+// Of another kind only the name is read: enough to refuse it.
+Answer<json::value> read_protobuf_body(std::string_view body, const StructType& type,
+                                       std::string_view kind) {
+  const auto envelope = unwrap_protobuf(body);
+  if (!envelope) return refuse(unrecognized(kind, envelope.error().what, body));
+  json::object object;
+  if (envelope->kind == kind) {
+    auto read = read_protobuf(type, envelope->bytes);
+    if (!read) return refuse(unrecognized(kind, read.error().what, body));
+    object = *std::move(read);
+  }
+  object["kind"] = envelope->kind;
+  object["apiVersion"] = envelope->api_version;
+  return json::value(std::move(object));
 }
 
 // Go's package of our stored kinds, in "converting (v1.Pod) to (core.Node)".
@@ -70,20 +93,18 @@ Answer<FieldValidation> parse_field_validation(std::string_view text) {
                                     R"(: supported values: "Ignore", "Strict", "Warn")"));
 }
 
-Answer<bool> check_media_type(std::string_view content_type) {
-  const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
-  if (type.empty() || type == media_types[0]) return true;
-  return refuse(status::unsupported_media_type(media_types));
-}
-
-Answer<json::value> read_body(std::string_view body, std::string_view kind) {
+Answer<json::value> read_body(std::string_view content_type, std::string_view body,
+                              const StructType& type, std::string_view kind) {
+  const std::string_view media = trim(content_type.substr(0, content_type.find(';')));
+  if (media == protobuf_type) return read_protobuf_body(body, type, kind);
+  if (!media.empty() && media != json_type) {
+    return refuse(status::unsupported_media_type(media_types));
+  }
   auto value = parse_json(body);
   if (value) return *std::move(value);
   std::string why = go_json_error(body);
   if (why.empty()) why = value.error().what;
-  return refuse(status::bad_request(
-      "the object provided is unrecognized (must be of type " + std::string(kind) +
-      "): couldn't get version/kind; json parse error: " + why + " (" + summary(body) + ")"));
+  return refuse(unrecognized(kind, "couldn't get version/kind; json parse error: " + why, body));
 }
 
 Answer<Decoded> decode_object(const Resource& resource, const Version& version,

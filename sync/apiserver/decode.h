@@ -25,11 +25,11 @@ struct Decoded {
   std::vector<std::string> warnings;  // for the client: `unknown field "spec.x"`
 };
 
-// Whether a body of that media type can be read; else the 415 that says so.
-[[nodiscard]] Answer<bool> check_media_type(std::string_view content_type);
-
-// The body of a create or update as JSON. `kind` is what it should be, for messages.
-[[nodiscard]] Answer<boost::json::value> read_body(std::string_view body, std::string_view kind);
+// The body of a request as a value: JSON, or protobuf of that type. `kind` is what it should be.
+// Refuses other media types with 415 and what cannot be read with 400.
+[[nodiscard]] Answer<boost::json::value> read_body(std::string_view content_type,
+                                                   std::string_view body, const StructType& type,
+                                                   std::string_view kind);
 
 // Shapes what a client sent as the resource's kind and converts it to the stored version, with
 // defaults. Missing kind and apiVersion are the resource's own.

@@ -34,7 +34,21 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
+void read_number(Field& field, std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot != std::string_view::npos) {
+    field.inside = parse_int<int>(text.substr(0, dot)).value_or(0);
+    text.remove_prefix(dot + 1);
+  }
+  field.number = parse_int<int>(text).value_or(0);
+  CHECK(field.number > 0);
+}
+
 void read_mark(Field& field, std::string_view mark) {
+  if (take(mark, "=")) {
+    read_number(field, mark);
+    return;
+  }
   for (std::string_view part : split(mark, ',')) {
     if (part == "retainKeys") {
       field.retain_keys = true;
@@ -78,12 +92,12 @@ void read_line(Tables& tables, std::vector<Pending>& pending, std::string_view l
   }
   CHECK(!tables.types.empty());
   const std::vector<std::string_view> words = split(trim(words_text), ' ');
-  CHECK(words.size() == 2 || words.size() == 3);
+  CHECK(words.size() >= 2);
   Field field;
   field.name = words[0];
   field.doc = doc;
   const std::string_view wanted = read_type(field, words[1]);
-  if (words.size() == 3) read_mark(field, words[2]);
+  for (std::size_t at = 2; at < words.size(); ++at) read_mark(field, words[at]);
   std::vector<Field>& fields = tables.types.back().fields;
   if (!wanted.empty()) pending.push_back({tables.types.size() - 1, fields.size(), wanted});
   fields.push_back(field);

@@ -3,10 +3,11 @@
 // The tables are the texts under schema/. A line without indentation opens a type:
 //     Name : what it is
 // An indented line is a field:
-//     name TYPE[?] [merge[:KEY][,retainKeys] | retainKeys] [: what it is]
+//     name TYPE[?] [=NUMBER] [merge[:KEY][,retainKeys] | retainKeys] [: what it is]
 // TYPE is string, bool, int, long, quantity, intstr, time, micro, bytes, any or another type's
 // name, with "[]" (list), "{}" (map from string) or "*" (may be absent) in front. "?" is Go's
-// omitempty: a zero value is not written; without it the zero value is.
+// omitempty: a zero value is not written; without it the zero value is. NUMBER is the field's in
+// protobuf; "2.1" is field 1 of the message that Go embeds as field 2 and JSON does not show.
 
 #pragma once
 
@@ -45,6 +46,8 @@ struct Field {
   bool merge = false;  // strategic merge patch merges the list, by merge_key if not empty
   std::string_view merge_key = {};
   bool retain_keys = false;
+  int number = 0;  // in protobuf; 0: not there
+  int inside = 0;  // the number of the embedded message that has it; 0: the type itself
   std::string_view doc = {};
 };
 

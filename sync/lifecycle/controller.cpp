@@ -103,16 +103,23 @@ Actions Controller::tick(MonoTime now, WallTime wall) {
     }
     for (auto& [name, patch] : std::exchange(label_retries_, {})) actions.emplace_back(patch);
   }
-  if (parts_.node_lifecycle) append(actions, fleet_.drain(now, wall));
-  if (parts_.taint_eviction) append(actions, eviction_.fire(now, wall));
+  const bool spared = now < spared_until_;
+  if (parts_.node_lifecycle && !spared) append(actions, fleet_.drain(now, wall));
+  if (parts_.taint_eviction && !spared) append(actions, eviction_.fire(now, wall));
   return take_apart(now, wall, std::move(actions));
 }
 
 MonoTime Controller::next() const {
   MonoTime next = MonoTime::max();
-  if (parts_.node_lifecycle) next = std::min(next_pass_, fleet_.next_drain());
+  if (parts_.node_lifecycle) next = fleet_.next_drain();
   if (parts_.taint_eviction) next = std::min(next, eviction_.next());
-  return next;
+  next = std::max(next, spared_until_);
+  return parts_.node_lifecycle ? std::min(next, next_pass_) : next;
+}
+
+void Controller::forgive(MonoTime now) {
+  fleet_.forgive(now);
+  spared_until_ = now + options_.monitor_grace;
 }
 
 Actions Controller::settle(MonoTime now, WallTime wall, const Action& action,

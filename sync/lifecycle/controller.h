@@ -51,8 +51,9 @@ class Controller {
   [[nodiscard]] Actions settle(MonoTime now, WallTime wall, const Action& action,
                                const Outcome& outcome);
 
-  // We were cut off ourselves: nobody is judged by the silence of that time.
-  void forgive(MonoTime now) { fleet_.forgive(now); }
+  // We were cut off ourselves: nobody is judged by the silence of that time, and for one grace
+  // nobody is evicted, so that who came back meanwhile can say so.
+  void forgive(MonoTime now);
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
   [[nodiscard]] const TaintEviction& eviction() const { return eviction_; }
@@ -93,6 +94,7 @@ class Controller {
   std::map<std::string, Run> runs_;            // by node
   std::map<std::string, std::string> run_of_;  // pod whose action is under way, to its node
   MonoTime next_pass_ = MonoTime::min();
+  MonoTime spared_until_ = MonoTime::min();
 };
 
 }  // namespace holdfast::sync::lifecycle

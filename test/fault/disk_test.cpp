@@ -17,6 +17,10 @@ struct Trouble {
   std::int64_t steps;
   bool tear;
   Errc code;
+
+  friend std::ostream& operator<<(std::ostream& out, const Trouble& trouble) {
+    return out << trouble.name;
+  }
 };
 
 const std::int64_t lasting = test::FaultPlan{}.fail_steps;

@@ -56,15 +56,16 @@ TEST_P(KillTest, APowerCutAtEveryWriteTearsNothing) {
   const bool durable = GetParam().durability == Durability::full;
   std::int64_t kill_at = 0;
   for (Told told{.killed = true}; told.killed;) {
-    ++kill_at;
+    const test::ScratchDir scratch;
+    const fs::path file = scratch.path() / "story.db";
+    told = tell_in_child(GetParam(), file, {.kill_at = ++kill_at, .keep_synced = true});
     for (const test::Lost lost : {test::Lost::both, test::Lost::database, test::Lost::log}) {
-      const test::ScratchDir scratch;
-      const fs::path file = scratch.path() / "story.db";
-      told = tell_in_child(GetParam(), file, {.kill_at = kill_at, .keep_synced = true});
-      test::lose_unsynced(file, lost);
       SCOPED_TRACE("cut at " + std::to_string(kill_at) + " after step " +
                    std::to_string(told.steps));
-      const std::string found = reopened(file);
+      const test::ScratchDir after;
+      fs::copy(scratch.path(), after.path());
+      test::lose_unsynced(after.path() / "story.db", lost);
+      const std::string found = reopened(after.path() / "story.db");
       const auto last =
           states.begin() + static_cast<std::ptrdiff_t>(std::min(told.steps + 1, story_steps) + 1);
       const bool earlier = std::find(states.begin(), last, found) != last;

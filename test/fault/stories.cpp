@@ -46,8 +46,8 @@ class OutboxStory final : public Story {
     for (const Entry& entry : entries) {
       const Write& write = entry.write;
       out << static_cast<std::int64_t>(entry.id) << ' ' << write.verb << ' ' << write.target << ' '
-          << brief(write.body) << " doubt " << (entry.sending || entry.maybe_sent) << " attempts "
-          << entry.attempts << " damaged " << entry.damaged << '\n';
+          << (entry.damaged ? "damaged" : brief(write.body)) << " doubt "
+          << (entry.sending || entry.maybe_sent) << " attempts " << entry.attempts << '\n';
     }
     TRY(const auto records, journal_.read({}));
     for (const Record& record : records) {
@@ -271,7 +271,8 @@ std::vector<std::string> states_of(const StoryKind& kind) {
 
 Result<std::unique_ptr<Story>> open_story(const StoryKind& kind, const std::filesystem::path& file,
                                           const std::string& vfs) {
-  TRY(Database database, Database::open(file, {.durability = kind.durability, .vfs = vfs}));
+  TRY(Database database,
+      Database::open(file, {.durability = kind.durability, .cache_kib = 32, .vfs = vfs}));
   if (auto done = migrate(database, kind.schema); !done) return fail(done.error());
   if (auto done = database.execute("PRAGMA wal_autocheckpoint=24"); !done)
     return fail(done.error());

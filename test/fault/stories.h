@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct StoryKind {
   Durability durability;
   // Takes a migrated database.
   Result<std::unique_ptr<Story>> (*open)(Database);
+
+  friend std::ostream& operator<<(std::ostream& out, const StoryKind& kind) {
+    return out << kind.name;
+  }
 };
 
 constexpr std::size_t story_steps = 24;
@@ -41,7 +46,8 @@ constexpr std::size_t story_steps = 24;
 // The state before the first step, after it, after the second, and so on.
 [[nodiscard]] std::vector<std::string> states_of(const StoryKind& kind);
 
-// Opens and migrates the file; checkpoints come early, so that they are interrupted too.
+// Opens and migrates the file. Checkpoints come early and the page cache is too small for the larger
+// transactions, so that these are interrupted too, also halfway.
 [[nodiscard]] Result<std::unique_ptr<Story>> open_story(const StoryKind& kind,
                                                         const std::filesystem::path& file,
                                                         const std::string& vfs);

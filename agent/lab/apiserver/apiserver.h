@@ -42,9 +42,9 @@ class ApiServer {
  public:
   // `clock` must outlive it. Makes the namespaces that every cluster has.
   // Errors: invalid (token file), unavailable, corrupt.
-  [[nodiscard]] static Result<std::unique_ptr<ApiServer>> open(
-      asio::any_io_executor executor, const Clock& clock, Random random,
-      ApiServerOptions options);
+  [[nodiscard]] static Result<std::unique_ptr<ApiServer>> open(asio::any_io_executor executor,
+                                                               const Clock& clock, Random random,
+                                                               ApiServerOptions options);
   ~ApiServer();
 
   // Answers requests for as long as the server lives.

@@ -26,10 +26,11 @@ std::optional<std::string> text_at(const json::object& object, sync::Path path) 
 // The body's options override those of the query, as upstream's do.
 Answer<bool> read_body_options(const Call& call, sync::DeleteOptions& options) {
   if (call.request.body.empty()) return true;
-  const auto body = sync::read_body(call.request.body, "DeleteOptions");
-  if (!body) return refuse(body.error());
   const sync::StructType* type = sync::find_type("DeleteOptions");
   CHECK(type != nullptr);
+  const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
+                                    *type, "DeleteOptions");
+  if (!body) return refuse(body.error());
   const auto decoded =
       sync::decode_as(*type, "DeleteOptions", *body, sync::FieldValidation::ignore);
   if (!decoded) return refuse(decoded.error());

@@ -21,7 +21,8 @@ constexpr std::int64_t shortest_token = 600;  // upstream's least expirationSeco
 
 Answer<json::object> read_as(const Call& call, const sync::StructType& type,
                              std::string_view kind) {
-  const auto body = sync::read_body(call.request.body, kind);
+  const auto body =
+      sync::read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
   if (!body) return refuse(body.error());
   auto decoded = sync::decode_as(type, kind, *body, call.validation);
   if (!decoded) return refuse(decoded.error());

@@ -27,11 +27,8 @@ const sync::StructType& type_named(std::string_view name) {
 
 // The body as that kind; its name is checked by the caller.
 Answer<json::object> read_as(const Call& call, std::string_view kind) {
-  const std::string_view media = call.request.headers.get("Content-Type");
-  if (const auto readable = sync::check_media_type(media); !readable) {
-    return refuse(readable.error());
-  }
-  const auto body = sync::read_body(call.request.body, kind);
+  const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
+                                    type_named(kind), kind);
   if (!body) return refuse(body.error());
   auto decoded = sync::decode_as(type_named(kind), kind, *body, call.validation);
   if (!decoded) return refuse(decoded.error());

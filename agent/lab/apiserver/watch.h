@@ -39,8 +39,7 @@ struct WatchOrder {
 
 class Watch final : public http::BodyStream {
  public:
-  Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
-        MonoTime now);
+  Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits, MonoTime now);
 
   asio::awaitable<Result<std::string>> next() override;
   void cancel() override;

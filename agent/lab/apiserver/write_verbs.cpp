@@ -19,11 +19,9 @@ constexpr std::string_view namespace_differs =
     "the namespace of the provided object does not match the namespace sent on the request";
 
 Answer<Decoded> read_object(const Call& call) {
-  const std::string_view type = call.request.headers.get("Content-Type");
-  if (const auto readable = sync::check_media_type(type); !readable) {
-    return refuse(readable.error());
-  }
-  const auto body = sync::read_body(call.request.body, call.resource().kind);
+  const auto body =
+      sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
+                      sync::type_of(call.resource(), *call.view.version), call.resource().kind);
   if (!body) return refuse(body.error());
   return sync::decode_object(call.resource(), *call.view.version, *body, call.validation);
 }

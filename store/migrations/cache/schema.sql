@@ -25,7 +25,7 @@ CREATE TABLE object (
   uid TEXT NOT NULL,
   resource_version TEXT NOT NULL,
   local_version INTEGER NOT NULL,
-  checksum INTEGER NOT NULL,  -- of bytes
+  checksum INTEGER NOT NULL,  -- of names, uid, resource_version and bytes
   bytes BLOB NOT NULL,
   PRIMARY KEY (scope, namespace, name)
 ) STRICT;

@@ -20,7 +20,7 @@ CREATE TABLE entry (
   maybe_sent INTEGER NOT NULL CHECK (maybe_sent IN (0, 1)),
   attempts INTEGER NOT NULL,
   bytes INTEGER NOT NULL,    -- what the entry counts for in the limits
-  checksum INTEGER NOT NULL  -- of verb, target, content_type, preconditions and body
+  checksum INTEGER NOT NULL  -- of all text and the body
 ) STRICT;
 
 -- Finds what of one object comes first; version and subresource do not make another object.

@@ -240,13 +240,17 @@ TEST_F(CacheTest, UseIsRememberedByTheHour) {
   }
 }
 
-TEST_F(CacheTest, DamagedBytesAreNeverGivenOut) {
-  const ScopeId scope = open();
-  ASSERT_TRUE(replace(scope, {object("default", "a", "1")}));
-  ASSERT_EQ(said(database_.execute("UPDATE object SET bytes = x'00'")), "ok");
-  const std::string corrupt = "corrupt: cached object default/a fails its checksum";
-  EXPECT_EQ(said(cache_->lookup(scope, {"default", "a"})), corrupt);
-  EXPECT_EQ(said(cache_->list(scope)), corrupt);
+TEST_F(CacheTest, DamagedRowsAreNeverGivenOut) {
+  for (const char* change : {"bytes = x'00'", "uid = ''", "resource_version = ''"}) {
+    SCOPED_TRACE(change);
+    const ScopeId scope = open();
+    ASSERT_TRUE(replace(scope, {}));
+    ASSERT_TRUE(replace(scope, {object("default", "a", "1")}));
+    ASSERT_EQ(said(database_.execute("UPDATE object SET " + std::string(change))), "ok");
+    const std::string corrupt = "corrupt: cached object default/a fails its checksum";
+    EXPECT_EQ(said(cache_->lookup(scope, {"default", "a"})), corrupt);
+    EXPECT_EQ(said(cache_->list(scope)), corrupt);
+  }
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ TEST_F(OutboxTest, EveryOutcomeIsTold) {
 }
 
 TEST_F(OutboxTest, ADamagedEntrySaysSo) {
-  for (const char* change : {"body = x'00'", "target = '/'", "verb = 'DELETE'"}) {
+  for (const char* change : {"body = x'00'", "target = '/'", "verb = 'DELETE'", "name = 'b'"}) {
     SCOPED_TRACE(change);
     ASSERT_TRUE(add(patch("a", "1")));
     ASSERT_EQ(said(database_.execute("UPDATE entry SET " + std::string(change))), "ok");

@@ -14,10 +14,18 @@ using lifecycle::Action;
 
 MonoTime soon() { return loop::BootClock::now() + 10s; }
 
-sync::Node cordoned(const std::string& name) {
+sync::Node ready_node(const std::string& name) {
   sync::Node node;
   node.metadata.name = name;
   node.metadata.uid = "uid";
+  node.status.conditions.resize(1);
+  node.status.conditions[0].type = "Ready";
+  node.status.conditions[0].status = "True";
+  return node;
+}
+
+sync::Node cordoned(const std::string& name) {
+  sync::Node node = ready_node(name);
   node.spec.unschedulable = true;
   return node;
 }
@@ -73,9 +81,7 @@ TEST(Cloud, PausedItJudgesNobody) {
     cloud.pause();
     cloud.start();
     tasks.spawn("run", cloud.run());
-    sync::Node node;
-    node.metadata.name = "a";
-    cloud.set(node);
+    cloud.set(ready_node("a"));
     co_await loop::sleep_until(loop::BootClock::now());
     EXPECT_EQ(writer.asked.size(), 0u);
     cloud.resume();

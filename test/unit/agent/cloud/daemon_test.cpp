@@ -25,11 +25,8 @@ class Cluster {
         api_(lab::ApiServer::open(executor_, clock_, Random(1),
                                   {.data = scratch_.path() / "data", .controllers = false})
                  .value()),
-        server_(executor_, {}, api_->handler(), lab::status_problem),
         tasks_(executor_) {
-    auto listener = net::Listener::open(executor_, {"127.0.0.1", 0}, nullptr).value();
-    port_ = listener->port();
-    server_.listen(std::move(listener));
+    open();
     tasks_.spawn("api", api_->run());
     tasks_.spawn("beat", beat());
   }
@@ -38,7 +35,22 @@ class Cluster {
     tasks_.cancel();
     co_await tasks_.join();
     api_->stop();
-    co_await server_.stop(BootClock::now() + 5s);
+    co_await server_->stop(BootClock::now() + 5s);
+  }
+
+  // The API server is gone, for the nodes as for the controller.
+  asio::awaitable<void> close() {
+    beating_ = false;
+    co_await server_->stop(BootClock::now());
+    server_.reset();
+  }
+  void open() {
+    server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, api_->handler(),
+                                             lab::status_problem);
+    auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr).value();
+    port_ = listener->port();
+    server_->listen(std::move(listener));
+    beating_ = true;
   }
 
   // A kubeconfig for this server.
@@ -64,7 +76,8 @@ class Cluster {
   asio::awaitable<void> add_node(std::string name) {
     const std::string status =
         R"({"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady",)"
-        R"("lastHeartbeatTime":"2026-01-01T00:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z"}]})";
+        R"("lastHeartbeatTime":"2026-01-01T00:00:00Z",)"
+        R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]})";
     std::string node = R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
                        R"("},"status":)" + status + "}";
     co_await ask(http::Method::post, "/api/v1/nodes", std::move(node), "application/json");
@@ -124,7 +137,8 @@ class Cluster {
   // Renews the leases of the living.
   asio::awaitable<void> beat() {
     while (true) {
-      for (const std::string& name : std::vector<std::string>(living)) {
+      const std::vector<std::string> names = beating_ ? living : std::vector<std::string>{};
+      for (const std::string& name : names) {
         std::string body = R"({"spec":{"renewTime":")" +
                            format_rfc3339(clock_.wall(), TimeDigits::micros) + R"("}})";
         co_await ask(http::Method::patch, leases + "/" + name, std::move(body),
@@ -138,8 +152,9 @@ class Cluster {
   test::ScratchDir scratch_;
   asio::any_io_executor executor_;
   std::unique_ptr<lab::ApiServer> api_;
-  http::Server server_;
+  std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;
+  bool beating_ = true;
   loop::Tasks tasks_;
 };
 
@@ -184,9 +199,9 @@ TEST(Daemon, MarksTaintsEvictsAndTakesItBack) {
     const bool other = co_await cluster.is_terminating("q");
     EXPECT_FALSE(other);
 
-    std::string beat =
-        R"({"status":{"conditions":[{"type":"Ready","status":"True",)"
-        R"("lastHeartbeatTime":"2026-01-01T00:01:00Z","lastTransitionTime":"2026-01-01T00:01:00Z"}]}})";
+    std::string beat = R"({"status":{"conditions":[{"type":"Ready","status":"True",)"
+                       R"("lastHeartbeatTime":"2026-01-01T00:01:00Z",)"
+                       R"("lastTransitionTime":"2026-01-01T00:01:00Z"}]}})";
     co_await cluster.ask(http::Method::patch, "/api/v1/nodes/a/status", std::move(beat),
                          "application/strategic-merge-patch+json");
     cluster.living.emplace_back("a");
@@ -224,6 +239,32 @@ TEST(Daemon, AnAutonomousNodeKeepsItsPods) {
     EXPECT_FALSE(kept);
     const std::string taints = co_await cluster.taints("a");
     EXPECT_EQ(taints, "node.kubernetes.io/unreachable:NoSchedule ");
+    co_await daemon->stop(BootClock::now() + 5s);
+    co_await cluster.stop();
+  });
+}
+
+// A gap much longer than the grace, in which nobody could renew anything.
+TEST(Daemon, TheApiServersAbsenceIsNobodysDeath) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    Cluster cluster(context);
+    for (const char* name : {"a", "b"}) co_await cluster.add_node(name);
+    auto daemon = Daemon::make(context.get_executor(), quick(cluster), clock).value();
+    daemon->start();
+    const MonoTime limit = BootClock::now() + patience;
+    while (!daemon->cloud().started() && BootClock::now() < limit) {
+      co_await loop::sleep_until(BootClock::now() + 10ms);
+    }
+    co_await cluster.close();
+    co_await loop::sleep_until(BootClock::now() + 700ms);
+    cluster.open();
+    // Until the watches are back, and then for longer than the grace.
+    co_await loop::sleep_until(BootClock::now() + 1500ms);
+    for (const char* name : {"a", "b"}) {
+      const sync::Node node = co_await cluster.node(name);
+      EXPECT_EQ(node.status.condition("Ready")->status, "True") << name;
+    }
     co_await daemon->stop(BootClock::now() + 5s);
     co_await cluster.stop();
   });

@@ -24,7 +24,7 @@ TEST(EventBook, WritesEventsAsUpstreamDoes) {
   ASSERT_TRUE(request);
   EXPECT_EQ(request->target, "/api/v1/namespaces/default/events");
   EXPECT_EQ(request->body,
-            R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"a.13b547e1e4f20000",)"
+            R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"a.13b541cb8cb38000",)"
             R"("namespace":"default"},"involvedObject":{"kind":"Node","apiVersion":"v1",)"
             R"("name":"a","uid":"uid-a"},"reason":"NodeNotReady","message":"m",)"
             R"("source":{"component":"node-controller"},)"
@@ -39,7 +39,7 @@ TEST(EventBook, CountsRepetitionsOnTheFirst) {
   const auto again = book.record(start + 1s, noon + 1s, node_event());
   ASSERT_TRUE(again);
   EXPECT_EQ(again->method, http::Method::patch);
-  EXPECT_EQ(again->target, "/api/v1/namespaces/default/events/a.13b547e1e4f20000");
+  EXPECT_EQ(again->target, "/api/v1/namespaces/default/events/a.13b541cb8cb38000");
   EXPECT_EQ(again->body, R"({"count":2,"lastTimestamp":"2015-01-01T12:00:01Z"})");
   const auto other = book.record(start + 2s, noon, node_event("other"));
   ASSERT_TRUE(other);

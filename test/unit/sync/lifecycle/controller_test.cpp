@@ -85,6 +85,27 @@ TEST(Controller, ARestartStartsEveryClockAgain) {
   EXPECT_FALSE(bench.has_pod("p"));
 }
 
+// The API server was away while a lost node's pods ran out of time: it may be back.
+TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
+  Bench bench(Options{});
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", Bench::default_tolerations(300));
+  bench.silence("a");
+  (void)bench.run_until(350s);
+  bench.forgive();
+  (void)bench.run_until(390s);
+  EXPECT_TRUE(bench.has_pod("p"));
+  bench.revive("a");
+  (void)bench.run_until(1h);
+  EXPECT_TRUE(bench.has_pod("p"));
+
+  bench.silence("a");
+  (void)bench.run_until(1h + 350s);
+  bench.forgive();
+  (void)bench.run_until(1h + 401s);
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
 TEST(Controller, APodAssignedToALostNodeIsMarked) {
   Bench bench(Options{});
   for (const char* name : {"a", "b", "c"}) bench.add_node(name);
