@@ -171,7 +171,7 @@ const Spoiled spoiled[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& row) { return row.param.name; });
 
 TEST(DemoChecks, AVersionMayGoBackWithARelist) {
   History history = good_run();
