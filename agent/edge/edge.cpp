@@ -41,23 +41,41 @@ Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const E
   }
   TRY(fs::FileLock lock, fs::FileLock::take(in(options, "lock")));
   std::unique_ptr<Edge> edge(new Edge(std::move(executor), options, clock, std::move(lock)));
-  if (auto opened = edge->open_databases(); !opened) return fail(opened.error());
+  if (auto opened = edge->open_scopes(); !opened) return fail(opened.error());
+  if (auto opened = edge->open_outbox(); !opened) return fail(opened.error());
   if (auto built = edge->build(); !built) return fail(built.error());
   return edge;
 }
 
-Status Edge::open_databases() {
-  const WallTime now = clock_.wall();
+Status Edge::open_cache() {
+  const std::filesystem::path file = in(options_, "cache.db");
   TRY(store::Recovered cache,
-      store::open_or_rebuild(in(options_, "cache.db"), {}, store::cache_schema(), now));
+      store::open_or_rebuild(file, {}, store::cache_schema(), clock_.wall()));
   if (cache.damage) {
     log_error("cache was damaged, begun anew",
               {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});
   }
   cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
+  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
+                                     static_cast<std::size_t>(options_.scopes_max));
+  return scopes_->restore();
+}
+
+Status Edge::open_scopes() {
+  Status opened = open_cache();
+  if (opened || opened.error().code != Errc::corrupt) return opened;
+  // Damage that shows only where it is read; a second time it would be the disk's.
+  scopes_.reset();
+  cache_database_.reset();
+  TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
+  log_error("cache was damaged, begun anew", {{"kept", kept.string()}, {"why", opened.error()}});
+  return open_cache();
+}
+
+Status Edge::open_outbox() {
   TRY(store::Recovered outbox,
       store::open_or_rebuild(in(options_, "outbox.db"), {.durability = store::Durability::full},
-                             store::outbox_schema(), now));
+                             store::outbox_schema(), clock_.wall()));
   outbox_database_ = std::make_unique<store::Database>(std::move(outbox.database));
   if (outbox.damage) {
     log_error("outbox was damaged, salvaging it",
@@ -74,9 +92,6 @@ Status Edge::build() {
   TRY(ClusterAccess access, read_kubeconfig(options_.kubeconfig));
   TRY(client_, ApiClient::make(std::move(access), clock_, "holdfast-edge/" + std::string(version)));
   uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
-  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
-                                     static_cast<std::size_t>(options_.scopes_max));
-  if (auto restored = scopes_->restore(); !restored) return restored;
   lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration, clock_);
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
   reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, clock_, random_);
@@ -85,7 +100,10 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, clock_);
-  if (auto applied = writes_->reapply_outbox(); !applied) return applied;
+  if (auto applied = writes_->reapply_outbox(); !applied) {
+    // What is waiting is safe where it is; a node that does not start would be worse.
+    log_error("outbox not applied to the cache", {{"error", applied.error()}});
+  }
   if (options_.runtime != "process") return {};
   TRY(node_agent_, NodeAgent::make(executor_, options_, *scopes_, *this, clock_));
   return {};
@@ -180,7 +198,8 @@ asio::awaitable<http::Response> Edge::answer(const http::Request& request, const
                                       : http::to_string(request.method);
   auto info = sync::parse_request(method, request.path(), request.query());
   if (!info) co_return to_response(sync::status::bad_request(info.error().what));
-  if (is_read(*info)) co_return co_await reads_->serve(request, *info, caller);
+  const bool own_lease = sync::is_own_lease(*info, options_.node_name);
+  if (is_read(*info) && !own_lease) co_return co_await reads_->serve(request, *info, caller);
   if (!info->is_resource || info->is_connect()) {
     co_return co_await reads_->pass_through(request, options_.write_deadline);
   }

@@ -55,7 +55,9 @@ class Edge final : public LocalApi {
  private:
   Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clock& clock,
        fs::FileLock lock);
-  [[nodiscard]] Status open_databases();
+  [[nodiscard]] Status open_cache();
+  [[nodiscard]] Status open_scopes();
+  [[nodiscard]] Status open_outbox();
   [[nodiscard]] Status build();
   [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);

@@ -68,26 +68,38 @@ class ScopeSink final : public ListWatchSink {
   ScopePtr scope_;
 };
 
-// Sends with the credentials of a scope's owner.
+// The cloud has decided; asking again soon would not help.
+bool is_refusal(int status) {
+  return status >= 400 && status < 500 && status != 410 && status != 429;
+}
+
+// Sends with the credentials of a scope's owner, and notes it when the scope is refused to him.
 class OwnerSource final : public ListWatchSource {
  public:
-  OwnerSource(ListWatchSource& inner, std::string authorization)
-      : inner_(inner), authorization_(std::move(authorization)) {}
+  OwnerSource(ListWatchSource& inner, std::string authorization, ScopePtr scope, const Clock& clock)
+      : inner_(inner),
+        authorization_(std::move(authorization)),
+        scope_(std::move(scope)),
+        clock_(clock) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     request.authorization = authorization_;
-    return inner_.send(std::move(request), streamed);
+    auto response = co_await inner_.send(std::move(request), streamed);
+    if (response && is_refusal(response->status)) scope_->set_refused_at(clock_.mono());
+    co_return response;
   }
 
  private:
   ListWatchSource& inner_;
   std::string authorization_;
+  ScopePtr scope_;
+  const Clock& clock_;
 };
 
 asio::awaitable<void> list_watch(ListWatchTarget target, ListWatchSource& uplink,
                                  std::string authorization, Scopes& scopes, ScopePtr scope,
                                  const Clock& clock, Random& random) {
-  OwnerSource source(uplink, std::move(authorization));
+  OwnerSource source(uplink, std::move(authorization), scope, clock);
   ScopeSink sink(scopes, std::move(scope));
   co_await run_list_watch(std::move(target), source, sink, clock, random);
 }
@@ -150,6 +162,7 @@ bool Feeders::may_feed(const LocalScope& scope) const {
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
   for (;;) {
     while (!may_feed(*scope)) co_await uplink_.changed().wait();
+    restart_.erase(scope.get());
     const auto credentials = authorizations_.find(scope->key().owner);
     std::string authorization;
     if (credentials != authorizations_.end()) authorization = credentials->second;
@@ -160,7 +173,7 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
     loop::Tasks online(executor_);
     online.spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),
                                           scopes_, scope, clock_, random_));
-    while (may_feed(*scope)) co_await uplink_.changed().wait();
+    while (may_feed(*scope) && !restart_.contains(scope.get())) co_await uplink_.changed().wait();
     online.cancel();
     co_await online.join();
   }
@@ -176,10 +189,36 @@ asio::awaitable<bool> Feeders::wait_for_turn(int turn, MonoTime since, MonoTime 
     if (turn_of(key) == turn && has_credentials(*scope)) waited_for.push_back(scope);
   }
   for (const ScopePtr& scope : waited_for) {
-    while (scope->listed_at() < since) {
-      const bool changed = co_await scope->changed().wait_until(deadline);
-      if (!changed) co_return false;
-    }
+    const bool heard = co_await wait_until_heard(scope, since, deadline);
+    if (!heard) co_return false;
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> Feeders::wait_until_heard(ScopePtr scope, MonoTime since, MonoTime deadline) {
+  while (scope->listed_at() < since && scope->refused_at() < since) {
+    const bool changed = co_await scope->changed().wait_until(deadline);
+    if (!changed) co_return false;
+  }
+  co_return true;
+}
+
+std::vector<ScopePtr> Feeders::outdated() const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const bool listable = has_credentials(*scope) && !scope->refused();
+    if (listable && scope->cache().has_local_events()) found.push_back(scope);
+  }
+  return found;
+}
+
+asio::awaitable<bool> Feeders::list_again(std::vector<ScopePtr> scopes, MonoTime deadline) {
+  const MonoTime since = clock_.mono();
+  for (const ScopePtr& scope : scopes) restart_.insert(scope.get());
+  uplink_.changed().notify_all();
+  for (const ScopePtr& scope : scopes) {
+    const bool heard = co_await wait_until_heard(scope, since, deadline);
+    if (!heard) co_return false;
   }
   co_return true;
 }

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "agent/client/list_watch.h"
 #include "agent/edge/scopes.h"
@@ -33,8 +35,14 @@ class Feeders final : public ListWatchSource {
 
   // Lets scopes up to this turn list and watch while rejoining; -1: none.
   void admit(int turn);
-  // Waits until all scopes of a turn were listed after `since`. False at `deadline`.
+  // Waits until all scopes of a turn were listed after `since`, or the cloud refused to list them:
+  // what is forbidden must not keep all else from coming back. False at `deadline`.
   asio::awaitable<bool> wait_for_turn(int turn, MonoTime since, MonoTime deadline);
+
+  // The scopes that show local versions and could be listed: they wait for the cloud's list.
+  [[nodiscard]] std::vector<ScopePtr> outdated() const;
+  // Lists these again. False at `deadline`.
+  asio::awaitable<bool> list_again(std::vector<ScopePtr> scopes, MonoTime deadline);
 
   void cancel() { tasks_.cancel(); }
   asio::awaitable<void> join() { return tasks_.join(); }
@@ -44,6 +52,7 @@ class Feeders final : public ListWatchSource {
  private:
   asio::awaitable<void> feed(ScopePtr scope);
   [[nodiscard]] bool may_feed(const LocalScope& scope) const;
+  asio::awaitable<bool> wait_until_heard(ScopePtr scope, MonoTime since, MonoTime deadline);
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
   asio::any_io_executor executor_;
@@ -52,6 +61,7 @@ class Feeders final : public ListWatchSource {
   const Clock& clock_;
   Random& random_;
   int admitted_ = -1;
+  std::set<const LocalScope*> restart_;  // their list-watch begins anew
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;
 };

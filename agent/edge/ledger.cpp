@@ -78,6 +78,7 @@ Result<std::optional<store::Entry>> Ledger::take() {
       return outbox_.mark_sending(in, id);
     };
     if (auto marked = in_transaction(database_, mark); !marked) return fail(marked.error());
+    ++entry->attempts;
     return entry;
   }
 }

@@ -27,7 +27,8 @@ class Ledger {
   [[nodiscard]] Status add(const sync::RequestInfo& request, const std::string& name,
                            const sync::QueuedWrite& write);
 
-  // The next write to send, already marked as being sent; nothing when the outbox is empty.
+  // The next write to send, already marked as being sent (its attempts count this one); nothing
+  // when the outbox is empty.
   [[nodiscard]] Result<std::optional<store::Entry>> take();
   // The cloud was not reached: it waits for the next time.
   [[nodiscard]] Status put_back(store::EntryId id, store::Attempt attempt);

@@ -38,6 +38,11 @@ std::string canonical_labels(const std::string& text) {
   return query ? query->text() : text;
 }
 
+bool names_local_version(const http::Request& request) {
+  const auto query = http::Query::parse(request.query());
+  return query && sync::is_local_version(query->get("resourceVersion"));
+}
+
 http::Request upstream_request(const http::Request& request) {
   http::Request onward = request;
   const bool upgrade = request.headers.has("upgrade");
@@ -68,6 +73,9 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const C
     : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock), random_(random) {}
 
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
+  if (names_local_version(request)) {
+    co_return to_response(sync::status::expired("the resource version was made here, not there"));
+  }
   http::Request onward = upstream_request(request);
   const bool streamed = request.query().find("watch=") != std::string_view::npos ||
                         request.query().find("follow=") != std::string_view::npos ||
@@ -113,6 +121,7 @@ asio::awaitable<http::Response> Reads::serve(const http::Request& request,
   question.newest = !question.is_watch() && (version.empty() || exact);
   question.newest =
       question.newest || question.query.has("continue") || prefers_transformed(accept);
+  if (sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
   co_return co_await serve_resource(request, std::move(question));
 }
 
@@ -130,6 +139,7 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     }
   }
   const bool complete = question.scope && question.scope->cache().complete();
+  if (only_the_cloud_knows(question)) question.newest = true;
   if (uplink_.link().may_ask() && (question.newest || !question.scope)) {
     http::Request onward = upstream_request(request);
     const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
@@ -146,6 +156,16 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
                           " were never completely received");
   }
   co_return from_cache(question);
+}
+
+// Whether the cache, complete as it may be, is not to be asked while the cloud is there: the caller
+// has seen a newer state already, or has lost his right to see it.
+bool Reads::only_the_cloud_knows(const Question& question) {
+  if (!question.scope) return false;
+  if (question.scope->refused()) return true;
+  if (question.is_watch()) return false;
+  const auto seen = sync::parse_version(question.query.get("resourceVersion"));
+  return seen && !sync::is_local(*seen) && *seen > question.scope->cache().version();
 }
 
 asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {

@@ -106,9 +106,22 @@ asio::awaitable<Status> Rejoin::stages() {
   Status done = co_await look_at_node();
   if (done) done = co_await drain();
   if (done) done = co_await list_by_turns();
-  // What was accepted meanwhile; after the last one nothing waits before the link is connected.
-  if (done) done = co_await drain();
+  if (done) done = co_await catch_up();
   co_return done;
+}
+
+// Writes that were accepted meanwhile, and the scopes that show them. At the end nothing waits, and
+// nothing runs between that and the link being connected.
+asio::awaitable<Status> Rejoin::catch_up() {
+  for (;;) {
+    Status drained = co_await drain();
+    if (!drained) co_return drained;
+    std::vector<ScopePtr> outdated = feeders_.outdated();
+    if (outdated.empty()) co_return drained;
+    const bool listed =
+        co_await feeders_.list_again(std::move(outdated), clock_.mono() + turn_limit);
+    if (!listed) co_return fail(Errc::timeout, "lists of what was written meanwhile");
+  }
 }
 
 asio::awaitable<Status> Rejoin::look_at_node() {

@@ -1,7 +1,8 @@
 // Keeps the link: probes it with the node's lease, and brings the agent back after an outage.
 //
 // A rejoin goes by stages: the lease; the node (is it still the same?); the outbox, oldest object
-// first, each write once; then new lists, by turns. Only then is the link connected again. What
+// first, each write once; then new lists, by turns; then the same for what was accepted meanwhile,
+// until nothing is. Only then is the link connected again. What
 // fails on the way puts the link offline, and the next probe begins anew.
 //
 // Threading: the loop's thread only.
@@ -34,6 +35,7 @@ class Rejoin {
   asio::awaitable<Status> drain();
   asio::awaitable<Status> send(store::Entry entry);
   asio::awaitable<Status> list_by_turns();
+  asio::awaitable<Status> catch_up();
 
   const EdgeOptions& options_;
   Scopes& scopes_;

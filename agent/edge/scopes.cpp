@@ -12,6 +12,9 @@ std::string kind_key(const store::ScopeKey& key) {
   return "kind " + key.group + "/" + key.version + "/" + key.resource;
 }
 
+// Whether those who watch the scope act on what comes and goes at once.
+bool is_durable(const LocalScope& scope) { return scope.key().resource == "pods"; }
+
 store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
   const bool local = sync::is_local(object.version);
   return {.name = {key.namespace_name, key.name},
@@ -53,8 +56,14 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
 Status Scopes::restore() {
   TRY(const std::vector<store::Scope> rows, cache_.scopes());
   for (const store::Scope& row : rows) {
-    if (auto done = restore_one(row); !done)
+    const auto done = restore_one(row);
+    if (done) continue;
+    if (done.error().code != Errc::corrupt)
       return fail("restore " + row.key.resource, done.error());
+    // One object that is missing would be one that the node takes for deleted: the scope is as if
+    // it had never been complete, and is listed again.
+    log_error("scope was damaged", {{"resource", row.key.resource}, {"error", done.error()}});
+    if (auto sound = database_.quick_check(); !sound) return sound;
   }
   return {};
 }
@@ -135,13 +144,29 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   }
   Unwritten& unwritten = unwritten_[&scope];
   if (!was_complete) unwritten.whole = true;
-  for (const sync::CacheEvent& change : changes) unwritten.names[change.key] = true;
+  bool comes_or_goes = !was_complete;
+  for (const sync::CacheEvent& change : changes) {
+    unwritten.names[change.key] = true;
+    comes_or_goes = comes_or_goes || change.type != sync::EventType::modified;
+  }
+  if (comes_or_goes && is_durable(scope)) flush_or_log();
   announce(scope);
 }
 
 void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
   const sync::ObjectKey key = event.key;
-  if (scope.cache().apply(std::move(event))) note(scope, key);
+  const bool was_there = scope.cache().find(key) != nullptr;
+  if (!scope.cache().apply(std::move(event))) return;
+  unwritten_[&scope].names[key] = true;
+  const bool is_there = scope.cache().find(key) != nullptr;
+  if (was_there != is_there && is_durable(scope)) flush_or_log();
+  announce(scope);
+}
+
+void Scopes::flush_or_log() {
+  if (auto flushed = flush(); !flushed) {
+    log_error("cache write failed", {{"error", flushed.error()}});
+  }
 }
 
 void Scopes::bookmark(LocalScope& scope, sync::Version version) {
@@ -213,7 +238,13 @@ Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,
 Status Scopes::put_answer(std::string_view owner, std::string_view key,
                           const store::Answer& answer) {
   TRY(store::Transaction transaction, database_.begin());
-  if (auto put = answers_.put(transaction, owner, key, answer); !put) return put;
+  Status put = answers_.put(transaction, owner, key, answer);
+  if (!put && put.error().code == Errc::exhausted) {
+    const auto removed = answers_.remove_expired(transaction, clock_.wall());
+    if (!removed) return fail(removed.error());
+    put = answers_.put(transaction, owner, key, answer);
+  }
+  if (!put) return put;
   return transaction.commit();
 }
 

@@ -1,8 +1,9 @@
 // Everything the agent caches: one WatchCache per scope in memory, and its rows in cache.db.
 //
 // What comes in is applied in memory at once and written in groups, for the flash's sake; flush()
-// writes now. After a start every scope that was complete is complete again, and watches go on
-// where they were.
+// writes now. That a pod came or went is written before anybody is told: what the kubelet acts on
+// must not be forgotten by a power cut. After a start every scope that was complete is complete
+// again, and watches go on where they were.
 //
 // Threading: the loop's thread only.
 
@@ -41,7 +42,19 @@ class LocalScope {
 
   // When the last complete list came; MonoTime::min(): not in this run.
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
-  void set_listed_at(MonoTime time) { listed_at_ = time; }
+  void set_listed_at(MonoTime time) {
+    listed_at_ = time;
+    refused_at_ = MonoTime::min();
+  }
+
+  // When the cloud last refused to list it (forbidden, no such resource), if it was not listed
+  // since; MonoTime::min(): it was not.
+  [[nodiscard]] MonoTime refused_at() const { return refused_at_; }
+  [[nodiscard]] bool refused() const { return refused_at_ != MonoTime::min(); }
+  void set_refused_at(MonoTime time) {
+    refused_at_ = time;
+    changed_.notify_all();
+  }
 
   // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
@@ -52,6 +65,7 @@ class LocalScope {
   sync::WatchCache cache_;
   loop::Event changed_;
   MonoTime listed_at_ = MonoTime::min();
+  MonoTime refused_at_ = MonoTime::min();
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;
@@ -115,6 +129,7 @@ class Scopes {
                              const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
+  void flush_or_log();
 
   asio::any_io_executor executor_;
   store::Database& database_;

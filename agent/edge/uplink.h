@@ -31,6 +31,8 @@ class Uplink {
   // The same as it was answered, whatever the status.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
 
+  // A write was accepted here: the link comes back by a rejoin, which sends it.
+  void accepted_locally() { link_.accepted_locally(); }
   void probing() { link_.probing(clock_.mono()); }
   void rejoined();
   void rejoin_failed(std::string_view reason);

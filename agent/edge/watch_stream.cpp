@@ -63,8 +63,10 @@ class WatchStream final : public http::BodyStream {
         return piece += line("ERROR", sync::status::expired(event.error().what).body());
       }
       if (*event == nullptr) break;
-      piece += event_line(to_string((*event)->type), (*event)->object);
       ++position_;
+      // Its list came from the cloud itself and was newer than the cache was then.
+      if (request_.from && (*event)->object.version <= *request_.from) continue;
+      piece += event_line(to_string((*event)->type), (*event)->object);
     }
     return piece;
   }
@@ -79,7 +81,8 @@ class WatchStream final : public http::BodyStream {
     const sync::ScopeKind& kind = cache().kind();
     std::string object = R"({"kind":")" + kind.kind + R"(","apiVersion":")" + kind.api_version +
                          R"(","metadata":{"resourceVersion":")" +
-                         std::to_string(cache().version()) + R"(","creationTimestamp":null)";
+                         std::to_string(std::max(cache().version(), request_.from.value_or(0))) +
+                         R"(","creationTimestamp":null)";
     if (end_of_initial_events) object += R"(,"annotations":{"k8s.io/initial-events-end":"true"})";
     return line("BOOKMARK", object + "}}");
   }

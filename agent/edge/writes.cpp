@@ -21,11 +21,6 @@ http::Response not_accepted(const Error& error) {
   return to_response(full);
 }
 
-bool carries_local_version(std::string_view body) {
-  const auto header = sync::read_header(body);
-  return header && sync::is_local_version(header->resource_version);
-}
-
 }  // namespace
 
 Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
@@ -42,10 +37,13 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
   const sync::Admission admission = sync::admit(info, options_.node_name);
-  if (admission == sync::Admission::own_lease) co_return co_await serve_lease(request);
+  if (admission == sync::Admission::own_lease) {
+    if (is_our_lease(request)) co_return co_await serve_lease(request);
+    co_return co_await reads_.pass_through(request, options_.write_deadline);
+  }
   if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
   if (uplink_.link().may_ask()) {
-    if (carries_local_version(request.body)) {
+    if (sync::carries_local_version(request.body)) {
       co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
     }
     const bool acceptable = admission != sync::Admission::refuse;
@@ -54,7 +52,19 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
+  if (caller.owner != node_owner) {
+    // Nobody here can tell whether these credentials are any good, and what is accepted is sent
+    // with the node's own.
+    co_return unavailable("the cloud, which alone knows these credentials, is out of reach");
+  }
   co_return accept(request, info, admission, caller);
+}
+
+// Only the body of a creation tells whose lease it is.
+bool Writes::is_our_lease(const http::Request& request) const {
+  if (request.method != http::Method::post) return true;
+  const auto header = sync::read_header(request.body);
+  return header && header->name == options_.node_name;
 }
 
 asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request) {
@@ -137,7 +147,7 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   if (registration && about.name == options_.node_name && !current) {
     return unavailable("the cloud is out of reach and this node was never registered");
   }
-  const std::string uid = random_.uuid();
+  const std::string uid = sync::local_uid(random_.uuid());
   const auto query = http::Query::parse(request.query());
   const std::string grace(query ? query->get("gracePeriodSeconds") : "");
   sync::LocalWrite write{.admission = admission,
@@ -157,6 +167,7 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
       return not_accepted(added.error());
     }
   }
+  uplink_.accepted_locally();
   if (auto applied = apply(about, outcome, scopes, *version); !applied) {
     // It is in the outbox, so it is accepted; the cache takes part again after a restart.
     log_error("cache write failed", {{"error", applied.error()}});
@@ -180,7 +191,9 @@ Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& ou
   for (const ScopePtr& scope : scopes) {
     const sync::CachedObject* last = scope->cache().find(event.key);
     CHECK(last != nullptr);
-    event.object.bytes = last->bytes;
+    // Clients take the version to go on from out of the object.
+    TRY(std::string bytes, sync::with_resource_version(*last->bytes, std::to_string(version)));
+    event.object.bytes = std::make_shared<const std::string>(std::move(bytes));
     if (auto applied = scopes_.apply_local({scope}, event); !applied) return applied;
   }
   return {};
@@ -205,6 +218,7 @@ Status Writes::reapply_outbox() {
     if (cached != nullptr) {
       current = sync::standalone(*cached->bytes, kind.kind, kind.api_version);
     }
+    const std::string new_uid = sync::local_uid(random_.uuid());
     sync::LocalWrite write{.admission = sync::admit(*info, options_.node_name),
                            .request = *info,
                            .content_type = queued.content_type,
@@ -212,7 +226,7 @@ Status Writes::reapply_outbox() {
                            .node_name = options_.node_name,
                            .version = version,
                            .now = queued.created,
-                           .new_uid = queued.precondition_uid};
+                           .new_uid = new_uid};
     if (cached != nullptr) write.current = current;
     if (write.admission == sync::Admission::event) continue;
     const sync::LocalOutcome outcome = apply_local_write(write);

@@ -28,9 +28,11 @@ class Writes {
                                         const Caller& caller);
 
   // What the last run accepted and a power cut may have taken from the cache is applied again.
+  // Errors: the disk's; the cache then shows less than the cloud will be told.
   [[nodiscard]] Status reapply_outbox();
 
  private:
+  [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   asio::awaitable<http::Response> serve_lease(const http::Request& request);
   asio::awaitable<http::Response> serve_token(const http::Request& request, const Caller& caller);
   http::Response accept(const http::Request& request, const sync::RequestInfo& info,

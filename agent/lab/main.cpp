@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "agent/lab/apiserver/serve.h"
+#include "agent/lab/demo/demo.h"
 #include "platform/config/options.h"
 #include "platform/log.h"
 #include "platform/loop/program.h"
@@ -10,6 +11,7 @@
 namespace {
 
 using holdfast::config::Options;
+using holdfast::demo::DemoSettings;
 using holdfast::lab::ServeSettings;
 
 int failed(const holdfast::Error& error) {
@@ -36,21 +38,36 @@ void add_apiserver(Options& options, ServeSettings& settings) {
               "run the built-in controllers: deployments, daemon sets, placement, cleaning up");
 }
 
+void add_demo(Options& options, DemoSettings& settings) {
+  options.begin_command("demo",
+                        "cuts the link between a cloud and its nodes, and shows what stays");
+  options.add("report", settings.report, "the page that is written at the end");
+  options.add("data", settings.data, "directory for data and logs; empty: a temporary one");
+}
+
+int serve(const ServeSettings& settings) {
+  if (settings.data.empty()) return failed({holdfast::Errc::invalid, "--data is missing", {}});
+  return holdfast::loop::run(
+      [&settings](holdfast::loop::Stop& stop) { return run_apiserver(settings, stop); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   ServeSettings apiserver;
+  DemoSettings demo;
   Options options("holdfast-lab", "a control plane for a laptop, and what is played with it");
   add_apiserver(options, apiserver);
+  add_demo(options, demo);
   const auto parsed = options.parse(argc, argv);
   if (!parsed) return failed(parsed.error());
   if (!parsed->to_print.empty()) {
     (void)std::fputs(parsed->to_print.c_str(), stdout);
     return 0;
   }
-  if (apiserver.data.empty()) {
-    return failed({holdfast::Errc::invalid, "--data is missing", {}});
+  if (parsed->command == "demo") {
+    return holdfast::loop::run(
+        [&demo](holdfast::loop::Stop& stop) { return holdfast::demo::run_demo(demo, stop); });
   }
-  return holdfast::loop::run(
-      [&apiserver](holdfast::loop::Stop& stop) { return run_apiserver(apiserver, stop); });
+  return serve(apiserver);
 }

@@ -42,18 +42,19 @@ bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_vie
       if (good) {
         failures_ = 0;
         if (state_ == LinkState::connected) return false;
-        enter(LinkState::connected, now, reason);
+        enter(owes_ ? LinkState::rejoining : LinkState::connected, now, reason);
         return true;
       }
       // Requests that were under way together fail together; that is one failure, not many.
-      if (began < since_ && state_ == LinkState::suspect) return false;
+      if (began < since_) return false;
       ++failures_;
       enter(failures_ >= config_.failures_to_offline ? LinkState::offline : LinkState::suspect, now,
             reason);
       return true;
     case LinkState::offline:
       if (!good) {
-        schedule_retry(now);
+        // Clients that try in vain must not put the probe off.
+        if (probe_under_way_ && began >= since_) schedule_retry(now);
         return false;
       }
       if (began < since_) return false;
@@ -67,6 +68,7 @@ bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_vie
 
 void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
+  owes_ = false;
   enter(LinkState::connected, now, "rejoined");
 }
 
@@ -83,6 +85,7 @@ void Link::probing(MonoTime now) {
     case LinkState::suspect:
     case LinkState::offline:
       probe_due_ = now + config_.probe_deadline;
+      probe_under_way_ = true;
       break;
     case LinkState::rejoining:
       break;
@@ -94,6 +97,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
   state_ = state;
   since_ = now;
   reason_ = reason;
+  probe_under_way_ = false;
   switch (state) {
     case LinkState::connected:
       failures_ = 0;
@@ -116,6 +120,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
 }
 
 void Link::schedule_retry(MonoTime now) {
+  probe_under_way_ = false;
   // Half of the wait is certain, so that jitter never turns a backoff into a busy loop.
   probe_due_ = now + backoff_ / 2 + random_.jitter(backoff_ / 2);
   backoff_ = std::min(backoff_ * 2, config_.probe_backoff_max);

@@ -8,6 +8,9 @@
 // `suspect` a probe is due at once. Offline, probes back off with full jitter, so that a site's
 // nodes do not come back in one instant.
 //
+// Whatever was accepted here meanwhile must reach the cloud, so once a write was, the way back
+// leads through a rejoin, even from `suspect`.
+//
 // An answer of any HTTP status proves that the cloud is there; 503 and 429 in a row do not bring a
 // link down, but neither do they bring it back: see Evidence.
 
@@ -53,6 +56,9 @@ class Link {
   // news (began before the current state was entered) is not believed.
   bool hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason);
 
+  // A write was accepted here: the cloud does not know of it yet.
+  void accepted_locally() { owes_ = true; }
+
   // The rejoin's last stage is done, or it failed and the link is offline again.
   void rejoined(MonoTime now);
   void rejoin_failed(MonoTime now, std::string_view reason);
@@ -80,6 +86,8 @@ class Link {
   MonoTime probe_due_;
   Duration backoff_;
   int failures_ = 0;
+  bool owes_ = false;
+  bool probe_under_way_ = false;  // offline: its failure is the one that counts
   std::string reason_ = "not tried yet";
 };
 

@@ -1,5 +1,7 @@
 #include "sync/autonomy/local_write.h"
 
+#include <algorithm>
+
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
@@ -8,6 +10,7 @@
 namespace holdfast::sync {
 namespace {
 
+constexpr std::string_view local_uid_prefix = "10ca1000-";
 constexpr std::string_view mirror_annotation = "kubernetes.io/config.mirror";
 
 LocalOutcome refuse(ApiStatus status) { return {.refusal = std::move(status)}; }
@@ -60,6 +63,16 @@ json::value status_of(const json::value& object) {
   return found == nullptr ? json::value(json::object()) : *found;
 }
 
+bool is_local_text(const json::value* value) {
+  return value != nullptr && value->is_string() && is_local_version(value->get_string());
+}
+
+// The uid that the cloud knows; "" for what was created here.
+std::string cloud_uid(const json::value& object) {
+  std::string uid = text_at(object, {"metadata", "uid"});
+  return is_local_uid(uid) ? std::string() : uid;
+}
+
 // The object after the client's patch or update, or why not.
 tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json::value& current) {
   if (write.request.verb == "patch") {
@@ -76,14 +89,15 @@ tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json
 
 QueuedWrite queue_status(const LocalWrite& write, const json::value& object, bool whole) {
   json::object patch;
-  patch["metadata"] = json::object{{"uid", text_at(object, {"metadata", "uid"})}};
+  const std::string uid = cloud_uid(object);
+  if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
   const std::string_view part = whole ? "spec" : "status";
   if (const json::value* found = member(&object, part)) patch[part] = *found;
   return {.verb = "PATCH",
           .target = write.request.path,
           .content_type = std::string(media_type(PatchType::strategic)),
           .body = serialize(patch),
-          .uid = text_at(object, {"metadata", "uid"}),
+          .uid = uid,
           .replaces_older = true};
 }
 
@@ -92,6 +106,10 @@ LocalOutcome apply_status(const LocalWrite& write) {
   if (!write.current) return needs_cloud(write, "the object is not known here");
   auto current = parse_json(*write.current);
   if (!current || !current->is_object()) return needs_cloud(write, "the cached object is broken");
+  const bool pod = write.admission == Admission::pod_status;
+  if (pod && text_at(*current, {"spec", "nodeName"}) != write.node_name) {
+    return needs_cloud(write, "the pod is not on this node");
+  }
   const std::string uid = text_at(*current, {"metadata", "uid"});
   auto wanted = updated(write, *current);
   if (!wanted) return refuse(std::move(wanted.error()));
@@ -100,6 +118,10 @@ LocalOutcome apply_status(const LocalWrite& write) {
     return refuse(status::conflict(resource_of(write), write.request.name,
                                    "Precondition failed: UID in precondition: " + wanted_uid +
                                        ", UID in object meta: " + uid));
+  }
+  const std::string seen = text_at(*wanted, {"metadata", "resourceVersion"});
+  if (!seen.empty() && seen != text_at(*current, {"metadata", "resourceVersion"})) {
+    return refuse(status::conflict(resource_of(write), write.request.name));
   }
   const bool whole = write.admission == Admission::csi_node;
   const std::string_view part = whole ? "spec" : "status";
@@ -150,10 +172,9 @@ LocalOutcome apply_delete(const LocalWrite& write) {
         resource_of(write), write.request.name,
         "Precondition failed: UID in precondition: " + wanted + ", UID in object meta: " + uid));
   }
-  const json::object queued{{"kind", "DeleteOptions"},
-                            {"apiVersion", "v1"},
-                            {"gracePeriodSeconds", 0},
-                            {"preconditions", json::object{{"uid", uid}}}};
+  json::object queued{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}, {"gracePeriodSeconds", 0}};
+  const std::string known_uid = cloud_uid(*current);
+  if (!known_uid.empty()) queued["preconditions"] = json::object{{"uid", known_uid}};
   LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::remove};
   outcome.name = write.request.name;
   outcome.uid = uid;
@@ -162,7 +183,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
                                .target = write.request.path,
                                .content_type = "application/json",
                                .body = serialize(queued),
-                               .uid = uid};
+                               .uid = known_uid};
   return outcome;
 }
 
@@ -197,6 +218,18 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
   return outcome;
 }
 
+// An event tells which version of its object it is about; the cloud has never seen a local one.
+std::string without_local_version(const json::value& event, std::string_view bytes) {
+  for (const std::string_view part : {"involvedObject", "regarding"}) {
+    const json::value* object = member(&event, part);
+    if (!is_local_text(member(object, "resourceVersion"))) continue;
+    json::value cleared = event;
+    object_at(cleared, part).erase("resourceVersion");
+    return serialize(cleared);
+  }
+  return std::string(bytes);
+}
+
 LocalOutcome apply_event(const LocalWrite& write) {
   // An event that is not known here is news to client-go's recorder, which then posts a new one.
   if (write.request.verb != "create") {
@@ -208,7 +241,7 @@ LocalOutcome apply_event(const LocalWrite& write) {
   outcome.queued = QueuedWrite{.verb = "POST",
                                .target = write.request.path,
                                .content_type = "application/json",
-                               .body = std::string(write.body),
+                               .body = without_local_version(*body, write.body),
                                .may_be_dropped = true};
   stamp(*body, write);
   outcome.answer = serialize(*body);
@@ -216,6 +249,25 @@ LocalOutcome apply_event(const LocalWrite& write) {
 }
 
 }  // namespace
+
+std::string local_uid(std::string_view random_uuid) {
+  CHECK(random_uuid.size() > local_uid_prefix.size());
+  return std::string(local_uid_prefix).append(random_uuid.substr(local_uid_prefix.size()));
+}
+
+bool is_local_uid(std::string_view uid) { return uid.starts_with(local_uid_prefix); }
+
+bool carries_local_version(std::string_view body) {
+  const auto parsed = parse_json(body);
+  if (!parsed) return false;
+  if (const json::array* operations = parsed->if_array()) {
+    return std::any_of(operations->begin(), operations->end(), [](const json::value& operation) {
+      return is_local_text(member(&operation, "value"));
+    });
+  }
+  return is_local_text(member(member(&*parsed, "metadata"), "resourceVersion")) ||
+         is_local_text(member(member(&*parsed, "preconditions"), "resourceVersion"));
+}
 
 LocalOutcome apply_local_write(const LocalWrite& write) {
   switch (write.admission) {

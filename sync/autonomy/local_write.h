@@ -19,6 +19,15 @@
 
 namespace holdfast::sync {
 
+// A uid for what is created here, made from a random one. It is recognised at the border, as local
+// versions are: the cloud gives the object another one, so nothing that is queued names it.
+[[nodiscard]] std::string local_uid(std::string_view random_uuid);
+[[nodiscard]] bool is_local_uid(std::string_view uid);
+
+// Whether a write's body names a version that we made up, where an API server would compare it: as
+// the object's own, as a precondition or in a JSON patch.
+[[nodiscard]] bool carries_local_version(std::string_view body);
+
 struct LocalWrite {
   Admission admission = Admission::refuse;
   const RequestInfo& request;
@@ -30,7 +39,7 @@ struct LocalWrite {
   std::optional<std::string_view> current = {};
   Version version = 0;  // for the result
   WallTime now{};
-  std::string_view new_uid = {};  // for what is created
+  std::string_view new_uid = {};  // for what is created: a local_uid()
 };
 
 // A request that the cloud is to be sent later.
@@ -39,7 +48,8 @@ struct QueuedWrite {
   std::string target;  // path
   std::string content_type;
   std::string body;
-  std::string uid;  // of the object it is meant for; empty for creations
+  std::string uid;  // of the object it is meant for; empty for creations and for
+                    // what was created here
   bool replaces_older = false;
   bool may_be_dropped = false;  // events, when there is no room
 

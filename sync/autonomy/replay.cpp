@@ -5,7 +5,7 @@
 namespace holdfast::sync {
 namespace {
 
-// Of failures that may pass: server errors, overload, credentials that are being replaced.
+// Of failures that may pass, but may also be this one write's own: server errors, a refusal.
 constexpr int attempts_max = 5;
 
 }  // namespace
@@ -31,9 +31,11 @@ Verdict judge_replay(std::string_view verb, int http_status, bool maybe_sent, in
       return verb == "DELETE" ? Verdict::applied : Verdict::conflict;
     case 409:
       return verb == "POST" && maybe_sent ? Verdict::applied : Verdict::conflict;
-    case 401:
-    case 403:
+    case 401:  // Whoever we are, and how loaded the server is, says nothing about the write.
     case 429:
+    case 503:
+      return Verdict::retry;
+    case 403:
       break;
     default:
       if (http_status < 500) return Verdict::rejected;

@@ -2,10 +2,37 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "platform/check.h"
+#include "sync/api/object_header.h"
 
 namespace holdfast::sync {
+namespace {
+
+// Gives each deletion a version of its own between `seen` and `list`, the newest there is: when it
+// happened is not known, but no change has that version, and a client that has seen one of several
+// must not miss the others. False when there is no room.
+bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version list) {
+  std::set<Version> taken;
+  for (const CacheEvent& change : changes) {
+    if (change.type == EventType::deleted) continue;
+    if (!taken.insert(change.object.version).second) return false;
+  }
+  Version next = list;
+  for (CacheEvent& change : changes) {
+    if (change.type != EventType::deleted) continue;
+    while (taken.contains(next)) --next;
+    if (next <= seen) return false;
+    change.object.version = next--;
+    // Clients take the version to go on from out of the object.
+    auto bytes = with_resource_version(*change.object.bytes, std::to_string(change.object.version));
+    if (bytes) change.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
+  }
+  return true;
+}
+
+}  // namespace
 
 std::string_view to_string(EventType type) {
   switch (type) {
@@ -41,13 +68,14 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
     if (objects.contains(key)) continue;
     changes.push_back({EventType::deleted, key, {object.uid, version, object.bytes}});
   }
+  const bool numbered = number_deletions(changes, version_, version);
   std::stable_sort(changes.begin(), changes.end(), [](const CacheEvent& a, const CacheEvent& b) {
     return a.object.version < b.object.version;
   });
 
   // Versions that do not grow are another history: a server restored from an old backup.
-  const bool grows =
-      version >= version_ && (changes.empty() || changes.front().object.version > version_);
+  const bool grows = numbered && version >= version_ &&
+                     (changes.empty() || changes.front().object.version > version_);
   const bool go_on = complete_ && !has_local_events_ && grows;
   objects_ = std::move(objects);
   kind_ = std::move(kind);
@@ -97,7 +125,7 @@ void WatchCache::apply_local(CacheEvent event) {
 
 Result<WatchCache::Position> WatchCache::position_of(Version version) const {
   if (version < history_from_) return fail(Errc::gone, "too old resource version");
-  if (is_local(version) && !has_local_events_) {
+  if (is_local(version) && (!has_local_events_ || version > version_)) {
     return fail(Errc::gone, "the resource version was local and is replaced by the cloud's");
   }
   const auto later = [](Version seen, const CacheEvent& event) {

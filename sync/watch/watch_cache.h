@@ -78,7 +78,8 @@ class WatchCache {
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
 
   // A complete list has arrived: the differences become events, which are returned. When clients
-  // have seen local versions, history is broken off instead: their watches end with `gone`.
+  // have seen local versions, history is broken off instead: their watches end with `gone`. No two
+  // events have the same version: a deletion gets one that no change in the list has.
   std::vector<CacheEvent> replace(Objects objects, Version version, ScopeKind kind);
   // As read from disk at start: no events; watches may go on from `version`.
   void restore(Objects objects, Version version, ScopeKind kind);
@@ -91,8 +92,12 @@ class WatchCache {
   // A write accepted here. `event.object.version` is local and larger than any before.
   void apply_local(CacheEvent event);
 
-  // Where a watch that has seen `version` goes on. Errors: gone (older than the history kept, or of
-  // a history that was broken off).
+  // Whether clients were shown local versions, so that only a new list leads back to the cloud's.
+  [[nodiscard]] bool has_local_events() const { return has_local_events_; }
+
+  // Where a watch that has seen `version` goes on; a client that knows more than the cache, from
+  // the cloud itself, passes over events up to its version. Errors: gone (older than the history
+  // kept, or of a history that was broken off).
   [[nodiscard]] Result<Position> position_of(Version version) const;
   [[nodiscard]] Position end() const { return first_ + events_.size(); }
   // The event at `position`, or null when it has not happened yet. Errors: gone.

@@ -46,8 +46,8 @@ constexpr std::size_t story_steps = 24;
 // The state before the first step, after it, after the second, and so on.
 [[nodiscard]] std::vector<std::string> states_of(const StoryKind& kind);
 
-// Opens and migrates the file. Checkpoints come early and the page cache is too small for the larger
-// transactions, so that these are interrupted too, also halfway.
+// Opens and migrates the file. Checkpoints come early and the page cache is too small for the
+// larger transactions, so that these are interrupted too, also halfway.
 [[nodiscard]] Result<std::unique_ptr<Story>> open_story(const StoryKind& kind,
                                                         const std::filesystem::path& file,
                                                         const std::string& vfs);

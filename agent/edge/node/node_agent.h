@@ -21,8 +21,9 @@ class NodeAgent final : public StatusSink {
                                                                Scopes& scopes, LocalApi& api,
                                                                const Clock& clock);
 
-  // Runs until cancelled; pods run on.
+  // Runs until stop(); pods run on.
   asio::awaitable<void> run_pods();
+  // Runs until cancelled.
   asio::awaitable<void> post_status();
   void stop() { runtime_->stop(); }
 

@@ -1,5 +1,8 @@
 #include "agent/edge/runtime/process_runtime.h"
 
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+
 #include "platform/log.h"
 #include "sync/runtime/status_patch.h"
 
@@ -27,13 +30,14 @@ Result<std::unique_ptr<ProcessRuntime>> ProcessRuntime::open(asio::any_io_execut
 ProcessRuntime::ProcessRuntime(asio::any_io_executor executor, ProcessRuntimeConfig config,
                                StateDir state, PodSource& source, StatusSink& sink,
                                const Clock& clock)
-    : state_(std::move(state)),
+    : config_(std::move(config)),
+      state_(std::move(state)),
       source_(source),
       clock_(clock),
-      table_(state_, std::move(config.shim)),
-      rules_(std::move(config.rules)),
-      sender_(executor, sink, clock, config.sender),
-      watcher_(executor, config.poll, [this] { wake(); }),
+      table_(state_, config_.shim),
+      rules_(config_.rules),
+      sender_(executor, sink, clock, config_.sender),
+      watcher_(executor, config_.poll, [this] { wake(); }),
       changed_(executor),
       tasks_(executor) {}
 
@@ -51,6 +55,9 @@ void ProcessRuntime::adopt() {
 }
 
 asio::awaitable<void> ProcessRuntime::run() {
+  // Its tasks refer to us, so their end is waited for even when everything is being cancelled.
+  const asio::disable_cancellation never;
+  co_await asio::this_coro::reset_cancellation_state(never);
   log_info("pods run as plain processes: for labs and tests only");
   tasks_.spawn("send pod statuses", sender_.run());
   tasks_.spawn("await pod changes", await_changes());
@@ -58,6 +65,7 @@ asio::awaitable<void> ProcessRuntime::run() {
     is_dirty_ = false;
     for (const AttemptKey& key : watcher_.take_due(clock_.mono())) (void)table_.refresh(key);
     settle();
+    maybe_limit_logs();
     watcher_.update(table_, clock_.mono());
     while (!is_dirty_ && clock_.mono() < next_wake()) {
       (void)co_await changed_.wait_until(next_wake());
@@ -79,7 +87,17 @@ void ProcessRuntime::wake() {
 }
 
 MonoTime ProcessRuntime::next_wake() const {
-  return std::min(rules_.deadline(), watcher_.deadline());
+  MonoTime next = std::min(rules_.deadline(), watcher_.deadline());
+  if (rules_.size() > 0) next = std::min(next, logs_checked_ + config_.log_check_interval);
+  return next;
+}
+
+void ProcessRuntime::maybe_limit_logs() {
+  const MonoTime now = clock_.mono();
+  if (logs_checked_ != MonoTime::min() && now < logs_checked_ + config_.log_check_interval) return;
+  logs_checked_ = now;
+  const Status limited = table_.limit_logs(config_.log_bytes_max);
+  if (!limited) log_warn("cannot limit container log", {{"error", limited.error()}});
 }
 
 asio::awaitable<void> ProcessRuntime::await_changes() {

@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "agent/edge/runtime/log_limit.h"
 #include "agent/edge/runtime/process_watcher.h"
 #include "agent/edge/runtime/status_sender.h"
 #include "sync/runtime/pod_runtime.h"
@@ -23,7 +24,9 @@ struct ProcessRuntimeConfig {
   // How to run a shim. The default is the agent itself; a test names another program.
   std::vector<std::string> shim = {"/proc/self/exe", "shim"};
   SenderConfig sender = {};
-  Duration poll = std::chrono::seconds(1);  // for what the kernel does not tell us
+  Duration poll = std::chrono::seconds(1);                 // for what the kernel does not tell us
+  std::uint64_t log_bytes_max = agent::log_bytes_max;      // of one container
+  Duration log_check_interval = std::chrono::seconds(60);  // while anything runs
 };
 
 class ProcessRuntime {
@@ -36,7 +39,7 @@ class ProcessRuntime {
                                                                     StatusSink& sink,
                                                                     const Clock& clock);
 
-  // Runs until stop(). The containers run on.
+  // Runs until stop(), and cannot be cancelled otherwise. The containers run on.
   asio::awaitable<void> run();
   void stop();
 
@@ -52,6 +55,7 @@ class ProcessRuntime {
   void wake();
   // Steps and performs until nothing more is asked for.
   void settle();
+  void maybe_limit_logs();
   [[nodiscard]] MonoTime next_wake() const;
   asio::awaitable<void> await_changes();
   void warn_of_unrunnable(const sync::DesiredPods& desired);
@@ -63,6 +67,7 @@ class ProcessRuntime {
   void perform(const sync::FinalDelete& action);
   void perform(const sync::RemovePod& action);
 
+  ProcessRuntimeConfig config_;
   StateDir state_;
   PodSource& source_;
   const Clock& clock_;
@@ -73,6 +78,7 @@ class ProcessRuntime {
   std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: the disk refused them
   std::set<std::string> unrunnable_;                   // uids that were complained of
   loop::Event changed_;
+  MonoTime logs_checked_ = MonoTime::min();
   bool is_dirty_ = false;
   bool is_stopping_ = false;
   loop::Tasks tasks_;

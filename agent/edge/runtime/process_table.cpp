@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "agent/edge/runtime/launch_wire.h"
+#include "agent/edge/runtime/log_limit.h"
 #include "platform/check.h"
 #include "platform/proc/process.h"
 
@@ -131,6 +132,16 @@ bool ProcessTable::refresh(const AttemptKey& key) {
   if (found->second.view.attempt == before) return false;
   publish(key.uid);
   return true;
+}
+
+Status ProcessTable::limit_logs(std::uint64_t limit) const {
+  Status done;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.view.attempt.state != AttemptState::running) continue;
+    const auto limited = limit_log(dir(key) / log_file, limit);
+    if (!limited) done = fail(limited.error());
+  }
+  return done;
 }
 
 std::vector<Watch> ProcessTable::watched() const {

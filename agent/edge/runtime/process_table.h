@@ -51,6 +51,9 @@ class ProcessTable {
   // an attempt that is known no more has not.
   bool refresh(const AttemptKey& key);
 
+  // Cuts logs that have grown too large: log_limit.h. Errors: the last one.
+  [[nodiscard]] Status limit_logs(std::uint64_t limit) const;
+
   [[nodiscard]] const sync::ObservedPods& observed() const { return observed_; }
 
   // The processes whose end changes something, and for which attempt.

@@ -170,6 +170,15 @@ TEST(Http, AClientThatHangsUpCancelsItsStream) {
   });
 }
 
+asio::awaitable<void> hang_up(net::Listener& server) {
+  auto pending = co_await server.accept();
+  auto connection = co_await (*pending)->establish(soon());
+  std::array<char, 4096> buffer{};
+  (void)co_await (*connection)->read_some(buffer);
+  (*connection)->shutdown_write();
+  (void)co_await (*connection)->read_some(buffer);
+}
+
 TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     // Accepts by the kernel's backlog, never answers.
@@ -181,6 +190,21 @@ TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
     hole->close();
     const auto refused = co_await client.send(request, soon());
     EXPECT_EQ(refused.error().code, Errc::unavailable);
+  });
+}
+
+TEST(Http, AServerThatHangsUpUnheardIsUnavailable) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    auto server = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
+    loop::Tasks tasks(context.get_executor());
+    // A process that is killed: what it was asked is read, the answer never begins.
+    tasks.spawn("hang up", hang_up(*server));
+    Client client(Endpoint{.at = {"127.0.0.1", server->port()}});
+    Request request{.method = Method::post, .target = "/"};
+    const auto lost = co_await client.send(request, soon());
+    EXPECT_FALSE(lost.has_value());
+    EXPECT_EQ(lost.error().code, Errc::unavailable);
+    co_await tasks.join();
   });
 }
 

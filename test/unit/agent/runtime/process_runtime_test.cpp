@@ -176,6 +176,15 @@ TEST_F(Runtime, WhatCannotBeWrittenDownIsNotStarted) {
   EXPECT_EQ(status.last_state.terminated->reason, "StartError");
 }
 
+TEST_F(Runtime, CancellingItIsNoEndWithoutStop) {
+  agent().source.list({script_pod("a", "exec sleep 1000")});
+  (void)agent().await_running("a", 0);
+  agent().cancel();
+  agent().run_ready();
+  test::kill_now(process("a", 0));
+  (void)agent().await_running("a", 1);
+}
+
 TEST_F(Runtime, TwoAgentsCannotShareAState) {
   boost::asio::io_context io;
   test::FakeSource source(io.get_executor());

@@ -60,6 +60,7 @@ class RuntimeHarness {
   sync::ContainerStatus await_running(const std::string& pod, int restarts);
   // The same, until it waits for that reason.
   sync::ContainerStatus await_waiting(const std::string& pod, const std::string& reason);
+  void cancel() { tasks_->cancel(); }
   // Runs whatever is ready without waiting.
   void run_ready();
 
