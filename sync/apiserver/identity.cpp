@@ -66,7 +66,8 @@ Result<TokenTable> TokenTable::parse(std::string_view csv) {
                                      ": expected token,user,uid[,\"groups\"]");
     }
     Identity identity{fields[1], fields[2], {}};
-    for (const std::string_view group : split(fields.size() > 3 ? fields[3] : "", ',')) {
+    const std::string groups = fields.size() > 3 ? fields[3] : std::string();
+    for (const std::string_view group : split(groups, ',')) {
       if (!trim(group).empty()) identity.groups.emplace_back(trim(group));
     }
     identity.groups.emplace_back("system:authenticated");

@@ -61,7 +61,7 @@ std::vector<Resource> core_resources() {
        {"all"},
        "xPOwRZ+Yhw8=",
        {{"binding", "Binding", "", "", create},
-        {"eviction", "Eviction", "policy", "v1beta1", create},
+        {"eviction", "Eviction", "policy", "v1", create},
         status}},
       {"", v1, "secrets", "Secret", true, all, {}, {}, "S6u1pOWzb84="},
       {"",

@@ -71,6 +71,27 @@ std::vector<ProcessSeen> alive_in(const Station& station) {
   return alive;
 }
 
+// A watch that is read for us, but for its 410s: those are counted on the way.
+class Overheard final : public http::BodyStream {
+ public:
+  Overheard(std::shared_ptr<http::BodyStream> stream, std::string client, Recorder& recorder)
+      : stream_(std::move(stream)), client_(std::move(client)), recorder_(recorder) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    auto piece = co_await stream_->next();
+    const bool gone = piece && piece->find(R"("type":"ERROR")") != piece->npos &&
+                      piece->find(R"("code":410)") != piece->npos;
+    if (gone) recorder_.history().gone_410.push_back(client_);
+    co_return piece;
+  }
+  void cancel() override { stream_->cancel(); }
+
+ private:
+  std::shared_ptr<http::BodyStream> stream_;
+  std::string client_;
+  Recorder& recorder_;
+};
+
 // Counts what a client is given; the reflector behind it lists again after a 410.
 class Counter final : public agent::ListWatchSink, public agent::ListWatchSource {
  public:
@@ -80,6 +101,9 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     auto response = co_await client_.send(std::move(request), streamed, in(list_limit));
     if (response && response->status == 410) recorder_.history().gone_410.push_back(name_);
+    if (response && response->stream) {
+      response->stream = std::make_shared<Overheard>(std::move(response->stream), name_, recorder_);
+    }
     co_return response;
   }
   void replace(std::vector<std::string> /*items*/, const std::string& version,

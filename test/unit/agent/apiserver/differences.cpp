@@ -47,6 +47,7 @@ const std::vector<Deliberate> differences = {
      {"nodes/proxy", "pods/attach", "pods/exec", "pods/log", "pods/portforward", "pods/proxy",
       "services/proxy"},
      needs_kubelet},
+    {{3}, What::value, "/resources/15/version", {}, "kubectl evicts with the newest it is told of"},
     {{4},
      What::left_out,
      "/resources",
