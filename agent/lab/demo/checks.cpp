@@ -97,7 +97,7 @@ Verdict check_versions_grow(const History& history, const Cast& cast) {
   verdict.held = true;
   verdict.detail = std::to_string(history.versions.size()) + " versions seen by " +
                    std::to_string(last.size()) + " clients, " + std::to_string(relists) +
-                   " relists, " + std::to_string(history.gone_410.size()) + " of them after a 410";
+                   " relists, 410 was said " + std::to_string(history.gone_410.size()) + " times";
   return verdict;
 }
 
