@@ -68,6 +68,7 @@ class Reader {
   Status read_cluster(const YAML::Node& cluster, ClusterAccess& access) const {
     if (auto done = read_server(text(cluster["server"]), access); !done) return done;
     access.tls_settings.insecure = text(cluster["insecure-skip-tls-verify"]) == "true";
+    access.tls_settings.server_name = text(cluster["tls-server-name"]);
     TRY(access.tls_settings.ca_pem, bytes_of(cluster, "certificate-authority"));
     return {};
   }

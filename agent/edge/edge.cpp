@@ -175,9 +175,12 @@ asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
-  const std::string_view credentials = request.headers.get("authorization");
-  if (!credentials.empty()) feeders_->remember(caller->owner, std::string(credentials));
-  co_return co_await answer(request, *caller);
+  const std::string credentials(request.headers.get("authorization"));
+  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
+  http::Response response = co_await answer(request, *caller);
+  // It may have opened the caller's first scope.
+  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
+  co_return response;
 }
 
 asio::awaitable<http::Response> Edge::ask(ApiRequest request) {

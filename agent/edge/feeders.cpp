@@ -129,6 +129,9 @@ void Feeders::add(ScopePtr scope) {
 }
 
 void Feeders::remember(const std::string& owner, std::string authorization) {
+  const auto& all = scopes_.all();
+  const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
+  if (std::none_of(all.begin(), all.end(), of_owner)) return;
   std::string& known = authorizations_[owner];
   if (known == authorization) return;
   known = std::move(authorization);

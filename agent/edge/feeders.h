@@ -30,7 +30,8 @@ class Feeders final : public ListWatchSource {
 
   // Feeds `scope` from now on, whenever the link allows it.
   void add(ScopePtr scope);
-  // Under which credentials an owner's scopes are fetched; kept in memory only.
+  // Under which credentials an owner's scopes are fetched; kept in memory only, and only while he
+  // has scopes.
   void remember(const std::string& owner, std::string authorization);
 
   // Lets scopes up to this turn list and watch while rejoining; -1: none.

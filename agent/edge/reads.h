@@ -31,6 +31,7 @@ class Reads {
   asio::awaitable<http::Response> serve_document(const http::Request& request,
                                                  const Caller& caller);
   asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
+  ScopePtr open_scope(const store::ScopeKey& key);
   [[nodiscard]] static bool only_the_cloud_knows(const Question& question);
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
   [[nodiscard]] http::Response from_cache(const Question& question);

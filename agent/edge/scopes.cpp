@@ -144,12 +144,14 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   }
   Unwritten& unwritten = unwritten_[&scope];
   if (!was_complete) unwritten.whole = true;
-  bool comes_or_goes = !was_complete;
+  // The first complete list is what a restart can serve from.
+  bool at_once = !was_complete;
   for (const sync::CacheEvent& change : changes) {
     unwritten.names[change.key] = true;
-    comes_or_goes = comes_or_goes || change.type != sync::EventType::modified;
+    const bool comes_or_goes = change.type != sync::EventType::modified;
+    at_once = at_once || (comes_or_goes && is_durable(scope));
   }
-  if (comes_or_goes && is_durable(scope)) flush_or_log();
+  if (at_once) flush_or_log();
   announce(scope);
 }
 

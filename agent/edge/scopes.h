@@ -1,7 +1,8 @@
 // Everything the agent caches: one WatchCache per scope in memory, and its rows in cache.db.
 //
 // What comes in is applied in memory at once and written in groups, for the flash's sake; flush()
-// writes now. That a pod came or went is written before anybody is told: what the kubelet acts on
+// writes now. A scope's first list is written at once. That a pod came or went is written before
+// anybody is told: what the kubelet acts on
 // must not be forgotten by a power cut. After a start every scope that was complete is complete
 // again, and watches go on where they were.
 //

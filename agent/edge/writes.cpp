@@ -36,10 +36,10 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
-  const sync::Admission admission = sync::admit(info, options_.node_name);
+  sync::Admission admission = sync::admit(info, options_.node_name);
   if (admission == sync::Admission::own_lease) {
     if (is_our_lease(request)) co_return co_await serve_lease(request);
-    co_return co_await reads_.pass_through(request, options_.write_deadline);
+    admission = sync::Admission::refuse;
   }
   if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
   if (uplink_.link().may_ask()) {

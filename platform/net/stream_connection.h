@@ -24,11 +24,12 @@ using asio::ip::tcp;
 // Keeps dead peers from holding a connection for ever.
 void tune(tcp::socket& socket);
 
-// Cuts a socket off at a deadline, and remembers that it was the deadline.
+// Cuts a socket off at a deadline, and remembers that it was the deadline. `closes`: the socket is
+// closed, so that a connect that has more addresses does not go on to the next one without a limit.
 class Deadline {
  public:
-  explicit Deadline(tcp::socket& socket)
-      : state_(std::make_shared<State>(State{socket.get_executor(), &socket, false})) {}
+  explicit Deadline(tcp::socket& socket, bool closes = false)
+      : state_(std::make_shared<State>(socket.get_executor(), &socket, closes)) {}
   ~Deadline() {
     state_->socket = nullptr;
     state_->timer.cancel();
@@ -41,11 +42,12 @@ class Deadline {
 
  private:
   struct State {
-    State(asio::any_io_executor executor, tcp::socket* watched, bool has_passed)
-        : timer(std::move(executor)), socket(watched), passed(has_passed) {}
+    State(asio::any_io_executor executor, tcp::socket* watched, bool closes_it)
+        : timer(std::move(executor)), socket(watched), closes(closes_it) {}
     loop::Timer timer;
     tcp::socket* socket;  // null once the connection is gone
-    bool passed;
+    bool closes;
+    bool passed = false;
     std::uint64_t round = 0;
   };
   std::shared_ptr<State> state_;

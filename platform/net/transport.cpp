@@ -61,7 +61,11 @@ void Deadline::set(MonoTime deadline) {
     if (ec || round != state->round || state->socket == nullptr) return;
     state->passed = true;
     error_code ignored;
-    state->socket->cancel(ignored);
+    if (state->closes) {
+      state->socket->close(ignored);
+    } else {
+      state->socket->cancel(ignored);
+    }
   });
 }
 
@@ -186,7 +190,7 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
     if (ec) co_return fail(loop::to_error(ec, "resolve " + to.host));
   }
   tcp::socket socket(executor);
-  Deadline limit(socket);
+  Deadline limit(socket, true);
   limit.set(deadline);
   co_await asio::async_connect(socket, addresses, loop::into(ec));
   if (ec && limit.passed()) {
@@ -228,11 +232,12 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
   auto made = std::make_unique<StreamConnection<TlsStream>>(
       TlsStream(std::move(socket), tls->native()), std::move(peer));
   error_code ec;
+  const std::string& name = tls->server_name().empty() ? to.host : tls->server_name();
   if (tls->verifies_peer()) {
-    made->stream().set_verify_callback(ssl::host_name_verification(to.host), ec);
+    made->stream().set_verify_callback(ssl::host_name_verification(name), ec);
   }
-  if (asio::ip::make_address(to.host, ec); ec) {
-    tls::set_server_name(made->stream().native_handle(), to.host);
+  if (asio::ip::make_address(name, ec); ec) {
+    tls::set_server_name(made->stream().native_handle(), name);
   }
   Deadline limit(made->socket());
   limit.set(deadline);

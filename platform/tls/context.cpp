@@ -47,6 +47,7 @@ Context::~Context() = default;
 Result<std::shared_ptr<const Context>> Context::for_client(const ClientSettings& settings) {
   const std::shared_ptr<Context> made(new Context);
   made->verifies_peer_ = !settings.insecure;
+  made->server_name_ = settings.server_name;
   boost::system::error_code ec;
   made->native_->set_verify_mode(settings.insecure ? ssl::verify_none : ssl::verify_peer, ec);
   if (settings.ca_pem.empty()) {

@@ -22,9 +22,10 @@ struct Identity {
 };
 
 struct ClientSettings {
-  std::string ca_pem;     // empty: the system's roots
-  Identity identity;      // empty: no client certificate
-  bool insecure = false;  // accept any server certificate
+  std::string ca_pem;            // empty: the system's roots
+  Identity identity;             // empty: no client certificate
+  bool insecure = false;         // accept any server certificate
+  std::string server_name = {};  // that its certificate must have; empty: the host we connect to
 };
 
 struct ServerSettings {
@@ -46,6 +47,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   [[nodiscard]] bool verifies_peer() const { return verifies_peer_; }
+  [[nodiscard]] const std::string& server_name() const { return server_name_; }
   // For platform/net only.
   [[nodiscard]] boost::asio::ssl::context& native() const { return *native_; }
 
@@ -53,6 +55,7 @@ class Context {
   Context();
   std::unique_ptr<boost::asio::ssl::context> native_;
   bool verifies_peer_ = true;
+  std::string server_name_;
 };
 
 }  // namespace holdfast::tls

@@ -34,6 +34,16 @@ bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version li
 
 }  // namespace
 
+std::strong_ordering ObjectKey::operator<=>(const ObjectKey& other) const {
+  const std::string& mine = namespace_name;
+  const std::string& theirs = other.namespace_name;
+  const std::size_t common = std::min(mine.size(), theirs.size());
+  if (const int order = mine.compare(0, common, theirs, 0, common); order != 0) return order <=> 0;
+  if (mine.size() > common) return mine[common] <=> '/';
+  if (theirs.size() > common) return '/' <=> theirs[common];
+  return name <=> other.name;
+}
+
 std::string_view to_string(EventType type) {
   switch (type) {
     case EventType::added:

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -25,11 +26,14 @@ namespace holdfast::sync {
 
 using Bytes = std::shared_ptr<const std::string>;
 
+// Ordered as an API server orders its lists: by "namespace/name" as one text, in which "a-b/x"
+// comes before "a/x".
 struct ObjectKey {
   std::string namespace_name;  // empty: cluster-scoped
   std::string name;
 
-  auto operator<=>(const ObjectKey&) const = default;
+  bool operator==(const ObjectKey&) const = default;
+  [[nodiscard]] std::strong_ordering operator<=>(const ObjectKey& other) const;
 };
 
 struct CachedObject {

@@ -89,8 +89,9 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     auto near = co_await pending->establish(in(connect_limit));
     if (!near) co_return;
     while (fault.way == Fault::Way::black_hole) co_await changed.wait();
+    if (fault.way == Fault::Way::refuse) co_return;
     auto far = co_await net::connect(target, nullptr, in(connect_limit));
-    if (!far) co_return;
+    if (!far || fault.way == Fault::Way::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
     connections.insert(left);
@@ -107,9 +108,9 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     std::vector<char> buffer(16 * 1024);
     for (;;) {
       const auto count = co_await from->read_some(buffer);
+      co_await hold_back(count.value_or(0));
       while (fault.way == Fault::Way::black_hole) co_await changed.wait();
       if (!count || *count == 0) break;
-      co_await hold_back(*count);
       const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
       if (!sent) break;
     }

@@ -193,6 +193,16 @@ TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
   });
 }
 
+TEST(Http, AServerThatHangsUpWithoutAWordIsUnavailable) {
+  for (const std::string_view said : {"", "\r\n", "HTTP/1.1 200 OK\r\n"}) {
+    ResponseReader reader({}, false);
+    EXPECT_TRUE(reader.put(said));
+    const Status end = reader.put_end();
+    ASSERT_FALSE(end) << said;
+    EXPECT_EQ(end.error().code, Errc::unavailable) << said;
+  }
+}
+
 TEST(Http, AServerThatHangsUpUnheardIsUnavailable) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     auto server = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();

@@ -35,7 +35,8 @@ TEST_F(Kubeconfig, FilesDataAndTokens) {
   write("ca.pem", "CA");
   write("tls.crt", "CERT");
   const auto access =
-      read(config("{server: 'https://example.org/k8s/', certificate-authority: ca.pem}",
+      read(config("{server: 'https://example.org/k8s/', certificate-authority: ca.pem, "
+                  "tls-server-name: inner.example}",
                   "{token: t, tokenFile: token, client-certificate: tls.crt, "
                   "client-key-data: " +
                       base64_encode("KEY") + "}"));
@@ -47,6 +48,7 @@ TEST_F(Kubeconfig, FilesDataAndTokens) {
   EXPECT_EQ(access->tls_settings.ca_pem, "CA");
   EXPECT_EQ(access->tls_settings.identity.certificate_pem, "CERT");
   EXPECT_EQ(access->tls_settings.identity.key_pem, "KEY");
+  EXPECT_EQ(access->tls_settings.server_name, "inner.example");
   EXPECT_FALSE(access->tls_settings.insecure);
   EXPECT_EQ(access->token, "t");
   EXPECT_EQ(access->token_file, scratch.path() / "token");

@@ -68,6 +68,18 @@ Texts watch(const WatchCache& cache, Version from) {
   return read(cache, *position);
 }
 
+TEST(WatchCache, ObjectsStandInTheOrderOfAnApiServersKeys) {
+  const ObjectKey ordered[] = {{"", "a"},  {"", "b"},  {"a-b", "x"}, {"a", "a"}, {"a", "a-"},
+                               {"a", "b"}, {"a0", ""}, {"ab", "a"},  {"b", "a"}};
+  for (const ObjectKey& left : ordered) {
+    for (const ObjectKey& right : ordered) {
+      const auto by_place = &left <=> &right;
+      EXPECT_EQ(left <=> right, by_place) << left.namespace_name << "/" << left.name << " "
+                                          << right.namespace_name << "/" << right.name;
+    }
+  }
+}
+
 TEST(WatchCache, AFirstListMakesItComplete) {
   WatchCache cache;
   EXPECT_FALSE(cache.complete());
