@@ -5,6 +5,9 @@
 namespace holdfast {
 namespace {
 
+// Not inlined: GCC 12 then sees a copy past the field's end that is not there.
+[[gnu::noinline]] LogField field_of(const Error& error) { return {"e", error}; }
+
 TEST(Log, FieldsAreQuotedWhereTheyMust) {
   EXPECT_EQ(format_log_field({"a", "plain"}), "a=plain");
   EXPECT_EQ(format_log_field({"a", "10.0.0.1:80/x,y;z"}), "a=10.0.0.1:80/x,y;z");
@@ -20,8 +23,7 @@ TEST(Log, FieldsAreQuotedWhereTheyMust) {
   EXPECT_EQ(format_log_field({"a", -7}), "a=-7");
   EXPECT_EQ(format_log_field({"a", std::size_t{7}}), "a=7");
   const Error late{Errc::timeout, "GET /: late", {}};
-  const LogField field("e", late);
-  EXPECT_EQ(format_log_field(field), "e=\"timeout: GET /: late\"");
+  EXPECT_EQ(format_log_field(field_of(late)), "e=\"timeout: GET /: late\"");
 }
 
 TEST(Log, LevelsAreReadByName) {

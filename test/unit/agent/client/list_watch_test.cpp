@@ -112,7 +112,7 @@ struct Bench {
   explicit Bench(asio::io_context& context)
       : script(context.get_executor()), tasks(context.get_executor()) {}
 
-  asio::awaitable<void> run_until_asked(std::size_t count) {
+  void start() {
     ListWatchTarget target{.path = "/api/v1/pods",
                            .label_selector = "a=b",
                            .field_selector = "spec.nodeName=n",
@@ -121,6 +121,9 @@ struct Bench {
     target.reflector.short_watch = 0s;
     target.reflector.backoff = {.initial = 1ms, .most = 2ms};
     tasks.spawn("list-watch", run_list_watch(target, script, notes, clock, random));
+  }
+  asio::awaitable<void> run_until_asked(std::size_t count) {
+    start();
     const bool asked = co_await script.wait_until_asked(count);
     EXPECT_TRUE(asked);
     tasks.cancel();
@@ -208,9 +211,7 @@ TEST(ListWatch, ResumesWithoutAList) {
     Bench bench(context);
     bench.resume_from = "41";
     bench.script.watch({event("MODIFIED", pod("42"))}, Pieces::End::waits);
-    bench.script.list("50", "");
-    loop::Tasks run(context.get_executor());
-    run.spawn("run", bench.run_until_asked(2));
+    bench.start();
     for (int i = 0; i < 1000 && bench.notes.lines.empty(); ++i) {
       co_await loop::sleep_until(in(1ms));
     }
@@ -218,9 +219,7 @@ TEST(ListWatch, ResumesWithoutAList) {
     EXPECT_EQ(bench.script.asked.size(), 1u);
     EXPECT_EQ(bench.notes.lines, Lines{"MODIFIED " + pod("42")});
     bench.tasks.cancel();
-    run.cancel();
     co_await bench.tasks.join();
-    co_await run.join();
   });
 }
 

@@ -91,9 +91,14 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   const test::ScratchDir dir;
   asio::io_context context(1);
   const auto restarted = [&context, &dir] {
-    // A second reader of the same file, as after a kill.
-    Agent run(context, dir.path());
-    return shown(run.scopes.find(pods));
+    // What a kill leaves behind: the file and its log.
+    const test::ScratchDir copy;
+    for (const char* name : {"cache.db", "cache.db-wal"}) {
+      std::error_code missing;
+      std::filesystem::copy_file(dir.path() / name, copy.path() / name, missing);
+    }
+    Agent agent(context, copy.path());
+    return shown(agent.scopes.find(pods));
   };
   Agent run(context, dir.path());
   const ScopePtr scope = run.scopes.open(pods).value();
@@ -141,7 +146,7 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
     }
     ASSERT_TRUE(run.scopes.flush());
     auto change = run.database.prepare(
-        "UPDATE object SET bytes = 'x' WHERE name = 'b' AND scope IN"
+        "UPDATE object SET bytes = x'78' WHERE name = 'b' AND scope IN"
         " (SELECT id FROM scope WHERE resource = 'pods')");
     ASSERT_TRUE(change.use().run());
   }
