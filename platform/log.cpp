@@ -79,6 +79,9 @@ bool is_plain(char c) {
 
 }  // namespace
 
+LogField::LogField(std::string_view name, const Error& error)
+    : name_(name), value_(std::string(to_string(error.code)) + ": " + error.what) {}
+
 void log_debug(std::string_view message, LogFields fields) {
   print(spdlog::level::debug, message, fields);
 }

@@ -29,8 +29,7 @@ class LogField {
   template <std::integral T>
   LogField(std::string_view name, T value) : name_(name), value_(std::to_string(value)) {}
   // Code and text of an error.
-  LogField(std::string_view name, const Error& error)
-      : name_(name), value_(std::string(to_string(error.code)) + ": " + error.what) {}
+  LogField(std::string_view name, const Error& error);
 
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::string_view value() const { return value_; }

@@ -46,7 +46,12 @@ void ProcessRuntime::adopt() {
   std::vector<Error> damaged;
   auto records = state_.load(damaged);
   if (!records) damaged.push_back(records.error());
-  for (const Error& error : damaged) log_error("cannot read pod record", {{"error", error}});
+  for (const Error& error : damaged) {
+    // Without a record: what a crash in the middle of a removal leaves. The rules end it.
+    const bool is_stray = error.code == Errc::not_found;
+    if (is_stray) log_info("pod without a record", {{"error", error}});
+    if (!is_stray) log_error("cannot read pod record", {{"error", error}});
+  }
   if (!records) return;
   for (sync::PodRecord& record : *records) {
     log_info("adopt pod", {{"pod", named(record.pod->metadata)}});

@@ -168,6 +168,10 @@ Status ApiServer::compact_now() { return state_->registry->compact(state_->regis
 Registry& ApiServer::registry() { return *state_->registry; }
 
 http::Response status_problem(int status, std::string_view message) {
+  if (status == 413) {
+    return reply_status(
+        sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
+  }
   sync::ApiStatus problem = sync::status::generic(status);
   if (!message.empty()) problem.message = message;
   return reply_status(problem);

@@ -97,7 +97,7 @@ Verdict check_versions_grow(const History& history, const Cast& cast) {
   verdict.held = true;
   verdict.detail = std::to_string(history.versions.size()) + " versions seen by " +
                    std::to_string(last.size()) + " clients, " + std::to_string(relists) +
-                   " relists, " + std::to_string(history.gone_410.size()) + " of them after a 410";
+                   " relists, 410 was said " + std::to_string(history.gone_410.size()) + " times";
   return verdict;
 }
 
@@ -180,12 +180,13 @@ Verdict check_whole_again(const History& history, const Cast& cast) {
 }
 
 Verdict check_nothing_left(const History& history, const Cast& /*cast*/) {
-  Verdict verdict{"Nothing is left running when the demo ends"};
-  std::vector<std::string> pids;
-  for (const int pid : history.left_running) pids.push_back(std::to_string(pid));
-  verdict.held = pids.empty();
-  verdict.detail =
-      pids.empty() ? "all processes ended and were reaped" : "still there: " + join(pids, ", ");
+  Verdict verdict{"Every program ends in order, and nothing is left running"};
+  std::vector<std::string> wrong = history.bad_ends;
+  for (const int pid : history.left_running) {
+    wrong.push_back("process " + std::to_string(pid) + " is still there");
+  }
+  verdict.held = wrong.empty();
+  verdict.detail = wrong.empty() ? "all processes ended and were reaped" : join(wrong, ", ");
   return verdict;
 }
 

@@ -43,6 +43,10 @@ std::string seconds(At at) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
+std::string rounded(At at) {
+  return format_duration(std::chrono::floor<std::chrono::milliseconds>(at));
+}
+
 // What went wrong with a node's pods between cut and end, or "". `excused` is a pod's uid.
 std::string disturbance(const History& history, const std::string& node, const Window& window,
                         const std::string& excused) {
@@ -114,7 +118,7 @@ Verdict check_killed_pod_back(const History& history, const Cast& cast) {
     if (process.began >= *killed && process.began <= *restored) again = process.began;
   }
   verdict.held = ended == 1 && again;
-  verdict.detail = verdict.held ? "it ran again " + seconds(*again - *killed) + " after its death"
+  verdict.detail = verdict.held ? "it ran again after " + rounded(*again - *killed)
                                 : "it ended " + std::to_string(ended) + " times and came back " +
                                       (again ? "" : "never ") + "before the link did";
   return verdict;

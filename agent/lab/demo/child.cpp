@@ -101,11 +101,21 @@ int Children::pid(const std::string& name) const {
 
 void Children::kill(const std::string& name) {
   const auto child = children_.find(name);
-  if (child != children_.end()) (void)proc::signal_process(child->second.identity, SIGKILL);
+  if (child == children_.end()) return;
+  child->second.killed = true;
+  (void)proc::signal_process(child->second.identity, SIGKILL);
 }
 
 void Children::reap() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    for (const auto& [name, child] : children_) {
+      if (child.identity.pid != pid || child.killed || status == 0) continue;
+      const std::string how = WIFSIGNALED(status) ? " by signal " + std::to_string(WTERMSIG(status))
+                                                  : " with " + std::to_string(WEXITSTATUS(status));
+      bad_ends_.push_back(name + " ended" + how);
+    }
+  }
 }
 
 bool Children::any_alive() const {

@@ -40,6 +40,9 @@ class Children {
   // behind and collects everything. What could not be ended is returned by pid.
   asio::awaitable<std::vector<int>> end_all(MonoTime deadline);
 
+  // Of the programs that were not killed by kill(): those that ended with anything but 0, and how.
+  [[nodiscard]] const std::vector<std::string>& bad_ends() const { return bad_ends_; }
+
   [[nodiscard]] int pid(const std::string& name) const;
   // Collects the dead.
   void reap();
@@ -48,12 +51,14 @@ class Children {
   struct Child {
     proc::ProcessIdentity identity;
     std::uintmax_t log_begin = 0;
+    bool killed = false;
   };
   [[nodiscard]] bool any_alive() const;
 
   std::filesystem::path bin_;
   std::filesystem::path logs_;
   std::map<std::string, Child> children_;
+  std::vector<std::string> bad_ends_;
 };
 
 // The value of `field` in the last line of `log` that holds `message`, or "".

@@ -87,6 +87,7 @@ boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop) {
   if (!played) screen.say(recorder.now(), "FAILED: " + played.error().what);
   co_await stage.stop_watching();
   recorder.history().left_running = co_await stage.end();
+  recorder.history().bad_ends = stage.bad_ends();
   screen.say(recorder.now(), "all processes have ended");
   const int code = conclude(screen, recorder, cast, played, settings);
   if (code == 0 && settings.data.empty()) {

@@ -153,6 +153,7 @@ struct History {
   std::vector<ReplicasSeen> replicas = {};
   std::vector<std::string> gone_410 = {};  // clients that were told to list again
   std::vector<int> left_running = {};      // pids that outlived the demo's end
+  std::vector<std::string> bad_ends = {};  // programs that did not end in order, and how
 
   // When that was done first; nothing when it never was.
   [[nodiscard]] std::optional<At> when(Deed deed) const {

@@ -48,6 +48,8 @@ class Stage {
   asio::awaitable<void> stop_watching();
   // Ends all processes; what could not be ended, by pid.
   asio::awaitable<std::vector<int>> end();
+  // Once ended: the programs that did not do so in order.
+  [[nodiscard]] const std::vector<std::string>& bad_ends() const { return children_.bad_ends(); }
 
   [[nodiscard]] const Station& station(const std::string& node) const { return stations_.at(node); }
 

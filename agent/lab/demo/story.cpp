@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration look_again = 200ms;
+constexpr std::ptrdiff_t renewals_seen = 4;
 constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending everything
 
 MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
@@ -44,6 +45,21 @@ asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition
   screen_.show(recorder_.scene(), cast_.nodes());
   Status done;
   co_return done;
+}
+
+asio::awaitable<Status> Story::live_on() {
+  const auto& leases = recorder_.history().leases;
+  const std::size_t from = leases.size();
+  const auto nodes = cast_.nodes();
+  Condition renewed = [&leases, from, nodes](const Scene& /*scene*/) {
+    return std::all_of(nodes.begin(), nodes.end(), [&leases, from](const std::string& node) {
+      const auto first = leases.begin() + static_cast<std::ptrdiff_t>(from);
+      return renewals_seen <= std::count_if(first, leases.end(), [&node](const LeaseSeen& lease) {
+               return lease.node == node;
+             });
+    });
+  };
+  co_return co_await until("renewals of all leases", 20s, renewed);
 }
 
 void Story::act(Deed deed, std::vector<std::string> nodes, const std::string& text,
@@ -120,6 +136,8 @@ asio::awaitable<Status> Story::settle() {
     return scene.replicas().ready == cast.replicas && scene.whole(3);
   };
   done = co_await until("all pods ready", 25s, steady);
+  if (!done) co_return done;
+  done = co_await live_on();
   if (!done) co_return done;
   std::size_t processes = 0;
   for (const std::string& node : cast_.nodes()) processes += running(node).size();
@@ -255,6 +273,9 @@ asio::awaitable<Status> Story::restore() {
     return pod != scene.pods().end() && pod->second.ready && pod->second.restarts == 1;
   };
   done = co_await until("the report of the killed pod's restart", 10s, reported);
+  if (!done) co_return done;
+  say("everything is reconciled");
+  done = co_await live_on();
   if (!done) co_return done;
   for (const std::string& node : cast_.nodes()) {
     done = co_await read_journal(stage_.station(node), recorder_);

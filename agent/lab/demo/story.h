@@ -34,6 +34,8 @@ class Story {
 
   // Waits until it holds. Errors: timeout, naming `what`; cancelled.
   asio::awaitable<Status> until(std::string what, Duration limit, Condition condition);
+  // Waits until every node has renewed its lease some times more: life goes on.
+  asio::awaitable<Status> live_on();
   void act(Deed deed, std::vector<std::string> nodes, const std::string& text,
            const std::string& why);
   void say(const std::string& text) { screen_.say(recorder_.now(), text); }

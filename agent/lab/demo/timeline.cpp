@@ -75,7 +75,7 @@ std::string axis(const Scale& scale, double top, double bottom) {
 }
 
 // The deeds, above everything, each on a line of its own when they stand close.
-std::string marks(const History& history, const Scale& scale, double top, double bottom) {
+std::string marks(const History& history, const Scale& scale, double bottom) {
   std::string markup;
   double y = label_row;
   for (const Mark& mark : history.marks) {
@@ -87,8 +87,29 @@ std::string marks(const History& history, const Scale& scale, double top, double
                       {{"cx", decimal(x)}, {"cy", decimal(y - 4)}, {"r", "3"}, {"class", "dot"}});
     y += label_row;
   }
-  (void)top;
   return markup;
+}
+
+// Behind the rows of a node: the time in which its link was cut.
+std::string outage(const History& history, const std::string& node, const Scale& scale, double top,
+                   double bottom) {
+  const auto cut = history.when(Deed::cut);
+  if (!cut) return {};
+  bool is_hit = false;
+  for (const Mark& mark : history.marks) {
+    const bool there = std::find(mark.nodes.begin(), mark.nodes.end(), node) != mark.nodes.end();
+    is_hit = is_hit || (mark.deed == Deed::cut && there);
+  }
+  if (!is_hit) return {};
+  const double from = scale.x(*cut);
+  const double to = scale.x(history.when(Deed::restored).value_or(end_of(history)));
+  return element("rect",
+                 {{"x", decimal(from)},
+                  {"y", decimal(top)},
+                  {"width", decimal(to - from)},
+                  {"height", decimal(bottom - top)},
+                  {"class", "outage"}},
+                 element("title", {}, escape_html("the link of " + node + " is cut")));
 }
 
 }  // namespace
@@ -97,20 +118,30 @@ std::string timeline_svg(const History& history, const Cast& cast) {
   const Scale scale(end_of(history));
   const double top = label_row * static_cast<double>(history.marks.size() + 1);
   std::string rows;
+  std::string shades;
+  std::string node;
   double y = top;
+  double node_top = top;
+  const auto shade = [&history, &scale, &node, &node_top, &y, &shades] {
+    if (!node.empty()) shades += outage(history, node, scale, node_top - 4, y);
+  };
   for (const Track& track : tracks_of(history, cast)) {
     if (!track.heading.empty()) {
+      shade();
       rows += text(6, y + group - 12, "node", track.heading);
       y += group - 6;
+      node = track.heading;
+      node_top = y;
     }
     rows += text(left - 8, y + bar - 3, "name", track.name);
     for (const Stretch& stretch : track.stretches) rows += draw(stretch, scale, y);
     y += row;
   }
+  shade();
   const std::string box = "0 0 " + decimal(width) + " " + decimal(y + 26);
   return element("svg",
                  {{"viewBox", box}, {"role", "img"}, {"xmlns", "http://www.w3.org/2000/svg"}},
-                 axis(scale, top, y + 4) + rows + marks(history, scale, top, y + 4));
+                 shades + axis(scale, top, y + 4) + rows + marks(history, scale, y + 4));
 }
 
 }  // namespace holdfast::demo

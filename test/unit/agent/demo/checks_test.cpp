@@ -23,7 +23,8 @@ TEST(DemoChecks, ARunThatSawNothingHoldsNone) {
   for (const Verdict& verdict : judge(History(), good_cast())) {
     if (verdict.held) held.push_back(verdict.promise);
   }
-  EXPECT_EQ(held, std::vector<std::string>{"Nothing is left running when the demo ends"});
+  EXPECT_EQ(held,
+            std::vector<std::string>{"Every program ends in order, and nothing is left running"});
 }
 
 struct Spoiled {
@@ -166,8 +167,11 @@ const Spoiled spoiled[] = {
      [](History& history) { history.links.back().outbox = 1; }, "edge-a has unsent writes"},
     {"a_replica_is_missing", check_whole_again,
      [](History& history) { history.replicas.back().ready = 3; }, "3 of 4 replicas are ready"},
+    {"an_agent_crashes_at_its_end", check_nothing_left,
+     [](History& history) { history.bad_ends = {"edge-a ended by signal 6"}; },
+     "edge-a ended by signal 6"},
     {"a_process_is_left", check_nothing_left,
-     [](History& history) { history.left_running = {4711}; }, "still there: 4711"},
+     [](History& history) { history.left_running = {4711}; }, "process 4711 is still there"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
@@ -178,7 +182,7 @@ TEST(DemoChecks, AVersionMayGoBackWithARelist) {
   history.versions.push_back({at(20), "edge-a /api/v1/pods", true, 5});
   const Verdict verdict = check_versions_grow(history, good_cast());
   EXPECT_TRUE(verdict.held);
-  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 0 of them after a 410");
+  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was said 0 times");
 }
 
 }  // namespace
