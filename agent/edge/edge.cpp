@@ -161,6 +161,7 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();
+  co_await rejoin_->join();
   feeders_->cancel();
   co_await feeders_->join();
   if (auto flushed = scopes_->flush(); !flushed) {

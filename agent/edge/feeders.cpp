@@ -173,13 +173,25 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
                            .label_selector = scope->key().label_selector,
                            .field_selector = scope->key().field_selector,
                            .reflector = {.first_list_version = ""}};
-    loop::Tasks online(executor_);
-    online.spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),
-                                          scopes_, scope, clock_, random_));
+    const auto online = std::make_shared<loop::Tasks>(executor_);
+    online_[scope.get()] = online;
+    online->spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),
+                                           scopes_, scope, clock_, random_));
     while (may_feed(*scope) && !restart_.contains(scope.get())) co_await uplink_.changed().wait();
-    online.cancel();
-    co_await online.join();
+    online->cancel();
+    co_await online->join();
   }
+}
+
+void Feeders::cancel() {
+  tasks_.cancel();
+  for (const auto& [scope, online] : online_) online->cancel();
+}
+
+asio::awaitable<void> Feeders::join() {
+  co_await tasks_.join();
+  cancel();  // A feed may have begun another one just before it ended.
+  for (const auto& [scope, online] : online_) co_await online->join();
 }
 
 asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool streamed) {

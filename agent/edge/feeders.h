@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,8 +46,9 @@ class Feeders final : public ListWatchSource {
   // Lists these again. False at `deadline`.
   asio::awaitable<bool> list_again(std::vector<ScopePtr> scopes, MonoTime deadline);
 
-  void cancel() { tasks_.cancel(); }
-  asio::awaitable<void> join() { return tasks_.join(); }
+  void cancel();
+  // Nothing of what was fed runs any more when it returns.
+  asio::awaitable<void> join();
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
@@ -65,6 +67,8 @@ class Feeders final : public ListWatchSource {
   std::set<const LocalScope*> restart_;  // their list-watch begins anew
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;
+  // Of each scope: its list-watch. A feed that is cancelled can't wait for it; join() does.
+  std::map<const LocalScope*, std::shared_ptr<loop::Tasks>> online_;
 };
 
 }  // namespace holdfast::agent

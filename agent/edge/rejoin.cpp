@@ -85,11 +85,12 @@ static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
 
 asio::awaitable<void> Rejoin::rejoin() {
   ledger_.record("link", "nodes/" + options_.node_name, "rejoining");
-  loop::Tasks meanwhile(co_await asio::this_coro::executor);
-  meanwhile.spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
+  const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
+  meanwhile_ = meanwhile;
+  meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
   const Status done = co_await stages();
-  meanwhile.cancel();
-  co_await meanwhile.join();
+  meanwhile->cancel();
+  co_await meanwhile->join();
   feeders_.admit(-1);
   if (done) {
     uplink_.rejoined();
@@ -98,6 +99,12 @@ asio::awaitable<void> Rejoin::rejoin() {
     uplink_.rejoin_failed(done.error().what);
     ledger_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
   }
+}
+
+asio::awaitable<void> Rejoin::join() {
+  if (!meanwhile_) co_return;
+  meanwhile_->cancel();
+  co_await meanwhile_->join();
 }
 
 asio::awaitable<Status> Rejoin::stages() {

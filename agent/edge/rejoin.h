@@ -10,12 +10,14 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 
 #include "agent/edge/feeders.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/uplink.h"
+#include "platform/loop/tasks.h"
 
 namespace holdfast::agent {
 
@@ -26,6 +28,8 @@ class Rejoin {
 
   // Runs until cancelled.
   asio::awaitable<void> keep_link();
+  // After keep_link() has ended: waits for what it may have left under way.
+  asio::awaitable<void> join();
 
  private:
   asio::awaitable<void> renew_lease();
@@ -45,6 +49,7 @@ class Rejoin {
   NodeLease& lease_;
   const Clock& clock_;
   Random& random_;
+  std::shared_ptr<loop::Tasks> meanwhile_;  // beside the rejoin under way
 };
 
 }  // namespace holdfast::agent

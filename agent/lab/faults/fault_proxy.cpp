@@ -105,6 +105,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
   }
 
   asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to) {
+    const auto self = shared_from_this();
     std::vector<char> buffer(16 * 1024);
     for (;;) {
       const auto count = co_await from->read_some(buffer);
