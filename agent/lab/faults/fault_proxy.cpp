@@ -97,15 +97,16 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     connections.insert(left);
     connections.insert(right);
     loop::Tasks back(executor);
-    back.spawn("fault proxy answer", pump(right, left));
-    co_await pump(left, right);
+    back.spawn("fault proxy answer", pump(right, left, self));
+    co_await pump(left, right, self);
     co_await back.join();
     connections.erase(left);
     connections.erase(right);
   }
 
-  asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to) {
-    const auto self = shared_from_this();
+  // `self` keeps the state while a cancelled pump takes its last step.
+  asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
+                             [[maybe_unused]] std::shared_ptr<State> self) {
     std::vector<char> buffer(16 * 1024);
     for (;;) {
       const auto count = co_await from->read_some(buffer);
