@@ -150,12 +150,14 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
         " (SELECT id FROM scope WHERE resource = 'pods')");
     ASSERT_TRUE(change.use().run());
   }
-  Agent run(context, dir.path());
-  EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete");
-  EXPECT_EQ(shown(run.scopes.find(configmaps)), "9: a@3 b@5");
-  const ScopePtr scope = run.scopes.find(pods);
-  run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 12, pod_kind);
-  ASSERT_TRUE(run.scopes.flush());
+  {
+    Agent run(context, dir.path());
+    EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete");
+    EXPECT_EQ(shown(run.scopes.find(configmaps)), "9: a@3 b@5");
+    const ScopePtr scope = run.scopes.find(pods);
+    run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 12, pod_kind);
+    ASSERT_TRUE(run.scopes.flush());
+  }
   Agent next(context, dir.path());
   EXPECT_EQ(shown(next.scopes.find(pods)), "12: a@3 b@5");
 }
