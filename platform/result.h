@@ -34,16 +34,26 @@ enum class Errc : std::uint8_t {
 // The word itself, as logs and the tools print it: "not_found".
 [[nodiscard]] constexpr std::string_view to_string(Errc code) {
   switch (code) {
-    case Errc::not_found:   return "not_found";
-    case Errc::conflict:    return "conflict";
-    case Errc::gone:        return "gone";
-    case Errc::denied:      return "denied";
-    case Errc::invalid:     return "invalid";
-    case Errc::timeout:     return "timeout";
-    case Errc::unavailable: return "unavailable";
-    case Errc::exhausted:   return "exhausted";
-    case Errc::corrupt:     return "corrupt";
-    case Errc::cancelled:   return "cancelled";
+    case Errc::not_found:
+      return "not_found";
+    case Errc::conflict:
+      return "conflict";
+    case Errc::gone:
+      return "gone";
+    case Errc::denied:
+      return "denied";
+    case Errc::invalid:
+      return "invalid";
+    case Errc::timeout:
+      return "timeout";
+    case Errc::unavailable:
+      return "unavailable";
+    case Errc::exhausted:
+      return "exhausted";
+    case Errc::corrupt:
+      return "corrupt";
+    case Errc::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -88,9 +98,9 @@ using Status = Result<void>;
 // on with `if (auto done = f(); !done) return fail(done.error());`.
 #define HOLDFAST_CAT_(a, b) a##b
 #define HOLDFAST_CAT(a, b) HOLDFAST_CAT_(a, b)
-#define HOLDFAST_TRY_(ret, tmp, decl, ...)                                     \
-  auto tmp = (__VA_ARGS__);                                                    \
-  if (!tmp) ret ::tl::unexpected<::holdfast::Error>(std::move(tmp).error());   \
+#define HOLDFAST_TRY_(ret, tmp, decl, ...)                                   \
+  auto tmp = (__VA_ARGS__);                                                  \
+  if (!tmp) ret ::tl::unexpected<::holdfast::Error>(std::move(tmp).error()); \
   decl = *std::move(tmp)
 #define TRY(decl, ...) HOLDFAST_TRY_(return, HOLDFAST_CAT(try_, __LINE__), decl, __VA_ARGS__)
 #define CO_TRY(decl, ...) HOLDFAST_TRY_(co_return, HOLDFAST_CAT(try_, __LINE__), decl, __VA_ARGS__)

@@ -98,10 +98,9 @@ std::string fraction_of(std::int64_t value, std::int64_t unit, std::string_view 
   std::array<char, 48> buffer{};
   int digits = 0;
   for (std::int64_t rest = unit; rest > 1; rest /= 10) ++digits;
-  const int length =
-      std::snprintf(buffer.data(), buffer.size(), "%lld.%0*lld",
-                    static_cast<long long>(value / unit), digits == 0 ? 1 : digits,
-                    static_cast<long long>(value % unit));
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%lld.%0*lld",
+                                   static_cast<long long>(value / unit), digits == 0 ? 1 : digits,
+                                   static_cast<long long>(value % unit));
   return trim_zeros(std::string(buffer.data(), static_cast<std::size_t>(length))) +
          std::string(suffix);
 }

@@ -22,6 +22,10 @@ target_compile_options(holdfast_options INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
   -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wuseless-cast -Wimplicit-fallthrough
   -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
+  # GCC 12 mistakes Asio's recycled coroutine frames for a mismatch.
+  -Wno-mismatched-new-delete
+  # Designated initializers name what differs from the defaults; the rest is meant.
+  -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
   -ffunction-sections -fdata-sections
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)

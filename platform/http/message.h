@@ -22,8 +22,8 @@ namespace asio = boost::asio;
 
 enum class Method : std::uint8_t { get, head, put, post, patch, remove, options, other };
 
-[[nodiscard]] std::string_view to_string(Method method);    // "GET", "DELETE"; "OTHER" for other
-[[nodiscard]] Method parse_method(std::string_view text);   // exact, upper case
+[[nodiscard]] std::string_view to_string(Method method);   // "GET", "DELETE"; "OTHER" for other
+[[nodiscard]] Method parse_method(std::string_view text);  // exact, upper case
 
 struct Header {
   std::string name;
@@ -95,10 +95,10 @@ class BodyStream {
 
 struct Request {
   Method method = Method::get;
-  std::string target;  // origin-form as on the wire: "/api/v1/pods?watch=true"
-  Headers headers;
-  std::string body;    // at most Limits::body_bytes
-  net::Peer peer = {};  // who asks; only set by a server
+  std::string target = {};  // origin-form as on the wire: "/api/v1/pods?watch=true"
+  Headers headers = {};
+  std::string body = {};         // at most ReaderLimits::body_bytes
+  net::Peer peer = {};           // who asks; only set by a server
   std::string method_text = {};  // when method is Method::other
 
   // The target before and after the first '?'.

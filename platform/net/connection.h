@@ -49,6 +49,9 @@ class Connection {
   // Cuts both directions at once; operations under way fail with `cancelled`.
   virtual void close() = 0;
 
+  // Whether an idle connection has not been closed by the peer, as far as is known here.
+  [[nodiscard]] virtual bool seems_open() = 0;
+
   [[nodiscard]] virtual const Peer& peer() const = 0;
 };
 

@@ -30,8 +30,14 @@ TEST(Text, ParseInt) {
 
 TEST(Text, Base64IsRfc4648) {
   const std::pair<std::string, std::string> rows[] = {
-      {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xff\xfe", "//4="},
+      {"", ""},
+      {"f", "Zg=="},
+      {"fo", "Zm8="},
+      {"foo", "Zm9v"},
+      {"foob", "Zm9vYg=="},
+      {"fooba", "Zm9vYmE="},
+      {"foobar", "Zm9vYmFy"},
+      {"\xff\xfe", "//4="},
   };
   for (const auto& [bytes, text] : rows) {
     EXPECT_EQ(base64_encode(bytes), text);

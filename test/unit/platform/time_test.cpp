@@ -26,11 +26,10 @@ TEST(Time, Rfc3339GoesThereAndBack) {
 }
 
 TEST(Time, Rfc3339RefusesWhatIsNoTime) {
-  for (const char* text :
-       {"", "now", "2026-11-21", "2026-13-01T00:00:00Z", "2025-02-29T00:00:00Z",
-        "2026-11-21T24:00:00Z", "2026-11-21T01:02:03", "2026-11-21T01:02:03.Z",
-        "2026-11-21T01:02:03Zx", "2026-11-21T01:02:03+25:00", "9999-01-01T00:00:00Z",
-        "-026-11-21T01:02:03Z"}) {
+  for (const char* text : {"", "now", "2026-11-21", "2026-13-01T00:00:00Z", "2025-02-29T00:00:00Z",
+                           "2026-11-21T24:00:00Z", "2026-11-21T01:02:03", "2026-11-21T01:02:03.Z",
+                           "2026-11-21T01:02:03Zx", "2026-11-21T01:02:03+25:00",
+                           "9999-01-01T00:00:00Z", "-026-11-21T01:02:03Z"}) {
     const auto time = parse_rfc3339(text);
     ASSERT_FALSE(time) << text;
     EXPECT_EQ(time.error().code, Errc::invalid);
@@ -44,11 +43,18 @@ TEST(Time, DurationsReadAndPrintAsInGo) {
     Duration value;
     std::string printed;
   } rows[] = {
-      {"0", 0s, "0s"},           {"40s", 40s, "40s"},         {"5m", 5min, "5m0s"},
-      {"1h2m3.5s", 1h + 2min + 3500ms, "1h2m3.5s"},           {"300ms", 300ms, "300ms"},
-      {"-1.5h", -90min, "-1h30m0s"},                          {"1us", 1us, "1\xc2\xb5s"},
-      {"1.5ms", 1500us, "1.5ms"}, {"7ns", 7ns, "7ns"},        {".5s", 500ms, "500ms"},
-      {"100h", 100h, "100h0m0s"}, {"+2s", 2s, "2s"},
+      {"0", 0s, "0s"},
+      {"40s", 40s, "40s"},
+      {"5m", 5min, "5m0s"},
+      {"1h2m3.5s", 1h + 2min + 3500ms, "1h2m3.5s"},
+      {"300ms", 300ms, "300ms"},
+      {"-1.5h", -90min, "-1h30m0s"},
+      {"1us", 1us, "1\xc2\xb5s"},
+      {"1.5ms", 1500us, "1.5ms"},
+      {"7ns", 7ns, "7ns"},
+      {".5s", 500ms, "500ms"},
+      {"100h", 100h, "100h0m0s"},
+      {"+2s", 2s, "2s"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
@@ -60,8 +66,8 @@ TEST(Time, DurationsReadAndPrintAsInGo) {
 }
 
 TEST(Time, DurationsRefuseWhatIsNone) {
-  for (const char* text : {"", "5", "s", "1x", "1s2", "1 s", "--1s", "1e3s", "nan", "inf", "300y",
-                           "99999999h", "-"}) {
+  for (const char* text :
+       {"", "5", "s", "1x", "1s2", "1 s", "--1s", "1e3s", "nan", "inf", "300y", "99999999h", "-"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }
 }

@@ -1,0 +1,108 @@
+#include "agent/client/api_client.h"
+
+#include "platform/fs/file.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/api/status.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+constexpr std::size_t token_limit = 64 * 1024;
+
+bool is_success(int status) { return status >= 200 && status < 300; }
+
+// For messages: the method and the path, without the query.
+template <class AnyRequest>
+std::string describe(const AnyRequest& request) {
+  return std::string(http::to_string(request.method)) + " " +
+         request.target.substr(0, request.target.find('?'));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
+                                                   std::string user_agent) {
+  TRY(http::Endpoint endpoint, access.endpoint());
+  return std::unique_ptr<ApiClient>(
+      new ApiClient(std::move(access), std::move(endpoint), clock, std::move(user_agent)));
+}
+
+ApiClient::ApiClient(ClusterAccess access, http::Endpoint endpoint, const Clock& clock,
+                     std::string user_agent)
+    : access_(std::move(access)),
+      http_(std::move(endpoint)),
+      clock_(clock),
+      user_agent_(std::move(user_agent)),
+      token_(access_.token) {}
+
+const std::string& ApiClient::token() {
+  // client-go rereads token files each minute, too: they are rotated long before they expire.
+  constexpr auto reread = std::chrono::minutes(1);
+  const MonoTime now = clock_.mono();
+  const bool fresh = token_read_at_ != MonoTime::min() && now - token_read_at_ < reread;
+  if (access_.token_file.empty() || fresh) return token_;
+  token_read_at_ = now;
+  const auto read = fs::read_all(access_.token_file, token_limit);
+  if (read) {
+    token_ = trim(*read);
+  } else {
+    log_warn("token file unreadable, keeping the old token", {{"error", read.error()}});
+  }
+  return token_;
+}
+
+void ApiClient::authorize(http::Request& request) {
+  if (request.headers.has("authorization") || token().empty()) return;
+  request.headers.set("Authorization", "Bearer " + token());
+}
+
+http::Request ApiClient::prepare(ApiRequest request) {
+  http::Request made{.method = request.method, .target = access_.path_prefix + request.target};
+  made.body = std::move(request.body);
+  made.headers.add("Accept", request.accept.empty() ? std::string(json_type) : request.accept);
+  made.headers.add("User-Agent", user_agent_);
+  if (!made.body.empty()) {
+    const bool plain = request.content_type.empty();
+    made.headers.add("Content-Type", plain ? std::string(json_type) : request.content_type);
+  }
+  if (!request.authorization.empty()) made.headers.add("Authorization", request.authorization);
+  authorize(made);
+  return made;
+}
+
+asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool streamed,
+                                                        MonoTime deadline) {
+  http::Request made = prepare(std::move(request));
+  const std::string doing = describe(made);
+  const auto way = streamed ? &http::Client::open : &http::Client::send;
+  auto response = co_await (http_.*way)(std::move(made), deadline);
+  if (!response) co_return fail(doing, response.error());
+  co_return response;
+}
+
+asio::awaitable<Result<std::string>> ApiClient::call(ApiRequest request, MonoTime deadline) {
+  const std::string doing = describe(request);
+  CO_TRY(http::Response response, co_await send(std::move(request), false, deadline));
+  if (is_success(response.status)) co_return std::move(response.body);
+  co_return fail(doing, sync::to_error(response.status, response.body));
+}
+
+asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(ApiRequest request,
+                                                                             MonoTime deadline) {
+  const std::string doing = describe(request);
+  CO_TRY(http::Response response, co_await send(std::move(request), true, deadline));
+  if (response.stream) co_return std::move(response.stream);
+  co_return fail(doing, sync::to_error(response.status, response.body));
+}
+
+asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request, bool streamed,
+                                                           MonoTime deadline) {
+  request.target.insert(0, access_.path_prefix);
+  authorize(request);
+  if (streamed) co_return co_await http_.open(std::move(request), deadline);
+  co_return co_await http_.send(std::move(request), deadline);
+}
+
+}  // namespace holdfast::agent

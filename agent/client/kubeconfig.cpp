@@ -1,0 +1,135 @@
+#include "agent/client/kubeconfig.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+
+#include "platform/fs/file.h"
+#include "platform/text.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr std::size_t file_limit = 1 << 20;
+
+// One kubeconfig while it is read: where it stands, for messages and relative names.
+class Reader {
+ public:
+  Reader(std::filesystem::path file, YAML::Node root)
+      : file_(std::move(file)), root_(std::move(root)) {}
+
+  Result<ClusterAccess> read(std::string context_name) const {
+    if (context_name.empty()) context_name = text(root_["current-context"]);
+    TRY(const YAML::Node context, entry("contexts", "context", context_name));
+    TRY(const YAML::Node cluster, entry("clusters", "cluster", text(context["cluster"])));
+    ClusterAccess access;
+    access.namespace_name = text(context["namespace"]);
+    if (auto done = read_cluster(cluster, access); !done) return fail(done.error());
+    if (text(context["user"]).empty()) return access;
+    TRY(const YAML::Node user, entry("users", "user", text(context["user"])));
+    if (auto done = read_user(user, access); !done) return fail(done.error());
+    return access;
+  }
+
+ private:
+  static std::string text(const YAML::Node& node) {
+    return node && node.IsScalar() ? node.Scalar() : std::string();
+  }
+
+  [[nodiscard]] tl::unexpected<Error> wrong(const std::string& what) const {
+    return fail(Errc::invalid, file_.string() + ": " + what);
+  }
+
+  // The `inner` map of the item of list `outer` that is called `name`.
+  Result<YAML::Node> entry(const char* outer, const char* inner, const std::string& name) const {
+    for (const YAML::Node& item : root_[outer]) {
+      if (item.IsMap() && text(item["name"]) == name && item[inner]) {
+        return item[inner];
+      }
+    }
+    return wrong("no \"" + name + "\" in " + outer);
+  }
+
+  // The bytes behind NAME-data (base64) or NAME (a file); "" when neither is there.
+  Result<std::string> bytes_of(const YAML::Node& map, const std::string& name) const {
+    const std::string inlined = text(map[name + "-data"]);
+    if (!inlined.empty()) {
+      auto decoded = base64_decode(trim(inlined));
+      if (!decoded) return wrong(name + "-data: " + decoded.error().what);
+      return *decoded;
+    }
+    const std::string named = text(map[name]);
+    if (named.empty()) return std::string();
+    auto read = fs::read_all(file_.parent_path() / named, file_limit);
+    if (!read) return fail(file_.string() + ": " + name, read.error());
+    return *read;
+  }
+
+  Status read_cluster(const YAML::Node& cluster, ClusterAccess& access) const {
+    if (auto done = read_server(text(cluster["server"]), access); !done) return done;
+    access.tls_settings.insecure = text(cluster["insecure-skip-tls-verify"]) == "true";
+    access.tls_settings.server_name = text(cluster["tls-server-name"]);
+    TRY(access.tls_settings.ca_pem, bytes_of(cluster, "certificate-authority"));
+    return {};
+  }
+
+  Status read_server(std::string_view url, ClusterAccess& access) const {
+    const std::string whole(url);
+    access.tls = url.starts_with("https://");
+    if (!access.tls && !url.starts_with("http://")) {
+      return wrong("server \"" + whole + "\" is neither http:// nor https://");
+    }
+    url.remove_prefix(access.tls ? 8 : 7);
+    const std::size_t slash = url.find('/');
+    std::string authority(url.substr(0, slash));
+    if (slash != std::string_view::npos) access.path_prefix = url.substr(slash);
+    while (access.path_prefix.ends_with('/')) access.path_prefix.pop_back();
+    const bool has_port = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
+    if (!has_port) authority += access.tls ? ":443" : ":80";
+    auto server = net::HostPort::parse(authority);
+    if (!server) return wrong("server \"" + whole + "\": " + server.error().what);
+    access.server = *server;
+    return {};
+  }
+
+  Status read_user(const YAML::Node& user, ClusterAccess& access) const {
+    for (const char* refused : {"exec", "auth-provider", "username", "password", "as"}) {
+      if (user[refused]) return wrong(std::string("user: ") + refused + " is not supported");
+    }
+    access.token = text(user["token"]);
+    const std::string token_file = text(user["tokenFile"]);
+    if (!token_file.empty()) access.token_file = (file_.parent_path() / token_file).string();
+    TRY(access.tls_settings.identity.certificate_pem, bytes_of(user, "client-certificate"));
+    TRY(access.tls_settings.identity.key_pem, bytes_of(user, "client-key"));
+    const bool has_certificate = !access.tls_settings.identity.certificate_pem.empty();
+    if (has_certificate != !access.tls_settings.identity.key_pem.empty()) {
+      return wrong("user: client-certificate and client-key go together");
+    }
+    return {};
+  }
+
+  std::filesystem::path file_;
+  YAML::Node root_;
+};
+
+}  // namespace
+
+Result<http::Endpoint> ClusterAccess::endpoint() const {
+  http::Endpoint made{.at = server};
+  if (!tls) return made;
+  TRY(made.tls, tls::Context::for_client(tls_settings));
+  return made;
+}
+
+Result<ClusterAccess> read_kubeconfig(const std::string& file, std::string_view context) {
+  TRY(const std::string bytes, fs::read_all(file, file_limit));
+  try {
+    const YAML::Node root = YAML::Load(bytes);
+    if (!root.IsMap()) return fail(Errc::invalid, file + ": not a kubeconfig");
+    return Reader(file, root).read(std::string(context));
+  } catch (const YAML::Exception& error) {
+    return fail(Errc::invalid, file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+  }
+}
+
+}  // namespace holdfast::agent

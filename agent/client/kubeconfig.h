@@ -1,0 +1,36 @@
+// Reads a kubeconfig: which API server, and who we are to it.
+//
+// Understood: contexts, cluster server, certificate-authority(-data), insecure-skip-tls-verify,
+// tls-server-name; user client-certificate(-data), client-key(-data), token, tokenFile. Relative
+// file names are taken from the kubeconfig's own folder. Exec plugins, auth providers and
+// passwords are refused by name: an edge box has no helper programs to run.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "platform/http/client.h"
+#include "platform/result.h"
+
+namespace holdfast::agent {
+
+struct ClusterAccess {
+  bool tls = false;
+  net::HostPort server;
+  std::string path_prefix;  // of the server's URL, without a trailing slash: "" or "/clusters/a"
+  tls::ClientSettings tls_settings;
+  std::string token;
+  std::string token_file;  // read again as it changes; wins over `token`
+  std::string namespace_name;
+
+  // Errors: invalid (a certificate or key that OpenSSL refuses).
+  [[nodiscard]] Result<http::Endpoint> endpoint() const;
+};
+
+// `context` empty means current-context.
+// Errors: not_found or denied (a file), invalid, naming the file and the entry that is wrong.
+[[nodiscard]] Result<ClusterAccess> read_kubeconfig(const std::string& file,
+                                                    std::string_view context = {});
+
+}  // namespace holdfast::agent

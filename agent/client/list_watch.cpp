@@ -1,0 +1,197 @@
+#include "agent/client/list_watch.h"
+
+#include <boost/asio/this_coro.hpp>
+#include <deque>
+
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "sync/api/list_bytes.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace reflect = sync::reflect;
+using State = sync::Reflector::State;
+
+sync::Failure failure_of(const http::Response& response) {
+  const auto status = sync::parse_status(response.body);
+  if (status) {
+    sync::Failure failure = sync::failure_of(*status);
+    failure.http_status = response.status;
+    return failure;
+  }
+  return {.http_status = response.status,
+          .code = sync::to_errc(response.status, ""),
+          .what = "answered " + std::to_string(response.status)};
+}
+
+class Run {
+ public:
+  Run(ListWatchTarget target, ListWatchSource& source, ListWatchSink& sink, const Clock& clock,
+      Random& random)
+      : target_(std::move(target)),
+        source_(source),
+        sink_(sink),
+        clock_(clock),
+        reflector_(target_.reflector, random) {}
+
+  asio::awaitable<void> run() {
+    feed(reflect::Started{target_.resume_from});
+    for (;;) {
+      while (!actions_.empty()) {
+        reflect::Action action = std::move(actions_.front());
+        actions_.pop_front();
+        co_await perform(std::move(action));
+      }
+      if (reflector_.state() == State::watching) {
+        co_await read_watch();
+      } else {
+        co_await loop::sleep_until(reflector_.deadline());
+        feed(reflect::TimePassed{});
+      }
+    }
+  }
+
+ private:
+  void feed(reflect::Input input) {
+    for (auto& action : reflector_.step(clock_.mono(), std::move(input))) {
+      actions_.push_back(std::move(action));
+    }
+  }
+
+  asio::awaitable<void> perform(reflect::Action action) {
+    if (const auto* list = std::get_if<reflect::SendList>(&action)) {
+      co_await send_list(*list);
+    } else if (const auto* watch = std::get_if<reflect::OpenWatch>(&action)) {
+      co_await open_watch(*watch);
+    } else if (auto* replace = std::get_if<reflect::Replace>(&action)) {
+      sink_.replace(std::move(replace->items), replace->resource_version, head_);
+    } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
+      sink_.apply(apply->event);
+    } else if (const auto* bookmark = std::get_if<reflect::Bookmark>(&action)) {
+      sink_.bookmark(bookmark->resource_version);
+    } else if (std::holds_alternative<reflect::CloseWatch>(action)) {
+      close_watch();
+    } else if (const auto* warn = std::get_if<reflect::Warn>(&action)) {
+      log_warn("list-watch", {{"path", target_.path}, {"what", warn->what}});
+    }
+  }
+
+  [[nodiscard]] std::string target(http::Query query) const {
+    if (!target_.label_selector.empty()) query.set("labelSelector", target_.label_selector);
+    if (!target_.field_selector.empty()) query.set("fieldSelector", target_.field_selector);
+    const std::string text = query.encode();
+    return text.empty() ? target_.path : target_.path + "?" + text;
+  }
+
+  asio::awaitable<void> send_list(const reflect::SendList& list) {
+    http::Query query;
+    if (!list.resource_version.empty()) query.set("resourceVersion", list.resource_version);
+    if (list.limit > 0) query.set("limit", std::to_string(list.limit));
+    if (!list.continue_token.empty()) query.set("continue", list.continue_token);
+    ApiRequest request{.target = target(std::move(query))};
+    const auto response = co_await source_.send(std::move(request), false);
+    if (!response) {
+      feed(reflect::ListFailed{sync::failure_of(response.error())});
+    } else if (response->status != 200) {
+      feed(reflect::ListFailed{failure_of(*response)});
+    } else {
+      take_page(response->body);
+    }
+  }
+
+  void take_page(const std::string& body) {
+    auto list = sync::split_list(body);
+    if (!list) {
+      feed(reflect::ListFailed{sync::failure_of(list.error())});
+      return;
+    }
+    reflect::PageReceived page{.resource_version = list->head.resource_version,
+                               .continue_token = list->head.continue_token};
+    page.items.reserve(list->items.size());
+    for (const std::string_view item : list->items) page.items.emplace_back(item);
+    head_ = std::move(list->head);
+    feed(std::move(page));
+  }
+
+  asio::awaitable<void> open_watch(const reflect::OpenWatch& watch) {
+    http::Query query;
+    query.set("watch", "true");
+    query.set("allowWatchBookmarks", "true");
+    query.set("resourceVersion", watch.resource_version);
+    query.set("timeoutSeconds", std::to_string(watch.timeout_seconds));
+    ApiRequest request{.target = target(std::move(query))};
+    auto response = co_await source_.send(std::move(request), true);
+    if (!response) {
+      feed(reflect::WatchFailed{sync::failure_of(response.error())});
+    } else if (!response->stream) {
+      feed(reflect::WatchFailed{failure_of(*response)});
+    } else {
+      stream_ = std::move(response->stream);
+      frames_ = sync::FrameSplitter();
+      feed(reflect::WatchOpened{});
+    }
+  }
+
+  void close_watch() {
+    if (stream_) stream_->cancel();
+    stream_.reset();
+  }
+
+  // One piece of the watch, or its end, or the reflector's deadline.
+  asio::awaitable<void> read_watch() {
+    const auto stream = stream_;
+    loop::Timer limit(co_await asio::this_coro::executor, reflector_.deadline());
+    limit.async_wait([stream](const boost::system::error_code& ec) {
+      if (!ec) stream->cancel();
+    });
+    const auto piece = co_await stream->next();
+    const bool late = limit.cancel() == 0;
+    if (late) {
+      feed(reflect::TimePassed{});
+    } else if (!piece) {
+      feed(reflect::WatchFailed{sync::failure_of(piece.error())});
+    } else if (piece->empty()) {
+      feed(reflect::WatchEnded{});
+    } else {
+      take_piece(*piece);
+    }
+  }
+
+  void take_piece(const std::string& piece) {
+    const auto documents = frames_.feed(piece);
+    if (!documents) {
+      feed(reflect::WatchFailed{sync::failure_of(documents.error())});
+      return;
+    }
+    for (const std::string& document : *documents) {
+      auto event = sync::decode_event(document);
+      if (!event) {
+        feed(reflect::WatchFailed{sync::failure_of(event.error())});
+      } else {
+        feed(reflect::EventReceived{*std::move(event)});
+      }
+      if (reflector_.state() != State::watching) return;  // The rest is of a watch that is over.
+    }
+  }
+
+  ListWatchTarget target_;
+  ListWatchSource& source_;
+  ListWatchSink& sink_;
+  const Clock& clock_;
+  sync::Reflector reflector_;
+  std::deque<reflect::Action> actions_;
+  sync::ListHead head_;
+  std::shared_ptr<http::BodyStream> stream_;
+  sync::FrameSplitter frames_;
+};
+
+}  // namespace
+
+asio::awaitable<void> run_list_watch(ListWatchTarget target, ListWatchSource& source,
+                                     ListWatchSink& sink, const Clock& clock, Random& random) {
+  Run run(std::move(target), source, sink, clock, random);
+  co_await run.run();
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,51 @@
+// Runs a sync::Reflector against an API server: sends what it decides, feeds it what comes back.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <vector>
+
+#include "agent/client/api_client.h"
+#include "platform/random.h"
+#include "sync/api/list_bytes.h"
+#include "sync/watch/reflector.h"
+
+namespace holdfast::agent {
+
+// Where the requests go.
+class ListWatchSource {
+ public:
+  virtual ~ListWatchSource() = default;
+  // As ApiClient::send().
+  virtual asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) = 0;
+};
+
+// Who is told. Calls come in order and never after the task has ended.
+class ListWatchSink {
+ public:
+  virtual ~ListWatchSink() = default;
+  // These are all objects there are, as list items (without kind and apiVersion).
+  virtual void replace(std::vector<std::string> items, const std::string& version,
+                       const sync::ListHead& head) = 0;
+  // One object was added, modified or deleted; its bytes are those of a whole object.
+  virtual void apply(const sync::WatchEvent& event) = 0;
+  // Nothing happened up to this version.
+  virtual void bookmark(const std::string& version) = 0;
+};
+
+struct ListWatchTarget {
+  std::string path;  // "/api/v1/pods"
+  std::string label_selector;
+  std::string field_selector;
+  std::string resume_from;  // resourceVersion of what the sink has already; "": list first
+  sync::ReflectorConfig reflector = {};
+};
+
+// Lists and watches until the task is cancelled. Source, sink and random outlive it.
+asio::awaitable<void> run_list_watch(ListWatchTarget target, ListWatchSource& source,
+                                     ListWatchSink& sink, const Clock& clock, Random& random);
+
+}  // namespace holdfast::agent

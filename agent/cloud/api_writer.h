@@ -1,0 +1,45 @@
+// Performs the actions of the rules on an API server.
+//
+// A taint patch that conflicts is read and tried again here, as it is the same wish; a status
+// write that conflicts goes back to the rules with the node as it is now, for it may not be due
+// any more. Before a node is declared lost its lease is read: our watch may be the one that is
+// silent. Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/client/api_client.h"
+#include "agent/cloud/event_book.h"
+#include "agent/cloud/writer.h"
+#include "platform/random.h"
+#include "sync/lifecycle/options.h"
+
+namespace holdfast::agent {
+
+class ApiWriter final : public ClusterWriter {
+ public:
+  // All are borrowed and outlive it.
+  ApiWriter(ApiClient& client, const sync::lifecycle::Options& options, const Clock& clock,
+            Random& random)
+      : client_(client), options_(options), clock_(clock), random_(random) {}
+
+  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
+
+ private:
+  using Outcome = sync::lifecycle::Outcome;
+
+  asio::awaitable<Result<std::string>> send(ApiRequest request);
+  asio::awaitable<Result<sync::Node>> node(ApiRequest request);
+  asio::awaitable<Result<std::optional<WallTime>>> renewal_of(std::string node);
+  asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
+  asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
+  asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
+  asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
+
+  ApiClient& client_;
+  const sync::lifecycle::Options& options_;
+  const Clock& clock_;
+  Random& random_;
+  EventBook events_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,99 @@
+// One kind of object, from an API server's list and watch into the Cloud.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/client/list_watch.h"
+#include "platform/log.h"
+#include "sync/api/codec.h"
+#include "sync/api/object_header.h"
+
+namespace holdfast::agent {
+
+// T is an object of sync/api/types.h.
+template <class T>
+class Feed final : public ListWatchSink {
+ public:
+  using Name = std::pair<std::string, std::string>;  // namespace and name
+
+  // `set` gets every object that is there or changed, `remove` those that went, `heard` is called
+  // whenever anything came. What they refer to outlives the feed.
+  Feed(std::function<void(const T&)> set, std::function<void(const Name&)> remove,
+       std::function<void()> heard)
+      : set_(std::move(set)), remove_(std::move(remove)), heard_(std::move(heard)) {}
+
+  // Whether a whole list was received once.
+  [[nodiscard]] bool complete() const { return complete_; }
+  // Objects that could not be read.
+  [[nodiscard]] std::size_t malformed() const { return malformed_; }
+
+  void replace(std::vector<std::string> items, const std::string& /*version*/,
+               const sync::ListHead& /*head*/) override {
+    std::set<Name> there;
+    for (const std::string& item : items) {
+      const auto object = read(item);
+      if (!object) {
+        keep(item, there);
+        continue;
+      }
+      there.emplace(object->metadata.namespace_name, object->metadata.name);
+      set_(*object);
+    }
+    for (const Name& name : std::exchange(known_, std::move(there))) {
+      if (!known_.contains(name)) remove_(name);
+    }
+    complete_ = true;
+    heard_();
+  }
+
+  void apply(const sync::WatchEvent& event) override {
+    if (const auto object = read(event.object)) {
+      const Name name{object->metadata.namespace_name, object->metadata.name};
+      if (event.type == sync::WatchEvent::Type::deleted) {
+        known_.erase(name);
+        remove_(name);
+      } else {
+        known_.insert(name);
+        set_(*object);
+      }
+    }
+    heard_();
+  }
+
+  void bookmark(const std::string& /*version*/) override { heard_(); }
+
+ private:
+  // An object that cannot be read is skipped: it stays what it was for us.
+  Result<T> read(const std::string& bytes) {
+    constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+    auto object = sync::decode_bytes<T>(bytes, lean);
+    if (!object) {
+      ++malformed_;
+      log_warn("object skipped", {{"kind", T::kind}, {"error", object.error()}});
+    }
+    return object;
+  }
+
+  // What cannot be read may still have a name: then it is not gone.
+  static void keep(const std::string& bytes, std::set<Name>& there) {
+    const auto header = sync::read_header(bytes);
+    if (header) there.emplace(header->namespace_name, header->name);
+  }
+
+  std::function<void(const T&)> set_;
+  std::function<void(const Name&)> remove_;
+  std::function<void()> heard_;
+  std::set<Name> known_;
+  std::size_t malformed_ = 0;
+  bool complete_ = false;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,184 @@
+#include "agent/cloud/settings.h"
+
+#include <cmath>
+#include <map>
+
+namespace holdfast::agent {
+
+namespace lifecycle = sync::lifecycle;
+
+namespace {
+
+using Gates = std::map<std::string, bool>;
+
+// Known gates and what they are when nobody says otherwise.
+Gates default_gates() {
+  return {{"TaintBasedEvictions", true},
+          {"TaintNodesByCondition", true},
+          {"NodeLease", true},
+          {"NodeDisruptionExclusion", true},
+          {"LegacyNodeRoleBehavior", false},
+          {"PodDisruptionConditions", true},
+          {"SeparateTaintEvictionController", true},
+          {"TaintTolerationComparisonOperators", false}};
+}
+
+Result<Gates> read_gates(const std::vector<std::string>& texts) {
+  Gates gates = default_gates();
+  for (const std::string& text : texts) {
+    const auto at = text.find('=');
+    const std::string name = text.substr(0, at);
+    const std::string value = at == std::string::npos ? "" : text.substr(at + 1);
+    if (!gates.contains(name)) {
+      return fail(Errc::invalid, "--feature-gates: unknown gate \"" + name + "\"");
+    }
+    if (value != "true" && value != "false") {
+      return fail(Errc::invalid, "--feature-gates: " + name + " must be true or false");
+    }
+    gates[name] = value == "true";
+  }
+  return gates;
+}
+
+// Upstream's names, old and new, and short ones.
+constexpr std::string_view lifecycle_names[] = {"node-lifecycle", "node-lifecycle-controller",
+                                                "nodelifecycle"};
+constexpr std::string_view eviction_names[] = {"taint-eviction", "taint-eviction-controller"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
+  for (const std::string_view known : names) {
+    if (known == name) return true;
+  }
+  return false;
+}
+
+Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names) {
+  bool all = false;
+  for (const std::string& name : names) all = all || name == "*";
+  lifecycle::Parts parts{all, all};
+  for (const std::string& text : names) {
+    if (text == "*") continue;
+    const bool off = text.starts_with('-');
+    const std::string_view name = std::string_view(text).substr(off ? 1 : 0);
+    if (is_one_of(name, lifecycle_names)) {
+      parts.node_lifecycle = !off;
+    } else if (is_one_of(name, eviction_names)) {
+      parts.taint_eviction = !off;
+    } else {
+      return fail(Errc::invalid, "--controllers: unknown controller \"" + text +
+                                     "\"; known are node-lifecycle and taint-eviction");
+    }
+  }
+  return parts;
+}
+
+Result<lifecycle::AutonomyMode> read_mode(const std::string& text) {
+  if (text == "withhold") return lifecycle::AutonomyMode::withhold;
+  if (text == "openyurt") return lifecycle::AutonomyMode::openyurt;
+  if (text == "off") return lifecycle::AutonomyMode::off;
+  return fail(Errc::invalid,
+              "--autonomy-mode: \"" + text + "\" is none of withhold, openyurt, off");
+}
+
+Status check(bool good, const std::string& complaint) {
+  if (good) return {};
+  return fail(Errc::invalid, complaint);
+}
+
+Status check_ranges(const CloudSettings& settings) {
+  const auto positive = [](Duration value, const char* name) {
+    return check(value > Duration::zero(), std::string(name) + " must be above zero");
+  };
+  const auto rate = [](double value, const char* name) {
+    return check(std::isfinite(value) && value >= 0, std::string(name) + " must not be negative");
+  };
+  const Status checks[] = {
+      positive(settings.node_monitor_period, "--node-monitor-period"),
+      positive(settings.node_monitor_grace_period, "--node-monitor-grace-period"),
+      positive(settings.node_startup_grace_period, "--node-startup-grace-period"),
+      positive(settings.pod_eviction_timeout, "--pod-eviction-timeout"),
+      rate(settings.node_eviction_rate, "--node-eviction-rate"),
+      rate(settings.secondary_node_eviction_rate, "--secondary-node-eviction-rate"),
+      check(settings.secondary_node_eviction_rate <= settings.node_eviction_rate,
+            "--secondary-node-eviction-rate must not be above --node-eviction-rate"),
+      check(settings.large_cluster_size_threshold >= 0,
+            "--large-cluster-size-threshold must not be negative"),
+      check(settings.unhealthy_zone_threshold >= 0 && settings.unhealthy_zone_threshold <= 1,
+            "--unhealthy-zone-threshold must lie between 0 and 1"),
+      check(settings.node_monitor_grace_period > settings.node_monitor_period,
+            "--node-monitor-grace-period must be above --node-monitor-period"),
+      check(settings.concurrent_node_updates > 0, "--concurrent-node-updates must be above zero"),
+  };
+  for (const Status& status : checks) {
+    if (!status) return fail(status.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_options(config::Options& options, CloudSettings& settings) {
+  options.add("kubeconfig", settings.kubeconfig, "how to reach the API server, and as whom");
+  options.add("context", settings.context, "context of the kubeconfig; empty: its current one");
+  options.add("log-level", settings.log_level, "debug, info, warn, error or off");
+  options.add("node-monitor-period", settings.node_monitor_period,
+              "pause between two looks at all nodes");
+  options.add("node-monitor-grace-period", settings.node_monitor_grace_period,
+              "silence after which a node is lost");
+  options.add("node-startup-grace-period", settings.node_startup_grace_period,
+              "the same for a node that has not reported yet");
+  options.add("pod-eviction-timeout", settings.pod_eviction_timeout,
+              "silence after which pods are deleted, with --enable-taint-manager=false");
+  options.add("enable-taint-manager", settings.enable_taint_manager,
+              "evict by NoExecute taints; false: delete pods after --pod-eviction-timeout");
+  options.add("node-eviction-rate", settings.node_eviction_rate,
+              "nodes a second of a zone that may be evicted");
+  options.add("secondary-node-eviction-rate", settings.secondary_node_eviction_rate,
+              "the same for a large zone in partial disruption");
+  options.add("large-cluster-size-threshold", settings.large_cluster_size_threshold,
+              "nodes of a zone from above which it counts as large");
+  options.add("unhealthy-zone-threshold", settings.unhealthy_zone_threshold,
+              "share of lost nodes at which a zone is in partial disruption");
+  options.add("autonomy-mode", settings.autonomy_mode,
+              "what OpenYurt's autonomy annotations do: withhold (evictions), openyurt, off");
+  options.add("controllers", settings.controllers,
+              "which to run: *, node-lifecycle, taint-eviction; -name turns one off");
+  options.add("feature-gates", settings.feature_gates, "Name=true|false, as upstream's");
+  options.add("concurrent-node-updates", settings.concurrent_node_updates,
+              "writes under way at one time");
+}
+
+Result<CloudPlan> plan_of(const CloudSettings& settings) {
+  if (auto ranges = check_ranges(settings); !ranges) return fail(ranges.error());
+  TRY(const Gates gates, read_gates(settings.feature_gates));
+  CloudPlan plan;
+  TRY(plan.parts, read_controllers(settings.controllers));
+  lifecycle::Options& rules = plan.rules;
+  TRY(rules.autonomy, read_mode(settings.autonomy_mode));
+  rules.monitor_period = settings.node_monitor_period;
+  rules.monitor_grace = settings.node_monitor_grace_period;
+  rules.startup_grace = settings.node_startup_grace_period;
+  rules.pod_eviction_timeout = settings.pod_eviction_timeout;
+  rules.eviction_rate = static_cast<float>(settings.node_eviction_rate);
+  rules.secondary_eviction_rate = static_cast<float>(settings.secondary_node_eviction_rate);
+  rules.large_cluster_size = static_cast<std::size_t>(settings.large_cluster_size_threshold);
+  rules.unhealthy_zone_threshold = static_cast<float>(settings.unhealthy_zone_threshold);
+  rules.taint_based_evictions = settings.enable_taint_manager && gates.at("TaintBasedEvictions");
+  rules.taint_by_condition = gates.at("TaintNodesByCondition");
+  rules.node_leases = gates.at("NodeLease");
+  rules.exclude_from_disruption = gates.at("NodeDisruptionExclusion");
+  rules.legacy_node_role = gates.at("LegacyNodeRoleBehavior");
+  rules.disruption_condition = gates.at("PodDisruptionConditions");
+  rules.comparison_tolerations = gates.at("TaintTolerationComparisonOperators");
+  // Before they were separate, one was switched off with the other.
+  if (!gates.at("SeparateTaintEvictionController") && !plan.parts.node_lifecycle) {
+    plan.parts.taint_eviction = false;
+  }
+  if (!plan.parts.node_lifecycle && !plan.parts.taint_eviction) {
+    return fail(Errc::invalid, "--controllers: nothing is left to run");
+  }
+  return plan;
+}
+
+}  // namespace holdfast::agent

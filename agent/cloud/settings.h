@@ -1,0 +1,46 @@
+// The flags of holdfast-cloud: kube-controller-manager's names and defaults where it has them.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/config/options.h"
+#include "platform/result.h"
+#include "sync/lifecycle/controller.h"
+#include "sync/lifecycle/options.h"
+
+namespace holdfast::agent {
+
+struct CloudSettings {
+  std::string kubeconfig;
+  std::string context;
+  std::string log_level = "info";
+
+  Duration node_monitor_period = std::chrono::seconds(5);
+  Duration node_monitor_grace_period = std::chrono::seconds(50);
+  Duration node_startup_grace_period = std::chrono::seconds(60);
+  Duration pod_eviction_timeout = std::chrono::minutes(5);
+  bool enable_taint_manager = true;
+  double node_eviction_rate = 0.1;
+  double secondary_node_eviction_rate = 0.01;
+  int large_cluster_size_threshold = 50;
+  double unhealthy_zone_threshold = 0.55;
+  std::string autonomy_mode = "withhold";
+  std::vector<std::string> controllers = {"*"};
+  std::vector<std::string> feature_gates;
+  int concurrent_node_updates = 32;
+};
+
+void add_options(config::Options& options, CloudSettings& settings);
+
+// What the settings come to.
+struct CloudPlan {
+  sync::lifecycle::Options rules;
+  sync::lifecycle::Parts parts;
+};
+
+// Errors: invalid, naming the flag that contradicts itself or another one.
+[[nodiscard]] Result<CloudPlan> plan_of(const CloudSettings& settings);
+
+}  // namespace holdfast::agent

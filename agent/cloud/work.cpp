@@ -1,0 +1,107 @@
+#include "agent/cloud/work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/check.h"
+
+namespace holdfast::agent {
+
+namespace lifecycle = sync::lifecycle;
+
+namespace {
+
+constexpr std::size_t event_urgency = 5;
+
+// That a node is lost first, then what follows from it; telling about it last.
+std::size_t urgency_of(const lifecycle::Action& action) {
+  if (std::holds_alternative<lifecycle::UpdateNodeStatus>(action)) return 0;
+  if (std::holds_alternative<lifecycle::PatchTaints>(action)) return 1;
+  if (std::holds_alternative<lifecycle::MarkPodNotReady>(action)) return 3;
+  if (std::holds_alternative<lifecycle::PatchLabels>(action)) return 4;
+  if (std::holds_alternative<lifecycle::RecordEvent>(action)) return event_urgency;
+  return 2;
+}
+
+// What must not be written twice at once; empty for events.
+std::string object_of(const lifecycle::Action& action) {
+  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) return update->node;
+  if (const auto* taints = std::get_if<lifecycle::PatchTaints>(&action)) return taints->node;
+  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) return labels->node;
+  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) return mark->pod.key();
+  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) return lost->pod.key();
+  if (const auto* hit = std::get_if<lifecycle::MarkPodDisrupted>(&action)) return hit->pod.key();
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) {
+    return deletion->pod.key();
+  }
+  return {};
+}
+
+}  // namespace
+
+Work::Work(asio::any_io_executor executor, ClusterWriter& writer, Settled settled,
+           WorkLimits limits)
+    : writer_(writer), settled_(std::move(settled)), limits_(limits), tasks_(std::move(executor)) {
+  CHECK(limits_.at_once > 0);
+}
+
+void Work::add(lifecycle::Actions actions) {
+  for (lifecycle::Action& action : actions) {
+    const std::size_t urgency = urgency_of(action);
+    if (urgency == event_urgency && queues_[urgency].size() >= limits_.events) {
+      ++events_dropped_;
+      continue;
+    }
+    queues_[urgency].push_back(std::move(action));
+  }
+  pump();
+}
+
+asio::awaitable<void> Work::stop(MonoTime deadline) {
+  for (auto& queue : queues_) queue.clear();
+  limits_.at_once = 0;
+  const bool ended = co_await tasks_.join_until(deadline);
+  if (ended) co_return;
+  tasks_.cancel();
+  co_await tasks_.join();
+}
+
+std::size_t Work::waiting() const {
+  std::size_t count = 0;
+  for (const auto& queue : queues_) count += queue.size();
+  return count;
+}
+
+void Work::pump() {
+  lifecycle::Action action;
+  while (under_way_ < limits_.at_once && take(action)) {
+    ++under_way_;
+    tasks_.spawn("write", perform(std::move(action)));
+  }
+}
+
+// The most urgent action whose object is not being written.
+bool Work::take(lifecycle::Action& action) {
+  for (auto& queue : queues_) {
+    const auto free = std::find_if(queue.begin(), queue.end(), [this](const auto& one) {
+      return !busy_.contains(object_of(one));
+    });
+    if (free == queue.end()) continue;
+    action = std::move(*free);
+    queue.erase(free);
+    const std::string object = object_of(action);
+    if (!object.empty()) busy_.insert(object);
+    return true;
+  }
+  return false;
+}
+
+asio::awaitable<void> Work::perform(lifecycle::Action action) {
+  const lifecycle::Outcome outcome = co_await writer_.perform(action);
+  --under_way_;
+  busy_.erase(object_of(action));
+  settled_(action, outcome);
+  pump();
+}
+
+}  // namespace holdfast::agent

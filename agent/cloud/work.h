@@ -1,0 +1,58 @@
+// The writes that wait: most urgent first, a few at a time, never two at once for one object.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_set>
+
+#include "agent/cloud/writer.h"
+#include "platform/loop/tasks.h"
+#include "sync/lifecycle/actions.h"
+
+namespace holdfast::agent {
+
+struct WorkLimits {
+  std::size_t at_once = 32;   // writes under way
+  std::size_t events = 1000;  // waiting; more are dropped, as upstream
+};
+
+class Work {
+ public:
+  using Settled =
+      std::function<void(const sync::lifecycle::Action&, const sync::lifecycle::Outcome&)>;
+
+  // `writer` and what `settled` refers to outlive it.
+  Work(asio::any_io_executor executor, ClusterWriter& writer, Settled settled, WorkLimits limits);
+
+  void add(sync::lifecycle::Actions actions);
+
+  // Drops what waits; waits for what is under way, and cuts it off at `deadline`.
+  asio::awaitable<void> stop(MonoTime deadline);
+
+  [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] std::size_t under_way() const { return under_way_; }
+  [[nodiscard]] std::size_t events_dropped() const { return events_dropped_; }
+
+ private:
+  static constexpr std::size_t urgencies = 6;
+
+  void pump();
+  bool take(sync::lifecycle::Action& action);
+  asio::awaitable<void> perform(sync::lifecycle::Action action);
+
+  ClusterWriter& writer_;
+  Settled settled_;
+  WorkLimits limits_;
+  std::array<std::deque<sync::lifecycle::Action>, urgencies> queues_;
+  std::unordered_set<std::string> busy_;  // objects that are being written
+  std::size_t under_way_ = 0;
+  std::size_t events_dropped_ = 0;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,98 @@
+// holdfastctl: what an edge agent has, does and did; works with a dead agent, too.
+
+#include <cstdio>
+
+#include "agent/ctl/show.h"
+#include "agent/ctl/source.h"
+#include "platform/config/options.h"
+#include "platform/log.h"
+#include "platform/loop/program.h"
+
+namespace holdfast::agent {
+namespace {
+
+struct Settings {
+  std::string data_dir = "/var/lib/holdfast";
+  std::string resource = "pods";
+  std::string subject;
+  std::string kind;
+  std::string name;  // NAMESPACE/NAME
+  bool json = false;
+};
+
+int refuse(const Error& error) {
+  (void)std::fprintf(stderr, "holdfastctl: %s\n", error.what.c_str());
+  return error.code == Errc::invalid ? 2 : 1;
+}
+
+int print(const Result<std::string>& text) {
+  if (!text) return refuse(text.error());
+  (void)std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+asio::awaitable<Result<std::string>> explain(Source& source, std::string name) {
+  const std::size_t slash = name.find('/');
+  const std::string space = slash == std::string::npos ? "default" : name.substr(0, slash);
+  if (slash != std::string::npos) name.erase(0, slash + 1);
+  CO_TRY(const std::string status, co_await source.status());
+  CO_TRY(const std::string pods, co_await source.objects("pods"));
+  std::string subject = "pods/" + space + "/" + name;
+  CO_TRY(const std::string journal, co_await source.journal(std::move(subject)));
+  co_return explain_pod(space, name, {.status = status, .pods = pods, .journal = journal});
+}
+
+asio::awaitable<Result<std::string>> answer(Source& source, const std::string& command,
+                                            const Settings& settings) {
+  if (command == "explain") co_return co_await explain(source, settings.name);
+  if (command == "status") {
+    CO_TRY(std::string status, co_await source.status());
+    if (settings.json) co_return status;
+    co_return show_status(status);
+  }
+  if (command == "objects") {
+    CO_TRY(std::string objects, co_await source.objects(settings.resource));
+    if (settings.json) co_return objects;
+    co_return show_objects(objects);
+  }
+  CO_TRY(std::string journal, co_await source.journal(settings.subject));
+  if (settings.json) co_return journal;
+  co_return show_journal(journal);
+}
+
+asio::awaitable<int> serve(const std::string& command, const Settings& settings) {
+  const SystemClock clock;
+  auto source = open_source(settings.data_dir, clock);
+  if (!source) co_return refuse(source.error());
+  const auto text = co_await answer(**source, command, settings);
+  co_return print(text);
+}
+
+int run(int argc, const char* const* argv) {
+  Settings settings;
+  config::Options options("holdfastctl", "Shows what an edge agent has, does and did.");
+  options.add("data-dir", settings.data_dir, "the agent's data directory");
+  options.add("json", settings.json, "print the document instead of a table");
+  options.begin_command("status", "link, outbox and cache in numbers");
+  options.begin_command("objects", "what is cached");
+  options.add("resource", settings.resource, "pods, nodes, configmaps, ...");
+  options.begin_command("journal", "what was decided, and why");
+  options.add("subject", settings.subject, "of one object: pods/NAMESPACE/NAME");
+  options.begin_command("explain", "why a pod is as it is");
+  options.add_positional("kind", settings.kind, "pod");
+  options.add_positional("name", settings.name, "NAMESPACE/NAME");
+  const auto parsed = options.parse(argc, argv);
+  if (!parsed) return refuse(parsed.error());
+  if (!parsed->to_print.empty()) return print(parsed->to_print);
+  if (parsed->command == "explain" && settings.kind != "pod") {
+    return refuse({Errc::invalid, "only pods can be explained, not \"" + settings.kind + "\""});
+  }
+  set_log_level(LogLevel::warn);
+  const std::string command = parsed->command;
+  return loop::run([&command, &settings](loop::Stop&) { return serve(command, settings); });
+}
+
+}  // namespace
+}  // namespace holdfast::agent
+
+int main(int argc, char** argv) { return holdfast::agent::run(argc, argv); }

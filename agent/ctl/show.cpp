@@ -1,0 +1,171 @@
+#include "agent/ctl/show.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "platform/time.h"
+#include "sync/api/codec.h"
+#include "sync/autonomy/version.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace json = sync::json;
+
+using Row = std::vector<std::string>;
+
+// Columns as wide as their widest cell, two blanks between.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += row[i];
+      if (i + 1 < row.size()) text.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+const json::value* dig(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = &value;
+  for (const std::string_view name : path) {
+    const json::object* object = at == nullptr ? nullptr : at->if_object();
+    at = object == nullptr ? nullptr : object->if_contains(name);
+  }
+  return at;
+}
+
+// A scalar as it is printed; "-" when there is none.
+std::string text_of(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* found = dig(value, path);
+  if (found == nullptr || found->is_null()) return "-";
+  if (found->is_string()) return std::string(found->get_string());
+  if (found->is_double()) return std::to_string(static_cast<std::int64_t>(found->get_double()));
+  return sync::serialize(*found);
+}
+
+Result<json::array> parse_array(std::string_view document) {
+  TRY(json::value value, sync::parse_json(document));
+  if (!value.is_array()) return fail(Errc::invalid, "not a list");
+  return std::move(value.get_array());
+}
+
+std::string link_line(const json::value& status) {
+  const std::string state = text_of(status, {"link", "state"});
+  const std::string reason = text_of(status, {"link", "reason"});
+  if (reason == "-") return state;
+  return state + " for " + text_of(status, {"link", "for_seconds"}) + " s (" + reason + ")";
+}
+
+std::string full_name(const json::value& object) {
+  const std::string space = text_of(object, {"metadata", "namespace"});
+  const std::string name = text_of(object, {"metadata", "name"});
+  return space == "-" ? name : space + "/" + name;
+}
+
+std::string journal_table(const json::array& records) {
+  std::vector<Row> rows{{"SEQ", "AT", "KIND", "SUBJECT", "WHAT"}};
+  for (const json::value& record : records) {
+    rows.push_back({text_of(record, {"seq"}), text_of(record, {"at"}), text_of(record, {"kind"}),
+                    text_of(record, {"subject"}), text_of(record, {"what"})});
+  }
+  return table(rows);
+}
+
+std::string toleration_line(const sync::Toleration& toleration) {
+  std::string line = "  tolerates " + (toleration.key.empty() ? "everything" : toleration.key);
+  if (!toleration.effect.empty()) line += ":" + toleration.effect;
+  if (!toleration.toleration_seconds) return line + " for ever\n";
+  return line + " for " + std::to_string(*toleration.toleration_seconds) + " s\n";
+}
+
+std::string pod_facts(const sync::Pod& pod) {
+  std::string text = "  phase " + pod.status.phase + ", on node " + pod.spec.node_name + "\n";
+  for (const sync::ContainerStatus& container : pod.status.container_statuses) {
+    text += "  container " + container.name + ": " + (container.ready ? "ready" : "not ready") +
+            ", restarted " + std::to_string(container.restart_count) + " times\n";
+  }
+  if (pod.metadata.deletion_timestamp) {
+    text += "  deletion was asked for; it may run until " +
+            format_rfc3339(*pod.metadata.deletion_timestamp) + "\n";
+  }
+  for (const sync::Toleration& toleration : pod.spec.tolerations) {
+    if (toleration.effect.empty() || toleration.effect == "NoExecute") {
+      text += toleration_line(toleration);
+    }
+  }
+  const bool local = sync::parse_version(pod.metadata.resource_version).has_value() &&
+                     sync::is_local_version(pod.metadata.resource_version);
+  if (local) text += "  its status was changed here and waits for the cloud\n";
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> show_status(std::string_view document) {
+  TRY(const json::value status, sync::parse_json(document));
+  return table({{"node", text_of(status, {"node"})},
+                {"link", link_line(status)},
+                {"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
+                               text_of(status, {"outbox", "bytes"}) + " bytes"},
+                {"cache", text_of(status, {"cache", "objects"}) + " objects, " +
+                              text_of(status, {"cache", "bytes"}) + " bytes, " +
+                              text_of(status, {"cache", "complete_scopes"}) + " of " +
+                              text_of(status, {"cache", "scopes"}) + " scopes complete"},
+                {"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
+                               text_of(status, {"uplink", "bytes_received"}) + " received"}});
+}
+
+Result<std::string> show_objects(std::string_view document) {
+  TRY(const json::array objects, parse_array(document));
+  std::vector<Row> rows{{"NAME", "VERSION", "CREATED", "STATUS"}};
+  for (const json::value& object : objects) {
+    rows.push_back({full_name(object), text_of(object, {"metadata", "resourceVersion"}),
+                    text_of(object, {"metadata", "creationTimestamp"}),
+                    text_of(object, {"status", "phase"})});
+  }
+  return table(rows);
+}
+
+Result<std::string> show_journal(std::string_view document) {
+  TRY(const json::array records, parse_array(document));
+  return journal_table(records);
+}
+
+Result<std::string> explain_pod(std::string_view namespace_name, std::string_view name,
+                                const PodDocuments& documents) {
+  TRY(const json::value status, sync::parse_json(documents.status));
+  TRY(const json::array pods, parse_array(documents.pods));
+  TRY(const json::array journal, parse_array(documents.journal));
+  std::string text = "pod " + std::string(namespace_name) + "/" + std::string(name) + "\n";
+  const json::value* found = nullptr;
+  for (const json::value& pod : pods) {
+    if (text_of(pod, {"metadata", "namespace"}) == namespace_name &&
+        text_of(pod, {"metadata", "name"}) == name) {
+      found = &pod;
+    }
+  }
+  if (found == nullptr) {
+    text += "  not known here: no complete list of pods has it\n";
+  } else {
+    TRY(const sync::Pod pod, sync::decode<sync::Pod>(*found));
+    text += pod_facts(pod);
+  }
+  text += "  link: " + link_line(status) + "\n";
+  if (text_of(status, {"link", "state"}) == "offline") {
+    text +=
+        "  while the link is offline the pod is kept as it is: only a complete list from the\n"
+        "  cloud can remove it\n";
+  }
+  if (journal.empty()) return text + "  nothing about it is in the journal\n";
+  return text + "journal\n" + journal_table(journal);
+}
+
+}  // namespace holdfast::agent

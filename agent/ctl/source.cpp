@@ -1,0 +1,142 @@
+#include "agent/ctl/source.h"
+
+#include <filesystem>
+#include <map>
+
+#include "agent/edge/endpoints.h"
+#include "agent/edge/journal_json.h"
+#include "agent/edge/ledger.h"
+#include "agent/edge/scopes.h"
+#include "platform/fs/file.h"
+#include "platform/http/client.h"
+#include "sync/api/json.h"
+#include "sync/api/list_bytes.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace json = sync::json;
+
+constexpr auto answer_limit = std::chrono::seconds(5);
+constexpr std::size_t journal_rows = 10'000;
+
+class LiveSource final : public Source {
+ public:
+  LiveSource(net::HostPort admin, const Clock& clock)
+      : client_(http::Endpoint{.at = std::move(admin)}), clock_(clock) {}
+
+  asio::awaitable<Result<std::string>> status() override { return get("/v1/status"); }
+  asio::awaitable<Result<std::string>> objects(std::string resource) override {
+    http::Query query;
+    query.set("resource", std::move(resource));
+    return get("/v1/objects?" + query.encode());
+  }
+  asio::awaitable<Result<std::string>> journal(std::string subject) override {
+    http::Query query;
+    query.set("subject", std::move(subject));
+    query.set("limit", std::to_string(journal_rows));
+    return get("/v1/journal?" + query.encode());
+  }
+
+ private:
+  asio::awaitable<Result<std::string>> get(std::string target) {
+    http::Request request{.target = std::move(target)};
+    auto answer = co_await client_.send(std::move(request), clock_.mono() + answer_limit);
+    if (!answer) co_return fail("ask the agent", answer.error());
+    if (answer->status == 200) co_return std::move(answer->body);
+    co_return fail(Errc::unavailable, "the agent answered " + std::to_string(answer->status));
+  }
+
+  http::Client client_;
+  const Clock& clock_;
+};
+
+// Without setting a damaged file aside: that is the agent's to decide.
+Result<store::Database> open_file(const std::filesystem::path& file, const store::Schema& schema) {
+  TRY(store::Database database, store::Database::open(file, {}));
+  if (auto migrated = store::migrate(database, schema); !migrated) return fail(migrated.error());
+  return database;
+}
+
+// A dead agent's files. The lock keeps a new agent from starting meanwhile.
+class FileSource final : public Source {
+ public:
+  static Result<std::unique_ptr<Source>> open(const std::filesystem::path& dir, fs::FileLock lock,
+                                              const Clock& clock) {
+    std::unique_ptr<FileSource> made(new FileSource(std::move(lock)));
+    TRY(store::Database cache, open_file(dir / "cache.db", store::cache_schema()));
+    made->cache_database_ = std::make_unique<store::Database>(std::move(cache));
+    made->cache_ = std::make_unique<store::Cache>(*made->cache_database_);
+    made->answers_ = std::make_unique<store::Answers>(*made->cache_database_);
+    TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
+    made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
+    TRY(made->ledger_, Ledger::open(*made->outbox_database_, clock));
+    return std::unique_ptr<Source>(std::move(made));
+  }
+
+  asio::awaitable<Result<std::string>> status() override {
+    CO_TRY(const std::vector<store::Scope> scopes, cache_->scopes());
+    CO_TRY(const store::CacheSize size, cache_->size());
+    CO_TRY(const store::OutboxSize outbox, ledger_->outbox().size());
+    std::int64_t complete = 0;
+    for (const store::Scope& scope : scopes) complete += scope.complete ? 1 : 0;
+    const json::object status{
+        {"link", json::object{{"state", "agent not running"}}},
+        {"outbox", json::object{{"entries", outbox.entries}, {"bytes", outbox.bytes}}},
+        {"cache", json::object{{"scopes", scopes.size()},
+                               {"complete_scopes", complete},
+                               {"objects", size.objects},
+                               {"bytes", size.bytes}}}};
+    co_return sync::serialize(status);
+  }
+
+  asio::awaitable<Result<std::string>> objects(std::string resource) override {
+    CO_TRY(const std::vector<store::Scope> scopes, cache_->scopes());
+    std::map<store::ObjectName, std::string> found;
+    for (const store::Scope& scope : scopes) {
+      if (scope.key.resource != resource || !scope.complete) continue;
+      CO_TRY(const auto kind, find_kind(*answers_, scope.key));
+      if (!kind) continue;
+      CO_TRY(const std::vector<store::CachedObject> rows, cache_->list(scope.id));
+      for (const store::CachedObject& row : rows) {
+        found[row.name] = sync::standalone(row.bytes, kind->kind, kind->api_version);
+      }
+    }
+    std::string body = "[";
+    for (const auto& [name, object] : found) body += (body.size() > 1 ? ",\n" : "") + object;
+    co_return body + "]";
+  }
+
+  asio::awaitable<Result<std::string>> journal(std::string subject) override {
+    const store::JournalQuery query{.limit = journal_rows, .subject = std::move(subject)};
+    CO_TRY(const std::vector<store::Record> records, ledger_->journal().read(query));
+    co_return journal_json(records);
+  }
+
+ private:
+  explicit FileSource(fs::FileLock lock) : lock_(std::move(lock)) {}
+
+  fs::FileLock lock_;
+  std::unique_ptr<store::Database> cache_database_;
+  std::unique_ptr<store::Database> outbox_database_;
+  std::unique_ptr<store::Cache> cache_;
+  std::unique_ptr<store::Answers> answers_;
+  std::unique_ptr<Ledger> ledger_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open_source(const std::string& data_dir, const Clock& clock) {
+  const std::filesystem::path dir(data_dir);
+  std::error_code ec;
+  if (!std::filesystem::exists(dir / "cache.db", ec)) {
+    return fail(Errc::not_found, data_dir + ": no agent has run here");
+  }
+  auto lock = fs::FileLock::take(dir / "lock");
+  if (lock) return FileSource::open(dir, *std::move(lock), clock);
+  if (lock.error().code != Errc::conflict) return fail(lock.error());
+  TRY(const Endpoints endpoints, read_endpoints(dir));
+  return std::unique_ptr<Source>(std::make_unique<LiveSource>(endpoints.admin, clock));
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,32 @@
+// Where holdfastctl gets its answers: from the living agent's admin endpoint, or from a dead one's
+// files. Both give the same JSON documents.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "platform/result.h"
+#include "platform/time.h"
+
+namespace holdfast::agent {
+
+namespace asio = boost::asio;
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // As the admin endpoint's /v1/status, /v1/objects and /v1/journal (agent/edge/admin.h).
+  virtual asio::awaitable<Result<std::string>> status() = 0;
+  virtual asio::awaitable<Result<std::string>> objects(std::string resource) = 0;
+  virtual asio::awaitable<Result<std::string>> journal(std::string subject) = 0;
+};
+
+// The agent that runs on `data_dir`, found by the endpoints it wrote there; or, when none runs, the
+// files themselves, kept from a starting agent while they are read.
+// Errors: not_found (no agent ever ran there), denied, the disk's.
+[[nodiscard]] Result<std::unique_ptr<Source>> open_source(const std::string& data_dir,
+                                                          const Clock& clock);
+
+}  // namespace holdfast::agent

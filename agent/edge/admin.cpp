@@ -1,0 +1,178 @@
+#include "agent/edge/admin.h"
+
+#include "agent/edge/answer.h"
+#include "agent/edge/journal_json.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/api/json.h"
+#include "sync/api/list_bytes.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace json = sync::json;
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+http::Response document(const json::value& value) {
+  return json_response(200, sync::serialize(value) + "\n");
+}
+
+http::Response plain(int status, std::string text) {
+  return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = std::move(text)};
+}
+
+json::object link_json(const sync::Link& link, MonoTime now) {
+  return {{"state", to_string(link.state())},
+          {"for_seconds", seconds(now - link.since())},
+          {"reason", link.reason()}};
+}
+
+// How much is cached.
+struct Extent {
+  std::size_t complete = 0;  // scopes
+  std::size_t objects = 0;
+  std::size_t bytes = 0;
+};
+
+Extent extent_of(const Scopes& scopes) {
+  Extent extent;
+  for (const auto& [key, scope] : scopes.all()) {
+    if (scope->cache().complete()) ++extent.complete;
+    extent.objects += scope->cache().objects().size();
+    for (const auto& [name, object] : scope->cache().objects()) {
+      extent.bytes += object.bytes->size();
+    }
+  }
+  return extent;
+}
+
+}  // namespace
+
+Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+             const Clock& clock)
+    : options_(options), scopes_(scopes), uplink_(uplink), ledger_(ledger), clock_(clock) {}
+
+asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
+  http::Response response;
+  const auto query = http::Query::parse(request.query());
+  if (request.method != http::Method::get) {
+    response = status_problem(405, "only GET is served here");
+  } else if (!query) {
+    response = status_problem(400, query.error().what);
+  } else {
+    response = answer(request, *query);
+  }
+  co_return response;
+}
+
+http::Response Admin::answer(const http::Request& request, const http::Query& query) {
+  const std::string_view path = request.path();
+  if (path == "/healthz" || path == "/livez" || path == "/v1/healthz") return plain(200, "ok");
+  if (path == "/readyz" || path == "/v1/readyz") return ready();
+  if (path == "/metrics") return metrics();
+  if (path == "/v1/status") return status();
+  if (path == "/v1/link") return link();
+  if (path == "/v1/scopes") return scopes();
+  if (path == "/v1/objects") return objects(query);
+  if (path == "/v1/journal") return journal(query);
+  return status_problem(404, "no such page: " + std::string(path));
+}
+
+http::Response Admin::ready() const {
+  bool cached = false;
+  for (const auto& [key, scope] : scopes_.all()) cached = cached || scope->cache().complete();
+  if (cached || uplink_.link().may_ask()) return plain(200, "ok");
+  return plain(503, "nothing is cached and the cloud is out of reach: " + uplink_.link().reason());
+}
+
+http::Response Admin::link() const { return document(link_json(uplink_.link(), clock_.mono())); }
+
+http::Response Admin::metrics() {
+  using sync::LinkState;
+  for (const LinkState state :
+       {LinkState::connected, LinkState::suspect, LinkState::offline, LinkState::rejoining}) {
+    metrics_
+        .gauge("holdfast_edge_link_state", "1 for the state that the link is in.",
+               {{"state", std::string(to_string(state))}})
+        .set(uplink_.link().state() == state ? 1 : 0);
+  }
+  const Extent extent = extent_of(scopes_);
+  const auto gauge = [this](const char* name, const char* help, auto value) {
+    metrics_.gauge(name, help).set(static_cast<double>(value));
+  };
+  gauge("holdfast_edge_scopes", "Cached lists.", scopes_.all().size());
+  gauge("holdfast_edge_scopes_complete", "Cached lists that were completely received.",
+        extent.complete);
+  gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
+  gauge("holdfast_edge_cache_bytes", "Bytes of these objects.", extent.bytes);
+  if (const auto outbox = ledger_.outbox().size()) {
+    gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
+    gauge("holdfast_edge_outbox_bytes", "Bytes of these writes.", outbox->bytes);
+  }
+  const http::Traffic traffic = uplink_.traffic();
+  gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
+  gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
+        traffic.received);
+  return {
+      .status = 200, .headers = {{"Content-Type", Metrics::content_type}}, .body = metrics_.text()};
+}
+
+http::Response Admin::status() {
+  const Extent extent = extent_of(scopes_);
+  const auto outbox = ledger_.outbox().size();
+  const http::Traffic traffic = uplink_.traffic();
+  return document(json::object{
+      {"node", options_.node_name},
+      {"link", link_json(uplink_.link(), clock_.mono())},
+      {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
+                              {"bytes", outbox ? outbox->bytes : -1}}},
+      {"cache", json::object{{"scopes", scopes_.all().size()},
+                             {"complete_scopes", extent.complete},
+                             {"objects", extent.objects},
+                             {"bytes", extent.bytes}}},
+      {"uplink", json::object{{"bytes_sent", traffic.sent}, {"bytes_received", traffic.received}}},
+  });
+}
+
+http::Response Admin::scopes() const {
+  json::array rows;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const sync::WatchCache& cache = scope->cache();
+    rows.push_back(json::object{{"path", scope->path()},
+                                {"owner", key.owner},
+                                {"field_selector", key.field_selector},
+                                {"label_selector", key.label_selector},
+                                {"complete", cache.complete()},
+                                {"resource_version", std::to_string(cache.version())},
+                                {"objects", cache.objects().size()}});
+  }
+  return document(rows);
+}
+
+http::Response Admin::objects(const http::Query& query) const {
+  const std::string_view resource = query.get("resource");
+  std::map<sync::ObjectKey, std::string> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (key.resource != resource) continue;
+    const sync::ScopeKind& kind = scope->cache().kind();
+    for (const auto& [name, object] : scope->cache().objects()) {
+      found[name] = sync::standalone(*object.bytes, kind.kind, kind.api_version);
+    }
+  }
+  std::string body = "[";
+  for (const auto& [name, object] : found) body += (body.size() > 1 ? ",\n" : "") + object;
+  return json_response(200, body + "]\n");
+}
+
+http::Response Admin::journal(const http::Query& query) {
+  const store::JournalQuery wanted{
+      .from = parse_int<std::int64_t>(query.get("from")).value_or(0),
+      .limit = parse_int<std::size_t>(query.get("limit")).value_or(1000),
+      .subject = std::string(query.get("subject"))};
+  const auto records = ledger_.journal().read(wanted);
+  if (!records) return to_response(sync::status::from_error(records.error()));
+  return json_response(200, journal_json(*records) + "\n");
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,49 @@
+// The agent about itself, on the admin listener: health, state, journal; for people, probes and
+// holdfastctl. Read only.
+//
+// GET /healthz            it runs
+// GET /readyz             it can serve: the link is connected or something is cached
+// GET /metrics            the same in Prometheus' format
+// GET /v1/status          node, link, outbox and cache in numbers
+// GET /v1/link            state, since when, why
+// GET /v1/scopes          what is cached, how complete and how fresh
+// GET /v1/objects         ?resource=pods: the cached objects themselves
+// GET /v1/journal         ?from=SEQ&limit=N&subject=S: what was decided and why
+
+#pragma once
+
+#include "agent/edge/ledger.h"
+#include "agent/edge/options.h"
+#include "agent/edge/scopes.h"
+#include "agent/edge/uplink.h"
+#include "platform/http/message.h"
+#include "platform/metrics.h"
+
+namespace holdfast::agent {
+
+class Admin {
+ public:
+  Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+        const Clock& clock);
+
+  asio::awaitable<http::Response> handle(const http::Request& request);
+
+ private:
+  http::Response answer(const http::Request& request, const http::Query& query);
+  [[nodiscard]] http::Response ready() const;
+  [[nodiscard]] http::Response status();
+  [[nodiscard]] http::Response metrics();
+  [[nodiscard]] http::Response link() const;
+  [[nodiscard]] http::Response scopes() const;
+  [[nodiscard]] http::Response objects(const http::Query& query) const;
+  [[nodiscard]] http::Response journal(const http::Query& query);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  Ledger& ledger_;
+  const Clock& clock_;
+  Metrics metrics_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,43 @@
+#include "agent/edge/answer.h"
+
+namespace holdfast::agent {
+namespace {
+
+// How soon a client should ask again for what is not known yet.
+constexpr int retry_after_s = 1;
+
+}  // namespace
+
+http::Response json_response(int status, std::string body) {
+  return {
+      .status = status, .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
+}
+
+http::Response to_response(const sync::ApiStatus& status) {
+  http::Response response = json_response(status.code, status.body() + "\n");
+  const int retry_after = status.details ? status.details->retry_after_seconds : 0;
+  if (retry_after > 0) response.headers.add("Retry-After", std::to_string(retry_after));
+  return response;
+}
+
+http::Response unavailable(std::string_view why) {
+  return to_response(sync::status::service_unavailable(std::string(why), retry_after_s));
+}
+
+http::Response status_problem(int status, std::string_view message) {
+  sync::ApiStatus body = sync::status::generic(status);
+  body.message = message;
+  return to_response(body);
+}
+
+void drop_connection_headers(http::Headers& headers, bool keep_upgrade) {
+  for (const char* name : {"keep-alive", "proxy-authenticate", "proxy-authorization", "te",
+                           "trailer", "transfer-encoding", "content-length"}) {
+    headers.remove(name);
+  }
+  if (keep_upgrade) return;
+  headers.remove("connection");
+  headers.remove("upgrade");
+}
+
+}  // namespace holdfast::agent

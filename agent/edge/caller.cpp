@@ -1,0 +1,40 @@
+#include "agent/edge/caller.h"
+
+#include <algorithm>
+
+#include "platform/tls/digest.h"
+
+namespace holdfast::agent {
+namespace {
+
+// "kubelet/v1.20.2 (linux/amd64) kubernetes/faecb19" -> "kubelet"
+std::string agent_of(std::string_view user_agent) {
+  return std::string(user_agent.substr(0, user_agent.find_first_of("/ ")));
+}
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+}  // namespace
+
+Result<Caller> identify(const http::Request& request, const EdgeOptions& options) {
+  Caller caller;
+  caller.agent = agent_of(request.headers.get("user-agent"));
+  caller.cached =
+      contains(options.cache_agents, "*") || contains(options.cache_agents, caller.agent);
+  const std::string_view credentials = request.headers.get("authorization");
+  if (!credentials.empty()) {
+    caller.owner = "token:" + tls::sha256_hex(credentials).substr(0, 32);
+    return caller;
+  }
+  if (!request.peer.uid) return fail(Errc::denied, "only callers on loopback need no credentials");
+  const std::string uid = std::to_string(*request.peer.uid);
+  if (!contains(options.allowed_uids, uid)) {
+    return fail(Errc::denied, "uid " + uid + " is not allowed to use the node's credentials");
+  }
+  caller.owner = node_owner;
+  return caller;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,212 @@
+#include "agent/edge/edge.h"
+
+#include "agent/edge/answer.h"
+#include "agent/edge/caller.h"
+#include "agent/edge/endpoints.h"
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/version.h"
+#include "store/recover.h"
+#include "store/salvage.h"
+
+namespace holdfast::agent {
+namespace {
+
+bool is_read(const sync::RequestInfo& info) {
+  if (!info.is_resource) return info.verb == "get" || info.verb == "head";
+  return info.verb == "get" || info.verb == "list" || info.verb == "watch";
+}
+
+std::filesystem::path in(const EdgeOptions& options, const char* name) {
+  return std::filesystem::path(options.data_dir) / name;
+}
+
+}  // namespace
+
+Edge::Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clock& clock,
+           fs::FileLock lock)
+    : executor_(executor),
+      options_(options),
+      clock_(clock),
+      random_(Random::from_entropy()),
+      lock_(std::move(lock)),
+      tasks_(std::move(executor)) {}
+
+Edge::~Edge() = default;
+
+Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const EdgeOptions& options,
+                                         const Clock& clock) {
+  if (auto made = fs::ensure_dir(options.data_dir); !made) {
+    return fail("--data-dir", made.error());
+  }
+  TRY(fs::FileLock lock, fs::FileLock::take(in(options, "lock")));
+  std::unique_ptr<Edge> edge(new Edge(std::move(executor), options, clock, std::move(lock)));
+  if (auto opened = edge->open_scopes(); !opened) return fail(opened.error());
+  if (auto opened = edge->open_outbox(); !opened) return fail(opened.error());
+  if (auto built = edge->build(); !built) return fail(built.error());
+  return edge;
+}
+
+Status Edge::open_cache() {
+  const std::filesystem::path file = in(options_, "cache.db");
+  TRY(store::Recovered cache,
+      store::open_or_rebuild(file, {}, store::cache_schema(), clock_.wall()));
+  if (cache.damage) {
+    log_error("cache was damaged, begun anew",
+              {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});
+  }
+  cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
+  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
+                                     static_cast<std::size_t>(options_.scopes_max));
+  return scopes_->restore();
+}
+
+Status Edge::open_scopes() {
+  Status opened = open_cache();
+  if (opened || opened.error().code != Errc::corrupt) return opened;
+  // Damage that shows only where it is read; a second time it would be the disk's.
+  scopes_.reset();
+  cache_database_.reset();
+  TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
+  log_error("cache was damaged, begun anew", {{"kept", kept.string()}, {"why", opened.error()}});
+  return open_cache();
+}
+
+Status Edge::open_outbox() {
+  TRY(store::Recovered outbox,
+      store::open_or_rebuild(in(options_, "outbox.db"), {.durability = store::Durability::full},
+                             store::outbox_schema(), clock_.wall()));
+  outbox_database_ = std::make_unique<store::Database>(std::move(outbox.database));
+  if (outbox.damage) {
+    log_error("outbox was damaged, salvaging it",
+              {{"kept", outbox.damage->file.string()}, {"why", outbox.damage->why}});
+    const auto salvaged = store::salvage_outbox(outbox.damage->file, *outbox_database_);
+    if (!salvaged) log_error("nothing could be salvaged", {{"error", salvaged.error()}});
+  }
+  TRY(ledger_, Ledger::open(*outbox_database_, clock_));
+  if (outbox.damage) ledger_->record("damage", "outbox.db", outbox.damage->why);
+  return {};
+}
+
+Status Edge::build() {
+  TRY(ClusterAccess access, read_kubeconfig(options_.kubeconfig));
+  TRY(client_, ApiClient::make(std::move(access), clock_, "holdfast-edge/" + std::string(version)));
+  uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
+  lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration, clock_);
+  feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
+  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, clock_, random_);
+  writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
+                                     clock_, random_);
+  rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
+                                     clock_, random_);
+  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, clock_);
+  if (auto applied = writes_->reapply_outbox(); !applied) {
+    // What is waiting is safe where it is; a node that does not start would be worse.
+    log_error("outbox not applied to the cache", {{"error", applied.error()}});
+  }
+  if (options_.runtime != "process") return {};
+  TRY(node_agent_, NodeAgent::make(executor_, options_, *scopes_, *this, clock_));
+  return {};
+}
+
+Result<std::uint16_t> Edge::listen(http::Server& server, const std::string& address) {
+  TRY(const net::HostPort at, net::HostPort::parse(address));
+  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor_, at, nullptr));
+  const std::uint16_t port = listener->port();
+  server.listen(std::move(listener));
+  return port;
+}
+
+Status Edge::start() {
+  const auto proxy = [this](const http::Request& request) { return handle(request); };
+  const auto admin = [this](const http::Request& request) { return admin_->handle(request); };
+  server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, proxy, status_problem);
+  admin_server_ =
+      std::make_unique<http::Server>(executor_, http::ServerLimits{}, admin, status_problem);
+  TRY(port_, listen(*server_, options_.listen));
+  TRY(const std::uint16_t admin_port, listen(*admin_server_, options_.admin_listen));
+  TRY(net::HostPort proxy_at, net::HostPort::parse(options_.listen));
+  TRY(net::HostPort admin_at, net::HostPort::parse(options_.admin_listen));
+  proxy_at.port = port_;
+  admin_at.port = admin_port;
+  if (auto written = write_endpoints(options_.data_dir, {proxy_at, admin_at}); !written) {
+    return fail("--data-dir", written.error());
+  }
+  scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
+  tasks_.spawn("keep link", rejoin_->keep_link());
+  tasks_.spawn("flush", flush_in_groups());
+  if (node_agent_) {
+    tasks_.spawn("node status", node_agent_->post_status());
+    tasks_.spawn("pods", node_agent_->run_pods());
+  }
+  log_info("serving", {{"node", options_.node_name},
+                       {"proxy_port", port_},
+                       {"admin_port", admin_port},
+                       {"scopes", scopes_->all().size()}});
+  return {};
+}
+
+asio::awaitable<void> Edge::flush_in_groups() {
+  for (;;) {
+    co_await loop::sleep_until(clock_.mono() + options_.flush_interval);
+    if (auto flushed = scopes_->flush(); !flushed) {
+      log_error("cache write failed", {{"error", flushed.error()}});
+    }
+  }
+}
+
+asio::awaitable<void> Edge::stop(MonoTime deadline) {
+  if (server_) co_await server_->stop(deadline);
+  if (admin_server_) co_await admin_server_->stop(deadline);
+  if (node_agent_) node_agent_->stop();
+  tasks_.cancel();
+  co_await tasks_.join();
+  feeders_->cancel();
+  co_await feeders_->join();
+  if (auto flushed = scopes_->flush(); !flushed) {
+    log_error("cache write failed", {{"error", flushed.error()}});
+  }
+}
+
+asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
+  auto caller = identify(request, options_);
+  if (!caller) {
+    sync::ApiStatus refused = sync::status::unauthorized();
+    refused.message = caller.error().what;
+    co_return to_response(refused);
+  }
+  const std::string credentials(request.headers.get("authorization"));
+  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
+  http::Response response = co_await answer(request, *caller);
+  // It may have opened the caller's first scope.
+  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
+  co_return response;
+}
+
+asio::awaitable<http::Response> Edge::ask(ApiRequest request) {
+  http::Request local{.method = request.method, .target = std::move(request.target)};
+  local.body = std::move(request.body);
+  local.headers.add("Accept", "application/json");
+  if (!request.content_type.empty()) local.headers.add("Content-Type", request.content_type);
+  if (request.content_type.empty()) local.headers.add("Content-Type", "application/json");
+  local.headers.add("User-Agent", "holdfast-edge/" + std::string(version));
+  const Caller ourselves{
+      .owner = std::string(node_owner), .agent = "holdfast-edge", .cached = true};
+  co_return co_await answer(local, ourselves);
+}
+
+asio::awaitable<http::Response> Edge::answer(const http::Request& request, const Caller& caller) {
+  const std::string_view method = request.method == http::Method::other
+                                      ? std::string_view(request.method_text)
+                                      : http::to_string(request.method);
+  auto info = sync::parse_request(method, request.path(), request.query());
+  if (!info) co_return to_response(sync::status::bad_request(info.error().what));
+  const bool own_lease = sync::is_own_lease(*info, options_.node_name);
+  if (is_read(*info) && !own_lease) co_return co_await reads_->serve(request, *info, caller);
+  if (!info->is_resource || info->is_connect()) {
+    co_return co_await reads_->pass_through(request, options_.write_deadline);
+  }
+  co_return co_await writes_->serve(request, *info, caller);
+}
+
+}  // namespace holdfast::agent

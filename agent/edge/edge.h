@@ -1,0 +1,90 @@
+// holdfast-edge as one object: everything it is made of, in the order in which it starts.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <memory>
+
+#include "agent/client/api_client.h"
+#include "agent/edge/admin.h"
+#include "agent/edge/feeders.h"
+#include "agent/edge/ledger.h"
+#include "agent/edge/node/local_api.h"
+#include "agent/edge/node/node_agent.h"
+#include "agent/edge/node_lease.h"
+#include "agent/edge/options.h"
+#include "agent/edge/reads.h"
+#include "agent/edge/rejoin.h"
+#include "agent/edge/scopes.h"
+#include "agent/edge/uplink.h"
+#include "agent/edge/writes.h"
+#include "platform/fs/file.h"
+#include "platform/http/server.h"
+#include "platform/loop/program.h"
+#include "platform/loop/tasks.h"
+#include "store/sqlite.h"
+
+namespace holdfast::agent {
+
+class Edge final : public LocalApi {
+ public:
+  // Opens the data directory and reads what the last run has left; nothing runs yet.
+  // Errors: conflict (another agent holds the directory), invalid (kubeconfig), the disk's.
+  [[nodiscard]] static Result<std::unique_ptr<Edge>> make(asio::any_io_executor executor,
+                                                          const EdgeOptions& options,
+                                                          const Clock& clock);
+  ~Edge() override;
+
+  // Listens and serves. Errors: unavailable (an address is in use).
+  [[nodiscard]] Status start();
+
+  // Ends orderly by `deadline`: answers under way are given, what has gathered is written.
+  asio::awaitable<void> stop(MonoTime deadline);
+
+  // One request at the proxy, as the server hands it over.
+  asio::awaitable<http::Response> handle(const http::Request& request);
+  asio::awaitable<http::Response> ask(ApiRequest request) override;
+
+  [[nodiscard]] Scopes& scopes() { return *scopes_; }
+  [[nodiscard]] Uplink& uplink() { return *uplink_; }
+  [[nodiscard]] Ledger& ledger() { return *ledger_; }
+  [[nodiscard]] const EdgeOptions& options() const { return options_; }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clock& clock,
+       fs::FileLock lock);
+  [[nodiscard]] Status open_cache();
+  [[nodiscard]] Status open_scopes();
+  [[nodiscard]] Status open_outbox();
+  [[nodiscard]] Status build();
+  [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
+  asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
+  asio::awaitable<void> flush_in_groups();
+
+  asio::any_io_executor executor_;
+  const EdgeOptions& options_;
+  const Clock& clock_;
+  Random random_;
+  fs::FileLock lock_;
+  std::unique_ptr<store::Database> cache_database_;
+  std::unique_ptr<store::Database> outbox_database_;
+  std::unique_ptr<ApiClient> client_;
+  std::unique_ptr<Uplink> uplink_;
+  std::unique_ptr<Scopes> scopes_;
+  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<NodeLease> lease_;
+  std::unique_ptr<Feeders> feeders_;
+  std::unique_ptr<Reads> reads_;
+  std::unique_ptr<Writes> writes_;
+  std::unique_ptr<Rejoin> rejoin_;
+  std::unique_ptr<Admin> admin_;
+  std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> admin_server_;
+  std::uint16_t port_ = 0;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,25 @@
+// Where a running agent can be found: written into its data directory for holdfastctl.
+
+#pragma once
+
+#include <filesystem>
+
+#include "platform/net/transport.h"
+#include "platform/result.h"
+
+namespace holdfast::agent {
+
+struct Endpoints {
+  net::HostPort proxy;
+  net::HostPort admin;
+
+  bool operator==(const Endpoints&) const = default;
+};
+
+[[nodiscard]] Status write_endpoints(const std::filesystem::path& data_dir,
+                                     const Endpoints& endpoints);
+
+// Errors: not_found, invalid (not what write_endpoints() wrote).
+[[nodiscard]] Result<Endpoints> read_endpoints(const std::filesystem::path& data_dir);
+
+}  // namespace holdfast::agent

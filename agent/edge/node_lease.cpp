@@ -1,0 +1,88 @@
+#include "agent/edge/node_lease.h"
+
+#include <algorithm>
+
+#include "sync/api/codec.h"
+#include "sync/autonomy/admit.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string leases_path =
+    "/apis/coordination.k8s.io/v1/namespaces/" + std::string(sync::lease_namespace) + "/leases";
+
+}  // namespace
+
+NodeLease::NodeLease(std::string node_name, Duration lease_duration, const Clock& clock)
+    : node_name_(std::move(node_name)), lease_duration_(lease_duration), clock_(clock) {
+  lease_.metadata.name = node_name_;
+  lease_.metadata.namespace_name = sync::lease_namespace;
+}
+
+void NodeLease::refresh(sync::Lease& lease) {
+  using std::chrono::microseconds;
+  using std::chrono::seconds;
+  const WallTime now = std::chrono::floor<microseconds>(clock_.wall());
+  const WallTime known = std::max(last_renewal_, lease.spec.renew_time.value_or(WallTime{}));
+  last_renewal_ = std::max(now, known + microseconds(1));
+  lease.spec.holder_identity = node_name_;
+  const auto duration = std::chrono::duration_cast<seconds>(lease_duration_).count();
+  lease.spec.lease_duration_seconds =
+      static_cast<std::int32_t>(std::max<std::int64_t>(1, duration));
+  lease.spec.renew_time = last_renewal_;
+  if (lease.metadata.owner_references.empty() && !node_uid_.empty()) {
+    sync::OwnerReference owner;
+    owner.api_version = "v1";
+    owner.kind = "Node";
+    owner.name = node_name_;
+    owner.uid = node_uid_;
+    lease.metadata.owner_references.push_back(std::move(owner));
+  }
+}
+
+Status NodeLease::adopt(Result<std::string> answer) {
+  if (!answer) return fail("lease", answer.error());
+  TRY(lease_, sync::decode_bytes<sync::Lease>(*answer));
+  return {};
+}
+
+asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
+  const std::string target = leases_path + "/" + node_name_;
+  // Known and unchanged: one PUT. Otherwise look at it first, and make it when it is not there.
+  if (!lease_.metadata.resource_version.empty()) {
+    sync::Lease wanted = lease_;
+    refresh(wanted);
+    ApiRequest put{.method = http::Method::put, .target = target, .body = encode_bytes(wanted)};
+    auto answer = co_await uplink.call(std::move(put), limit);
+    const bool stale = !answer && (answer.error().code == Errc::conflict ||
+                                   answer.error().code == Errc::not_found);
+    if (!stale) co_return adopt(std::move(answer));
+    lease_.metadata.resource_version.clear();
+  }
+  ApiRequest get{.target = target};
+  auto found = co_await uplink.call(std::move(get), limit);
+  const bool missing = !found && found.error().code == Errc::not_found;
+  if (!found && !missing) co_return fail("lease", found.error());
+  sync::Lease wanted;
+  if (missing) {
+    wanted.metadata.name = node_name_;
+    wanted.metadata.namespace_name = sync::lease_namespace;
+  } else {
+    CO_TRY(wanted, sync::decode_bytes<sync::Lease>(*found));
+  }
+  refresh(wanted);
+  ApiRequest write{.method = missing ? http::Method::post : http::Method::put,
+                   .target = missing ? leases_path : target,
+                   .body = encode_bytes(wanted)};
+  auto written = co_await uplink.call(std::move(write), limit);
+  co_return adopt(std::move(written));
+}
+
+std::string NodeLease::renew_locally(std::string_view version) {
+  sync::Lease shown = lease_;
+  refresh(shown);
+  shown.metadata.resource_version = version;
+  return encode_bytes(shown);
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,92 @@
+#include "agent/edge/options.h"
+
+#include "platform/net/transport.h"
+#include "platform/text.h"
+#include "sync/api/name.h"
+
+namespace holdfast::agent {
+
+sync::LinkConfig EdgeOptions::link() const {
+  return {.probe_interval = lease_renew_interval,
+          .probe_deadline = probe_deadline,
+          .probe_backoff_min = probe_backoff_min,
+          .probe_backoff_max = probe_backoff_max};
+}
+
+void add_options(config::Options& options, EdgeOptions& settings) {
+  options.add("node-name", settings.node_name, "name of this node (required)");
+  options.add("kubeconfig", settings.kubeconfig, "how to reach the API server (required)");
+  options.add("data-dir", settings.data_dir,
+              "where the cache, the outbox and the journal are kept");
+  options.add("listen", settings.listen, "address of the local API proxy");
+  options.add("admin-listen", settings.admin_listen, "address of health, metrics and state");
+  options.add("runtime", settings.runtime,
+              "none, or process: run this node's pods as plain local processes (labs and tests)");
+  options.add("log-level", settings.log_level, "debug, info, warn, error or off");
+  options.add("cache-agents", settings.cache_agents,
+              "user agents whose reads are cached; * for all");
+  options.add("allowed-uids", settings.allowed_uids,
+              "users that may call on loopback without credentials of their own");
+  options.add("read-deadline", settings.read_deadline,
+              "how long a local read waits for the cloud before the cache answers");
+  options.add("write-deadline", settings.write_deadline,
+              "how long a write that only the cloud can accept waits for it");
+  options.add("lease-duration", settings.lease_duration, "of the node's lease");
+  options.add("lease-renew-interval", settings.lease_renew_interval, "of the node's lease");
+  options.add("probe-deadline", settings.probe_deadline, "of one try to reach the cloud");
+  options.add("probe-backoff-min", settings.probe_backoff_min, "between tries while offline");
+  options.add("probe-backoff-max", settings.probe_backoff_max, "between tries while offline");
+  options.add("rejoin-jitter", settings.rejoin_jitter, "a rejoin waits up to this long, at random");
+  options.add("flush-interval", settings.flush_interval, "how long updates of the cache gather");
+  options.add("bookmark-interval", settings.bookmark_interval, "of quiet local watches");
+  options.add("status-interval", settings.status_interval,
+              "of the node status that --runtime=process posts");
+  options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
+  options.add("node-labels", settings.node_labels,
+              "labels of the node that --runtime=process registers: a=b,c=d");
+}
+
+Status check(const EdgeOptions& settings) {
+  const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
+  if (settings.node_name.empty()) return bad("--node-name is required");
+  if (const auto reasons = sync::check_dns1123_subdomain(settings.node_name); !reasons.empty()) {
+    return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
+  }
+  if (settings.kubeconfig.empty()) return bad("--kubeconfig is required");
+  if (settings.runtime != "none" && settings.runtime != "process") {
+    return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
+  }
+  for (const auto& [flag, address] : {std::pair{"--listen", &settings.listen},
+                                      std::pair{"--admin-listen", &settings.admin_listen}}) {
+    if (auto parsed = net::HostPort::parse(*address); !parsed) {
+      return fail(std::string(flag), parsed.error());
+    }
+  }
+  for (const std::string& uid : settings.allowed_uids) {
+    if (!parse_int<std::uint32_t>(uid)) return bad("--allowed-uids: \"" + uid + "\" is no uid");
+  }
+  const std::pair<const char*, Duration> positive[] = {
+      {"--read-deadline", settings.read_deadline},
+      {"--write-deadline", settings.write_deadline},
+      {"--lease-duration", settings.lease_duration},
+      {"--lease-renew-interval", settings.lease_renew_interval},
+      {"--probe-deadline", settings.probe_deadline},
+      {"--probe-backoff-min", settings.probe_backoff_min},
+      {"--flush-interval", settings.flush_interval},
+      {"--bookmark-interval", settings.bookmark_interval},
+      {"--status-interval", settings.status_interval},
+  };
+  for (const auto& [flag, value] : positive) {
+    if (value <= Duration::zero()) return bad(std::string(flag) + " must be positive");
+  }
+  if (settings.lease_renew_interval >= settings.lease_duration) {
+    return bad("--lease-renew-interval must be below --lease-duration");
+  }
+  if (settings.probe_backoff_max < settings.probe_backoff_min) {
+    return bad("--probe-backoff-max must not be below --probe-backoff-min");
+  }
+  if (settings.scopes_max < 1) return bad("--scopes-max must be positive");
+  return {};
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,56 @@
+// holdfast-edge's settings, one documented struct; flags and the YAML file have the same names.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/config/options.h"
+#include "platform/result.h"
+#include "platform/time.h"
+#include "sync/autonomy/link.h"
+
+namespace holdfast::agent {
+
+using namespace std::chrono_literals;
+
+struct EdgeOptions {
+  std::string node_name;   // required
+  std::string kubeconfig;  // required
+  std::string data_dir = "/var/lib/holdfast";
+  std::string listen = "127.0.0.1:10261";        // the proxy
+  std::string admin_listen = "127.0.0.1:10267";  // health, metrics, state
+  std::string runtime = "none";                  // or "process"
+  std::string log_level = "info";
+
+  // Whose reads are cached, by the first word of the user agent up to '/'; "*" for all.
+  std::vector<std::string> cache_agents = {"kubelet", "kube-proxy", "flanneld", "coredns",
+                                           "holdfast-edge"};
+  // Who may call on loopback without credentials of his own.
+  std::vector<std::string> allowed_uids = {"0"};
+
+  Duration read_deadline = 2s;    // a local read waits no longer for the cloud
+  Duration write_deadline = 10s;  // a write that cannot be accepted here
+  Duration lease_duration = 40s;  // of our node's lease
+  Duration lease_renew_interval = 10s;
+  Duration probe_deadline = 1s;
+  Duration probe_backoff_min = 1s;
+  Duration probe_backoff_max = 30s;
+  Duration rejoin_jitter = 3s;   // a rejoin waits up to this long, at random
+  Duration flush_interval = 2s;  // updates of the cache are grouped for the flash's sake
+  Duration bookmark_interval = 60s;
+  Duration status_interval = 10s;  // of the process runtime's node status
+  int scopes_max = 500;
+  std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
+
+  [[nodiscard]] sync::LinkConfig link() const;
+};
+
+void add_options(config::Options& options, EdgeOptions& settings);
+
+// Errors: invalid, naming the flag.
+[[nodiscard]] Status check(const EdgeOptions& settings);
+
+}  // namespace holdfast::agent

@@ -1,0 +1,268 @@
+#include "agent/edge/reads.h"
+
+#include "agent/edge/answer.h"
+#include "agent/edge/watch_stream.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/api/list_bytes.h"
+#include "sync/api/selector.h"
+
+namespace holdfast::agent {
+namespace {
+
+// What a client can read: JSON as it is cached, or something that only the cloud can make.
+bool accepts_json(std::string_view accept) {
+  if (accept.empty()) return true;
+  for (const std::string_view part : split(accept, ',')) {
+    const std::string_view type = trim(part);
+    const std::string_view plain = trim(type.substr(0, type.find(';')));
+    const bool transformed = type.find("as=") != std::string_view::npos;
+    if (!transformed && (plain == "application/json" || plain == "*/*")) return true;
+  }
+  return false;
+}
+
+// Tables and metadata-only answers are made by the server, even if JSON would do as well.
+bool prefers_transformed(std::string_view accept) {
+  return split(accept, ',').front().find("as=") != std::string_view::npos;
+}
+
+// The canonical text of a field selector, so that the same question is the same scope.
+std::string canonical_fields(const std::string& text) {
+  const auto query = sync::FieldQuery::parse(text);
+  return query ? query->text() : text;
+}
+
+std::string canonical_labels(const std::string& text) {
+  const auto query = sync::LabelQuery::parse(text);
+  return query ? query->text() : text;
+}
+
+bool names_local_version(const http::Request& request) {
+  const auto query = http::Query::parse(request.query());
+  return query && sync::is_local_version(query->get("resourceVersion"));
+}
+
+http::Request upstream_request(const http::Request& request) {
+  http::Request onward = request;
+  const bool upgrade = request.headers.has("upgrade");
+  drop_connection_headers(onward.headers, upgrade);
+  onward.headers.remove("host");
+  onward.headers.remove("accept-encoding");  // what is cached is cached plain
+  return onward;
+}
+
+}  // namespace
+
+// One read, taken apart.
+struct Reads::Question {
+  sync::RequestInfo info;
+  http::Query query;
+  Caller caller;
+  store::ScopeKey key;  // of the scope that answers exactly this
+  ScopePtr scope;       // that answers it, maybe a wider one; null: none can be had
+  bool newest = false;  // only the cloud knows
+
+  [[nodiscard]] bool is_list() const { return info.verb == "list"; }
+  [[nodiscard]] bool is_watch() const { return info.verb == "watch"; }
+  [[nodiscard]] sync::ObjectKey object() const { return {info.namespace_name, info.name}; }
+};
+
+Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock,
+             Random& random)
+    : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock), random_(random) {}
+
+asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
+  if (names_local_version(request)) {
+    co_return to_response(sync::status::expired("the resource version was made here, not there"));
+  }
+  http::Request onward = upstream_request(request);
+  const bool streamed = request.query().find("watch=") != std::string_view::npos ||
+                        request.query().find("follow=") != std::string_view::npos ||
+                        request.headers.has("upgrade");
+  auto response = co_await uplink_.forward(std::move(onward), streamed, limit);
+  if (!response) {
+    const bool late = response.error().code == Errc::timeout;
+    if (late) co_return to_response(sync::status::timeout(response.error().what, 1));
+    co_return unavailable("the cloud is out of reach: " + response.error().what);
+  }
+  drop_connection_headers(response->headers, response->status == 101);
+  co_return *std::move(response);
+}
+
+asio::awaitable<http::Response> Reads::serve(const http::Request& request,
+                                             const sync::RequestInfo& info, const Caller& caller) {
+  if (!caller.cached || info.is_connect()) {
+    co_return co_await pass_through(request, options_.write_deadline);
+  }
+  if (!info.is_resource) co_return co_await serve_document(request, caller);
+  const std::string_view accept = request.headers.get("accept");
+  const bool cacheable = info.subresource.empty() && accepts_json(accept);
+  if (!cacheable) co_return co_await pass_through(request, options_.write_deadline);
+
+  Question question{.info = info, .caller = caller};
+  auto query = http::Query::parse(request.query());
+  if (!query) co_return to_response(sync::status::bad_request(query.error().what));
+  question.query = *std::move(query);
+  // A namespace is its own namespace in a RequestInfo, but namespaces are not namespaced.
+  const bool cluster_scoped = info.resource == "namespaces" || info.resource == "nodes";
+  question.key = {.owner = caller.owner,
+                  .group = info.group,
+                  .version = info.version,
+                  .resource = info.resource,
+                  .namespace_name = cluster_scoped ? "" : info.namespace_name,
+                  .label_selector = canonical_labels(info.label_selector),
+                  .field_selector = canonical_fields(info.field_selector),
+                  .encoding = "json"};
+  if (info.verb == "get") question.key.field_selector = "metadata.name=" + info.name;
+  question.info.namespace_name = question.key.namespace_name;
+  const std::string_view version = question.query.get("resourceVersion");
+  const bool exact = question.query.get("resourceVersionMatch") == "Exact";
+  question.newest = !question.is_watch() && (version.empty() || exact);
+  question.newest =
+      question.newest || question.query.has("continue") || prefers_transformed(accept);
+  if (sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
+  co_return co_await serve_resource(request, std::move(question));
+}
+
+asio::awaitable<http::Response> Reads::serve_resource(const http::Request& request,
+                                                      Question question) {
+  if (!question.is_list() && !question.is_watch()) {
+    question.scope = scopes_.covering(question.key, question.object(), true);
+  }
+  if (!question.scope) question.scope = scopes_.find(question.key);
+  // Credentials that the cloud has not accepted yet may be made up: no room is taken for them.
+  const bool trusted = question.scope || question.caller.owner == node_owner;
+  if (!question.scope && trusted) question.scope = open_scope(question.key);
+  const bool complete = question.scope && question.scope->cache().complete();
+  if (only_the_cloud_knows(question)) question.newest = true;
+  if (uplink_.link().may_ask() && (question.newest || !question.scope)) {
+    http::Request onward = upstream_request(request);
+    const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
+    auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
+    if (response) {
+      if (!trusted && response->status == 200) (void)open_scope(question.key);
+      drop_connection_headers(response->headers, false);
+      co_return *std::move(response);
+    }
+  }
+  if (!question.scope) co_return unavailable("the cloud is out of reach and this is not cached");
+  const bool usable = co_await wait_until_complete(question.scope);
+  if (!usable) {
+    co_return unavailable("the cloud is out of reach and " + question.info.resource +
+                          " were never completely received");
+  }
+  co_return from_cache(question);
+}
+
+// Null when there is no more room.
+ScopePtr Reads::open_scope(const store::ScopeKey& key) {
+  auto opened = scopes_.open(key);
+  if (opened) return *std::move(opened);
+  log_warn("not cached", {{"resource", key.resource}, {"error", opened.error()}});
+  return nullptr;
+}
+
+// Whether the cache, complete as it may be, is not to be asked while the cloud is there: the caller
+// has seen a newer state already, or has lost his right to see it.
+bool Reads::only_the_cloud_knows(const Question& question) {
+  if (!question.scope) return false;
+  if (question.scope->refused()) return true;
+  if (question.is_watch()) return false;
+  const auto seen = sync::parse_version(question.query.get("resourceVersion"));
+  return seen && !sync::is_local(*seen) && *seen > question.scope->cache().version();
+}
+
+asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
+  const MonoTime deadline = clock_.mono() + options_.read_deadline;
+  while (!scope->cache().complete() && uplink_.link().may_ask()) {
+    const bool changed = co_await scope->changed().wait_until(deadline);
+    if (!changed) break;
+  }
+  co_return scope->cache().complete();
+}
+
+http::Response Reads::from_cache(const Question& question) {
+  if (question.is_watch()) return watch_from(question);
+  return question.is_list() ? list_from(question) : get_from(question);
+}
+
+http::Response Reads::list_from(const Question& question) const {
+  const sync::WatchCache& cache = question.scope->cache();
+  if (question.query.has("continue")) {
+    return to_response(sync::status::expired(
+        "The provided continue parameter is too old to display a consistent list result. You must "
+        "start a new list without the continue parameter."));
+  }
+  const sync::ListHead head{.kind = cache.kind().kind + "List",
+                            .api_version = cache.kind().api_version,
+                            .resource_version = std::to_string(cache.version())};
+  std::vector<std::string_view> items;
+  items.reserve(cache.objects().size());
+  for (const auto& [key, object] : cache.objects()) items.emplace_back(*object.bytes);
+  return json_response(200, sync::join_list(head, items) + "\n");
+}
+
+http::Response Reads::get_from(const Question& question) const {
+  const sync::WatchCache& cache = question.scope->cache();
+  const sync::CachedObject* object = cache.find(question.object());
+  if (object == nullptr) {
+    return to_response(
+        sync::status::not_found({question.info.group, question.info.resource}, question.info.name));
+  }
+  const sync::ScopeKind& kind = cache.kind();
+  return json_response(200, sync::standalone(*object->bytes, kind.kind, kind.api_version) + "\n");
+}
+
+http::Response Reads::watch_from(const Question& question) {
+  const http::Query& query = question.query;
+  // kube-apiserver's own habit: half an hour to an hour when the client does not say.
+  const auto asked = parse_int<std::int32_t>(query.get("timeoutSeconds")).value_or(0);
+  const Duration lasting =
+      asked > 0 ? Duration(std::chrono::seconds(asked)) : Duration(30min) + random_.jitter(30min);
+  WatchRequest watch{.initial_events_end = query.flag("sendInitialEvents"),
+                     .bookmarks = query.flag("allowWatchBookmarks"),
+                     .bookmark_interval = options_.bookmark_interval,
+                     .end = clock_.mono() + lasting};
+  const std::string_view from = query.get("resourceVersion");
+  if (!from.empty() && from != "0" && !watch.initial_events_end) {
+    watch.from = sync::parse_version(from);
+    if (!watch.from) {
+      return to_response(sync::status::bad_request("resourceVersion: Invalid value: \"" +
+                                                   std::string(from) + "\""));
+    }
+  }
+  auto stream = open_watch(question.scope, watch, clock_);
+  if (!stream) return to_response(sync::status::expired(stream.error().what));
+  http::Response response = json_response(200, "");
+  response.stream = *std::move(stream);
+  return response;
+}
+
+asio::awaitable<http::Response> Reads::serve_document(const http::Request& request,
+                                                      const Caller& caller) {
+  const std::string key = request.target + " " + std::string(request.headers.get("accept"));
+  const bool readable = request.method == http::Method::get;
+  if (uplink_.link().may_ask() || !readable) {
+    http::Response response = co_await pass_through(request, options_.read_deadline);
+    if (response.status == 200 && readable && !response.stream) {
+      const store::Answer answer{.status = 200,
+                                 .content_type = std::string(response.headers.get("content-type")),
+                                 .bytes = response.body};
+      if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
+        log_warn("answer not cached", {{"path", request.path()}, {"error", put.error()}});
+      }
+    }
+    const bool reached = response.status != 503 && response.status != 504;
+    if (reached || !readable) co_return response;
+  }
+  const auto known = scopes_.find_answer(caller.owner, key);
+  if (!known || !*known) {
+    co_return unavailable("the cloud is out of reach and this was never asked before");
+  }
+  http::Response response{.status = (*known)->status, .body = (*known)->bytes};
+  response.headers.set("Content-Type", (*known)->content_type);
+  co_return response;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,49 @@
+// Answers local reads: from the cloud while it is there and the newest state is asked for, from the
+// cache otherwise, and never with an empty list for lack of knowledge.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/edge/caller.h"
+#include "agent/edge/options.h"
+#include "agent/edge/scopes.h"
+#include "agent/edge/uplink.h"
+#include "platform/random.h"
+#include "sync/api/request_info.h"
+
+namespace holdfast::agent {
+
+class Reads {
+ public:
+  Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock,
+        Random& random);
+
+  // A get, list or watch of a resource, or of anything else (discovery, /version).
+  asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
+                                        const Caller& caller);
+
+  // Passes a request on and gives the cloud's answer back, or 503 and 504.
+  asio::awaitable<http::Response> pass_through(const http::Request& request, Duration limit);
+
+ private:
+  struct Question;
+  asio::awaitable<http::Response> serve_document(const http::Request& request,
+                                                 const Caller& caller);
+  asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
+  ScopePtr open_scope(const store::ScopeKey& key);
+  [[nodiscard]] static bool only_the_cloud_knows(const Question& question);
+  asio::awaitable<bool> wait_until_complete(ScopePtr scope);
+  [[nodiscard]] http::Response from_cache(const Question& question);
+  [[nodiscard]] http::Response list_from(const Question& question) const;
+  [[nodiscard]] http::Response get_from(const Question& question) const;
+  [[nodiscard]] http::Response watch_from(const Question& question);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  const Clock& clock_;
+  Random& random_;
+};
+
+}  // namespace holdfast::agent

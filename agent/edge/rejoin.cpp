@@ -1,0 +1,198 @@
+#include "agent/edge/rejoin.h"
+
+#include <algorithm>
+
+#include "agent/edge/caller.h"
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+#include "sync/api/json.h"
+#include "sync/api/object_header.h"
+#include "sync/autonomy/replay.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr auto request_limit = std::chrono::seconds(10);
+constexpr auto turn_limit = std::chrono::seconds(30);
+
+store::Outcome outcome_of(sync::Verdict verdict) {
+  switch (verdict) {
+    case sync::Verdict::applied:
+      return store::Outcome::applied;
+    case sync::Verdict::conflict:
+      return store::Outcome::conflict;
+    case sync::Verdict::rejected:
+      return store::Outcome::rejected;
+    case sync::Verdict::retry:
+      break;
+  }
+  UNREACHABLE();
+}
+
+http::Method method_of(const store::Write& write) { return http::parse_method(write.verb); }
+
+// Both sides of a conflict, for the journal.
+std::string both_sides(const store::Write& write, const http::Response& answer) {
+  return sync::serialize(sync::json::object{
+      {"sent", write.body}, {"status", answer.status}, {"answered", answer.body}});
+}
+
+}  // namespace
+
+Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
+               Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      feeders_(feeders),
+      ledger_(ledger),
+      lease_(lease),
+      clock_(clock),
+      random_(random) {}
+
+asio::awaitable<void> Rejoin::keep_link() {
+  for (;;) {
+    if (uplink_.link().state() == sync::LinkState::rejoining) {
+      co_await rejoin();
+      continue;
+    }
+    const MonoTime due = uplink_.link().probe_due();
+    if (clock_.mono() < due) {
+      (void)co_await uplink_.changed().wait_until(due);
+      continue;
+    }
+    uplink_.probing();
+    co_await renew_lease();
+  }
+}
+
+asio::awaitable<void> Rejoin::renew_lease() {
+  const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
+  if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
+}
+
+// Renews the lease while a rejoin takes its time, so that the cloud does not give the node up
+// just then.
+static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
+                                             const EdgeOptions& options, const Clock& clock) {
+  for (;;) {
+    co_await loop::sleep_until(clock.mono() + options.lease_renew_interval);
+    (void)co_await lease.renew(uplink, options.probe_deadline);
+  }
+}
+
+asio::awaitable<void> Rejoin::rejoin() {
+  ledger_.record("link", "nodes/" + options_.node_name, "rejoining");
+  loop::Tasks meanwhile(co_await asio::this_coro::executor);
+  meanwhile.spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
+  const Status done = co_await stages();
+  meanwhile.cancel();
+  co_await meanwhile.join();
+  feeders_.admit(-1);
+  if (done) {
+    uplink_.rejoined();
+    ledger_.record("link", "nodes/" + options_.node_name, "connected");
+  } else {
+    uplink_.rejoin_failed(done.error().what);
+    ledger_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
+  }
+}
+
+asio::awaitable<Status> Rejoin::stages() {
+  // Full jitter: the nodes of a site come back together, but do not ask together.
+  co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
+  Status done = co_await look_at_node();
+  if (done) done = co_await drain();
+  if (done) done = co_await list_by_turns();
+  if (done) done = co_await catch_up();
+  co_return done;
+}
+
+// Writes that were accepted meanwhile, and the scopes that show them. At the end nothing waits, and
+// nothing runs between that and the link being connected.
+asio::awaitable<Status> Rejoin::catch_up() {
+  for (;;) {
+    Status drained = co_await drain();
+    if (!drained) co_return drained;
+    std::vector<ScopePtr> outdated = feeders_.outdated();
+    if (outdated.empty()) co_return drained;
+    const bool listed =
+        co_await feeders_.list_again(std::move(outdated), clock_.mono() + turn_limit);
+    if (!listed) co_return fail(Errc::timeout, "lists of what was written meanwhile");
+  }
+}
+
+asio::awaitable<Status> Rejoin::look_at_node() {
+  ApiRequest request{.target = "/api/v1/nodes/" + options_.node_name};
+  const auto node = co_await uplink_.call(std::move(request), request_limit);
+  Status done;
+  if (!node && node.error().code != Errc::not_found) co_return fail("node", node.error());
+  const std::string subject = "nodes/" + options_.node_name;
+  if (!node) {
+    ledger_.record("node", subject, "the cloud does not know this node");
+    co_return done;
+  }
+  const auto header = sync::read_header(*node);
+  if (!header) co_return fail("node", header.error());
+  const store::ScopeKey nodes{
+      .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
+  const sync::ObjectKey key{"", options_.node_name};
+  const ScopePtr scope = scopes_.covering(nodes, key, true);
+  const sync::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
+  if (known != nullptr && known->uid != header->uid) {
+    ledger_.record("node", subject, "the cloud has another node of this name: uid " + header->uid);
+  }
+  lease_.set_node_uid(header->uid);
+  co_return done;
+}
+
+asio::awaitable<Status> Rejoin::drain() {
+  for (;;) {
+    auto entry = ledger_.take();
+    if (!entry) co_return fail("outbox", entry.error());
+    Status sent;
+    if (!*entry) co_return sent;
+    sent = co_await send(**std::move(entry));
+    if (!sent) co_return sent;
+  }
+}
+
+asio::awaitable<Status> Rejoin::send(store::Entry entry) {
+  const store::Write& write = entry.write;
+  ApiRequest request{.method = method_of(write),
+                     .target = write.target,
+                     .body = write.body,
+                     .content_type = write.content_type};
+  const auto answer = co_await uplink_.send(std::move(request), false, request_limit);
+  if (!answer) {
+    if (auto kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent); !kept) co_return kept;
+    co_return fail("outbox", answer.error());
+  }
+  const sync::Verdict verdict =
+      sync::judge_replay(write.verb, answer->status, entry.maybe_sent, entry.attempts);
+  if (verdict == sync::Verdict::retry) {
+    if (auto kept = ledger_.put_back(entry.id, store::Attempt::not_sent); !kept) co_return kept;
+    co_return fail(Errc::unavailable,
+                   write.target + ": answered " + std::to_string(answer->status));
+  }
+  const bool applied = verdict == sync::Verdict::applied;
+  log_info("replayed",
+           {{"write", write.verb + " " + write.target}, {"verdict", sync::to_string(verdict)}});
+  const std::string detail = applied ? "" : both_sides(write, *answer);
+  co_return ledger_.settle(entry.id, outcome_of(verdict), detail);
+}
+
+asio::awaitable<Status> Rejoin::list_by_turns() {
+  const MonoTime began = clock_.mono();
+  for (int turn = 0; turn < turns; ++turn) {
+    feeders_.admit(turn);
+    const bool listed = co_await feeders_.wait_for_turn(turn, began, clock_.mono() + turn_limit);
+    if (!listed) co_return fail(Errc::timeout, "lists of turn " + std::to_string(turn));
+  }
+  Status done;
+  co_return done;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,54 @@
+// Takes the runtime's reports to the sink, in order for each pod, the newest status only.
+//
+// In memory: what a crash loses is reported again by the next agent, from what it finds running.
+
+#pragma once
+
+#include <list>
+#include <optional>
+
+#include "agent/edge/runtime/pod_source.h"
+
+namespace holdfast::agent {
+
+struct SenderConfig {
+  Duration retry_min = std::chrono::seconds(1);
+  Duration retry_max = std::chrono::seconds(30);
+};
+
+class StatusSender {
+ public:
+  StatusSender(asio::any_io_executor executor, StatusSink& sink, const Clock& clock,
+               const SenderConfig& config);
+
+  // Replaces a status of the same pod that was not sent yet.
+  void report(const sync::PodKey& pod, std::string patch);
+  // After its last status.
+  void final_delete(const sync::PodKey& pod);
+  // The pod is gone: nobody needs to hear of it any more.
+  void forget(const std::string& uid);
+
+  [[nodiscard]] std::size_t pending() const { return queue_.size(); }
+
+  // Sends until cancelled.
+  asio::awaitable<void> run();
+
+ private:
+  struct Item {
+    sync::PodKey pod;
+    std::optional<std::string> patch;
+    bool remove = false;
+  };
+
+  Item& item_for(const sync::PodKey& pod);
+  // Takes one step with the first pod. False: try again later.
+  asio::awaitable<bool> send_first();
+
+  StatusSink& sink_;
+  const Clock& clock_;
+  SenderConfig config_;
+  loop::Event changed_;
+  std::list<Item> queue_;
+};
+
+}  // namespace holdfast::agent

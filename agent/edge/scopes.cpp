@@ -1,0 +1,253 @@
+#include "agent/edge/scopes.h"
+
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/text.h"
+
+namespace holdfast::agent {
+namespace {
+
+// Under which answer a resource's kind is remembered: "kind" and "apiVersion" with a blank between.
+std::string kind_key(const store::ScopeKey& key) {
+  return "kind " + key.group + "/" + key.version + "/" + key.resource;
+}
+
+// Whether those who watch the scope act on what comes and goes at once.
+bool is_durable(const LocalScope& scope) { return scope.key().resource == "pods"; }
+
+store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
+  const bool local = sync::is_local(object.version);
+  return {.name = {key.namespace_name, key.name},
+          .uid = object.uid,
+          .resource_version = std::to_string(object.version),
+          .local_version = local ? static_cast<std::int64_t>(object.version) : 0,
+          .bytes = *object.bytes};
+}
+
+}  // namespace
+
+Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
+                                                 const store::ScopeKey& key) {
+  TRY(const auto answer, answers.find(key.owner, kind_key(key)));
+  if (!answer) return std::nullopt;
+  const std::size_t blank = answer->bytes.find(' ');
+  if (blank == std::string::npos) return fail(Errc::corrupt, kind_key(key));
+  return sync::ScopeKind{answer->bytes.substr(0, blank), answer->bytes.substr(blank + 1)};
+}
+
+std::string LocalScope::path() const {
+  std::string path = key_.group.empty() ? "/api/" : "/apis/" + key_.group + "/";
+  path += key_.version;
+  if (!key_.namespace_name.empty()) path += "/namespaces/" + percent_encode(key_.namespace_name);
+  return path + "/" + key_.resource;
+}
+
+Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
+               std::size_t scopes_max)
+    : executor_(std::move(executor)),
+      database_(database),
+      cache_(database),
+      answers_(database),
+      local_versions_(database, "local version"),
+      clock_(clock),
+      scopes_max_(scopes_max),
+      changed_(executor_) {}
+
+Status Scopes::restore() {
+  TRY(const std::vector<store::Scope> rows, cache_.scopes());
+  for (const store::Scope& row : rows) {
+    const auto done = restore_one(row);
+    if (done) continue;
+    if (done.error().code != Errc::corrupt)
+      return fail("restore " + row.key.resource, done.error());
+    // One object that is missing would be one that the node takes for deleted: the scope is as if
+    // it had never been complete, and is listed again.
+    log_error("scope was damaged", {{"resource", row.key.resource}, {"error", done.error()}});
+    if (auto sound = database_.quick_check(); !sound) return sound;
+  }
+  return {};
+}
+
+Status Scopes::restore_one(const store::Scope& row) {
+  const auto scope = std::make_shared<LocalScope>(executor_, row.key, row.id);
+  scopes_[row.key] = scope;
+  if (!row.complete) return {};
+  TRY(const auto kind, find_kind(answers_, row.key));
+  const auto version = sync::parse_version(row.resource_version);
+  if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
+  sync::WatchCache::Objects objects;
+  const auto take = [&objects](store::CachedObject object) -> Status {
+    const auto of_object = sync::parse_version(object.resource_version);
+    if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
+    objects[{std::move(object.name.namespace_name), std::move(object.name.name)}] = {
+        std::move(object.uid), *of_object,
+        std::make_shared<const std::string>(std::move(object.bytes))};
+    return {};
+  };
+  if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
+  scope->cache().restore(std::move(objects), *version, *kind);
+  return {};
+}
+
+void Scopes::on_new(OnNew callback) {
+  CHECK(!on_new_);
+  on_new_ = std::move(callback);
+  for (const auto& [key, scope] : scopes_) on_new_(scope);
+}
+
+ScopePtr Scopes::find(const store::ScopeKey& key) const {
+  const auto at = scopes_.find(key);
+  return at == scopes_.end() ? nullptr : at->second;
+}
+
+Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
+  if (ScopePtr known = find(key)) return known;
+  if (scopes_.size() >= scopes_max_) {
+    return fail(Errc::exhausted, "more than " + std::to_string(scopes_max_) + " scopes");
+  }
+  TRY(store::Transaction transaction, database_.begin());
+  TRY(const store::Scope row, cache_.open_scope(transaction, key, clock_.wall()));
+  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
+  const auto scope = std::make_shared<LocalScope>(executor_, key, row.id);
+  scopes_[key] = scope;
+  if (on_new_) on_new_(scope);
+  return scope;
+}
+
+ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
+                          bool selections_too) const {
+  for (const auto& [key, scope] : scopes_) {
+    const bool same = key.owner == resource.owner && key.group == resource.group &&
+                      key.version == resource.version && key.resource == resource.resource;
+    if (!same || !scope->cache().complete()) continue;
+    const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
+    const bool unselected = key.label_selector.empty() && key.field_selector.empty();
+    const bool by_name = key.field_selector == "metadata.name=" + object.name;
+    if (here && key.label_selector.empty() && (unselected || by_name)) return scope;
+    // A selection that has the object proves that it exists; one that lacks it proves nothing.
+    if (here && selections_too && scope->cache().find(object) != nullptr) return scope;
+  }
+  return nullptr;
+}
+
+void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+                     const sync::ScopeKind& kind) {
+  const bool was_complete = scope.cache().complete();
+  const bool new_kind = scope.cache().kind() != kind;
+  const auto changes = scope.cache().replace(std::move(objects), version, kind);
+  scope.set_listed_at(clock_.mono());
+  if (new_kind) {
+    const store::Answer answer{.status = 200, .bytes = kind.kind + " " + kind.api_version};
+    if (auto put = put_answer(scope.key().owner, kind_key(scope.key()), answer); !put) {
+      log_error("cache write failed", {{"error", put.error()}});
+    }
+  }
+  Unwritten& unwritten = unwritten_[&scope];
+  if (!was_complete) unwritten.whole = true;
+  // The first complete list is what a restart can serve from.
+  bool at_once = !was_complete;
+  for (const sync::CacheEvent& change : changes) {
+    unwritten.names[change.key] = true;
+    const bool comes_or_goes = change.type != sync::EventType::modified;
+    at_once = at_once || (comes_or_goes && is_durable(scope));
+  }
+  if (at_once) flush_or_log();
+  announce(scope);
+}
+
+void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
+  const sync::ObjectKey key = event.key;
+  const bool was_there = scope.cache().find(key) != nullptr;
+  if (!scope.cache().apply(std::move(event))) return;
+  unwritten_[&scope].names[key] = true;
+  const bool is_there = scope.cache().find(key) != nullptr;
+  if (was_there != is_there && is_durable(scope)) flush_or_log();
+  announce(scope);
+}
+
+void Scopes::flush_or_log() {
+  if (auto flushed = flush(); !flushed) {
+    log_error("cache write failed", {{"error", flushed.error()}});
+  }
+}
+
+void Scopes::bookmark(LocalScope& scope, sync::Version version) {
+  scope.cache().bookmark(version);
+  scope.changed().notify_all();
+}
+
+void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
+  unwritten_[&scope].names[key] = true;
+  announce(scope);
+}
+
+void Scopes::announce(LocalScope& scope) {
+  scope.changed().notify_all();
+  changed_.notify_all();
+}
+
+Status Scopes::apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event) {
+  for (const ScopePtr& scope : scopes) {
+    scope->cache().apply_local(event);
+    note(*scope, event.key);
+  }
+  return flush();
+}
+
+Result<sync::Version> Scopes::next_local_version() {
+  TRY(const std::int64_t next, local_versions_.next());
+  return sync::first_local_version + static_cast<sync::Version>(next);
+}
+
+Status Scopes::flush() {
+  if (unwritten_.empty()) return {};
+  TRY(store::Transaction transaction, database_.begin());
+  for (const auto& [scope, unwritten] : unwritten_) {
+    if (auto written = write(transaction, *scope, unwritten); !written) return written;
+  }
+  if (auto committed = transaction.commit(); !committed) return committed;
+  unwritten_.clear();
+  return {};
+}
+
+Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwritten& unwritten) {
+  const sync::WatchCache& cache = scope.cache();
+  const std::string version = std::to_string(cache.version());
+  if (unwritten.whole) {
+    std::vector<store::CachedObject> rows;
+    for (const auto& [key, object] : cache.objects()) rows.push_back(to_row(key, object));
+    auto replaced = cache_.replace_all(in, scope.id(), version, rows);
+    if (!replaced) return fail(replaced.error());
+    return {};
+  }
+  store::ScopeChanges changes{.resource_version = version};
+  for (const auto& [key, noted] : unwritten.names) {
+    const sync::CachedObject* object = cache.find(key);
+    if (object == nullptr) {
+      changes.removed.push_back({key.namespace_name, key.name});
+    } else {
+      changes.changed.push_back(to_row(key, *object));
+    }
+  }
+  return cache_.apply(in, scope.id(), changes);
+}
+
+Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,
+                                                         std::string_view key) {
+  return answers_.find(owner, key);
+}
+
+Status Scopes::put_answer(std::string_view owner, std::string_view key,
+                          const store::Answer& answer) {
+  TRY(store::Transaction transaction, database_.begin());
+  Status put = answers_.put(transaction, owner, key, answer);
+  if (!put && put.error().code == Errc::exhausted) {
+    const auto removed = answers_.remove_expired(transaction, clock_.wall());
+    if (!removed) return fail(removed.error());
+    put = answers_.put(transaction, owner, key, answer);
+  }
+  if (!put) return put;
+  return transaction.commit();
+}
+
+}  // namespace holdfast::agent

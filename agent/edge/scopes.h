@@ -1,0 +1,148 @@
+// Everything the agent caches: one WatchCache per scope in memory, and its rows in cache.db.
+//
+// What comes in is applied in memory at once and written in groups, for the flash's sake; flush()
+// writes now. A scope's first list is written at once. That a pod came or went is written before
+// anybody is told: what the kubelet acts on
+// must not be forgotten by a power cut. After a start every scope that was complete is complete
+// again, and watches go on where they were.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/loop/event.h"
+#include "store/answers.h"
+#include "store/cache.h"
+#include "store/sequence.h"
+#include "sync/watch/watch_cache.h"
+
+namespace holdfast::agent {
+
+namespace asio = boost::asio;
+
+// One scope and those who wait for it.
+class LocalScope {
+ public:
+  LocalScope(asio::any_io_executor executor, store::ScopeKey key, store::ScopeId id)
+      : key_(std::move(key)), id_(id), changed_(std::move(executor)) {}
+
+  [[nodiscard]] const store::ScopeKey& key() const { return key_; }
+  [[nodiscard]] store::ScopeId id() const { return id_; }
+  [[nodiscard]] sync::WatchCache& cache() { return cache_; }
+  [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
+  // Notified when an event, a bookmark or completeness came.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+
+  // When the last complete list came; MonoTime::min(): not in this run.
+  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
+  void set_listed_at(MonoTime time) {
+    listed_at_ = time;
+    refused_at_ = MonoTime::min();
+  }
+
+  // When the cloud last refused to list it (forbidden, no such resource), if it was not listed
+  // since; MonoTime::min(): it was not.
+  [[nodiscard]] MonoTime refused_at() const { return refused_at_; }
+  [[nodiscard]] bool refused() const { return refused_at_ != MonoTime::min(); }
+  void set_refused_at(MonoTime time) {
+    refused_at_ = time;
+    changed_.notify_all();
+  }
+
+  // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
+  [[nodiscard]] std::string path() const;
+
+ private:
+  store::ScopeKey key_;
+  store::ScopeId id_;
+  sync::WatchCache cache_;
+  loop::Event changed_;
+  MonoTime listed_at_ = MonoTime::min();
+  MonoTime refused_at_ = MonoTime::min();
+};
+
+using ScopePtr = std::shared_ptr<LocalScope>;
+
+// The kind of a scope's objects, as it was learned from its first list; nothing: no list yet.
+[[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
+                                                               const store::ScopeKey& key);
+
+class Scopes {
+ public:
+  // Called for every scope that is restored or made: something must begin to feed it.
+  using OnNew = std::function<void(ScopePtr)>;
+
+  // `database` was migrated to store::cache_schema() and outlives this.
+  Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
+         std::size_t scopes_max);
+
+  // Reads what the last run has left. Errors: the disk's.
+  [[nodiscard]] Status restore();
+  void on_new(OnNew callback);
+
+  [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
+  // Errors: exhausted (too many scopes), the disk's.
+  [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
+  // A complete scope of the same owner and resource that holds the object, if it exists at all.
+  [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
+                                  bool selections_too) const;
+  // Notified when anything changed in any scope.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+  [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
+
+  // What the reflector of a scope brings.
+  void replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+               const sync::ScopeKind& kind);
+  void apply(LocalScope& scope, sync::CacheEvent event);
+  void bookmark(LocalScope& scope, sync::Version version);
+
+  // A write accepted here: every scope that holds the object takes part. Errors: the disk's.
+  [[nodiscard]] Status apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event);
+  // The next local version. Errors: the disk's.
+  [[nodiscard]] Result<sync::Version> next_local_version();
+
+  // Writes what has gathered, in one transaction. Errors: the disk's; it stays gathered.
+  [[nodiscard]] Status flush();
+  [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
+
+  // Answers that are not lists: discovery, tokens.
+  [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
+                                                                 std::string_view key);
+  [[nodiscard]] Status put_answer(std::string_view owner, std::string_view key,
+                                  const store::Answer& answer);
+
+ private:
+  struct Unwritten {
+    bool whole = false;  // the scope's whole content, not `names` alone
+    std::map<sync::ObjectKey, bool> names;
+  };
+
+  [[nodiscard]] Status restore_one(const store::Scope& row);
+  [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
+                             const Unwritten& unwritten);
+  void note(LocalScope& scope, const sync::ObjectKey& key);
+  void announce(LocalScope& scope);
+  void flush_or_log();
+
+  asio::any_io_executor executor_;
+  store::Database& database_;
+  store::Cache cache_;
+  store::Answers answers_;
+  store::Sequence local_versions_;
+  const Clock& clock_;
+  std::size_t scopes_max_;
+  loop::Event changed_;
+  OnNew on_new_;
+  std::map<store::ScopeKey, ScopePtr> scopes_;
+  std::map<LocalScope*, Unwritten> unwritten_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,240 @@
+#include "agent/edge/writes.h"
+
+#include "agent/edge/answer.h"
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/tls/digest.h"
+#include "sync/api/list_bytes.h"
+#include "sync/api/object_header.h"
+#include "sync/autonomy/admit.h"
+#include "sync/autonomy/local_write.h"
+
+namespace holdfast::agent {
+namespace {
+
+// Errors of our own disk as an answer: nothing was accepted.
+http::Response not_accepted(const Error& error) {
+  log_error("write not accepted", {{"error", error}});
+  if (error.code != Errc::exhausted) return to_response(sync::status::from_error(error));
+  sync::ApiStatus full = sync::status::generic(507);
+  full.message = "the write could not be kept for the cloud: " + error.what;
+  return to_response(full);
+}
+
+}  // namespace
+
+Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+               NodeLease& lease, Reads& reads, const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      ledger_(ledger),
+      lease_(lease),
+      reads_(reads),
+      clock_(clock),
+      random_(random) {}
+
+asio::awaitable<http::Response> Writes::serve(const http::Request& request,
+                                              const sync::RequestInfo& info, const Caller& caller) {
+  sync::Admission admission = sync::admit(info, options_.node_name);
+  if (admission == sync::Admission::own_lease) {
+    if (is_our_lease(request)) co_return co_await serve_lease(request);
+    admission = sync::Admission::refuse;
+  }
+  if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
+  if (uplink_.link().may_ask()) {
+    if (sync::carries_local_version(request.body)) {
+      co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
+    }
+    const bool acceptable = admission != sync::Admission::refuse;
+    const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
+    http::Response response = co_await reads_.pass_through(request, limit);
+    const bool reached = uplink_.link().may_ask() || response.status < 500;
+    if (reached || !acceptable) co_return response;
+  }
+  if (caller.owner != node_owner) {
+    // Nobody here can tell whether these credentials are any good, and what is accepted is sent
+    // with the node's own.
+    co_return unavailable("the cloud, which alone knows these credentials, is out of reach");
+  }
+  co_return accept(request, info, admission, caller);
+}
+
+// Only the body of a creation tells whose lease it is.
+bool Writes::is_our_lease(const http::Request& request) const {
+  if (request.method != http::Method::post) return true;
+  const auto header = sync::read_header(request.body);
+  return header && header->name == options_.node_name;
+}
+
+asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request) {
+  auto version = scopes_.next_local_version();
+  if (!version) co_return not_accepted(version.error());
+  const bool created = request.method == http::Method::post;
+  co_return json_response(created ? 201 : 200, lease_.renew_locally(std::to_string(*version)));
+}
+
+asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
+                                                    const Caller& caller) {
+  // The same question gets the same token: audience, bound pod and duration are in the body.
+  const std::string key =
+      "token " + std::string(request.path()) + " " + tls::sha256_hex(request.body);
+  if (uplink_.link().may_ask()) {
+    http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
+    if (response.status == 200 || response.status == 201) {
+      const auto expires =
+          sync::text_at(response.body, {"status", "expirationTimestamp"}).value_or(std::nullopt);
+      const auto until = parse_rfc3339(expires.value_or(""));
+      store::Answer answer{.status = response.status,
+                           .content_type = std::string(response.headers.get("content-type")),
+                           .bytes = response.body};
+      if (until) answer.expires = *until;
+      if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
+        log_warn("token not kept", {{"error", put.error()}});
+      }
+      co_return response;
+    }
+    if (response.status < 500) co_return response;
+  }
+  const auto known = scopes_.find_answer(caller.owner, key);
+  if (known && *known && (*known)->expires && *(*known)->expires > clock_.wall()) {
+    http::Response response{.status = (*known)->status, .body = (*known)->bytes};
+    response.headers.set("Content-Type", (*known)->content_type);
+    co_return response;
+  }
+  co_return unavailable("the cloud is out of reach and no valid token is stored");
+}
+
+std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync::ObjectKey& object,
+                                      bool created) const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (key.group != info.group || key.resource != info.resource) continue;
+    if (!scope->cache().complete()) continue;
+    const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
+    const bool selects = key.label_selector.empty() &&
+                         (key.field_selector.empty() ||
+                          key.field_selector == "spec.nodeName=" + options_.node_name ||
+                          key.field_selector == "metadata.name=" + object.name);
+    const bool has = scope->cache().find(object) != nullptr;
+    if (has || (created && here && selects)) found.push_back(scope);
+  }
+  return found;
+}
+
+http::Response Writes::accept(const http::Request& request, const sync::RequestInfo& info,
+                              sync::Admission admission, const Caller& caller) {
+  sync::RequestInfo about = info;
+  if (about.resource == "nodes") about.namespace_name.clear();
+  const bool registration = admission == sync::Admission::registration;
+  if (about.verb == "create") {
+    const auto header = sync::read_header(request.body);
+    if (header) about.name = header->name;
+  }
+  const sync::ObjectKey object{about.namespace_name, about.name};
+  const auto version = scopes_.next_local_version();
+  if (!version) return not_accepted(version.error());
+
+  std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
+  std::optional<std::string> current;
+  for (const ScopePtr& scope : scopes) {
+    const sync::CachedObject* cached = scope->cache().find(object);
+    if (cached == nullptr || scope->key().owner != caller.owner) continue;
+    const sync::ScopeKind& kind = scope->cache().kind();
+    current = sync::standalone(*cached->bytes, kind.kind, kind.api_version);
+    break;
+  }
+  if (registration && about.name == options_.node_name && !current) {
+    return unavailable("the cloud is out of reach and this node was never registered");
+  }
+  const std::string uid = sync::local_uid(random_.uuid());
+  const auto query = http::Query::parse(request.query());
+  const std::string grace(query ? query->get("gracePeriodSeconds") : "");
+  sync::LocalWrite write{.admission = admission,
+                         .request = about,
+                         .content_type = request.headers.get("content-type"),
+                         .body = request.body,
+                         .grace_period_seconds = grace,
+                         .node_name = options_.node_name,
+                         .version = *version,
+                         .now = clock_.wall(),
+                         .new_uid = uid};
+  if (current) write.current = *current;
+  const sync::LocalOutcome outcome = apply_local_write(write);
+  if (!outcome.accepted) return to_response(outcome.refusal);
+  if (outcome.queued) {
+    if (auto added = ledger_.add(about, about.name, *outcome.queued); !added) {
+      return not_accepted(added.error());
+    }
+  }
+  uplink_.accepted_locally();
+  if (auto applied = apply(about, outcome, scopes, *version); !applied) {
+    // It is in the outbox, so it is accepted; the cache takes part again after a restart.
+    log_error("cache write failed", {{"error", applied.error()}});
+  }
+  return json_response(outcome.status, outcome.answer + "\n");
+}
+
+Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
+                     const std::vector<ScopePtr>& scopes, sync::Version version) {
+  using Change = sync::LocalOutcome::Change;
+  if (outcome.change == Change::none) return {};
+  sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
+                         .object = {.uid = outcome.uid, .version = version}};
+  if (outcome.change == Change::put) {
+    TRY(std::string item, sync::as_item(outcome.object));
+    event.type = sync::EventType::modified;
+    event.object.bytes = std::make_shared<const std::string>(std::move(item));
+    return scopes_.apply_local(scopes, event);
+  }
+  event.type = sync::EventType::deleted;
+  for (const ScopePtr& scope : scopes) {
+    const sync::CachedObject* last = scope->cache().find(event.key);
+    CHECK(last != nullptr);
+    // Clients take the version to go on from out of the object.
+    TRY(std::string bytes, sync::with_resource_version(*last->bytes, std::to_string(version)));
+    event.object.bytes = std::make_shared<const std::string>(std::move(bytes));
+    if (auto applied = scopes_.apply_local({scope}, event); !applied) return applied;
+  }
+  return {};
+}
+
+Status Writes::reapply_outbox() {
+  TRY(const std::vector<store::Entry> waiting, ledger_.outbox().list(10'000));
+  for (const store::Entry& entry : waiting) {
+    const store::Write& queued = entry.write;
+    auto info = sync::parse_request(queued.verb, queued.target, "");
+    if (!info || entry.damaged) continue;
+    if (info->resource == "nodes") info->namespace_name.clear();
+    info->name = queued.object.name;
+    const sync::ObjectKey object{info->namespace_name, info->name};
+    const auto scopes = holders(*info, object, queued.verb == "POST");
+    if (scopes.empty()) continue;
+    const sync::CachedObject* cached = scopes.front()->cache().find(object);
+    const sync::ScopeKind& kind = scopes.front()->cache().kind();
+    if (cached != nullptr && queued.verb == "POST") continue;
+    TRY(const sync::Version version, scopes_.next_local_version());
+    std::string current;
+    if (cached != nullptr) {
+      current = sync::standalone(*cached->bytes, kind.kind, kind.api_version);
+    }
+    const std::string new_uid = sync::local_uid(random_.uuid());
+    sync::LocalWrite write{.admission = sync::admit(*info, options_.node_name),
+                           .request = *info,
+                           .content_type = queued.content_type,
+                           .body = queued.body,
+                           .node_name = options_.node_name,
+                           .version = version,
+                           .now = queued.created,
+                           .new_uid = new_uid};
+    if (cached != nullptr) write.current = current;
+    if (write.admission == sync::Admission::event) continue;
+    const sync::LocalOutcome outcome = apply_local_write(write);
+    if (!outcome.accepted) continue;
+    if (outcome.only_heartbeat) continue;  // The cache has it already.
+    if (auto applied = apply(*info, outcome, scopes, version); !applied) return applied;
+  }
+  return {};
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,180 @@
+#include "agent/lab/apiserver/apiserver.h"
+
+#include <boost/json.hpp>
+#include <deque>
+#include <utility>
+
+#include "agent/lab/apiserver/controllers.h"
+#include "agent/lab/apiserver/dispatch.h"
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/loop/event.h"
+#include "platform/loop/timer.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::lab {
+namespace {
+
+// Passes in a row at most: a loop that never comes to rest must not starve the requests.
+constexpr int passes_max = 20;
+
+asio::awaitable<http::Response> respond(Backend& backend, const std::string& address,
+                                        const http::Request& request) {
+  http::Response response = dispatch(backend, address, request);
+  co_return response;
+}
+
+}  // namespace
+
+struct ApiServer::State {
+  State(asio::any_io_executor executor, const Clock& its_clock, Random its_random,
+        ApiServerOptions its_options, std::unique_ptr<Registry> its_registry)
+      : options(std::move(its_options)),
+        clock(its_clock),
+        random(its_random),
+        registry(std::move(its_registry)),
+        editor(*registry, clock, random),
+        watches(executor, options.watches),
+        controllers(editor),
+        changed(executor),
+        backend{*registry, editor, watches, clock, random, tokens, options.tokens.has_value()} {}
+
+  void on_change(const Change& change);
+  void control();
+  void compact_old();
+  void expire_events();
+
+  ApiServerOptions options;
+  const Clock& clock;
+  Random random;
+  std::unique_ptr<Registry> registry;
+  sync::TokenTable tokens;
+  Editor editor;
+  WatchHub watches;
+  Controllers controllers;
+  loop::Event changed;  // the controllers may have something to do
+  bool dirty = true;
+  // The revisions of the past, by the time they were current.
+  std::deque<std::pair<MonoTime, std::int64_t>> marks;
+  MonoTime next_expiry{};
+  Backend backend;
+};
+
+void ApiServer::State::on_change(const Change& change) {
+  watches.publish(change, clock.wall());
+  if (!Controllers::cares(change)) return;
+  dirty = true;
+  changed.notify_all();
+}
+
+void ApiServer::State::control() {
+  for (int pass = 0; options.controllers && dirty && pass < passes_max; ++pass) {
+    dirty = false;
+    controllers.pass();
+  }
+}
+
+// Every so often the present revision is marked; what is older than the oldest mark that is old
+// enough is forgotten.
+void ApiServer::State::compact_old() {
+  const MonoTime now = clock.mono();
+  const Duration step = options.compact_after / 10;
+  if (marks.empty() || now - marks.back().first >= step) {
+    marks.emplace_back(now, registry->revision());
+  }
+  std::int64_t forget = 0;
+  while (!marks.empty() && now - marks.front().first >= options.compact_after) {
+    forget = marks.front().second;
+    marks.pop_front();
+  }
+  if (forget == 0) return;
+  if (const auto done = registry->compact(forget); !done) {
+    log_warn("compact", {{"error", done.error()}});
+  }
+}
+
+void ApiServer::State::expire_events() {
+  if (clock.mono() < next_expiry) return;
+  next_expiry = clock.mono() + std::chrono::minutes(1);
+  const sync::Resource* events = sync::find_kind("", "Event");
+  const std::string oldest = format_rfc3339(clock.wall() - options.event_lifetime);
+  for (const StoredPtr& stored : registry->list(*events)) {
+    // Times of one form compare as texts.
+    const std::string_view last = sync::dig_text(stored->object, {"lastTimestamp"});
+    const std::string_view created =
+        sync::dig_text(stored->object, {"metadata", "creationTimestamp"});
+    if (std::max(last, created) >= oldest) continue;
+    if (const auto done = registry->remove(stored); !done) {
+      log_warn("expire event", {{"error", done.error()}});
+    }
+  }
+}
+
+Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executor,
+                                                   const Clock& clock, Random random,
+                                                   ApiServerOptions options) {
+  std::error_code ec;
+  std::filesystem::create_directories(options.data, ec);
+  if (ec) return fail(Errc::unavailable, "make " + options.data.string(), ec);
+  TRY(std::unique_ptr<Registry> registry,
+      Registry::open(options.data / "revisions.db", options.registry));
+  sync::TokenTable tokens;
+  if (options.tokens) {
+    TRY(tokens, sync::TokenTable::parse(*options.tokens));
+  }
+  auto state = std::make_unique<State>(std::move(executor), clock, random, std::move(options),
+                                       std::move(registry));
+  state->tokens = std::move(tokens);
+  State* const raw = state.get();
+  raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
+  raw->controllers.make_namespaces();
+  return std::unique_ptr<ApiServer>(new ApiServer(std::move(state)));
+}
+
+ApiServer::ApiServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+ApiServer::~ApiServer() = default;
+
+http::Handler ApiServer::handler() {
+  State* const state = state_.get();
+  return [state](const http::Request& request) {
+    return respond(state->backend, state->options.address, request);
+  };
+}
+
+void ApiServer::tick() {
+  state_->watches.tick(state_->clock.mono(), state_->registry->revision());
+  state_->compact_old();
+  state_->expire_events();
+  state_->control();
+}
+
+asio::awaitable<void> ApiServer::run() {
+  constexpr Duration interval = std::chrono::seconds(1);
+  for (;;) {
+    tick();
+    const MonoTime next = state_->clock.mono() + interval;
+    if (!state_->dirty) (void)co_await state_->changed.wait_until(next);
+    // Changes come in groups; a moment's patience saves most passes.
+    const MonoTime moment = state_->clock.mono() + std::chrono::milliseconds(20);
+    co_await loop::sleep_until(moment);
+  }
+}
+
+void ApiServer::stop() { state_->watches.finish_all(); }
+
+Status ApiServer::compact_now() { return state_->registry->compact(state_->registry->revision()); }
+
+Registry& ApiServer::registry() { return *state_->registry; }
+
+http::Response status_problem(int status, std::string_view message) {
+  if (status == 413) {
+    return reply_status(
+        sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
+  }
+  sync::ApiStatus problem = sync::status::generic(status);
+  if (!message.empty()) problem.message = message;
+  return reply_status(problem);
+}
+
+}  // namespace holdfast::lab

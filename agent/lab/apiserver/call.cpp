@@ -1,0 +1,44 @@
+#include "agent/lab/apiserver/call.h"
+
+#include "sync/apiserver/convert.h"
+
+namespace holdfast::lab {
+
+const sync::Resource& Call::stored() const { return sync::stored_resource(resource()); }
+
+std::string_view Call::name_space() const {
+  // A namespace's own requests carry its name there, too.
+  return resource().namespaced ? std::string_view(info.namespace_name) : std::string_view();
+}
+
+http::Response reply_json(int status, std::string body) {
+  http::Response response{.status = status, .headers = {}, .body = std::move(body)};
+  response.headers.set("Content-Type", "application/json");
+  response.headers.set("Cache-Control", "no-cache, private");
+  return response;
+}
+
+http::Response reply_status(const sync::ApiStatus& status) {
+  const int code = status.code == 0 ? 200 : status.code;
+  http::Response response = reply_json(code, status.body() + "\n");
+  const int retry = status.details ? status.details->retry_after_seconds : 0;
+  if (retry > 0) response.headers.set("Retry-After", std::to_string(retry));
+  return response;
+}
+
+http::Response reply_object(int status, const Call& call, const Stored& stored, WallTime now) {
+  return reply_json(status, render(call.view, stored, now));
+}
+
+void add_warnings(http::Response& response, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::string quoted;
+    for (const char c : warning) {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    response.headers.add("Warning", "299 - \"" + quoted + "\"");
+  }
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,87 @@
+// One request, understood: what the verbs of the server are called with.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/lab/apiserver/editor.h"
+#include "agent/lab/apiserver/registry.h"
+#include "agent/lab/apiserver/view.h"
+#include "agent/lab/apiserver/watch.h"
+#include "platform/http/message.h"
+#include "platform/random.h"
+#include "platform/time.h"
+#include "sync/api/request_info.h"
+#include "sync/apiserver/answer.h"
+#include "sync/apiserver/decode.h"
+#include "sync/apiserver/identity.h"
+
+namespace holdfast::lab {
+
+// What all verbs work on. The references outlive every call.
+struct Backend {
+  Registry& registry;
+  Editor& editor;
+  WatchHub& watches;
+  const Clock& clock;
+  Random& random;
+  sync::TokenTable& tokens;
+  bool secured;  // false: everybody may do everything
+};
+
+struct Call {
+  const http::Request& request;
+  http::Query query;
+  sync::RequestInfo info;
+  sync::Identity who;
+  View view;  // resource, version and form
+  const sync::Subresource* subresource = nullptr;
+  bool dry_run = false;
+  sync::FieldValidation validation = sync::FieldValidation::warn;
+
+  [[nodiscard]] const sync::Resource& resource() const { return *view.resource; }
+  // Where the objects are kept; another one for events of events.k8s.io.
+  [[nodiscard]] const sync::Resource& stored() const;
+  [[nodiscard]] std::string_view name_space() const;
+  [[nodiscard]] sync::Target target() const { return {name_space(), info.name}; }
+};
+
+using Reply = sync::Answer<http::Response>;
+
+// A JSON body as an answer.
+[[nodiscard]] http::Response reply_json(int status, std::string body);
+// A Status as an answer, with Retry-After where it says so.
+[[nodiscard]] http::Response reply_status(const sync::ApiStatus& status);
+// One object in the form that was asked for.
+[[nodiscard]] http::Response reply_object(int status, const Call& call, const Stored& stored,
+                                          WallTime now);
+// Adds a Warning header for each.
+void add_warnings(http::Response& response, const std::vector<std::string>& warnings);
+
+// The verbs.
+[[nodiscard]] Reply get(Backend& backend, const Call& call);
+[[nodiscard]] Reply list(Backend& backend, const Call& call);
+[[nodiscard]] Reply watch(Backend& backend, const Call& call);
+[[nodiscard]] Reply create(Backend& backend, const Call& call);
+[[nodiscard]] Reply update(Backend& backend, const Call& call);
+[[nodiscard]] Reply patch(Backend& backend, const Call& call);
+[[nodiscard]] Reply remove(Backend& backend, const Call& call);
+[[nodiscard]] Reply remove_collection(Backend& backend, const Call& call);
+
+// Subresources other than status, which update() and patch() serve.
+[[nodiscard]] Reply get_scale(Backend& backend, const Call& call);
+[[nodiscard]] Reply change_scale(Backend& backend, const Call& call);  // update and patch
+[[nodiscard]] Reply bind(Backend& backend, const Call& call);
+[[nodiscard]] Reply evict(Backend& backend, const Call& call);
+[[nodiscard]] Reply issue_token(Backend& backend, const Call& call);
+[[nodiscard]] Reply finalize(Backend& backend, const Call& call);
+
+// Questions that create nothing: token and access reviews.
+[[nodiscard]] Reply review(Backend& backend, const Call& call);
+
+// The options of a deletion, from the query and the body.
+[[nodiscard]] sync::Answer<sync::DeleteOptions> read_delete_options(const Call& call);
+
+}  // namespace holdfast::lab

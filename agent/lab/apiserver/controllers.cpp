@@ -1,0 +1,209 @@
+#include "agent/lab/apiserver/controllers.h"
+
+#include <boost/json.hpp>
+
+#include "platform/check.h"
+#include "platform/log.h"
+#include "sync/apiserver/decode.h"
+#include "sync/apiserver/loops/budgets.h"
+#include "sync/apiserver/loops/sweep.h"
+#include "sync/apiserver/matching.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t finished_pods_kept = 12500;  // upstream's --terminated-pod-gc-threshold
+
+constexpr std::string_view namespaces[] = {"default", "kube-node-lease", "kube-public",
+                                           "kube-system"};
+
+const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
+  const sync::Resource* resource = sync::find_kind(group, kind);
+  CHECK(resource != nullptr);
+  return *resource;
+}
+
+sync::Target target_of(const json::object& object) {
+  return {sync::namespace_of(object), sync::name_of(object)};
+}
+
+// The parts of a node that placement reads.
+bool same_for_pods(const json::object& left, const json::object& right) {
+  return sync::dig_object(left, {"spec"}) == sync::dig_object(right, {"spec"}) &&
+         sync::dig_object(left, {"metadata", "labels"}) ==
+             sync::dig_object(right, {"metadata", "labels"}) &&
+         sync::dig_object(left, {"status", "allocatable"}) ==
+             sync::dig_object(right, {"status", "allocatable"}) &&
+         sync::condition_status(left, "Ready") == sync::condition_status(right, "Ready");
+}
+
+}  // namespace
+
+bool Controllers::cares(const Change& change) {
+  const std::string_view kind = sync::dig_text(change.seen->object, {"kind"});
+  if (kind == "Lease" || kind == "Event") return false;
+  if (kind == "Node" && change.now && change.before) {
+    return !same_for_pods(change.now->object, change.before->object);
+  }
+  return true;
+}
+
+std::vector<StoredPtr> Controllers::list(std::string_view group, std::string_view kind,
+                                         std::string_view name_space) {
+  return editor_.registry().list(resource_of(group, kind), name_space);
+}
+
+void Controllers::create(std::string_view group, std::string_view kind, json::object object) {
+  const sync::Resource& resource = resource_of(group, kind);
+  const std::string space(sync::namespace_of(object));
+  const auto made = editor_.create(resource, sync::canonical(resource, std::move(object)), space);
+  if (!made && made.error().reason != "AlreadyExists") {
+    log_warn("controller create", {{"kind", kind}, {"why", made.error().message}});
+  }
+}
+
+void Controllers::remove(std::string_view group, std::string_view kind, const json::object& object,
+                         const sync::DeleteOptions& options) {
+  const auto removed = editor_.remove(resource_of(group, kind), target_of(object), options);
+  if (!removed && removed.error().reason != "NotFound") {
+    log_warn("controller delete", {{"kind", kind}, {"why", removed.error().message}});
+  }
+}
+
+void Controllers::set_status(std::string_view group, std::string_view kind,
+                             const json::object& object, const json::object& status) {
+  const auto change = [&status](const json::object& old) -> sync::Answer<json::object> {
+    json::object made = old;
+    made["status"] = status;
+    return made;
+  };
+  const auto written =
+      editor_.update(resource_of(group, kind), target_of(object), sync::Part::status, change);
+  if (!written) {
+    log_warn("controller status", {{"kind", kind}, {"why", written.error().message}});
+  }
+}
+
+void Controllers::pass() {
+  give_accounts();
+  roll_deployments();
+  fill_replica_sets();
+  fill_daemon_sets();
+  sweep_pods();
+  sweep_orphans();
+  place_pods();
+  judge_budgets();
+  empty_namespaces();
+}
+
+void Controllers::make_namespaces() {
+  for (const std::string_view name : namespaces) {
+    if (editor_.registry().find(resource_of("", "Namespace"), {}, name)) continue;
+    create("", "Namespace", {{"metadata", json::object{{"name", name}}}});
+  }
+}
+
+void Controllers::give_accounts() {
+  for (const StoredPtr& space : list("", "Namespace")) {
+    const std::string_view name = sync::name_of(space->object);
+    if (sync::is_terminating(space->object)) continue;
+    if (editor_.registry().find(resource_of("", "ServiceAccount"), name, "default")) continue;
+    create("", "ServiceAccount",
+           {{"metadata", json::object{{"name", "default"}, {"namespace", name}}}});
+  }
+}
+
+void Controllers::sweep_pods() {
+  sync::Names nodes;
+  for (const StoredPtr& node : list("", "Node")) nodes.emplace(sync::name_of(node->object));
+  const std::vector<StoredPtr> pods = list("", "Pod");
+  sync::Objects all;
+  for (const StoredPtr& pod : pods) all.push_back(&pod->object);
+  for (const json::object* pod : all) {
+    const sync::Sweep what = sync::sweep_pod(*pod, nodes);
+    if (what == sync::Sweep::keep) continue;
+    sync::DeleteOptions options;
+    if (what == sync::Sweep::force) options.grace_seconds = 0;
+    remove("", "Pod", *pod, options);
+  }
+  for (const json::object* pod : sync::finished_beyond(all, finished_pods_kept)) {
+    remove("", "Pod", *pod);
+  }
+}
+
+void Controllers::sweep_orphans() {
+  sync::Names uids;
+  std::vector<StoredPtr> owned;
+  for (const auto& [key, stored] : editor_.registry().all()) {
+    uids.emplace(sync::uid_of(stored->object));
+    const bool has_owner = !sync::dig_list(stored->object, {"metadata", "ownerReferences"}).empty();
+    if (has_owner) owned.push_back(stored);
+  }
+  for (const StoredPtr& stored : owned) {
+    if (!sync::is_orphan(stored->object, uids)) continue;
+    const std::string_view api_version = sync::dig_text(stored->object, {"apiVersion"});
+    const std::size_t slash = api_version.find('/');
+    const std::string_view group =
+        slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+    remove(group, sync::dig_text(stored->object, {"kind"}), stored->object);
+  }
+}
+
+void Controllers::judge_budgets() {
+  for (const StoredPtr& budget : list("policy", "PodDisruptionBudget")) {
+    const std::vector<StoredPtr> pods = list("", "Pod", sync::namespace_of(budget->object));
+    sync::Objects all;
+    std::set<std::string> owners;
+    std::int64_t expected = 0;
+    for (const StoredPtr& pod : pods) {
+      all.push_back(&pod->object);
+      if (!sync::covers(budget->object, pod->object)) continue;
+      const json::object& owner = sync::controller_of(pod->object);
+      const StoredPtr set =
+          editor_.registry().find(resource_of("apps", "ReplicaSet"),
+                                  sync::namespace_of(pod->object), sync::dig_text(owner, {"name"}));
+      const bool by_set = sync::dig_text(owner, {"kind"}) == "ReplicaSet" && set;
+      if (!by_set) {
+        if (sync::is_active(pod->object)) ++expected;
+      } else if (owners.emplace(sync::uid_of(set->object)).second) {
+        expected += sync::dig_int(set->object, {"spec", "replicas"});
+      }
+    }
+    set_status("policy", "PodDisruptionBudget", budget->object,
+               sync::budget_status(budget->object, all, expected));
+  }
+}
+
+void Controllers::empty_namespaces() {
+  for (const StoredPtr& space : list("", "Namespace")) {
+    if (sync::is_terminating(space->object)) finish_namespace(space);
+  }
+}
+
+// Deletes what is in it; once nothing is, takes off the finalizer that held it.
+void Controllers::finish_namespace(const StoredPtr& space) {
+  const std::string name(sync::name_of(space->object));
+  bool empty = true;
+  for (const sync::Resource& resource : sync::all_resources()) {
+    const bool kept = resource.namespaced && sync::allows(resource.verbs, "list") &&
+                      resource.group != "events.k8s.io";
+    if (!kept) continue;
+    for (const StoredPtr& stored : editor_.registry().list(resource, name)) {
+      if (!sync::is_terminating(stored->object)) {
+        remove(resource.group, resource.kind, stored->object);
+      }
+    }
+    empty = empty && editor_.registry().list(resource, name).empty();
+  }
+  if (!empty) return;
+  json::object done = space->object;
+  sync::make_object(done, {"spec"})["finalizers"] = json::array();
+  const sync::Resource& resource = resource_of("", "Namespace");
+  const auto written = editor_.replace(resource, sync::canonical(resource, std::move(done)), space);
+  if (!written) log_warn("namespace", {{"name", name}, {"why", written.error().message}});
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,172 @@
+#include "agent/lab/apiserver/dispatch.h"
+
+#include "agent/lab/apiserver/apiserver.h"
+#include "sync/apiserver/negotiate.h"
+
+namespace holdfast::lab {
+namespace {
+
+using sync::Answer;
+using sync::refuse;
+
+// Who asks: a known token, else a client certificate, else nobody.
+Answer<sync::Identity> identify(const Backend& backend, const http::Request& request) {
+  constexpr std::string_view scheme = "Bearer ";
+  const std::string_view header = request.headers.get("Authorization");
+  if (header.starts_with(scheme)) {
+    if (const sync::Identity* known = backend.tokens.find(header.substr(scheme.size()))) {
+      return *known;
+    }
+    if (backend.secured) return refuse(sync::status::unauthorized());
+  }
+  if (!request.peer.common_name.empty()) {
+    sync::Identity identity{request.peer.common_name, "", request.peer.organizations};
+    identity.groups.emplace_back("system:authenticated");
+    return identity;
+  }
+  return sync::anonymous();
+}
+
+// 404 in the form that upstream gives: text for a group or version it does not have.
+Answer<View> find_view(const sync::RequestInfo& info) {
+  View view;
+  view.resource = sync::find_resource(info.group, info.version, info.resource);
+  if (view.resource == nullptr) return refuse(sync::status::generic(404));
+  view.version = view.resource->version(info.version);
+  return view;
+}
+
+bool has_version(const sync::RequestInfo& info) {
+  for (const std::string_view version : sync::versions_of(info.group)) {
+    if (version == info.version) return (info.api_prefix == "api") == info.group.empty();
+  }
+  return false;
+}
+
+Answer<sync::IncludeObject> parse_include(std::string_view text) {
+  if (text.empty() || text == "Metadata") return sync::IncludeObject::metadata;
+  if (text == "None") return sync::IncludeObject::none;
+  if (text == "Object") return sync::IncludeObject::object;
+  return refuse(
+      sync::status::bad_request("unrecognized includeObject value: \"" + std::string(text) + "\""));
+}
+
+// Whether the resource, or the subresource that is asked for, knows the verb.
+Answer<bool> check_verb(const Call& call) {
+  const auto& parts = call.info.parts;
+  if (parts.size() > 3) return refuse(sync::status::generic(404));
+  if (!call.info.subresource.empty() && call.subresource == nullptr) {
+    return refuse(sync::status::generic(404));
+  }
+  const sync::Resource& resource = call.resource();
+  const sync::Verbs verbs = call.subresource != nullptr ? call.subresource->verbs : resource.verbs;
+  const bool named_create =
+      call.info.verb == "create" && parts.size() == 2 && call.subresource == nullptr;
+  // The path of all namespaces can be read, not written to.
+  const bool nowhere = resource.namespaced && call.info.namespace_name.empty() &&
+                       call.info.verb != "list" && call.info.verb != "watch";
+  if (named_create || nowhere || !sync::allows(verbs, call.info.verb)) {
+    return refuse(sync::status::generic(405));
+  }
+  return true;
+}
+
+Answer<bool> check_dry_run(Call& call) {
+  const std::string_view text = call.query.get("dryRun");
+  if (!text.empty() && text != "All") {
+    constexpr std::string_view known[] = {"All"};
+    const sync::FieldError error = sync::field::not_supported("dryRun", text, known);
+    return refuse(sync::status::bad_request(error.text()));
+  }
+  call.dry_run = !text.empty();
+  return true;
+}
+
+// Fills in what the query and headers say.
+Answer<bool> understand(Call& call) {
+  const auto form = sync::negotiate(call.request.headers.get("Accept"));
+  if (!form) return refuse(sync::status::generic(406));
+  call.view.form = *form;
+  const auto include = parse_include(call.query.get("includeObject"));
+  if (!include) return refuse(include.error());
+  call.view.include = *include;
+  const auto validation = sync::parse_field_validation(call.query.get("fieldValidation"));
+  if (!validation) return refuse(validation.error());
+  call.validation = *validation;
+  return check_dry_run(call);
+}
+
+Reply serve_subresource(Backend& backend, const Call& call) {
+  const std::string_view name = call.subresource->name;
+  const std::string_view verb = call.info.verb;
+  if (name == "scale") {
+    return verb == "get" ? get_scale(backend, call) : change_scale(backend, call);
+  }
+  if (name == "binding") return bind(backend, call);
+  if (name == "eviction") return evict(backend, call);
+  if (name == "token") return issue_token(backend, call);
+  if (name == "finalize") return finalize(backend, call);
+  if (verb == "get") return get(backend, call);
+  return verb == "patch" ? patch(backend, call) : update(backend, call);
+}
+
+Reply serve_verb(Backend& backend, const Call& call) {
+  const std::string_view verb = call.info.verb;
+  if (call.subresource != nullptr) return serve_subresource(backend, call);
+  if (verb == "get") return get(backend, call);
+  if (verb == "list") return list(backend, call);
+  if (verb == "watch") return watch(backend, call);
+  if (verb == "update") return update(backend, call);
+  if (verb == "patch") return patch(backend, call);
+  if (verb == "delete") return remove(backend, call);
+  if (verb == "deletecollection") return remove_collection(backend, call);
+  if (call.resource().kind == "Binding") return bind(backend, call);
+  const bool stored = sync::allows(call.resource().verbs, "get");
+  return stored ? create(backend, call) : review(backend, call);
+}
+
+Reply serve_resource(Backend& backend, Call call) {
+  auto view = find_view(call.info);
+  if (!view) return refuse(view.error());
+  call.view = *view;
+  if (!call.info.subresource.empty()) {
+    call.subresource = call.resource().subresource(call.info.subresource);
+  }
+  if (const auto known = check_verb(call); !known) return refuse(known.error());
+  if (const auto understood = understand(call); !understood) return refuse(understood.error());
+  auto reply = serve_verb(backend, call);
+  const std::string_view warning = call.view.version->warning;
+  if (reply && !warning.empty()) add_warnings(*reply, {std::string(warning)});
+  return reply;
+}
+
+Reply answer(Backend& backend, const std::string& address, const http::Request& request) {
+  if (request.body.size() > body_bytes_max) {
+    return refuse(sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
+  }
+  auto info = sync::parse_request(http::to_string(request.method), request.path(), request.query());
+  if (!info) return refuse(sync::status::bad_request(info.error().what));
+  auto query = http::Query::parse(request.query());
+  if (!query) return refuse(sync::status::bad_request(query.error().what));
+  auto who = identify(backend, request);
+  if (!who) return refuse(who.error());
+  if (backend.secured) {
+    if (const auto allowed = sync::authorize(*who, *info); !allowed) return refuse(allowed.error());
+  }
+  if (!info->is_resource || !has_version(*info)) return serve_document(*info, *query, address);
+  return serve_resource(backend, Call{.request = request,
+                                      .query = *std::move(query),
+                                      .info = *std::move(info),
+                                      .who = *std::move(who),
+                                      .view = {}});
+}
+
+}  // namespace
+
+http::Response dispatch(Backend& backend, const std::string& address,
+                        const http::Request& request) {
+  Reply reply = answer(backend, address, request);
+  return reply ? *std::move(reply) : reply_status(reply.error());
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,20 @@
+// From a request to the verb that answers it: identity, routes, discovery, health.
+
+#pragma once
+
+#include <string>
+
+#include "agent/lab/apiserver/call.h"
+
+namespace holdfast::lab {
+
+// Answers one request; what went wrong is an answer, too.
+[[nodiscard]] http::Response dispatch(Backend& backend, const std::string& address,
+                                      const http::Request& request);
+
+// Paths that are no resources: discovery, /version, /healthz, /openapi.
+// `address` is where clients reach us.
+[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
+                                            const std::string& address);
+
+}  // namespace holdfast::lab

@@ -1,0 +1,77 @@
+// What is served besides objects: discovery, version, health, OpenAPI.
+
+#include <boost/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "agent/lab/apiserver/dispatch.h"
+#include "platform/text.h"
+#include "sync/api/json.h"
+#include "sync/apiserver/discovery.h"
+#include "sync/apiserver/openapi.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+
+http::Response reply_text(int status, std::string text) {
+  http::Response response{.status = status, .headers = {}, .body = std::move(text)};
+  response.headers.set("Content-Type", "text/plain; charset=utf-8");
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+http::Response reply_document(const json::object& document) {
+  return reply_json(200, sync::serialize(document) + "\n");
+}
+
+http::Response reply_document(const std::optional<json::object>& document) {
+  if (!document) return reply_text(404, "404 page not found\n");
+  return reply_document(*document);
+}
+
+std::optional<http::Response> health(std::string_view path, const http::Query& query) {
+  for (const std::string_view check : {"healthz", "livez", "readyz"}) {
+    if (path == check && !query.has("verbose")) return reply_text(200, "ok");
+    if (path == check) {
+      return reply_text(200, "[+]ping ok\n[+]store ok\n" + std::string(check) + " check passed\n");
+    }
+    if (path == std::string(check) + "/ping") return reply_text(200, "ok");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
+                              const std::string& address) {
+  std::string_view path = info.path;
+  while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  if (auto found = health(path, query)) return *std::move(found);
+  if (path.empty()) return reply_document(sync::root_paths());
+  if (path == "version") return reply_document(sync::version_document());
+  if (path == "api") return reply_document(sync::api_versions(address));
+  if (path == "apis") return reply_document(sync::group_list());
+  if (path == "openapi/v3") return reply_document(sync::openapi_index());
+  const std::vector<std::string_view> parts = split(path, '/');
+  if (parts.size() == 2 && parts[0] == "api") {
+    return reply_document(sync::resource_list("", parts[1]));
+  }
+  if (parts.size() == 2 && parts[0] == "apis")
+    return reply_document(sync::group_document(parts[1]));
+  if (parts.size() == 3 && parts[0] == "apis") {
+    return reply_document(sync::resource_list(parts[1], parts[2]));
+  }
+  const bool openapi = parts.size() >= 4 && parts[0] == "openapi" && parts[1] == "v3";
+  if (openapi && parts.size() == 4 && parts[2] == "api") {
+    return reply_document(sync::openapi_document("", parts[3]));
+  }
+  if (openapi && parts.size() == 5 && parts[2] == "apis") {
+    return reply_document(sync::openapi_document(parts[3], parts[4]));
+  }
+  return reply_text(404, "404 page not found\n");
+}
+
+}  // namespace holdfast::lab

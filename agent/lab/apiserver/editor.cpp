@@ -1,0 +1,186 @@
+#include "agent/lab/apiserver/editor.h"
+
+#include <boost/json.hpp>
+
+#include "agent/lab/apiserver/admission.h"
+#include "platform/check.h"
+#include "sync/api/json.h"
+#include "sync/apiserver/convert.h"
+#include "sync/apiserver/decode.h"
+#include "sync/apiserver/read.h"
+#include "sync/apiserver/validation.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+using sync::refuse;
+
+sync::GroupResource named(const sync::Resource& resource) {
+  return {resource.group, resource.plural};
+}
+
+// An answer that is not in the registry.
+StoredPtr unstored(json::object object) {
+  auto stored = std::make_shared<Stored>();
+  stored->bytes = sync::serialize(object);
+  stored->object = std::move(object);
+  return stored;
+}
+
+sync::ApiStatus invalid(const sync::Resource& resource, const json::object& object,
+                        const sync::FieldErrors& errors) {
+  return sync::status::invalid({resource.group, resource.kind}, sync::name_of(object), errors);
+}
+
+// The store's word as the client's.
+sync::ApiStatus failed(const sync::Resource& resource, std::string_view name, const Error& error) {
+  if (error.code == Errc::conflict) return sync::status::conflict(named(resource), name);
+  return sync::status::from_error(error);
+}
+
+void keep_version(json::object& object, const json::object& old) {
+  sync::make_object(object, {"metadata"})["resourceVersion"] = sync::version_of(old);
+}
+
+}  // namespace
+
+sync::ApiStatus missing(const sync::Resource& resource, std::string_view name) {
+  return sync::status::not_found(named(resource), name);
+}
+
+sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource,
+                                           const json::object& object,
+                                           std::string_view name_space) const {
+  if (!resource.namespaced) return true;
+  const sync::Resource* spaces = sync::find_kind("", "Namespace");
+  const StoredPtr space = registry_.find(*spaces, {}, name_space);
+  if (!space) return refuse(sync::status::not_found({"", "namespaces"}, name_space));
+  if (!sync::is_terminating(space->object)) return true;
+  sync::ApiStatus status =
+      sync::status::forbidden(named(resource), sync::name_of(object),
+                              "unable to create new content in namespace " +
+                                  std::string(name_space) + " because it is being terminated");
+  status.details->causes.push_back({"NamespaceTerminating",
+                                    "namespace " + std::string(name_space) + " is being terminated",
+                                    "metadata.namespace"});
+  return refuse(std::move(status));
+}
+
+sync::Answer<json::object> Editor::admit(const sync::Resource& resource, json::object object) {
+  if (resource.kind == "Pod") return admit_pod(registry_, std::move(object));
+  if (resource.kind == "Service") return admit_service(registry_, std::move(object), random_);
+  return object;
+}
+
+sync::Answer<StoredPtr> Editor::create(const sync::Resource& resource, json::object object,
+                                       std::string_view name_space, bool dry_run) {
+  const sync::Target target{name_space, {}};
+  auto made = sync::prepare_create(resource, std::move(object), target, clock_.wall(), random_);
+  if (!made) return refuse(made.error());
+  if (const auto fine = check_namespace(resource, *made, name_space); !fine) {
+    return refuse(fine.error());
+  }
+  auto admitted = admit(resource, *std::move(made));
+  if (!admitted) return refuse(admitted.error());
+  const sync::FieldErrors errors = sync::validate(resource, *admitted);
+  if (!errors.empty()) return refuse(invalid(resource, *admitted, errors));
+  const std::string name(sync::name_of(*admitted));
+  if (registry_.find(resource, name_space, name)) {
+    return refuse(sync::status::already_exists(named(resource), name));
+  }
+  if (dry_run) return unstored(*std::move(admitted));
+  auto stored = registry_.put(resource, *std::move(admitted), nullptr);
+  if (!stored) return refuse(failed(resource, name, stored.error()));
+  return *std::move(stored);
+}
+
+sync::Answer<StoredPtr> Editor::update(const sync::Resource& resource, const sync::Target& target,
+                                       sync::Part part, const Change& change, bool dry_run) {
+  const StoredPtr old = registry_.find(resource, target.name_space, target.name);
+  if (!old) return refuse(missing(resource, target.name));
+  auto wanted = change(old->object);
+  if (!wanted) return refuse(wanted.error());
+  auto made = sync::prepare_update(resource, *std::move(wanted), old->object, target, part);
+  if (!made) return refuse(made.error());
+  if (part == sync::Part::object) {
+    sync::FieldErrors errors = sync::validate(resource, *made);
+    for (sync::FieldError& error : sync::validate_update(resource, *made, old->object)) {
+      errors.push_back(std::move(error));
+    }
+    if (!errors.empty()) return refuse(invalid(resource, *made, errors));
+  }
+  keep_version(*made, old->object);
+  if (*made == old->object) return old;
+  if (dry_run) return unstored(sync::canonical(resource, *std::move(made)));
+  return replace(resource, *std::move(made), old);
+}
+
+sync::Answer<StoredPtr> Editor::replace(const sync::Resource& resource, json::object object,
+                                        const StoredPtr& old) {
+  auto stored = registry_.put(resource, std::move(object), old);
+  if (!stored) return refuse(failed(resource, sync::name_of(old->object), stored.error()));
+  if (sync::is_ready_to_go(resource, (*stored)->object)) {
+    if (const auto removed = registry_.remove(*stored); !removed) {
+      return refuse(failed(resource, sync::name_of(old->object), removed.error()));
+    }
+  }
+  return *std::move(stored);
+}
+
+sync::Answer<Removed> Editor::remove(const sync::Resource& resource, const sync::Target& target,
+                                     const sync::DeleteOptions& options) {
+  StoredPtr stored = registry_.find(resource, target.name_space, target.name);
+  if (!stored) return refuse(missing(resource, target.name));
+  const auto allowed = sync::check_preconditions(resource, stored->object, options);
+  if (!allowed) return refuse(allowed.error());
+  sync::Deletion deletion = sync::plan_deletion(resource, stored->object, options, clock_.wall());
+  if (options.dry_run) {
+    if (deletion.marked) stored = unstored(*std::move(deletion.marked));
+    return Removed{stored, deletion.remove};
+  }
+  if (options.propagation == "Orphan") orphan_dependents(stored);
+  if (deletion.marked) {
+    auto marked = registry_.put(resource, *std::move(deletion.marked), stored);
+    if (!marked) return refuse(failed(resource, target.name, marked.error()));
+    stored = *std::move(marked);
+  }
+  if (deletion.remove) {
+    if (const auto removed = registry_.remove(stored); !removed) {
+      return refuse(failed(resource, target.name, removed.error()));
+    }
+  }
+  return Removed{stored, deletion.remove};
+}
+
+// Takes the owner out of everything it owns, so that nothing goes with it.
+void Editor::orphan_dependents(const StoredPtr& owner) {
+  const std::string uid(sync::uid_of(owner->object));
+  std::vector<StoredPtr> dependents;
+  for (const auto& [key, stored] : registry_.all()) {
+    for (const json::value& reference :
+         sync::dig_list(stored->object, {"metadata", "ownerReferences"})) {
+      const bool owned = sync::dig_text(sync::as_object(reference), {"uid"}) == uid;
+      if (owned) dependents.push_back(stored);
+    }
+  }
+  for (const StoredPtr& dependent : dependents) {
+    const std::string_view api_version = sync::dig_text(dependent->object, {"apiVersion"});
+    const std::size_t slash = api_version.find('/');
+    const std::string_view group =
+        slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+    const sync::Resource* resource =
+        sync::find_kind(group, sync::dig_text(dependent->object, {"kind"}));
+    CHECK(resource != nullptr);
+    json::object object = dependent->object;
+    json::value& owners = sync::make_object(object, {"metadata"})["ownerReferences"];
+    json::array kept;
+    for (const json::value& reference : owners.get_array()) {
+      if (sync::dig_text(sync::as_object(reference), {"uid"}) != uid) kept.push_back(reference);
+    }
+    owners = std::move(kept);
+    (void)registry_.put(*resource, sync::canonical(*resource, std::move(object)), dependent);
+  }
+}
+
+}  // namespace holdfast::lab

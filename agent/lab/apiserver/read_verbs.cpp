@@ -1,0 +1,188 @@
+// get, list and watch.
+
+#include <algorithm>
+
+#include "agent/lab/apiserver/call.h"
+#include "agent/lab/apiserver/selection.h"
+#include "sync/api/list_options.h"
+#include "sync/apiserver/paging.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::lab {
+namespace {
+
+using sync::Answer;
+using sync::refuse;
+
+constexpr std::string_view too_old_token =
+    "The provided continue parameter is too old to display a consistent list result. You can "
+    "start a new list without the continue parameter.";
+
+struct Wanted {
+  sync::ListOptions options;
+  Selection selection;
+  std::int64_t revision = 0;  // of the request; 0: any
+};
+
+Answer<Wanted> read_wanted(const Call& call) {
+  auto options = sync::parse_list_options(call.request.query());
+  if (!options) return refuse(sync::status::bad_request(options.error().what));
+  auto selection =
+      Selection::parse(call.resource(), options->label_selector, options->field_selector);
+  if (!selection) return refuse(selection.error());
+  const auto revision = sync::parse_resource_version(options->resource_version);
+  if (!revision) return refuse(revision.error());
+  Wanted wanted{*std::move(options), *std::move(selection), *revision};
+  return wanted;
+}
+
+Answer<bool> check_reached(const Backend& backend, std::int64_t revision) {
+  const std::int64_t current = backend.registry.revision();
+  if (revision <= current) return true;
+  return refuse(sync::status::too_large_resource_version(static_cast<std::uint64_t>(revision),
+                                                         static_cast<std::uint64_t>(current)));
+}
+
+// What a list is made from, before selecting.
+struct Source {
+  std::int64_t revision = 0;
+  std::string start;  // key after the prefix to begin with
+};
+
+Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
+  if (!wanted.options.continue_token.empty()) {
+    auto token = sync::parse_continue(wanted.options.continue_token);
+    if (!token) return refuse(token.error());
+    return Source{token->revision, std::move(token->start)};
+  }
+  if (const auto reached = check_reached(backend, wanted.revision); !reached) {
+    return refuse(reached.error());
+  }
+  const bool exact = wanted.options.resource_version_match == "Exact";
+  return Source{exact ? wanted.revision : backend.registry.revision(), {}};
+}
+
+Answer<std::vector<StoredPtr>> read_source(Backend& backend, const Call& call,
+                                           const Source& source) {
+  auto items = backend.registry.list_at(call.stored(), call.name_space(), source.revision);
+  if (items) return *std::move(items);
+  if (items.error().code != Errc::gone) return refuse(sync::status::from_error(items.error()));
+  if (!source.start.empty()) return refuse(sync::status::expired(std::string(too_old_token)));
+  return refuse(sync::status::expired("The resourceVersion for the provided list is too old: " +
+                                      std::to_string(source.revision)));
+}
+
+std::string key_in_list(const Call& call, const Stored& stored) {
+  const std::size_t prefix = Registry::key_of(call.stored(), call.name_space(), {}).size();
+  return stored.key.substr(prefix);
+}
+
+}  // namespace
+
+Reply get(Backend& backend, const Call& call) {
+  const auto revision = sync::parse_resource_version(call.query.get("resourceVersion"));
+  if (!revision) return refuse(revision.error());
+  if (const auto reached = check_reached(backend, *revision); !reached) {
+    return refuse(reached.error());
+  }
+  const StoredPtr stored = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  if (!stored) return refuse(missing(call.resource(), call.info.name));
+  return reply_object(200, call, *stored, backend.clock.wall());
+}
+
+Reply list(Backend& backend, const Call& call) {
+  const auto wanted = read_wanted(call);
+  if (!wanted) return refuse(wanted.error());
+  const auto source = find_source(backend, *wanted);
+  if (!source) return refuse(source.error());
+  const auto items = read_source(backend, call, *source);
+  if (!items) return refuse(items.error());
+
+  std::vector<StoredPtr> page;
+  ListMeta meta{.revision = source->revision};
+  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(wanted->options.limit, 0));
+  for (std::size_t at = 0; at < items->size(); ++at) {
+    const StoredPtr& stored = (*items)[at];
+    if (!source->start.empty() && key_in_list(call, *stored) < source->start) continue;
+    if (!wanted->selection.matches(stored)) continue;
+    if (limit != 0 && page.size() == limit) {
+      // The next page starts right after the last key of this one.
+      std::string start = key_in_list(call, *page.back());
+      start += '\0';
+      meta.continue_token = sync::encode_continue({source->revision, std::move(start)});
+      // With a selector nobody knows how many of the rest would match.
+      if (wanted->selection.everything()) {
+        meta.remaining = static_cast<std::int64_t>(items->size() - at);
+      }
+      break;
+    }
+    page.push_back(stored);
+  }
+  return reply_json(200, render_list(call.view, page, meta, backend.clock.wall()));
+}
+
+namespace {
+
+// Upstream's --min-request-timeout: a watch without a timeout lasts 30 to 60 minutes.
+constexpr Duration shortest_watch = std::chrono::minutes(30);
+
+WatchOrder make_order(Backend& backend, const Call& call, const Wanted& wanted) {
+  WatchOrder order;
+  order.view = call.view;
+  order.selection = wanted.selection;
+  order.prefix = Registry::key_of(call.stored(), call.name_space(), {});
+  order.bookmarks = wanted.options.allow_watch_bookmarks;
+  const Duration lasts = wanted.options.timeout_seconds.value_or(0) > 0
+                             ? std::chrono::seconds(*wanted.options.timeout_seconds)
+                             : shortest_watch + backend.random.jitter(shortest_watch);
+  order.ends = backend.clock.mono() + lasts;
+  return order;
+}
+
+http::Response reply_stream(std::shared_ptr<Watch> watch) {
+  http::Response response = reply_json(200, {});
+  response.stream = std::move(watch);
+  return response;
+}
+
+// Feeds the changes after `revision`, or the error that they are forgotten.
+void replay(Backend& backend, Watch& stream, const std::string& prefix, std::int64_t revision) {
+  const auto changes = backend.registry.changes_since(prefix, revision);
+  if (!changes) {
+    const bool gone = changes.error().code == Errc::gone;
+    stream.add_error((gone ? sync::status::expired(changes.error().what)
+                           : sync::status::from_error(changes.error()))
+                         .body());
+    return;
+  }
+  for (const ChangePtr& change : *changes) stream.add(*change, backend.clock.wall());
+}
+
+}  // namespace
+
+Reply watch(Backend& backend, const Call& call) {
+  const auto wanted = read_wanted(call);
+  if (!wanted) return refuse(wanted.error());
+  const std::optional<bool> initial = wanted->options.send_initial_events;
+  const bool from_state = initial.value_or(wanted->revision == 0);
+  if (from_state) {
+    if (const auto reached = check_reached(backend, wanted->revision); !reached) {
+      return refuse(reached.error());
+    }
+  }
+  WatchOrder order = make_order(backend, call, *wanted);
+  const std::string prefix = order.prefix;
+  const std::shared_ptr<Watch> stream =
+      backend.watches.open(std::move(order), backend.clock.mono());
+  const WallTime now = backend.clock.wall();
+  if (from_state) {
+    stream->add_initial(backend.registry.list(call.stored(), call.name_space()), now);
+    const bool mark = initial.value_or(false) && wanted->options.allow_watch_bookmarks;
+    if (mark) stream->add_bookmark(backend.registry.revision(), true);
+  } else if (wanted->revision > 0 && wanted->revision < backend.registry.revision()) {
+    replay(backend, *stream, prefix, wanted->revision);
+  }
+  return reply_stream(stream);
+}
+
+}  // namespace holdfast::lab

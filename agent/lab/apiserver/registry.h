@@ -1,0 +1,115 @@
+// Every object the lab's API server has: in memory, and in store::Revisions.
+//
+// An object's resourceVersion is the revision of its last write, and is written into it. Readers
+// get shared values that never change; a write makes a new one and tells the listeners, in the
+// order of revisions, after it is stored.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/result.h"
+#include "store/revisions.h"
+#include "sync/apiserver/resources.h"
+
+namespace holdfast::lab {
+
+struct Stored {
+  std::string key;
+  std::int64_t revision = 0;
+  boost::json::object object;  // of the stored version, with kind and apiVersion
+  std::string bytes;           // the same, serialized
+};
+using StoredPtr = std::shared_ptr<const Stored>;
+
+// The same object with another resourceVersion.
+[[nodiscard]] StoredPtr stamped(const StoredPtr& stored, std::int64_t revision);
+
+struct Change {
+  std::int64_t revision = 0;
+  StoredPtr now;     // null: deleted
+  StoredPtr before;  // null: created
+
+  // The object as a watcher sees it: of a deletion the last one, with the deletion's revision.
+  StoredPtr seen;
+
+  [[nodiscard]] const std::string& key() const { return seen->key; }
+};
+using ChangePtr = std::shared_ptr<const Change>;
+
+struct RegistryLimits {
+  std::size_t history = 5000;  // changes kept in memory; older ones are read from the store
+};
+
+class Registry {
+ public:
+  // Errors: those of store::Revisions::open; corrupt (a value is no object).
+  [[nodiscard]] static Result<std::unique_ptr<Registry>> open(const std::filesystem::path& file,
+                                                              const RegistryLimits& limits = {});
+
+  // "/registry/apps/deployments/ns/name". With an empty name, or namespace and name: the prefix of
+  // all of them.
+  [[nodiscard]] static std::string key_of(const sync::Resource& resource,
+                                          std::string_view name_space, std::string_view name);
+
+  // Null when there is none.
+  [[nodiscard]] StoredPtr find(const sync::Resource& resource, std::string_view name_space,
+                               std::string_view name) const;
+  // In the order of keys; all namespaces when `name_space` is empty.
+  [[nodiscard]] std::vector<StoredPtr> list(const sync::Resource& resource,
+                                            std::string_view name_space = {}) const;
+  // The same as of an older revision. Errors: gone (compacted), invalid (yet to come).
+  [[nodiscard]] Result<std::vector<StoredPtr>> list_at(const sync::Resource& resource,
+                                                       std::string_view name_space,
+                                                       std::int64_t revision);
+
+  // Stores `object` in the place of `replaced` (null: as a new one). The object's name, namespace
+  // and kind say where. Errors: conflict (somebody was faster), unavailable.
+  [[nodiscard]] Result<StoredPtr> put(const sync::Resource& resource, boost::json::object object,
+                                      const StoredPtr& replaced);
+  // Errors: conflict, not_found, unavailable.
+  [[nodiscard]] Status remove(const StoredPtr& stored);
+
+  // Changes after `revision` of keys with that prefix, oldest first. Errors: gone.
+  [[nodiscard]] Result<std::vector<ChangePtr>> changes_since(std::string_view prefix,
+                                                             std::int64_t revision);
+
+  using Listener = std::function<void(const ChangePtr&)>;
+  // Called for every change. Listeners stay for as long as the registry.
+  void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  [[nodiscard]] std::int64_t revision() const { return store_.current_revision(); }
+  [[nodiscard]] std::int64_t compacted() const { return store_.compacted_revision(); }
+  // Forgets history up to `revision`. Errors: invalid, unavailable.
+  [[nodiscard]] Status compact(std::int64_t revision);
+
+  [[nodiscard]] const std::map<std::string, StoredPtr, std::less<>>& all() const {
+    return objects_;
+  }
+
+ private:
+  Registry(store::Revisions store, const RegistryLimits& limits)
+      : store_(std::move(store)), limits_(limits) {}
+  [[nodiscard]] Status load();
+  void publish(ChangePtr change);
+
+  store::Revisions store_;
+  RegistryLimits limits_;
+  std::map<std::string, StoredPtr, std::less<>> objects_;
+  std::deque<ChangePtr> history_;
+  std::int64_t history_floor_ = 0;  // history_ has every change after this revision
+  std::vector<Listener> listeners_;
+};
+
+}  // namespace holdfast::lab

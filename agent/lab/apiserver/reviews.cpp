@@ -1,0 +1,149 @@
+// Tokens of service accounts, and questions that create nothing: who is that, may he do this.
+
+#include <boost/json.hpp>
+
+#include "agent/lab/apiserver/call.h"
+#include "platform/check.h"
+#include "platform/text.h"
+#include "sync/api/json.h"
+#include "sync/apiserver/convert.h"
+#include "sync/apiserver/read.h"
+#include "sync/apiserver/typed.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+using sync::Answer;
+using sync::refuse;
+
+constexpr std::int64_t shortest_token = 600;  // upstream's least expirationSeconds
+
+Answer<json::object> read_as(const Call& call, const sync::StructType& type,
+                             std::string_view kind) {
+  const auto body =
+      sync::read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
+  if (!body) return refuse(body.error());
+  auto decoded = sync::decode_as(type, kind, *body, call.validation);
+  if (!decoded) return refuse(decoded.error());
+  return std::move(decoded->object);
+}
+
+const sync::StructType& type_named(std::string_view name) {
+  const sync::StructType* type = sync::find_type(name);
+  CHECK(type != nullptr);
+  return *type;
+}
+
+std::string url_base64(const json::object& part) {
+  std::string text = base64_encode(json::serialize(part));
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  return text.substr(0, text.find('='));
+}
+
+// Looks like a JWT, as clients expect; its random end is what we know it by.
+std::string make_token(Random& random, const std::string& account, std::int64_t issued,
+                       std::int64_t expires, const json::array& audiences) {
+  const json::object header = {{"alg", "none"}, {"kid", ""}};
+  const json::object claims = {{"aud", audiences},      {"exp", expires}, {"iat", issued},
+                               {"iss", "holdfast-lab"}, {"nbf", issued},  {"sub", account}};
+  constexpr std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  return url_base64(header) + "." + url_base64(claims) + "." + random.text(43, alphabet);
+}
+
+std::int64_t seconds_of(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// The answer to a question: the same object with its status.
+http::Response reply_shaped(const sync::StructType& type, const json::object& object,
+                            std::string_view kind, std::string_view api_version) {
+  const auto made = sync::shape(type, object, kind, api_version);
+  CHECK(made.has_value());
+  return reply_json(201, sync::serialize(made->object) + "\n");
+}
+
+json::object user_info(const sync::Identity& who) {
+  json::object user = {{"username", who.name}};
+  if (!who.uid.empty()) user["uid"] = who.uid;
+  user["groups"] = json::array(who.groups.begin(), who.groups.end());
+  return user;
+}
+
+json::object review_token(const Backend& backend, const json::object& asked) {
+  const sync::Identity* who = backend.tokens.find(sync::dig_text(asked, {"spec", "token"}));
+  json::object status = {{"authenticated", who != nullptr}};
+  if (who != nullptr) status["user"] = user_info(*who);
+  if (who != nullptr) status["audiences"] = sync::dig_list(asked, {"spec", "audiences"});
+  return status;
+}
+
+json::object review_access(const Backend& backend, const sync::Identity& who) {
+  return {{"allowed", !backend.secured || who.in_group("system:masters")}};
+}
+
+sync::Identity subject_of(const Call& call, const json::object& asked) {
+  if (call.resource().kind == "SelfSubjectAccessReview") return call.who;
+  sync::Identity who{std::string(sync::dig_text(asked, {"spec", "user"})), "", {}};
+  for (const json::value& group : sync::dig_list(asked, {"spec", "groups"})) {
+    who.groups.emplace_back(sync::as_text(group));
+  }
+  return who;
+}
+
+}  // namespace
+
+Reply issue_token(Backend& backend, const Call& call) {
+  const sync::StructType& type = type_named("TokenRequest");
+  auto asked = read_as(call, type, "TokenRequest");
+  if (!asked) return refuse(asked.error());
+  const StoredPtr account = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  if (!account) return refuse(missing(call.resource(), call.info.name));
+  json::object& spec = sync::make_object(*asked, {"spec"});
+  sync::set_default(spec, "expirationSeconds", 3600);
+  const std::int64_t lasts = sync::dig_int(spec, {"expirationSeconds"});
+  if (lasts < shortest_token) {
+    const sync::FieldError error =
+        sync::field::invalid_raw("spec.expirationSeconds", std::to_string(lasts),
+                                 "may not specify a duration less than 10 minutes");
+    return refuse(sync::status::invalid({"authentication.k8s.io", "TokenRequest"},
+                                        sync::name_of(*asked), std::span(&error, 1)));
+  }
+  if (sync::dig_list(spec, {"audiences"}).empty())
+    spec["audiences"] = json::array({"holdfast-lab"});
+  const std::string space(call.name_space());
+  const std::string user = "system:serviceaccount:" + space + ":" + call.info.name;
+  const WallTime now = backend.clock.wall();
+  const std::string token =
+      make_token(backend.random, user, seconds_of(now), seconds_of(now) + lasts,
+                 sync::dig_list(spec, {"audiences"}));
+  backend.tokens.add(token, {user,
+                             std::string(sync::uid_of(account->object)),
+                             {"system:serviceaccounts", "system:serviceaccounts:" + space,
+                              "system:authenticated"}});
+  (*asked)["status"] = json::object{
+      {"token", token}, {"expirationTimestamp", format_rfc3339(now + std::chrono::seconds(lasts))}};
+  sync::make_object(*asked, {"metadata"})["name"] = call.info.name;
+  sync::make_object(*asked, {"metadata"})["namespace"] = space;
+  sync::make_object(*asked, {"metadata"})["creationTimestamp"] = format_rfc3339(now);
+  return reply_shaped(type, *asked, "TokenRequest", "authentication.k8s.io/v1");
+}
+
+Reply review(Backend& backend, const Call& call) {
+  const sync::StructType& type = sync::type_of(call.resource(), *call.view.version);
+  const std::string_view kind = call.resource().kind;
+  auto asked = read_as(call, type, kind);
+  if (!asked) return refuse(asked.error());
+  if (kind == "TokenReview") {
+    (*asked)["status"] = review_token(backend, *asked);
+  } else if (kind == "SelfSubjectReview") {
+    (*asked)["status"] = json::object{{"userInfo", user_info(call.who)}};
+  } else {
+    (*asked)["status"] = review_access(backend, subject_of(call, *asked));
+  }
+  const std::string api_version = call.resource().api_version(call.view.version->name);
+  return reply_shaped(type, *asked, kind, api_version);
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,63 @@
+#include "agent/lab/apiserver/selection.h"
+
+#include <boost/json.hpp>
+
+#include "platform/check.h"
+#include "sync/apiserver/convert.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+
+sync::StringMap labels_of(const json::object& object) {
+  sync::StringMap labels;
+  for (const auto& label : sync::dig_object(object, {"metadata", "labels"})) {
+    labels.set(label.key(), sync::as_text(label.value()));
+  }
+  return labels;
+}
+
+}  // namespace
+
+sync::Answer<Selection> Selection::parse(const sync::Resource& resource, std::string_view labels,
+                                         std::string_view fields) {
+  Selection selection;
+  auto by_label = sync::LabelQuery::parse(labels);
+  if (!by_label) return sync::refuse(sync::status::bad_request(by_label.error().what));
+  auto by_field = sync::FieldQuery::parse(fields);
+  if (!by_field) return sync::refuse(sync::status::bad_request(by_field.error().what));
+  const sync::Resource& stored = sync::stored_resource(resource);
+  if (const auto known = sync::check_fields(stored.group, stored.plural, *by_field); !known) {
+    return sync::refuse(sync::status::bad_request(known.error().what));
+  }
+  selection.resource_ = &stored;
+  selection.labels_ = *std::move(by_label);
+  selection.fields_ = *std::move(by_field);
+  return selection;
+}
+
+bool Selection::matches(const StoredPtr& stored) const {
+  if (!stored) return false;
+  if (!fields_.matches_everything()) {
+    const auto values =
+        sync::field_values(resource_->group, resource_->plural, fields_, stored->bytes);
+    CHECK(values.has_value());  // The fields were checked and the bytes are our own.
+    if (!fields_.matches(*values)) return false;
+  }
+  return labels_.matches_everything() || labels_.matches(labels_of(stored->object));
+}
+
+std::string_view event_for(const Selection& selection, const Change& change, StoredPtr& seen) {
+  const bool is = selection.matches(change.now);
+  const bool was = selection.matches(change.before);
+  seen = change.seen;
+  if (is) return was ? "MODIFIED" : "ADDED";
+  if (!was) return "";
+  // It left the selection: its watchers are shown what it was.
+  if (change.now) seen = stamped(change.before, change.revision);
+  return "DELETED";
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,38 @@
+// Which objects a list or watch is about: namespace, labels, fields.
+
+#pragma once
+
+#include <string_view>
+
+#include "agent/lab/apiserver/registry.h"
+#include "sync/api/selector.h"
+#include "sync/apiserver/answer.h"
+#include "sync/apiserver/resources.h"
+
+namespace holdfast::lab {
+
+class Selection {
+ public:
+  // Refuses selectors that upstream refuses, in its words.
+  [[nodiscard]] static sync::Answer<Selection> parse(const sync::Resource& resource,
+                                                     std::string_view labels,
+                                                     std::string_view fields);
+
+  // Nothing matches a null pointer.
+  [[nodiscard]] bool matches(const StoredPtr& stored) const;
+  [[nodiscard]] bool everything() const {
+    return labels_.matches_everything() && fields_.matches_everything();
+  }
+
+ private:
+  const sync::Resource* resource_ = nullptr;
+  sync::LabelQuery labels_;
+  sync::FieldQuery fields_;
+};
+
+// The type of event that a watcher of `selection` sees: "ADDED", "MODIFIED", "DELETED", or "" for
+// none. `seen` is set to what it is about.
+[[nodiscard]] std::string_view event_for(const Selection& selection, const Change& change,
+                                         StoredPtr& seen);
+
+}  // namespace holdfast::lab

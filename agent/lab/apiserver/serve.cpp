@@ -1,0 +1,84 @@
+#include "agent/lab/apiserver/serve.h"
+
+#include <boost/asio/this_coro.hpp>
+
+#include "agent/lab/apiserver/apiserver.h"
+#include "platform/fs/file.h"
+#include "platform/http/server.h"
+#include "platform/log.h"
+#include "platform/loop/tasks.h"
+#include "platform/net/transport.h"
+
+namespace holdfast::lab {
+namespace {
+
+constexpr std::size_t file_bytes_max = 1UL << 20;
+constexpr std::size_t connections_max = 4000;  // a lab's nodes hold some dozens of watches each
+
+Result<std::shared_ptr<const tls::Context>> load_tls(const std::string& dir) {
+  if (dir.empty()) return std::shared_ptr<const tls::Context>();
+  const std::filesystem::path path(dir);
+  tls::ServerSettings settings;
+  TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
+  TRY(settings.identity.key_pem, fs::read_all(path / "server.key", file_bytes_max));
+  auto authority = fs::read_all(path / "ca.crt", file_bytes_max);
+  if (authority) {
+    settings.client_ca_pem = *std::move(authority);
+  } else if (authority.error().code != Errc::not_found) {
+    return fail(authority.error());
+  }
+  return tls::Context::for_server(settings);
+}
+
+http::ServerLimits server_limits() {
+  http::ServerLimits limits;
+  limits.reader.body_bytes = body_bytes_max;
+  limits.connections = connections_max;
+  return limits;
+}
+
+struct Parts {
+  std::unique_ptr<net::Listener> listener;
+  std::unique_ptr<ApiServer> server;
+};
+
+Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor& executor,
+                      const Clock& clock) {
+  TRY(const net::HostPort at, net::HostPort::parse(settings.listen));
+  TRY(const std::shared_ptr<const tls::Context> context, load_tls(settings.tls_dir));
+  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor, at, context));
+  ApiServerOptions options;
+  options.data = settings.data;
+  options.address = net::HostPort{at.host, listener->port()}.text();
+  options.controllers = settings.controllers;
+  if (!settings.token_file.empty()) {
+    TRY(options.tokens, fs::read_all(settings.token_file, file_bytes_max));
+  }
+  const std::string address = options.address;
+  TRY(std::unique_ptr<ApiServer> server,
+      ApiServer::open(executor, clock, Random::from_entropy(), std::move(options)));
+  log_info("apiserver listening", {{"address", address}, {"tls", !settings.tls_dir.empty()}});
+  return Parts{std::move(listener), std::move(server)};
+}
+
+}  // namespace
+
+asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
+  const SystemClock clock;
+  const auto executor = co_await asio::this_coro::executor;
+  CO_TRY(Parts parts, prepare(settings, executor, clock));
+  http::Server http(executor, server_limits(), parts.server->handler(), status_problem);
+  http.listen(std::move(parts.listener));
+  loop::Tasks tasks(executor);
+  tasks.spawn("apiserver", parts.server->run());
+  co_await stop.wait();
+  parts.server->stop();
+  const MonoTime deadline = clock.mono() + loop::drain_limit;
+  co_await http.stop(deadline);
+  tasks.cancel();
+  co_await tasks.join();
+  Status done;
+  co_return done;
+}
+
+}  // namespace holdfast::lab

@@ -1,0 +1,25 @@
+// Runs the lab's API server as a process: its files, its listener, its end.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "platform/loop/program.h"
+#include "platform/result.h"
+
+namespace holdfast::lab {
+
+struct ServeSettings {
+  std::string listen = "127.0.0.1:7443";  // address:port; port 0 takes a free one
+  std::string data;                       // directory of the database
+  std::string tls_dir;     // has server.crt, server.key, and ca.crt for client certificates
+  std::string token_file;  // token,user,uid,"groups"; without one everybody may do everything
+  bool controllers = true;
+};
+
+// Serves until `stop` is requested. Prints "listening on ADDRESS" to the log once it does.
+// Errors: those of the files, the listener and the store.
+[[nodiscard]] boost::asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop);
+
+}  // namespace holdfast::lab

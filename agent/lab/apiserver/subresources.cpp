@@ -1,0 +1,241 @@
+// scale, binding, eviction and finalize.
+
+#include <boost/json.hpp>
+
+#include "agent/lab/apiserver/call.h"
+#include "platform/check.h"
+#include "sync/api/json.h"
+#include "sync/api/patch/patch.h"
+#include "sync/apiserver/cells.h"
+#include "sync/apiserver/loops/budgets.h"
+#include "sync/apiserver/matching.h"
+#include "sync/apiserver/read.h"
+#include "sync/apiserver/typed.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+using sync::Answer;
+using sync::refuse;
+
+const sync::StructType& type_named(std::string_view name) {
+  const sync::StructType* type = sync::find_type(name);
+  CHECK(type != nullptr);
+  return *type;
+}
+
+// The body as that kind; its name is checked by the caller.
+Answer<json::object> read_as(const Call& call, std::string_view kind) {
+  const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
+                                    type_named(kind), kind);
+  if (!body) return refuse(body.error());
+  auto decoded = sync::decode_as(type_named(kind), kind, *body, call.validation);
+  if (!decoded) return refuse(decoded.error());
+  return std::move(decoded->object);
+}
+
+json::object scale_of(const json::object& workload) {
+  const json::object& metadata = sync::dig_object(workload, {"metadata"});
+  json::object about;
+  for (const std::string_view field :
+       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    if (const json::value* value = metadata.if_contains(field)) about[field] = *value;
+  }
+  const std::string selector =
+      sync::format_selector(sync::dig_object(workload, {"spec", "selector"}));
+  json::object status = {{"replicas", sync::dig_int(workload, {"status", "replicas"})}};
+  if (selector != "<none>") status["selector"] = selector;
+  json::object scale = {{"metadata", std::move(about)}};
+  scale["spec"] = json::object{{"replicas", sync::dig_int(workload, {"spec", "replicas"})}};
+  scale["status"] = std::move(status);
+  auto shaped = sync::shape(type_named("Scale"), scale, "Scale", "autoscaling/v1");
+  CHECK(shaped.has_value());
+  return std::move(shaped->object);
+}
+
+http::Response reply_scale(const Stored& stored) {
+  return reply_json(200, sync::serialize(scale_of(stored.object)) + "\n");
+}
+
+// The scale that a PUT or PATCH asks for.
+Answer<json::object> wanted_scale(const Call& call, const json::object& workload) {
+  if (call.info.verb == "update") return read_as(call, "Scale");
+  const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
+  if (!type) return refuse(sync::status::generic(415));
+  auto made =
+      sync::apply_patch(*type == sync::PatchType::strategic ? sync::PatchType::merge : *type,
+                        "Scale", json::value(scale_of(workload)), call.request.body);
+  if (!made) return refuse(made.error());
+  auto decoded = sync::decode_as(type_named("Scale"), "Scale", *made, call.validation);
+  if (!decoded) return refuse(decoded.error());
+  return std::move(decoded->object);
+}
+
+// A pod that a Binding gives to a node.
+json::object bound(const json::object& pod, const json::object& binding, WallTime now) {
+  json::object made = pod;
+  sync::make_object(made, {"spec"})["nodeName"] = sync::dig_text(binding, {"target", "name"});
+  for (const auto& note : sync::dig_object(binding, {"metadata", "annotations"})) {
+    sync::make_object(made, {"metadata", "annotations"})[note.key()] = note.value();
+  }
+  const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
+  sync::set_condition(sync::make_object(made, {"status"}), scheduled, format_rfc3339(now));
+  return made;
+}
+
+sync::ApiStatus eviction_refused(const json::object& budget, sync::Verdict verdict) {
+  const std::string name(sync::name_of(budget));
+  const std::string why =
+      verdict == sync::Verdict::outdated
+          ? "The disruption budget " + name + " is still being processed by the server."
+          : "The disruption budget " + name + " needs " +
+                std::to_string(sync::dig_int(budget, {"status", "desiredHealthy"})) +
+                " healthy pods and has " +
+                std::to_string(sync::dig_int(budget, {"status", "currentHealthy"})) + " currently";
+  sync::ApiStatus status = sync::status::too_many_requests(
+      "Cannot evict pod as it would violate the pod's disruption budget.", 0);
+  status.details->causes.push_back({"DisruptionBudget", why, ""});
+  return status;
+}
+
+// Takes the eviction off the pod's budget. Refuses when the budget does.
+Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_run) {
+  const sync::Resource* budgets = sync::find_kind("policy", "PodDisruptionBudget");
+  std::vector<StoredPtr> covering;
+  for (const StoredPtr& stored : backend.registry.list(*budgets, sync::namespace_of(pod))) {
+    if (sync::covers(stored->object, pod)) covering.push_back(stored);
+  }
+  if (covering.empty()) return true;
+  if (covering.size() > 1) {
+    return refuse(sync::status::internal_error(
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+        "support."));
+  }
+  const json::object& budget = covering.front()->object;
+  const sync::Verdict verdict = sync::judge_eviction(budget);
+  if (verdict != sync::Verdict::allowed) return refuse(eviction_refused(budget, verdict));
+  if (dry_run) return true;
+  const std::string now = format_rfc3339(backend.clock.wall());
+  const auto change = [&pod, &now](const json::object& old) -> Answer<json::object> {
+    json::object made = old;
+    made["status"] = sync::charge_eviction(old, sync::name_of(pod), now);
+    return made;
+  };
+  const sync::Target target{sync::namespace_of(budget), sync::name_of(budget)};
+  const auto charged = backend.editor.update(*budgets, target, sync::Part::status, change);
+  if (!charged) return refuse(charged.error());
+  return true;
+}
+
+Answer<sync::DeleteOptions> eviction_options(const Call& call, const json::object& eviction) {
+  sync::DeleteOptions options;
+  options.dry_run = call.dry_run;
+  const json::object& given = sync::dig_object(eviction, {"deleteOptions"});
+  if (sync::dig(given, {"gracePeriodSeconds"}) != nullptr) {
+    options.grace_seconds = sync::dig_int(given, {"gracePeriodSeconds"});
+  }
+  if (sync::dig(given, {"preconditions", "uid"}) != nullptr) {
+    options.uid = sync::dig_text(given, {"preconditions", "uid"});
+  }
+  if (!sync::dig_list(given, {"dryRun"}).empty()) options.dry_run = true;
+  return options;
+}
+
+}  // namespace
+
+Reply get_scale(Backend& backend, const Call& call) {
+  const StoredPtr stored = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  if (!stored) return refuse(missing(call.resource(), call.info.name));
+  return reply_scale(*stored);
+}
+
+Reply change_scale(Backend& backend, const Call& call) {
+  const auto change = [&call](const json::object& old) -> Answer<json::object> {
+    const auto scale = wanted_scale(call, old);
+    if (!scale) return refuse(scale.error());
+    const std::string_view version = sync::version_of(*scale);
+    if (!version.empty() && version != sync::version_of(old)) {
+      return refuse(
+          sync::status::conflict({call.resource().group, call.resource().plural}, call.info.name));
+    }
+    json::object made = old;
+    sync::make_object(made, {"spec"})["replicas"] = sync::dig_int(*scale, {"spec", "replicas"});
+    return made;
+  };
+  const auto stored =
+      backend.editor.update(call.stored(), call.target(), sync::Part::object, change, call.dry_run);
+  if (!stored) return refuse(stored.error());
+  return reply_scale(**stored);
+}
+
+Reply bind(Backend& backend, const Call& call) {
+  const auto binding = read_as(call, "Binding");
+  if (!binding) return refuse(binding.error());
+  const std::string name(call.info.name.empty() ? sync::name_of(*binding) : call.info.name);
+  const sync::Resource* pods = sync::find_kind("", "Pod");
+  const StoredPtr old = backend.registry.find(*pods, call.name_space(), name);
+  if (!old) return refuse(missing(*pods, name));
+  const sync::GroupResource about{"", "pods/binding"};
+  const std::string_view node = sync::dig_text(old->object, {"spec", "nodeName"});
+  if (sync::is_terminating(old->object)) {
+    return refuse(sync::status::conflict(
+        about, name, "pod " + name + " is being deleted, cannot be assigned to a host"));
+  }
+  if (!node.empty()) {
+    return refuse(sync::status::conflict(
+        about, name, "pod " + name + " is already assigned to node \"" + std::string(node) + "\""));
+  }
+  if (sync::dig_text(*binding, {"target", "name"}).empty()) {
+    const sync::FieldError error = sync::field::required("target.name");
+    return refuse(sync::status::invalid({"", "Binding"}, name, std::span(&error, 1)));
+  }
+  if (!call.dry_run) {
+    json::object made = bound(old->object, *binding, backend.clock.wall());
+    const auto stored = backend.editor.replace(*pods, sync::canonical(*pods, std::move(made)), old);
+    if (!stored) return refuse(stored.error());
+  }
+  return reply_status(sync::status::success(201));
+}
+
+Reply evict(Backend& backend, const Call& call) {
+  const auto eviction = read_as(call, "Eviction");
+  if (!eviction) return refuse(eviction.error());
+  const auto options = eviction_options(call, *eviction);
+  if (!options) return refuse(options.error());
+  const StoredPtr pod = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  std::vector<std::string> warnings;
+  if (sync::dig_text(*eviction, {"apiVersion"}) == "policy/v1beta1") {
+    warnings.emplace_back("policy/v1beta1 Eviction is deprecated in v1.22+, unavailable in v1.25+");
+  }
+  Answer<bool> allowed = true;
+  if (!pod) return refuse(missing(call.resource(), call.info.name));
+  const bool counts = !sync::is_finished(pod->object) && !sync::is_terminating(pod->object) &&
+                      sync::dig_text(pod->object, {"status", "phase"}) != "Pending";
+  if (counts) allowed = charge_budget(backend, pod->object, options->dry_run);
+  http::Response response;
+  if (!allowed) {
+    response = reply_status(allowed.error());
+  } else {
+    const auto removed = backend.editor.remove(call.stored(), call.target(), *options);
+    if (!removed) return refuse(removed.error());
+    response = reply_status(sync::status::success(201));
+  }
+  add_warnings(response, warnings);
+  return response;
+}
+
+Reply finalize(Backend& backend, const Call& call) {
+  const auto wanted = read_as(call, "Namespace");
+  if (!wanted) return refuse(wanted.error());
+  const StoredPtr old = backend.registry.find(call.stored(), {}, call.info.name);
+  if (!old) return refuse(missing(call.resource(), call.info.name));
+  json::object made = old->object;
+  sync::make_object(made, {"spec"})["finalizers"] = sync::dig_list(*wanted, {"spec", "finalizers"});
+  const auto stored =
+      backend.editor.replace(call.stored(), sync::canonical(call.stored(), std::move(made)), old);
+  if (!stored) return refuse(stored.error());
+  return reply_object(200, call, **stored, backend.clock.wall());
+}
+
+}  // namespace holdfast::lab

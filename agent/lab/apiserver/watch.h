@@ -1,0 +1,95 @@
+// Watches: streams of events that are fed from the registry's changes.
+//
+// A watch costs a look at its prefix per change of its resource, and nothing while nothing happens:
+// one tick() a second serves the bookmarks and timeouts of all. A client that does not read what it
+// is sent is cut off when `WatchLimits::pending` bytes wait for it.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "agent/lab/apiserver/selection.h"
+#include "agent/lab/apiserver/view.h"
+#include "platform/http/message.h"
+#include "platform/loop/event.h"
+#include "platform/time.h"
+
+namespace holdfast::lab {
+
+namespace asio = boost::asio;
+
+struct WatchLimits {
+  std::size_t pending = 8UL << 20;
+  Duration bookmarks = std::chrono::seconds(60);
+};
+
+struct WatchOrder {
+  View view;
+  Selection selection;
+  std::string prefix;               // of keys
+  MonoTime ends = MonoTime::max();  // timeoutSeconds
+  bool bookmarks = false;
+};
+
+class Watch final : public http::BodyStream {
+ public:
+  Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits, MonoTime now);
+
+  asio::awaitable<Result<std::string>> next() override;
+  void cancel() override;
+
+  // Nothing more comes; next() drains what waits.
+  void finish();
+  [[nodiscard]] bool over() const { return finished_ || cancelled_; }
+
+  // The initial ADDED events, and what marks their end.
+  void add_initial(const std::vector<StoredPtr>& objects, WallTime now);
+  void add_bookmark(std::int64_t revision, bool initial_end);
+  // An ERROR event with a Status; ends the watch.
+  void add_error(std::string_view status);
+  void add(const Change& change, WallTime now);
+  void tick(MonoTime now, std::int64_t revision);
+
+  [[nodiscard]] bool concerns(std::string_view key) const { return key.starts_with(order_.prefix); }
+
+ private:
+  void push(std::string line);
+
+  WatchOrder order_;
+  WatchLimits limits_;
+  loop::Event changed_;
+  std::string pending_;
+  MonoTime next_bookmark_;
+  bool columns_sent_ = false;
+  bool finished_ = false;
+  bool cancelled_ = false;
+  bool overrun_ = false;
+};
+
+// All watches of a server.
+class WatchHub {
+ public:
+  WatchHub(asio::any_io_executor executor, WatchLimits limits)
+      : executor_(std::move(executor)), limits_(limits) {}
+
+  // A watch that sees every change from now on.
+  [[nodiscard]] std::shared_ptr<Watch> open(WatchOrder order, MonoTime now);
+  void publish(const Change& change, WallTime now);
+  void tick(MonoTime now, std::int64_t revision);
+  // Ends all of them, in order.
+  void finish_all();
+  [[nodiscard]] std::size_t size() const { return watches_.size(); }
+
+ private:
+  asio::any_io_executor executor_;
+  WatchLimits limits_;
+  std::list<std::weak_ptr<Watch>> watches_;
+};
+
+}  // namespace holdfast::lab

@@ -1,0 +1,114 @@
+// create, update and patch, of objects and of their status.
+
+#include <boost/json.hpp>
+
+#include "agent/lab/apiserver/call.h"
+#include "sync/api/patch/patch.h"
+#include "sync/apiserver/convert.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::lab {
+namespace {
+
+namespace json = boost::json;
+using sync::Answer;
+using sync::Decoded;
+using sync::refuse;
+
+constexpr std::string_view namespace_differs =
+    "the namespace of the provided object does not match the namespace sent on the request";
+
+Answer<Decoded> read_object(const Call& call) {
+  const auto body =
+      sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
+                      sync::type_of(call.resource(), *call.view.version), call.resource().kind);
+  if (!body) return refuse(body.error());
+  return sync::decode_object(call.resource(), *call.view.version, *body, call.validation);
+}
+
+sync::Part part_of(const Call& call) {
+  return call.subresource != nullptr ? sync::Part::status : sync::Part::object;
+}
+
+// Writes what is not there yet, for the kinds where a PUT may.
+Reply create_by_update(Backend& backend, const Call& call, json::object object) {
+  sync::make_object(object, {"metadata"}).erase("resourceVersion");
+  sync::make_object(object, {"metadata"}).erase("uid");
+  const auto stored =
+      backend.editor.create(call.stored(), std::move(object), call.name_space(), call.dry_run);
+  if (!stored) return refuse(stored.error());
+  return reply_object(201, call, **stored, backend.clock.wall());
+}
+
+sync::ApiStatus version_needed(const Call& call) {
+  const sync::FieldError error = sync::field::invalid_raw("metadata.resourceVersion", "0x0",
+                                                          "must be specified for an update");
+  return sync::status::invalid({call.resource().group, call.resource().kind}, call.info.name,
+                               std::span(&error, 1));
+}
+
+// The patched object in its version, decoded; `warnings` is added to.
+Answer<json::object> patched(const Call& call, sync::PatchType type, const json::object& old,
+                             std::vector<std::string>& warnings) {
+  const json::object served = call.view.convert(old);
+  auto made = sync::apply_patch(type, call.resource().kind, json::value(served), call.request.body);
+  if (!made) return refuse(made.error());
+  auto decoded = sync::decode_object(call.resource(), *call.view.version, *made, call.validation);
+  if (!decoded) return refuse(decoded.error());
+  warnings = std::move(decoded->warnings);
+  return std::move(decoded->object);
+}
+
+}  // namespace
+
+Reply create(Backend& backend, const Call& call) {
+  auto decoded = read_object(call);
+  if (!decoded) return refuse(decoded.error());
+  const std::string_view space = sync::namespace_of(decoded->object);
+  if (!space.empty() && space != call.name_space()) {
+    return refuse(sync::status::bad_request(std::string(namespace_differs)));
+  }
+  const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
+                                            call.name_space(), call.dry_run);
+  if (!stored) return refuse(stored.error());
+  http::Response response = reply_object(201, call, **stored, backend.clock.wall());
+  add_warnings(response, decoded->warnings);
+  return response;
+}
+
+Reply update(Backend& backend, const Call& call) {
+  auto decoded = read_object(call);
+  if (!decoded) return refuse(decoded.error());
+  const sync::Resource& resource = call.stored();
+  const bool there = backend.registry.find(resource, call.name_space(), call.info.name) != nullptr;
+  if (!there && call.subresource == nullptr && sync::creates_on_update(resource)) {
+    return create_by_update(backend, call, std::move(decoded->object));
+  }
+  const bool versioned = !sync::version_of(decoded->object).empty();
+  if (there && !versioned && sync::needs_version(resource)) return refuse(version_needed(call));
+  const json::object& wanted = decoded->object;
+  const auto change = [&wanted](const json::object&) -> Answer<json::object> { return wanted; };
+  const auto stored =
+      backend.editor.update(resource, call.target(), part_of(call), change, call.dry_run);
+  if (!stored) return refuse(stored.error());
+  http::Response response = reply_object(200, call, **stored, backend.clock.wall());
+  add_warnings(response, decoded->warnings);
+  return response;
+}
+
+Reply patch(Backend& backend, const Call& call) {
+  const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
+  if (!type) return refuse(sync::status::generic(415));
+  std::vector<std::string> warnings;
+  const auto change = [&call, &warnings, type](const json::object& old) {
+    return patched(call, *type, old, warnings);
+  };
+  const auto stored =
+      backend.editor.update(call.stored(), call.target(), part_of(call), change, call.dry_run);
+  if (!stored) return refuse(stored.error());
+  http::Response response = reply_object(200, call, **stored, backend.clock.wall());
+  add_warnings(response, warnings);
+  return response;
+}
+
+}  // namespace holdfast::lab

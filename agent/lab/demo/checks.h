@@ -1,0 +1,49 @@
+// What must have held for a run to count: each promise judged over the recorded history.
+//
+// Pure. A check that has nothing to judge fails: a demo that saw nothing has shown nothing.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/lab/demo/history.h"
+
+namespace holdfast::demo {
+
+// Who plays which part.
+struct Cast {
+  std::string autonomous = "edge-a";
+  std::string ordinary = "edge-b";
+  std::string connected = "edge-c";
+  int replicas = 6;
+  Duration eviction_deadline = std::chrono::seconds(30);  // from the cut to the new pods
+  std::string killed_pod = {};                            // uid
+
+  [[nodiscard]] std::vector<std::string> nodes() const { return {autonomous, ordinary, connected}; }
+};
+
+struct Verdict {
+  std::string promise = {};
+  bool held = false;
+  std::string detail = {};  // what was counted, or what went wrong
+
+  bool operator==(const Verdict&) const = default;
+};
+
+[[nodiscard]] Verdict check_pods_kept(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_killed_pod_back(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_connected_undisturbed(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_autonomous_shown(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_evicted_and_replaced(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_stale_copies_stop(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_no_empty_answers(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_leases_grow(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_versions_grow(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_journal(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_whole_again(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_nothing_left(const History& history, const Cast& cast);
+
+[[nodiscard]] std::vector<Verdict> judge(const History& history, const Cast& cast);
+
+}  // namespace holdfast::demo

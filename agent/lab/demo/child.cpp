@@ -1,0 +1,150 @@
+#include "agent/lab/demo/child.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "platform/fs/file.h"
+#include "platform/loop/timer.h"
+#include "platform/proc/notify.h"
+#include "platform/proc/process.h"
+#include "platform/text.h"
+
+namespace holdfast::demo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t log_bytes_max = 64UL << 20;
+constexpr Duration look_again = 20ms;
+constexpr Duration last_wait = 3s;
+
+MonoTime now() { return loop::BootClock::now(); }
+
+std::uintmax_t size_of(const std::filesystem::path& file) {
+  std::error_code ec;
+  const auto size = std::filesystem::file_size(file, ec);
+  return ec ? 0 : size;
+}
+
+// All of our children, by pid.
+std::vector<int> own_children() {
+  const std::string self = std::to_string(getpid());
+  const auto text = fs::read_all("/proc/self/task/" + self + "/children", log_bytes_max);
+  std::vector<int> pids;
+  for (const std::string_view word : split(text.value_or(""), ' ')) {
+    if (const auto pid = parse_int<int>(word)) pids.push_back(*pid);
+  }
+  return pids;
+}
+
+}  // namespace
+
+std::string find_logged(std::string_view log, std::string_view message, std::string_view field) {
+  const std::string wanted = " " + std::string(field) + "=";
+  std::string found;
+  for (const std::string_view line : split(log, '\n')) {
+    if (line.find(message) == line.npos) continue;
+    const auto at = line.find(wanted);
+    if (at == line.npos) continue;
+    const std::string_view rest = line.substr(at + wanted.size());
+    found = std::string(rest.substr(0, rest.find(' ')));
+  }
+  return found;
+}
+
+Children::Children(std::filesystem::path bin, std::filesystem::path logs)
+    : bin_(std::move(bin)), logs_(std::move(logs)) {
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+Result<proc::ProcessIdentity> Children::start(const std::string& name, const std::string& program,
+                                              std::vector<std::string> arguments) {
+  proc::SpawnPlan plan;
+  plan.argv = std::move(arguments);
+  plan.argv.insert(plan.argv.begin(), (bin_ / program).string());
+  for (const char* variable : {"PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    const auto value = proc::system_environment(variable);
+    if (value) plan.env.push_back(std::string(variable) + "=" + *value);
+  }
+  plan.log = logs_ / (name + ".log");
+  Child child{.identity = {}, .log_begin = size_of(plan.log)};
+  TRY(child.identity, proc::spawn(plan));
+  children_[name] = child;
+  return child.identity;
+}
+
+asio::awaitable<Result<std::string>> Children::logged(std::string name, std::string message,
+                                                      std::string field, MonoTime deadline) {
+  const Child child = children_.at(name);
+  const std::filesystem::path file = logs_ / (name + ".log");
+  for (;;) {
+    const auto log = fs::read_all(file, log_bytes_max);
+    const std::string_view text = log ? std::string_view(*log) : std::string_view();
+    const auto begin = std::min<std::size_t>(text.size(), child.log_begin);
+    Result<std::string> found = find_logged(text.substr(begin), message, field);
+    if (!found->empty()) co_return found;
+    if (!proc::is_alive(child.identity)) {
+      co_return fail(Errc::unavailable, name + " has ended; see " + file.string());
+    }
+    if (now() >= deadline) co_return fail(Errc::timeout, name + " does not come up");
+    co_await loop::sleep_until(now() + look_again);
+  }
+}
+
+int Children::pid(const std::string& name) const {
+  const auto child = children_.find(name);
+  return child == children_.end() ? 0 : child->second.identity.pid;
+}
+
+void Children::kill(const std::string& name) {
+  const auto child = children_.find(name);
+  if (child == children_.end()) return;
+  child->second.killed = true;
+  (void)proc::signal_process(child->second.identity, SIGKILL);
+}
+
+void Children::reap() {
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    for (const auto& [name, child] : children_) {
+      if (child.identity.pid != pid || child.killed || status == 0) continue;
+      const std::string how = WIFSIGNALED(status) ? " by signal " + std::to_string(WTERMSIG(status))
+                                                  : " with " + std::to_string(WEXITSTATUS(status));
+      bad_ends_.push_back(name + " ended" + how);
+    }
+  }
+}
+
+bool Children::any_alive() const {
+  for (const auto& [name, child] : children_) {
+    if (proc::is_alive(child.identity)) return true;
+  }
+  return false;
+}
+
+asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
+  for (const auto& [name, child] : children_) (void)proc::signal_process(child.identity, SIGTERM);
+  while (any_alive() && now() < deadline) {
+    reap();
+    co_await loop::sleep_until(now() + look_again);
+  }
+  // Whatever is a child of ours now was started by us or by those whom we started. The children
+  // of those that end become ours in their turn.
+  const MonoTime last = now() + last_wait;
+  std::vector<int> left = own_children();
+  while (!left.empty() && now() < last) {
+    for (const int pid : left) {
+      const auto identity = proc::identify(pid);
+      if (identity) (void)proc::signal_process(*identity, SIGKILL);
+    }
+    reap();
+    co_await loop::sleep_until(now() + look_again);
+    left = own_children();
+  }
+  co_return left;
+}
+
+}  // namespace holdfast::demo

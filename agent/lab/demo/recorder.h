@@ -1,0 +1,55 @@
+// Where everything that is seen goes: into the history and the present scene, with its time; and
+// whoever waits for something to be so is woken.
+
+#pragma once
+
+#include "agent/lab/demo/history.h"
+#include "agent/lab/demo/scene.h"
+#include "platform/loop/event.h"
+
+namespace holdfast::demo {
+
+class Recorder {
+ public:
+  explicit Recorder(boost::asio::any_io_executor executor)
+      : began_(loop::BootClock::now()), changed_(std::move(executor)) {}
+
+  [[nodiscard]] At now() const { return loop::BootClock::now() - began_; }
+
+  // The time is filled in. What is no news is not kept.
+  void note(LinkSeen seen) { keep(history_.links, std::move(seen)); }
+  void note(NodeSeen seen) { keep(history_.nodes, std::move(seen)); }
+  void note(PodSeen seen) { keep(history_.pods, std::move(seen)); }
+  void note(ReplicasSeen seen) { keep(history_.replicas, std::move(seen)); }
+  void note(Mark mark) {
+    mark.at = now();
+    history_.marks.push_back(std::move(mark));
+    changed_.notify_all();
+  }
+
+  // All that is not in it any more is gone.
+  void pods_are(const std::vector<PodSeen>& pods);
+  // The processes of a node that are alive now.
+  void processes_are(const std::string& node, const std::vector<ProcessSeen>& alive);
+
+  [[nodiscard]] History& history() { return history_; }
+  [[nodiscard]] const History& history() const { return history_; }
+  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+
+ private:
+  template <class T>
+  void keep(std::vector<T>& kept, T seen) {
+    seen.at = now();
+    if (!scene_.take(seen)) return;
+    kept.push_back(std::move(seen));
+    changed_.notify_all();
+  }
+
+  MonoTime began_;
+  History history_;
+  Scene scene_;
+  loop::Event changed_;
+};
+
+}  // namespace holdfast::demo

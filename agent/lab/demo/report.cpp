@@ -1,0 +1,151 @@
+#include "agent/lab/demo/report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "agent/lab/demo/constants.h"
+#include "agent/lab/demo/html.h"
+#include "agent/lab/demo/tracks.h"
+#include "embedded/demo_style.h"
+
+namespace holdfast::demo {
+namespace {
+
+std::string seconds(At at) { return decimal(std::chrono::duration<double>(at).count()) + " s"; }
+
+std::string cell(const std::string& text, const std::string& look = {}) {
+  return element("td", {{"class", look}}, escape_html(text));
+}
+
+std::string section(const std::string& heading, const std::string& inner) {
+  return element("section", {}, element("h2", {}, escape_html(heading)) + inner) + "\n";
+}
+
+std::string headings(std::initializer_list<const char*> words) {
+  std::string row;
+  for (const char* word : words) row += element("th", {}, escape_html(word));
+  return element("thead", {}, element("tr", {}, row));
+}
+
+std::string verdict_table(const std::vector<Verdict>& verdicts) {
+  std::string rows;
+  for (const Verdict& verdict : verdicts) {
+    const std::string look = verdict.held ? "pass" : "fail";
+    const std::string badge =
+        element("span", {{"class", "badge " + look}}, verdict.held ? "PASS" : "FAIL");
+    rows += element("tr", {},
+                    element("td", {}, badge) + cell(verdict.promise, "promise") +
+                        cell(verdict.detail, "detail"));
+  }
+  return element("table", {{"class", "verdicts"}}, element("tbody", {}, rows));
+}
+
+std::string legend() {
+  const std::pair<const char*, const char*> entries[] = {
+      {"link-connected", "connected"},    {"link-suspect", "suspect"},
+      {"link-offline", "offline"},        {"link-rejoining", "rejoining"},
+      {"link-down", "agent down"},        {"ready-True", "Ready"},
+      {"ready-Unknown", "Unknown"},       {"taint-schedule", "NoSchedule"},
+      {"taint-execute", "NoExecute"},     {"process", "pod's process"},
+      {"process again", "started again"}, {"process stale", "deleted, still running"}};
+  std::string items;
+  for (const auto& [look, words] : entries) {
+    const std::string swatch = element("i", {{"class", std::string("swatch ") + look}});
+    items += element("li", {}, swatch + escape_html(words));
+  }
+  return element("ul", {{"class", "legend"}}, items);
+}
+
+std::string memory_table(const History& history) {
+  std::string rows;
+  for (const MemorySeen& memory : history.memory) {
+    rows += element("tr", {},
+                    cell(memory.node) +
+                        cell(decimal(static_cast<double>(memory.pss_kib) / 1024) + " MiB", "num") +
+                        cell(std::to_string(memory.pods), "num"));
+  }
+  return element("table", {}, headings({"agent", "PSS when idle", "pods"}) + rows);
+}
+
+std::string flag_table(const char* program, const Flags& flags) {
+  std::string rows;
+  for (const auto& [name, value] : flags) {
+    rows += element("tr", {}, cell("--" + name, "code") + cell(value, "code num"));
+  }
+  return element("table", {}, headings({program, ""}) + rows);
+}
+
+std::string story_list(const History& history) {
+  std::string items;
+  for (const Mark& mark : history.marks) {
+    items += element("tr", {}, cell(seconds(mark.at), "num") + cell(mark.text));
+  }
+  return element("table", {}, element("tbody", {}, items));
+}
+
+std::string journal_table(const History& history) {
+  std::map<std::pair<std::string, std::string>, int> kinds;
+  for (const JournalSeen& line : history.journal) ++kinds[{line.node, line.kind}];
+  std::string rows;
+  for (const auto& [key, count] : kinds) {
+    rows += element(
+        "tr", {}, cell(key.first) + cell(key.second, "code") + cell(std::to_string(count), "num"));
+  }
+  return element("table", {}, headings({"agent", "kind of record", "records"}) + rows);
+}
+
+std::string lead(const std::vector<Verdict>& verdicts, const History& history) {
+  const auto held = std::count_if(verdicts.begin(), verdicts.end(),
+                                  [](const Verdict& verdict) { return verdict.held; });
+  const bool all = held == static_cast<std::ptrdiff_t>(verdicts.size());
+  const std::string count =
+      std::to_string(held) + " of " + std::to_string(verdicts.size()) + " promises held";
+  const std::string badge =
+      element("span", {{"class", all ? "badge big pass" : "badge big fail"}}, escape_html(count));
+  return element(
+      "header", {},
+      element("h1", {}, "Cut the link and the pods stay") +
+          element("p", {},
+                  badge +
+                      " A control plane, a controller and three edge agents ran as "
+                      "real processes for " +
+                      escape_html(seconds(end_of(history))) + "; two links were cut, and mended."));
+}
+
+}  // namespace
+
+std::string report_page(const History& history, const Cast& cast,
+                        const std::vector<Verdict>& verdicts) {
+  const std::string head =
+      "<meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+      "<link rel=\"icon\" href=\"data:,\">"
+      "<title>Holdfast demo</title>" +
+      element("style", {}, std::string(embedded::demo_css));
+  const std::string roles =
+      cast.autonomous + " is autonomous, " + cast.ordinary + " is not, " + cast.connected +
+      " stays connected. The tinted times are those without a link. Hover over a bar to "
+      "read what it says.";
+  const std::string flags = flag_table("holdfast-edge", edge_constants()) +
+                            flag_table("holdfast-cloud", cloud_constants());
+  const std::string columns =
+      element("div", {{"class", "columns"}},
+              section("Story", story_list(history)) + section("Memory", memory_table(history)) +
+                  section("Journals", journal_table(history)));
+  const std::string body =
+      lead(verdicts, history) +
+      section("What happened",
+              element("p", {}, escape_html(roles)) + legend() +
+                  element("div", {{"class", "timeline"}}, timeline_svg(history, cast))) +
+      section("Verdict", verdict_table(verdicts)) + columns +
+      section("Time constants",
+              element("p", {},
+                      "Shorter than in life, so that an outage fits into a minute. The "
+                      "Deployment's pods tolerate an unreachable node for " +
+                          escape_html(eviction_patience) + " s.") +
+                  element("div", {{"class", "columns"}}, flags));
+  return "<!doctype html>\n<html lang=\"en\"><head>" + head + "</head>\n<body><main>" + body +
+         "</main></body></html>\n";
+}
+
+}  // namespace holdfast::demo

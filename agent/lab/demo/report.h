@@ -1,0 +1,20 @@
+// The report: one page of HTML that needs nothing but itself.
+//
+// Pure functions from values to text; whatever comes from outside is escaped.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/lab/demo/checks.h"
+
+namespace holdfast::demo {
+
+// The picture: rows of nodes and pods over time.
+[[nodiscard]] std::string timeline_svg(const History& history, const Cast& cast);
+
+[[nodiscard]] std::string report_page(const History& history, const Cast& cast,
+                                      const std::vector<Verdict>& verdicts);
+
+}  // namespace holdfast::demo

@@ -1,0 +1,103 @@
+#include "agent/lab/demo/screen.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "platform/text.h"
+
+namespace holdfast::demo {
+namespace {
+
+constexpr const char* bold = "\x1b[1m";
+constexpr const char* dim = "\x1b[2m";
+constexpr const char* green = "\x1b[32m";
+constexpr const char* red = "\x1b[31m";
+constexpr const char* plain = "\x1b[0m";
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+// "unreachable:NoExecute": the rest of the key says nothing here.
+std::string short_taint(const std::string& taint) { return taint.substr(taint.find('/') + 1); }
+
+std::string row(const Scene& scene, const std::string& node) {
+  std::vector<std::string> taints;
+  const auto seen = scene.nodes().find(node);
+  if (seen != scene.nodes().end()) {
+    for (const std::string& taint : seen->second.taints) taints.push_back(short_taint(taint));
+  }
+  const auto link = scene.links().find(node);
+  const std::int64_t outbox = link == scene.links().end() ? -1 : link->second.outbox;
+  const std::string pods =
+      std::to_string(scene.running(node)) + "/" + std::to_string(scene.on(node).size());
+  return padded(node, 9) + padded(scene.link(node), 12) + padded(scene.ready(node), 9) +
+         padded(pods, 7) + padded(outbox < 0 ? "?" : std::to_string(outbox), 8) +
+         (taints.empty() ? "-" : join(taints, ", "));
+}
+
+}  // namespace
+
+std::string clock_text(At at) {
+  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
+  const std::string text = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+  return std::string(text.size() < 7 ? 7 - text.size() : 0, ' ') + text;
+}
+
+std::vector<std::string> table(const Scene& scene, const std::vector<std::string>& nodes) {
+  std::vector<std::string> lines = {"node     link        ready    pods   unsent  taints"};
+  for (const std::string& node : nodes) lines.push_back(row(scene, node));
+  return lines;
+}
+
+Screen::Screen() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+void Screen::line(const std::string& text) {
+  const auto table = table_;
+  hide();
+  (void)std::fputs((text + "\n").c_str(), stdout);
+  (void)std::fflush(stdout);
+  table_ = table;
+}
+
+void Screen::title(const std::string& text) {
+  line(terminal_ ? "\n" + std::string(bold) + text + plain : "\n" + text);
+}
+
+void Screen::say(At at, const std::string& text) { line(clock_text(at) + "  " + text); }
+
+void Screen::why(const std::string& text) {
+  const std::string indented = "         " + text;
+  line(terminal_ ? dim + indented + plain : indented);
+}
+
+void Screen::verdict(const Verdict& verdict) {
+  const std::string word = verdict.held ? "PASS" : "FAIL";
+  const std::string shown =
+      terminal_ ? std::string(verdict.held ? green : red) + word + plain : word;
+  line(shown + "  " + verdict.promise + (verdict.detail.empty() ? "" : ": " + verdict.detail));
+}
+
+void Screen::show(const Scene& scene, const std::vector<std::string>& nodes) {
+  if (!terminal_) return;
+  auto lines = table(scene, nodes);
+  if (shown_ > 0 && lines == table_) return;
+  hide();
+  (void)std::fputs("\n", stdout);
+  for (const std::string& text : lines) {
+    (void)std::fputs(("  " + text + "\n").c_str(), stdout);
+  }
+  (void)std::fflush(stdout);
+  shown_ = lines.size() + 1;
+  table_ = std::move(lines);
+}
+
+void Screen::hide() {
+  if (shown_ == 0) return;
+  (void)std::fputs(("\x1b[" + std::to_string(shown_) + "A\x1b[J").c_str(), stdout);
+  shown_ = 0;
+}
+
+}  // namespace holdfast::demo

@@ -1,0 +1,219 @@
+#include "agent/lab/demo/stage.h"
+
+#include <unistd.h>
+
+#include "agent/lab/demo/constants.h"
+#include "platform/fs/file.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+
+namespace holdfast::demo {
+namespace {
+
+using namespace std::chrono_literals;
+using agent::ApiRequest;
+using agent::Fault;
+
+constexpr Duration start_limit = 15s;
+constexpr Duration request_limit = 5s;
+constexpr Duration end_limit = 7s;
+
+MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
+
+std::filesystem::path own_folder() {
+  std::error_code ec;
+  return std::filesystem::read_symlink("/proc/self/exe", ec).parent_path();
+}
+
+net::HostPort any_port() { return {"127.0.0.1", 0}; }
+
+// "127.0.0.1:41234" or "41234".
+Result<std::uint16_t> read_port(const std::string& text) {
+  const auto port = parse_int<std::uint16_t>(text.substr(text.rfind(':') + 1));
+  if (!port) return fail(Errc::invalid, "no port: " + text);
+  return *port;
+}
+
+std::string local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
+
+}  // namespace
+
+Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast cast,
+             const Clock& clock, Recorder& recorder)
+    : executor_(executor),
+      data_(std::move(data)),
+      cast_(std::move(cast)),
+      clock_(clock),
+      recorder_(recorder),
+      children_(own_folder(), data_),
+      eyes_(std::move(executor)) {}
+
+asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::string message,
+                                                      std::string field) {
+  const auto text = co_await children_.logged(std::move(child), std::move(message),
+                                              std::move(field), in(start_limit));
+  if (!text) co_return fail(text.error());
+  co_return read_port(*text);
+}
+
+asio::awaitable<Status> Stage::start_control_plane() {
+  std::vector<std::string> server = {"apiserver", "--listen=127.0.0.1:0",
+                                     "--data=" + (data_ / "apiserver").string(),
+                                     "--controllers=true"};
+  CO_TRY([[maybe_unused]] const auto first,
+         children_.start("apiserver", "holdfast-lab", std::move(server)));
+  auto port = co_await port_of("apiserver", "apiserver listening", "address");
+  if (!port) co_return fail("API server", port.error());
+  server_port_ = *port;
+  CO_TRY(client_, local_client(server_port_, clock_, "holdfast-demo"));
+  const auto file = data_ / "cloud.kubeconfig";
+  if (auto written = fs::atomic_write(file, kubeconfig(server_port_)); !written) co_return written;
+  auto cloud = as_arguments(cloud_constants());
+  cloud.push_back("--kubeconfig=" + file.string());
+  CO_TRY([[maybe_unused]] const auto second,
+         children_.start("cloud", "holdfast-cloud", std::move(cloud)));
+  auto started = co_await children_.logged("cloud", "started", "nodes", in(start_limit));
+  if (!started) co_return fail("cloud controller", started.error());
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Stage::start_agents() {
+  for (const std::string& node : cast_.nodes()) {
+    const net::HostPort server{"127.0.0.1", server_port_};
+    CO_TRY(auto link, agent::FaultProxy::open(executor_, any_port(), server));
+    const auto file = data_ / (node + ".kubeconfig");
+    const Status written = fs::atomic_write(file, kubeconfig(link->port()));
+    if (!written) co_return written;
+    links_[node] = std::move(link);
+    stations_[node] = {.node = node, .data = data_ / node};
+    cut(node);
+    Status started = co_await start_agent(node);
+    if (!started) co_return started;
+  }
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Stage::start_agent(std::string node) {
+  Station& station = stations_.at(node);
+  auto arguments = as_arguments(edge_constants());
+  const auto more = {"--node-name=" + node,
+                     "--kubeconfig=" + (data_ / (node + ".kubeconfig")).string(),
+                     "--data-dir=" + station.data.string(),
+                     "--listen=" + local(station.proxy_port),
+                     "--admin-listen=" + local(station.admin_port),
+                     "--allowed-uids=" + std::to_string(getuid()),
+                     std::string("--runtime=process")};
+  arguments.insert(arguments.end(), more);
+  CO_TRY([[maybe_unused]] const auto identity,
+         children_.start(node, "holdfast-edge", std::move(arguments)));
+  auto proxy = co_await port_of(node, " serving ", "proxy_port");
+  if (!proxy) co_return fail(node, proxy.error());
+  auto admin = co_await port_of(node, " serving ", "admin_port");
+  if (!admin) co_return fail(node, admin.error());
+  station.proxy_port = *proxy;
+  station.admin_port = *admin;
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Stage::post_workloads() {
+  for (const Manifest& manifest : manifests(cast_.replicas)) {
+    ApiRequest request{
+        .method = http::Method::post, .target = manifest.collection, .body = manifest.body};
+    const auto made = co_await client_->call(std::move(request), in(request_limit));
+    if (!made) co_return fail("create " + manifest.name, made.error());
+  }
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Stage::delete_workloads() {
+  for (const Manifest& manifest : manifests(cast_.replicas)) {
+    ApiRequest request{.method = http::Method::remove,
+                       .target = manifest.collection + "/" + manifest.name};
+    const auto made = co_await client_->call(std::move(request), in(request_limit));
+    if (!made) co_return fail("delete " + manifest.name, made.error());
+  }
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Stage::make_autonomous(std::string node) {
+  ApiRequest request{
+      .method = http::Method::patch,
+      .target = "/api/v1/nodes/" + node,
+      .body = R"({"metadata":{"annotations":{"node.beta.openyurt.io/autonomy":"true"}}})",
+      .content_type = "application/merge-patch+json"};
+  const auto patched = co_await client_->call(std::move(request), in(request_limit));
+  Status done;
+  if (!patched) co_return fail("annotate " + node, patched.error());
+  co_return done;
+}
+
+void Stage::cut(const std::string& node) {
+  const Fault fault{.way = Fault::Way::black_hole};
+  links_.at(node)->set(fault);
+}
+
+void Stage::restore(const std::string& node) {
+  first_contact_ = true;
+  links_.at(node)->set(Fault{});
+}
+
+bool Stage::is_cut(const std::string& node) const {
+  return links_.at(node)->fault().way == Fault::Way::black_hole;
+}
+
+Result<std::int64_t> Stage::memory(const std::string& node) const {
+  const std::string file = "/proc/" + std::to_string(children_.pid(node)) + "/smaps_rollup";
+  TRY(const std::string text, fs::read_all(file, 64 * 1024));
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with("Pss:")) continue;
+    const std::string_view rest = trim(line.substr(4));
+    const auto kib = parse_int<std::int64_t>(rest.substr(0, rest.find(' ')));
+    if (kib) return *kib;
+  }
+  return fail(Errc::not_found, file + " has no Pss");
+}
+
+void Stage::watch() {
+  eyes_.spawn("nodes", watch_nodes(*client_, recorder_));
+  eyes_.spawn("pods", watch_pods(*client_, recorder_));
+  eyes_.spawn("leases", watch_leases(*client_, recorder_));
+  eyes_.spawn("deployment", watch_deployment(*client_, recorder_));
+  for (const auto& [node, station] : stations_) {
+    eyes_.spawn("link", watch_link(station, recorder_));
+    eyes_.spawn("processes", watch_processes(station, recorder_));
+    eyes_.spawn("pods through",
+                watch_through(station, "/api/v1/pods", "spec.nodeName=" + node, recorder_));
+    eyes_.spawn("node through",
+                watch_through(station, "/api/v1/nodes", "metadata.name=" + node, recorder_));
+    // One list for the time before the first contact, another for the outage: what was asked for
+    // once is fetched as soon as that is possible.
+    Unknowns unknowns{
+        .pods = [this] { return !first_contact_; },
+        .nothing =
+            [this, name = node] {
+              if (!is_cut(name)) return std::string();
+              return std::string(first_contact_ ? "/apis/node.k8s.io/v1/runtimeclasses"
+                                                : "/apis/storage.k8s.io/v1/csidrivers");
+            },
+    };
+    eyes_.spawn("lists", ask_for_lists(station, std::move(unknowns), recorder_));
+  }
+}
+
+asio::awaitable<void> Stage::stop_watching() {
+  eyes_.cancel();
+  co_await eyes_.join();
+}
+
+asio::awaitable<std::vector<int>> Stage::end() {
+  auto left = co_await children_.end_all(in(end_limit));
+  for (const auto& [node, link] : links_) co_await link->stop();
+  co_return left;
+}
+
+}  // namespace holdfast::demo

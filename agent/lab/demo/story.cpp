@@ -1,0 +1,303 @@
+#include "agent/lab/demo/story.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "agent/lab/demo/constants.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+
+namespace holdfast::demo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration look_again = 200ms;
+constexpr std::ptrdiff_t renewals_seen = 4;
+constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending everything
+
+MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
+
+std::string plural(std::size_t count, const std::string& noun) {
+  const char* ending = noun.ends_with('s') ? "es" : "s";
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
+}
+
+}  // namespace
+
+Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const loop::Stop& stop)
+    : cast_(cast), stage_(stage), recorder_(recorder), screen_(screen), stop_(stop) {}
+
+asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition condition) {
+  const At began = recorder_.now();
+  const MonoTime deadline = in(limit);
+  while (!condition(recorder_.scene())) {
+    if (stop_.requested()) co_return fail(Errc::cancelled, "stopped");
+    if (loop::BootClock::now() >= deadline || recorder_.now() >= story_limit) {
+      co_return fail(Errc::timeout,
+                     what + " has not come after " +
+                         format_duration(std::chrono::floor<std::chrono::milliseconds>(
+                             recorder_.now() - began)));
+    }
+    screen_.show(recorder_.scene(), cast_.nodes());
+    (void)co_await recorder_.changed().wait_until(in(look_again));
+  }
+  screen_.show(recorder_.scene(), cast_.nodes());
+  Status done;
+  co_return done;
+}
+
+asio::awaitable<Status> Story::live_on() {
+  const auto& leases = recorder_.history().leases;
+  const std::size_t from = leases.size();
+  const auto nodes = cast_.nodes();
+  Condition renewed = [&leases, from, nodes](const Scene& /*scene*/) {
+    return std::all_of(nodes.begin(), nodes.end(), [&leases, from](const std::string& node) {
+      const auto first = leases.begin() + static_cast<std::ptrdiff_t>(from);
+      return renewals_seen <= std::count_if(first, leases.end(), [&node](const LeaseSeen& lease) {
+               return lease.node == node;
+             });
+    });
+  };
+  co_return co_await until("renewals of all leases", 20s, renewed);
+}
+
+void Story::act(Deed deed, std::vector<std::string> nodes, const std::string& text,
+                const std::string& why) {
+  recorder_.note(Mark{.deed = deed, .nodes = std::move(nodes), .text = text});
+  say(text);
+  if (!why.empty()) screen_.why(why);
+}
+
+std::vector<ProcessSeen> Story::running(const std::string& node, const std::string& uid) const {
+  std::vector<ProcessSeen> found;
+  for (const ProcessSeen& process : recorder_.history().processes) {
+    const bool wanted = process.node == node && !process.ended;
+    if (wanted && (uid.empty() || process.uid == uid)) found.push_back(process);
+  }
+  return found;
+}
+
+asio::awaitable<Status> Story::play() {
+  Status done = co_await open();
+  if (done) done = co_await settle();
+  if (done) done = co_await cut();
+  if (done) done = co_await kill_and_restart_agent();
+  if (done) done = co_await kill_pod();
+  if (done) done = co_await let_evict();
+  if (done) done = co_await restore();
+  if (done) done = co_await drain();
+  screen_.hide();
+  co_return done;
+}
+
+asio::awaitable<Status> Story::open() {
+  say("start the control plane: API server and holdfast-cloud");
+  Status done = co_await stage_.start_control_plane();
+  if (!done) co_return done;
+  say("start three agents whose links are cut from the beginning");
+  screen_.why("an agent that has never reached its cloud must say 503, not \"there are no pods\"");
+  done = co_await stage_.start_agents();
+  if (!done) co_return done;
+  stage_.watch();
+  const auto& answers = recorder_.history().answers;
+  const auto nodes = cast_.nodes();
+  Condition all_asked = [&answers, nodes](const Scene& /*scene*/) {
+    return std::all_of(nodes.begin(), nodes.end(), [&answers](const std::string& node) {
+      return std::any_of(answers.begin(), answers.end(), [&node](const AnswerSeen& answer) {
+        return answer.node == node && answer.incomplete && answer.status != 0;
+      });
+    });
+  };
+  done = co_await until("an answer from every agent", 15s, all_asked);
+  if (!done) co_return done;
+  say("connect them");
+  for (const std::string& node : nodes) stage_.restore(node);
+  Condition registered = [nodes](const Scene& scene) { return scene.whole(nodes.size()); };
+  co_return co_await until("three nodes that are Ready", 20s, registered);
+}
+
+asio::awaitable<Status> Story::settle() {
+  Status done = co_await stage_.make_autonomous(cast_.autonomous);
+  if (!done) co_return done;
+  say(cast_.autonomous + " is annotated node.beta.openyurt.io/autonomy=true");
+  done = co_await stage_.post_workloads();
+  if (!done) co_return done;
+  say("a Deployment of " + plural(static_cast<std::size_t>(cast_.replicas), "replica") +
+      " and a DaemonSet are created");
+  const Cast cast = cast_;
+  Condition steady = [this, cast](const Scene& scene) {
+    for (const std::string& node : cast.nodes()) {
+      if (running(node).size() != scene.on(node).size()) return false;
+      if (scene.running(node, "DaemonSet") < 1 || scene.running(node, "ReplicaSet") < 1) {
+        return false;
+      }
+    }
+    return scene.replicas().ready == cast.replicas && scene.whole(3);
+  };
+  done = co_await until("all pods ready", 25s, steady);
+  if (!done) co_return done;
+  done = co_await live_on();
+  if (!done) co_return done;
+  std::size_t processes = 0;
+  for (const std::string& node : cast_.nodes()) processes += running(node).size();
+  measure_memory();
+  act(Deed::steady, cast_.nodes(), "steady: " + plural(processes, "pod process") + " run",
+      "everything from here on must leave " + cast_.autonomous + "'s pods as they are now");
+  co_return done;
+}
+
+void Story::measure_memory() {
+  for (const std::string& node : cast_.nodes()) {
+    const auto kib = stage_.memory(node);
+    const auto pods = recorder_.scene().on(node).size();
+    if (!kib) continue;
+    recorder_.history().memory.push_back({node, *kib, static_cast<std::int64_t>(pods)});
+    say(node + "'s agent uses " + std::to_string(*kib) + " KiB (PSS) with " + plural(pods, "pod"));
+  }
+}
+
+asio::awaitable<Status> Story::cut() {
+  act(Deed::cut, {cast_.autonomous, cast_.ordinary},
+      "black-hole the links of " + cast_.autonomous + " and " + cast_.ordinary,
+      "connections stay open and swallow everything: the worst kind of outage to notice");
+  stage_.cut(cast_.autonomous);
+  stage_.cut(cast_.ordinary);
+  const Cast cast = cast_;
+  Condition offline = [cast](const Scene& scene) {
+    return scene.link(cast.autonomous) == "offline" && scene.link(cast.ordinary) == "offline";
+  };
+  const At began = recorder_.now();
+  Status done = co_await until("both agents offline", 10s, offline);
+  if (done) {
+    say("both agents know after " + std::string(trim(clock_text(recorder_.now() - began))) +
+        ", and answer from their caches");
+  }
+  co_return done;
+}
+
+asio::awaitable<Status> Story::kill_and_restart_agent() {
+  const std::string& node = cast_.autonomous;
+  act(Deed::agent_killed, {node}, "kill -9 the agent of " + node,
+      "its pods must run on, and the agent must find them again, with no cloud to ask");
+  const auto before = running(node);
+  stage_.kill_agent(node);
+  Condition down = [node](const Scene& scene) { return scene.link(node) == "down"; };
+  Status done = co_await until("the agent's end", 5s, down);
+  if (!done) co_return done;
+  done = co_await stage_.start_agent(node);
+  if (!done) co_return done;
+  recorder_.note(Mark{.deed = Deed::agent_back, .nodes = {node}, .text = "agent restarted"});
+  say("the agent runs again, still cut off");
+  Condition back = [node](const Scene& scene) { return scene.link(node) == "offline"; };
+  done = co_await until("the agent's return", 10s, back);
+  if (!done) co_return done;
+  const auto after = running(node);
+  std::size_t same = 0;
+  for (const ProcessSeen& process : before) {
+    same += static_cast<std::size_t>(std::count(after.begin(), after.end(), process));
+  }
+  say("it has adopted " + std::to_string(same) + " of " + plural(before.size(), "process"));
+  co_return done;
+}
+
+asio::awaitable<Status> Story::kill_pod() {
+  const std::string& node = cast_.autonomous;
+  const auto pods = recorder_.scene().on(node, "ReplicaSet");
+  const auto victims = running(node, pods.empty() ? "?" : pods.front().uid);
+  if (victims.empty()) co_return fail(Errc::not_found, "no pod to kill on " + node);
+  cast_.killed_pod = victims.front().uid;
+  act(Deed::pod_killed, {node},
+      "kill -9 process " + std::to_string(victims.front().pid) + " of pod " + pods.front().name,
+      "a pod that dies during an outage comes back from the cache, configuration and all");
+  auto identity = proc::identify(victims.front().pid);
+  if (identity) identity->start_ticks = victims.front().start_ticks;
+  const Status killed =
+      identity ? proc::signal_group(*identity, SIGKILL) : Status(fail(identity.error()));
+  if (!killed) co_return killed;
+  const ProcessSeen victim = victims.front();
+  Condition again = [this, victim](const Scene& /*scene*/) {
+    const auto now = running(victim.node, victim.uid);
+    return !now.empty() && now.front().pid != victim.pid;
+  };
+  const Status done = co_await until("the killed pod's return", 25s, again);
+  if (done) {
+    say("it runs again as process " + std::to_string(running(victim.node, victim.uid).front().pid));
+  }
+  co_return done;
+}
+
+asio::awaitable<Status> Story::let_evict() {
+  const Cast cast = cast_;
+  Condition unknown = [cast](const Scene& scene) {
+    return scene.ready(cast.autonomous) == "Unknown" && scene.ready(cast.ordinary) == "Unknown" &&
+           scene.tainted(cast.autonomous, ":NoSchedule") &&
+           scene.tainted(cast.ordinary, ":NoExecute");
+  };
+  Status done = co_await until("both nodes Unknown", 30s, unknown);
+  if (!done) co_return done;
+  say("both nodes are Unknown; only " + cast.ordinary + " has the NoExecute taint");
+  screen_.why("withheld from " + cast.autonomous + ": whoever is autonomous is not evicted");
+  Condition evicted = [cast](const Scene& scene) {
+    const auto stale = scene.on(cast.ordinary, "ReplicaSet");
+    const bool all =
+        std::all_of(stale.begin(), stale.end(), [](const PodSeen& pod) { return pod.deleting; });
+    const auto kept = scene.running(cast.autonomous, "ReplicaSet");
+    return all && kept + scene.running(cast.connected, "ReplicaSet") == cast.replicas;
+  };
+  done = co_await until("the eviction from " + cast.ordinary, 30s, evicted);
+  if (done) {
+    say(cast.ordinary + "'s pods are evicted and run again on " + cast.connected + "; " +
+        cast.autonomous + "'s are kept");
+  }
+  co_return done;
+}
+
+asio::awaitable<Status> Story::restore() {
+  act(Deed::restored, {cast_.autonomous, cast_.ordinary}, "restore both links",
+      "journals are replayed, taints go, stale copies stop, and nobody else notices");
+  stage_.restore(cast_.autonomous);
+  stage_.restore(cast_.ordinary);
+  const Cast cast = cast_;
+  Condition healed = [cast](const Scene& scene) {
+    const auto stale = scene.on(cast.ordinary, "ReplicaSet");
+    const bool clean =
+        std::none_of(stale.begin(), stale.end(), [](const PodSeen& pod) { return pod.deleting; });
+    return scene.whole(3) && clean && scene.replicas().ready == cast.replicas;
+  };
+  Status done = co_await until("recovery", 30s, healed);
+  if (!done) co_return done;
+  const std::string killed = cast_.killed_pod;
+  Condition reported = [killed](const Scene& scene) {
+    const auto pod = scene.pods().find(killed);
+    return pod != scene.pods().end() && pod->second.ready && pod->second.restarts == 1;
+  };
+  done = co_await until("the report of the killed pod's restart", 10s, reported);
+  if (!done) co_return done;
+  say("everything is reconciled");
+  done = co_await live_on();
+  if (!done) co_return done;
+  for (const std::string& node : cast_.nodes()) {
+    done = co_await read_journal(stage_.station(node), recorder_);
+    if (!done) co_return done;
+  }
+  act(Deed::ended, cast_.nodes(), "all is as it was: Ready, untainted, outboxes empty", "");
+  co_return done;
+}
+
+asio::awaitable<Status> Story::drain() {
+  say("delete the workloads");
+  Status done = co_await stage_.delete_workloads();
+  if (!done) co_return done;
+  Condition empty = [this](const Scene& scene) {
+    const auto nodes = cast_.nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [this, &scene](const std::string& node) {
+      return scene.on(node).empty() && running(node).empty();
+    });
+  };
+  done = co_await until("the pods' end", 20s, empty);
+  if (done) say("all pods are gone");
+  co_return done;
+}
+
+}  // namespace holdfast::demo

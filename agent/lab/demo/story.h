@@ -1,0 +1,54 @@
+// The story, step by step: each deed waits for what the one before it has brought about, never for
+// a time to pass.
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "agent/lab/demo/screen.h"
+#include "agent/lab/demo/stage.h"
+#include "platform/loop/program.h"
+
+namespace holdfast::demo {
+
+class Story {
+ public:
+  // All outlive it. `stop` ends a wait early.
+  Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const loop::Stop& stop);
+
+  // Plays it. Errors: what did not come about in time, or the stage's.
+  asio::awaitable<Status> play();
+
+ private:
+  using Condition = std::function<bool(const Scene&)>;
+
+  asio::awaitable<Status> open();
+  asio::awaitable<Status> settle();
+  asio::awaitable<Status> cut();
+  asio::awaitable<Status> kill_and_restart_agent();
+  asio::awaitable<Status> kill_pod();
+  asio::awaitable<Status> let_evict();
+  asio::awaitable<Status> restore();
+  asio::awaitable<Status> drain();
+
+  // Waits until it holds. Errors: timeout, naming `what`; cancelled.
+  asio::awaitable<Status> until(std::string what, Duration limit, Condition condition);
+  // Waits until every node has renewed its lease some times more: life goes on.
+  asio::awaitable<Status> live_on();
+  void act(Deed deed, std::vector<std::string> nodes, const std::string& text,
+           const std::string& why);
+  void say(const std::string& text) { screen_.say(recorder_.now(), text); }
+  void measure_memory();
+  // The processes of the node's pods that run now; of one pod when its uid is given.
+  [[nodiscard]] std::vector<ProcessSeen> running(const std::string& node,
+                                                 const std::string& uid = {}) const;
+
+  Cast& cast_;
+  Stage& stage_;
+  Recorder& recorder_;
+  Screen& screen_;
+  const loop::Stop& stop_;
+};
+
+}  // namespace holdfast::demo

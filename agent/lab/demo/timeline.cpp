@@ -1,0 +1,147 @@
+// Draws the tracks and the marks as SVG.
+
+#include <algorithm>
+
+#include "agent/lab/demo/html.h"
+#include "agent/lab/demo/report.h"
+#include "agent/lab/demo/tracks.h"
+
+namespace holdfast::demo {
+namespace {
+
+constexpr double width = 1240;
+constexpr double left = 178;  // of time zero
+constexpr double right = 14;  // free after the end
+constexpr double row = 18;    // from one track to the next
+constexpr double bar = 13;    // of a track
+constexpr double group = 38;  // of a node's heading
+constexpr double letter = 6;  // of a label, about
+constexpr double label_row = 15;
+
+double in_seconds(At at) { return std::chrono::duration<double>(at).count(); }
+
+class Scale {
+ public:
+  explicit Scale(At end) : end_(in_seconds(end)) {}
+  [[nodiscard]] double x(At at) const {
+    return left + in_seconds(at) / end_ * (width - left - right);
+  }
+  [[nodiscard]] double end() const { return end_; }
+
+ private:
+  double end_;
+};
+
+std::string text(double x, double y, const std::string& look, const std::string& words) {
+  return element("text", {{"x", decimal(x)}, {"y", decimal(y)}, {"class", look}},
+                 escape_html(words));
+}
+
+std::string line(double x, double from, double to, const std::string& look) {
+  return element("line", {{"x1", decimal(x)},
+                          {"x2", decimal(x)},
+                          {"y1", decimal(from)},
+                          {"y2", decimal(to)},
+                          {"class", look}});
+}
+
+std::string draw(const Stretch& stretch, const Scale& scale, double y) {
+  const double from = scale.x(stretch.from);
+  const double wide = std::max(scale.x(stretch.to) - from, 2.0);
+  std::string markup = element("rect",
+                               {{"x", decimal(from)},
+                                {"y", decimal(y)},
+                                {"width", decimal(wide)},
+                                {"height", decimal(bar)},
+                                {"rx", "2.5"},
+                                {"class", "bar " + stretch.look}},
+                               element("title", {}, escape_html(stretch.hint)));
+  if (wide > letter * static_cast<double>(stretch.label.size()) + 8) {
+    markup += text(from + 5, y + bar - 3, "in " + stretch.look, stretch.label);
+  }
+  return markup + "\n";
+}
+
+// Seconds under the pictures, at a distance that leaves them readable.
+std::string axis(const Scale& scale, double top, double bottom) {
+  const int step = scale.end() > 45 ? 10 : 5;
+  std::string markup;
+  for (int second = 0; second <= static_cast<int>(scale.end()); second += step) {
+    const double x = scale.x(std::chrono::seconds(second));
+    markup += line(x, top, bottom, "grid");
+    markup += text(x, bottom + 15, "tick", std::to_string(second) + " s");
+  }
+  return markup;
+}
+
+// The deeds, above everything, each on a line of its own when they stand close.
+std::string marks(const History& history, const Scale& scale, double bottom) {
+  std::string markup;
+  double y = label_row;
+  for (const Mark& mark : history.marks) {
+    const double x = scale.x(mark.at);
+    const bool at_the_right = x > width * 0.72;
+    markup += line(x, y + 3, bottom, "mark");
+    markup += text(at_the_right ? x - 5 : x + 5, y, at_the_right ? "deed end" : "deed", mark.text);
+    markup += element("circle",
+                      {{"cx", decimal(x)}, {"cy", decimal(y - 4)}, {"r", "3"}, {"class", "dot"}});
+    y += label_row;
+  }
+  return markup;
+}
+
+// Behind the rows of a node: the time in which its link was cut.
+std::string outage(const History& history, const std::string& node, const Scale& scale, double top,
+                   double bottom) {
+  const auto cut = history.when(Deed::cut);
+  if (!cut) return {};
+  bool is_hit = false;
+  for (const Mark& mark : history.marks) {
+    const bool there = std::find(mark.nodes.begin(), mark.nodes.end(), node) != mark.nodes.end();
+    is_hit = is_hit || (mark.deed == Deed::cut && there);
+  }
+  if (!is_hit) return {};
+  const double from = scale.x(*cut);
+  const double to = scale.x(history.when(Deed::restored).value_or(end_of(history)));
+  return element("rect",
+                 {{"x", decimal(from)},
+                  {"y", decimal(top)},
+                  {"width", decimal(to - from)},
+                  {"height", decimal(bottom - top)},
+                  {"class", "outage"}},
+                 element("title", {}, escape_html("the link of " + node + " is cut")));
+}
+
+}  // namespace
+
+std::string timeline_svg(const History& history, const Cast& cast) {
+  const Scale scale(end_of(history));
+  const double top = label_row * static_cast<double>(history.marks.size() + 1);
+  std::string rows;
+  std::string shades;
+  std::string node;
+  double y = top;
+  double node_top = top;
+  const auto shade = [&history, &scale, &node, &node_top, &y, &shades] {
+    if (!node.empty()) shades += outage(history, node, scale, node_top - 4, y);
+  };
+  for (const Track& track : tracks_of(history, cast)) {
+    if (!track.heading.empty()) {
+      shade();
+      rows += text(6, y + group - 12, "node", track.heading);
+      y += group - 6;
+      node = track.heading;
+      node_top = y;
+    }
+    rows += text(left - 8, y + bar - 3, "name", track.name);
+    for (const Stretch& stretch : track.stretches) rows += draw(stretch, scale, y);
+    y += row;
+  }
+  shade();
+  const std::string box = "0 0 " + decimal(width) + " " + decimal(y + 26);
+  return element("svg",
+                 {{"viewBox", box}, {"role", "img"}, {"xmlns", "http://www.w3.org/2000/svg"}},
+                 shades + axis(scale, top, y + 4) + rows + marks(history, scale, y + 4));
+}
+
+}  // namespace holdfast::demo

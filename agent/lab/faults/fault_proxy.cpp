@@ -1,0 +1,175 @@
+#include "agent/lab/faults/fault_proxy.h"
+
+#include <boost/asio/this_coro.hpp>
+#include <set>
+#include <vector>
+
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+
+namespace holdfast::agent {
+namespace {
+
+using ConnectionPtr = std::shared_ptr<net::Connection>;
+
+constexpr auto connect_limit = std::chrono::seconds(5);
+
+MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
+
+}  // namespace
+
+Result<Fault> Fault::parse(std::string_view text) {
+  Fault fault;
+  for (const std::string_view word : split(text, ',')) {
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    const std::string_view value = equals == word.npos ? "" : word.substr(equals + 1);
+    if (word == "pass") {
+      fault.way = Way::pass;
+    } else if (word == "refuse") {
+      fault.way = Way::refuse;
+    } else if (word == "black-hole") {
+      fault.way = Way::black_hole;
+    } else if (name == "delay") {
+      TRY(fault.delay, parse_duration(value));
+    } else if (name == "limit" && parse_int<std::int64_t>(value).value_or(0) > 0) {
+      fault.bytes_per_second = *parse_int<std::int64_t>(value);
+    } else {
+      return fail(Errc::invalid, "no fault: \"" + std::string(word) + "\"");
+    }
+  }
+  return fault;
+}
+
+std::string Fault::text() const {
+  std::string text;
+  switch (way) {
+    case Way::pass:
+      text = "pass";
+      break;
+    case Way::refuse:
+      text = "refuse";
+      break;
+    case Way::black_hole:
+      text = "black-hole";
+      break;
+  }
+  if (delay > Duration::zero()) text += ",delay=" + format_duration(delay);
+  if (bytes_per_second > 0) text += ",limit=" + std::to_string(bytes_per_second);
+  return text;
+}
+
+struct FaultProxy::State : std::enable_shared_from_this<State> {
+  State(asio::any_io_executor where, net::HostPort listen, net::HostPort to)
+      : executor(where),
+        at(std::move(listen)),
+        target(std::move(to)),
+        changed(where),
+        tasks(std::move(where)) {}
+
+  Status listen() {
+    TRY(listener, net::Listener::open(executor, at, nullptr));
+    at.port = listener->port();
+    tasks.spawn("fault proxy", accept_all(listener));
+    return {};
+  }
+
+  asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> on) {
+    const auto self = shared_from_this();
+    for (;;) {
+      auto pending = co_await on->accept();
+      if (!pending) co_return;
+      tasks.spawn("fault proxy connection", join(*std::move(pending)));
+    }
+  }
+
+  asio::awaitable<void> join(std::unique_ptr<net::Pending> pending) {
+    const auto self = shared_from_this();
+    auto near = co_await pending->establish(in(connect_limit));
+    if (!near) co_return;
+    while (fault.way == Fault::Way::black_hole) co_await changed.wait();
+    if (fault.way == Fault::Way::refuse) co_return;
+    auto far = co_await net::connect(target, nullptr, in(connect_limit));
+    if (!far || fault.way == Fault::Way::refuse) co_return;
+    const ConnectionPtr left = *std::move(near);
+    const ConnectionPtr right = *std::move(far);
+    connections.insert(left);
+    connections.insert(right);
+    loop::Tasks back(executor);
+    back.spawn("fault proxy answer", pump(right, left));
+    co_await pump(left, right);
+    co_await back.join();
+    connections.erase(left);
+    connections.erase(right);
+  }
+
+  asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to) {
+    std::vector<char> buffer(16 * 1024);
+    for (;;) {
+      const auto count = co_await from->read_some(buffer);
+      co_await hold_back(count.value_or(0));
+      while (fault.way == Fault::Way::black_hole) co_await changed.wait();
+      if (!count || *count == 0) break;
+      const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
+      if (!sent) break;
+    }
+    from->close();
+    to->close();
+  }
+
+  asio::awaitable<void> hold_back(std::size_t bytes) {
+    Duration wait = fault.delay;
+    if (fault.bytes_per_second > 0) {
+      wait += Duration(static_cast<std::int64_t>(bytes) * 1'000'000'000 / fault.bytes_per_second);
+    }
+    if (wait > Duration::zero()) co_await loop::sleep_until(in(wait));
+  }
+
+  void set(const Fault& wanted) {
+    const bool refused = fault.way == Fault::Way::refuse;
+    fault = wanted;
+    if (wanted.way == Fault::Way::refuse) {
+      listener->close();
+      for (const ConnectionPtr& connection : connections) connection->close();
+    } else if (refused) {
+      if (auto listening = listen(); !listening) {
+        log_error("fault proxy", {{"error", listening.error()}});
+      }
+    }
+    changed.notify_all();
+  }
+
+  asio::any_io_executor executor;
+  net::HostPort at;
+  net::HostPort target;
+  Fault fault;
+  std::shared_ptr<net::Listener> listener;
+  std::set<ConnectionPtr> connections;
+  loop::Event changed;
+  loop::Tasks tasks;
+};
+
+FaultProxy::FaultProxy(std::shared_ptr<State> state) : state_(std::move(state)) {}
+FaultProxy::~FaultProxy() { state_->tasks.cancel(); }
+
+Result<std::unique_ptr<FaultProxy>> FaultProxy::open(asio::any_io_executor executor,
+                                                     const net::HostPort& listen,
+                                                     net::HostPort target) {
+  auto state = std::make_shared<State>(std::move(executor), listen, std::move(target));
+  if (auto listening = state->listen(); !listening) return fail(listening.error());
+  return std::unique_ptr<FaultProxy>(new FaultProxy(std::move(state)));
+}
+
+void FaultProxy::set(const Fault& fault) { state_->set(fault); }
+const Fault& FaultProxy::fault() const { return state_->fault; }
+std::uint16_t FaultProxy::port() const { return state_->at.port; }
+
+asio::awaitable<void> FaultProxy::stop() {
+  const auto state = state_;
+  state->listener->close();
+  state->tasks.cancel();
+  co_await state->tasks.join();
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,73 @@
+// holdfast-lab: a control plane small enough for a laptop, and what is played with it.
+
+#include <cstdio>
+
+#include "agent/lab/apiserver/serve.h"
+#include "agent/lab/demo/demo.h"
+#include "platform/config/options.h"
+#include "platform/log.h"
+#include "platform/loop/program.h"
+
+namespace {
+
+using holdfast::config::Options;
+using holdfast::demo::DemoSettings;
+using holdfast::lab::ServeSettings;
+
+int failed(const holdfast::Error& error) {
+  (void)std::fprintf(stderr, "holdfast-lab: %s\n", error.what.c_str());
+  return 1;
+}
+
+boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
+  const holdfast::Status served = co_await holdfast::lab::serve(std::move(settings), stop);
+  if (served) co_return 0;
+  const int code = failed(served.error());
+  co_return code;
+}
+
+void add_apiserver(Options& options, ServeSettings& settings) {
+  options.begin_command("apiserver", "serves the Kubernetes API from one SQLite file");
+  options.add("listen", settings.listen, "address and port to listen on");
+  options.add("data", settings.data, "directory of the database");
+  options.add("tls-dir", settings.tls_dir,
+              "directory with server.crt, server.key and, for client certificates, ca.crt");
+  options.add("token-file", settings.token_file,
+              "lines of token,user,uid,\"groups\"; without it everybody may do everything");
+  options.add("controllers", settings.controllers,
+              "run the built-in controllers: deployments, daemon sets, placement, cleaning up");
+}
+
+void add_demo(Options& options, DemoSettings& settings) {
+  options.begin_command("demo",
+                        "cuts the link between a cloud and its nodes, and shows what stays");
+  options.add("report", settings.report, "the page that is written at the end");
+  options.add("data", settings.data, "directory for data and logs; empty: a temporary one");
+}
+
+int serve(const ServeSettings& settings) {
+  if (settings.data.empty()) return failed({holdfast::Errc::invalid, "--data is missing", {}});
+  return holdfast::loop::run(
+      [&settings](holdfast::loop::Stop& stop) { return run_apiserver(settings, stop); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ServeSettings apiserver;
+  DemoSettings demo;
+  Options options("holdfast-lab", "a control plane for a laptop, and what is played with it");
+  add_apiserver(options, apiserver);
+  add_demo(options, demo);
+  const auto parsed = options.parse(argc, argv);
+  if (!parsed) return failed(parsed.error());
+  if (!parsed->to_print.empty()) {
+    (void)std::fputs(parsed->to_print.c_str(), stdout);
+    return 0;
+  }
+  if (parsed->command == "demo") {
+    return holdfast::loop::run(
+        [&demo](holdfast::loop::Stop& stop) { return holdfast::demo::run_demo(demo, stop); });
+  }
+  return serve(apiserver);
+}

@@ -1,0 +1,160 @@
+#include "platform/fs/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "platform/fs/errno.h"
+#include "platform/text.h"
+
+namespace holdfast::fs {
+namespace {
+
+Result<Descriptor> open_file(const Path& file, int flags, mode_t mode = 0) {
+  for (;;) {
+    const int number = ::open(file.c_str(), flags | O_CLOEXEC, mode);
+    if (number >= 0) return Descriptor(number);
+    if (errno != EINTR) return fail_errno("open " + file.string());
+  }
+}
+
+Status write_whole(const Descriptor& to, std::string_view bytes, const Path& file) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(to.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno("write " + file.string());
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Status write_synced(const Path& file, std::string_view bytes, mode_t mode) {
+  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_TRUNC, mode));
+  if (::fchmod(to.get(), mode) != 0) return fail_errno("set the mode of " + file.string());
+  if (auto done = write_whole(to, bytes, file); !done) return fail(done.error());
+  if (::fsync(to.get()) != 0) return fail_errno("sync " + file.string());
+  return {};
+}
+
+// "dir/name" -> "dir"; a bare name is in the working directory.
+Path parent_of(const Path& path) {
+  const Path parent = path.parent_path();
+  return parent.empty() ? Path(".") : parent;
+}
+
+bool is_dir(const Path& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+}  // namespace
+
+Result<std::string> read_all(const Path& file, std::size_t limit) {
+  TRY(const Descriptor from, open_file(file, O_RDONLY));
+  std::string bytes;
+  std::array<char, 4096> chunk{};
+  for (;;) {
+    const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno("read " + file.string());
+    if (count == 0) return bytes;
+    bytes.append(chunk.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > limit) {
+      return fail(Errc::exhausted,
+                  "read " + file.string() + ": more than " + std::to_string(limit) + " bytes");
+    }
+  }
+}
+
+Status atomic_write(const Path& file, std::string_view bytes, mode_t mode) {
+  const Path temporary = file.string() + ".tmp";
+  if (auto done = write_synced(temporary, bytes, mode); !done) {
+    (void)::unlink(temporary.c_str());
+    return fail(done.error());
+  }
+  if (::rename(temporary.c_str(), file.c_str()) != 0) {
+    const int error = errno;
+    (void)::unlink(temporary.c_str());
+    return fail_errno("rename to " + file.string(), error);
+  }
+  return sync_dir(parent_of(file));
+}
+
+Status append(const Path& file, std::string_view bytes, mode_t mode) {
+  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_APPEND, mode));
+  return write_whole(to, bytes, file);
+}
+
+Status ensure_dir(const Path& dir, mode_t mode) {
+  if (is_dir(dir)) return {};
+  const Path parent = parent_of(dir);
+  if (parent != dir) {
+    if (auto done = ensure_dir(parent, mode); !done) return fail(done.error());
+  }
+  if (::mkdir(dir.c_str(), mode) != 0) {
+    const int error = errno;
+    if (error == EEXIST && is_dir(dir)) return {};
+    return fail_errno("create directory " + dir.string(), error);
+  }
+  if (::chmod(dir.c_str(), mode) != 0) return fail_errno("set the mode of " + dir.string());
+  return sync_dir(parent);
+}
+
+Status sync_dir(const Path& dir) {
+  TRY(const Descriptor opened, open_file(dir, O_RDONLY | O_DIRECTORY));
+  if (::fsync(opened.get()) != 0) return fail_errno("sync " + dir.string());
+  return {};
+}
+
+Result<std::vector<std::string>> list_dir(const Path& dir) {
+  const auto close = [](DIR* open) { (void)::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> opened(::opendir(dir.c_str()));
+  if (!opened) return fail_errno("list " + dir.string());
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(opened.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  if (errno != 0) return fail_errno("list " + dir.string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status remove_tree(const Path& path) {
+  std::error_code ec;
+  std::filesystem::remove_all(path, ec);
+  if (ec) return fail_errno("remove " + path.string(), ec.value());
+  return {};
+}
+
+Result<std::uint64_t> free_space(const Path& path) {
+  struct statvfs found {};
+  if (::statvfs(path.c_str(), &found) != 0) return fail_errno("free space of " + path.string());
+  return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+Result<FileLock> FileLock::take(const Path& file) {
+  TRY(Descriptor descriptor, open_file(file, O_RDWR | O_CREAT, private_file));
+  if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return fail_errno("lock " + file.string());
+    const auto holder = read_all(file, 64);
+    const std::string who = holder && !trim(*holder).empty()
+                                ? "process " + std::string(trim(*holder))
+                                : "another process";
+    return fail(Errc::conflict, "lock " + file.string() + ": held by " + who);
+  }
+  // The pid is only for people: a full disk must not keep us from the lock.
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(descriptor.get(), 0) == 0) (void)write_whole(descriptor, pid, file).has_value();
+  return FileLock(std::move(descriptor));
+}
+
+}  // namespace holdfast::fs

@@ -1,0 +1,246 @@
+#include "platform/http/server.h"
+
+#include <array>
+#include <set>
+#include <vector>
+
+#include "platform/http/tunnel.h"
+#include "platform/http/wire.h"
+#include "platform/log.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::http {
+namespace {
+
+using ConnectionPtr = std::shared_ptr<net::Connection>;
+
+MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
+
+// One caller, as stop() needs to see him.
+struct Session {
+  ConnectionPtr connection;
+  std::shared_ptr<BodyStream> stream = {};
+  bool busy = false;  // a request is being answered
+};
+
+}  // namespace
+
+struct Server::Shared : std::enable_shared_from_this<Shared> {
+  Shared(asio::any_io_executor executor, ServerLimits bounds, Handler answer, Problem refuse)
+      : limits(bounds),
+        handler(std::move(answer)),
+        problem(std::move(refuse)),
+        tasks(std::move(executor)) {}
+
+  asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> listener);
+  asio::awaitable<void> serve(std::unique_ptr<net::Pending> pending);
+  asio::awaitable<void> answer_all(Session& session);
+  asio::awaitable<bool> receive(Session& session, RequestReader& reader);
+  asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive);
+  asio::awaitable<bool> send_stream(Session& session, Response response);
+  asio::awaitable<bool> send(Session& session, std::string bytes);
+
+  ServerLimits limits;
+  Handler handler;
+  Problem problem;
+  std::vector<std::shared_ptr<net::Listener>> listeners;
+  std::set<Session*> sessions;
+  bool stopping = false;
+  loop::Tasks tasks;
+};
+
+namespace {
+
+class Registered {
+ public:
+  Registered(std::set<Session*>& all, Session* session) : all_(all), session_(session) {
+    all_.insert(session_);
+  }
+  ~Registered() { all_.erase(session_); }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+
+ private:
+  std::set<Session*>& all_;
+  Session* session_;
+};
+
+// A streaming client says nothing more; when it hangs up, the stream has no reader any more.
+asio::awaitable<void> cancel_on_hangup(ConnectionPtr connection,
+                                       std::shared_ptr<BodyStream> stream) {
+  std::array<char, 64> scratch{};
+  (void)co_await connection->read_some(scratch);
+  stream->cancel();
+}
+
+bool has_no_body(int status) { return status == 204 || status == 304; }
+
+}  // namespace
+
+Response plain_problem(int status, std::string_view message) {
+  return Response{.status = status,
+                  .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+                  .body = std::string(message) + "\n"};
+}
+
+asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> listener) {
+  const auto self = shared_from_this();
+  while (!stopping) {
+    auto pending = co_await listener->accept();
+    if (!pending && pending.error().code == Errc::cancelled) co_return;
+    if (!pending) {
+      log_warn("accept failed", {{"error", pending.error()}});
+      co_await loop::sleep_until(in(std::chrono::milliseconds(100)));  // Out of descriptors.
+      continue;
+    }
+    if (sessions.size() >= limits.connections) {
+      log_warn("too many connections", {{"limit", limits.connections}});
+      continue;
+    }
+    tasks.spawn("http session", serve(*std::move(pending)));
+  }
+}
+
+asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending) {
+  const auto self = shared_from_this();
+  auto connection = co_await pending->establish(in(limits.handshake));
+  if (!connection) {
+    log_debug("handshake failed", {{"error", connection.error()}});
+    co_return;
+  }
+  Session session{.connection = *std::move(connection)};
+  const Registered registered(sessions, &session);
+  co_await answer_all(session);
+  session.connection->close();
+}
+
+asio::awaitable<void> Server::Shared::answer_all(Session& session) {
+  RequestReader reader(limits.reader);
+  while (!stopping) {
+    const bool received = co_await receive(session, reader);
+    if (!received) co_return;
+    bool keep_alive = false;
+    Request request = reader.take(keep_alive);
+    request.peer = session.connection->peer();
+    session.busy = true;
+    const bool go_on = co_await answer(session, std::move(request), keep_alive);
+    session.busy = false;
+    if (!go_on) co_return;
+  }
+}
+
+// Reads one whole request; false when the connection is over.
+asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& reader) {
+  std::array<char, 16 * 1024> buffer{};
+  session.connection->expires_at(in(limits.idle));
+  Status fed = reader.put({});
+  bool begun = reader.begun();
+  if (begun) session.connection->expires_at(in(limits.receive));
+  while (fed && !reader.done()) {
+    if (reader.take_expectation()) {
+      std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+      const bool told = co_await send(session, std::move(go_on));
+      if (!told) co_return false;
+    }
+    const auto count = co_await session.connection->read_some(buffer);
+    if (!count || *count == 0) co_return false;
+    fed = reader.put(std::string_view(buffer.data(), *count));
+    if (!begun && reader.begun()) {
+      begun = true;
+      session.connection->expires_at(in(limits.receive));
+    }
+  }
+  if (fed) co_return true;
+  const Response refused = problem(reader.refusal(), fed.error().what);
+  std::string bytes = response_head(refused, Framing::length, false) + refused.body;
+  (void)co_await send(session, std::move(bytes));
+  session.connection->shutdown_write();
+  // Read on for a moment, so that the refusal is not lost to a reset.
+  session.connection->expires_at(in(std::chrono::seconds(1)));
+  for (;;) {
+    const auto count = co_await session.connection->read_some(buffer);
+    if (!count || *count == 0) co_return false;
+  }
+}
+
+// Answers one request; false when the connection may not be used again.
+asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive) {
+  Response response = co_await handler(request);
+  if (response.tunnel) {
+    std::string head = response_head(response, Framing::none, true);
+    const bool sent = co_await send(session, std::move(head));
+    if (sent) {
+      session.connection->expires_at(MonoTime::max());
+      co_await pump_both_ways(session.connection, response.tunnel);
+    }
+    co_return false;
+  }
+  if (response.stream) co_return co_await send_stream(session, std::move(response));
+  const bool last = !keep_alive || stopping;
+  const Framing framing = has_no_body(response.status) ? Framing::none : Framing::length;
+  std::string bytes = response_head(response, framing, !last);
+  if (request.method != Method::head && framing == Framing::length) bytes += response.body;
+  const bool sent = co_await send(session, std::move(bytes));
+  co_return sent && !last;
+}
+
+asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response response) {
+  loop::Tasks hangup(co_await asio::this_coro::executor);
+  std::string head = response_head(response, Framing::chunked, false);
+  bool sent = co_await send(session, std::move(head));
+  session.stream = response.stream;
+  session.connection->expires_at(MonoTime::max());
+  hangup.spawn("hangup", cancel_on_hangup(session.connection, response.stream));
+  while (sent && !stopping) {
+    const auto piece = co_await response.stream->next();
+    if (!piece) break;  // Without a last chunk the client knows that it was cut off.
+    std::string bytes = piece->empty() ? std::string(last_chunk) : chunk(*piece);
+    sent = co_await send(session, std::move(bytes));
+    session.connection->expires_at(MonoTime::max());
+    if (piece->empty()) break;
+  }
+  response.stream->cancel();
+  session.stream.reset();
+  co_return false;
+}
+
+asio::awaitable<bool> Server::Shared::send(Session& session, std::string bytes) {
+  session.connection->expires_at(in(limits.send));
+  const Status sent = co_await session.connection->write(bytes);
+  co_return sent.has_value();
+}
+
+Server::Server(asio::any_io_executor executor, ServerLimits limits, Handler handler,
+               Problem problem)
+    : shared_(std::make_shared<Shared>(std::move(executor), limits, std::move(handler),
+                                       std::move(problem))) {}
+
+Server::~Server() { shared_->tasks.cancel(); }
+
+void Server::listen(std::unique_ptr<net::Listener> listener) {
+  std::shared_ptr<net::Listener> shared = std::move(listener);
+  shared_->listeners.push_back(shared);
+  shared_->tasks.spawn("accept", shared_->accept_all(shared));
+}
+
+asio::awaitable<void> Server::stop(MonoTime deadline) {
+  const auto shared = shared_;
+  shared->stopping = true;
+  for (const auto& listener : shared->listeners) listener->close();
+  for (Session* session : shared->sessions) {
+    if (session->stream) {
+      session->stream->cancel();
+    } else if (!session->busy) {
+      session->connection->close();
+    }
+  }
+  const bool ended = co_await shared->tasks.join_until(deadline);
+  if (ended) co_return;
+  shared->tasks.cancel();
+  co_await shared->tasks.join();
+}
+
+std::size_t Server::connections() const { return shared_->sessions.size(); }
+
+}  // namespace holdfast::http

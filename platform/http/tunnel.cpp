@@ -1,0 +1,69 @@
+#include "platform/http/tunnel.h"
+
+#include <boost/asio/this_coro.hpp>
+#include <vector>
+
+#include "platform/loop/tasks.h"
+
+namespace holdfast::http {
+namespace {
+
+using ConnectionPtr = std::shared_ptr<net::Connection>;
+
+// Copies until `from` ends, then says so to `to`. A broken end breaks both.
+asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to) {
+  std::vector<char> buffer(16 * 1024);
+  for (;;) {
+    const auto count = co_await from->read_some(buffer);
+    if (!count) break;
+    if (*count == 0) {
+      to->shutdown_write();
+      co_return;
+    }
+    const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
+    if (!sent) break;
+  }
+  from->close();
+  to->close();
+}
+
+class Prefixed final : public net::Connection {
+ public:
+  Prefixed(ConnectionPtr inner, std::string bytes)
+      : inner_(std::move(inner)), bytes_(std::move(bytes)) {}
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
+    if (bytes_.empty()) co_return co_await inner_->read_some(into);
+    const std::size_t count = bytes_.copy(into.data(), into.size());
+    bytes_.erase(0, count);
+    co_return count;
+  }
+  asio::awaitable<Status> write(std::string_view bytes) override { return inner_->write(bytes); }
+  void shutdown_write() override { inner_->shutdown_write(); }
+  void expires_at(MonoTime deadline) override { inner_->expires_at(deadline); }
+  void close() override { inner_->close(); }
+  [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
+  [[nodiscard]] const net::Peer& peer() const override { return inner_->peer(); }
+
+ private:
+  ConnectionPtr inner_;
+  std::string bytes_;
+};
+
+}  // namespace
+
+ConnectionPtr with_bytes_before(ConnectionPtr connection, std::string bytes) {
+  if (bytes.empty()) return connection;
+  return std::make_shared<Prefixed>(std::move(connection), std::move(bytes));
+}
+
+asio::awaitable<void> pump_both_ways(ConnectionPtr left, ConnectionPtr right) {
+  loop::Tasks back(co_await asio::this_coro::executor);
+  back.spawn("tunnel", pump(right, left));
+  co_await pump(left, right);
+  co_await back.join();
+  left->close();
+  right->close();
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,34 @@
+// The bytes of HTTP/1.1 messages that we send.
+//
+// Header names and values are ours or were parsed before; a line break in one is a bug elsewhere
+// and is sent as a space.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "platform/http/message.h"
+
+namespace holdfast::http {
+
+enum class Framing : std::uint8_t {
+  length,   // Content-Length of Response::body
+  chunked,  // a stream
+  none,     // 101, 204, 304: no body follows
+};
+
+// The status line and headers, ending with the empty line. Our framing headers replace given ones.
+[[nodiscard]] std::string response_head(const Response& response, Framing framing, bool keep_alive);
+
+// A whole request. `host` fills a missing Host header.
+[[nodiscard]] std::string request_bytes(const Request& request, std::string_view host);
+
+// One chunk of a chunked body, and its end.
+[[nodiscard]] std::string chunk(std::string_view piece);
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
+
+// "OK", "Not Found"; "" for a status nobody knows.
+[[nodiscard]] std::string_view reason_phrase(int status);
+
+}  // namespace holdfast::http

@@ -1,0 +1,83 @@
+#include "platform/loop/tasks.h"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/system/system_error.hpp>
+#include <list>
+#include <vector>
+
+#include "platform/log.h"
+#include "platform/loop/event.h"
+
+namespace holdfast::loop {
+
+struct Tasks::State {
+  struct Child {
+    std::string name;
+    asio::cancellation_signal signal;
+  };
+
+  explicit State(asio::any_io_executor where) : executor(std::move(where)), ended(executor) {}
+
+  asio::any_io_executor executor;
+  std::list<std::shared_ptr<Child>> children;
+  Event ended;
+  bool cancelled = false;
+};
+
+namespace {
+
+void report(const std::string& task, const std::exception_ptr& error) {
+  if (!error) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const boost::system::system_error& thrown) {
+    if (thrown.code() == asio::error::operation_aborted) return;
+    log_error("task failed", {{"task", task}, {"error", thrown.what()}});
+  } catch (const std::exception& thrown) {
+    log_error("task failed", {{"task", task}, {"error", thrown.what()}});
+  }
+}
+
+}  // namespace
+
+Tasks::Tasks(asio::any_io_executor executor)
+    : state_(std::make_shared<State>(std::move(executor))) {}
+
+Tasks::~Tasks() { cancel(); }
+
+void Tasks::spawn(std::string name, asio::awaitable<void> task) {
+  if (state_->cancelled) return;
+  auto child = std::make_shared<State::Child>();
+  child->name = std::move(name);
+  const auto at = state_->children.insert(state_->children.end(), child);
+  auto on_end = [state = state_, child, at](const std::exception_ptr& error) {
+    report(child->name, error);
+    state->children.erase(at);
+    state->ended.notify_all();
+  };
+  asio::co_spawn(state_->executor, std::move(task),
+                 asio::bind_cancellation_slot(child->signal.slot(), std::move(on_end)));
+}
+
+void Tasks::cancel() {
+  state_->cancelled = true;
+  const auto children = state_->children;  // A task may end while the others are being told.
+  for (const auto& child : children) child->signal.emit(asio::cancellation_type::terminal);
+}
+
+asio::awaitable<void> Tasks::join() { (void)co_await join_until(MonoTime::max()); }
+
+asio::awaitable<bool> Tasks::join_until(MonoTime deadline) {
+  const auto state = state_;
+  while (!state->children.empty()) {
+    const bool notified = co_await state->ended.wait_until(deadline);
+    if (!notified) co_return state->children.empty();
+  }
+  co_return true;
+}
+
+std::size_t Tasks::size() const { return state_->children.size(); }
+
+}  // namespace holdfast::loop

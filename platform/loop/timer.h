@@ -1,0 +1,38 @@
+// Asio timers on CLOCK_BOOTTIME, and the conversion of Asio's errors into ours.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/error_code.hpp>
+
+#include "platform/result.h"
+#include "platform/time.h"
+
+namespace holdfast::loop {
+
+namespace asio = boost::asio;
+
+// A Clock in Asio's form. Its time points are MonoTime.
+struct BootClock : MonoTag {
+  static time_point now() { return SystemClock().mono(); }
+};
+
+using Timer = asio::basic_waitable_timer<BootClock, asio::wait_traits<BootClock>>;
+
+// Each await yields an error code rather than throwing; named so that no temporary with a
+// destructor lives across a co_await (GCC 12).
+inline auto into(boost::system::error_code& ec) {
+  return asio::redirect_error(asio::use_awaitable, ec);
+}
+
+// Which of our words an Asio or system error is; `what` says what was tried.
+[[nodiscard]] Error to_error(const boost::system::error_code& ec, std::string what);
+
+// Waits until `time`; at once when it has passed. A cancelled task leaves by exception, at this
+// or at its next await.
+asio::awaitable<void> sleep_until(MonoTime time);
+
+}  // namespace holdfast::loop

@@ -1,0 +1,122 @@
+// Connection over an Asio stream: what TCP and TLS have in common. Only for platform/net.
+
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <utility>
+
+#include "platform/loop/timer.h"
+#include "platform/net/connection.h"
+
+namespace holdfast::net {
+
+using asio::ip::tcp;
+
+// The address a socket is connected to; empty when it no longer is.
+[[nodiscard]] Peer peer_of(const tcp::socket& socket);
+
+// Whether the peer has neither closed nor reset, as far as the kernel knows.
+[[nodiscard]] bool seems_open(tcp::socket& socket);
+
+// Keeps dead peers from holding a connection for ever.
+void tune(tcp::socket& socket);
+
+// Cuts a socket off at a deadline, and remembers that it was the deadline. `closes`: the socket is
+// closed, so that a connect that has more addresses does not go on to the next one without a limit.
+class Deadline {
+ public:
+  explicit Deadline(tcp::socket& socket, bool closes = false)
+      : state_(std::make_shared<State>(socket.get_executor(), &socket, closes)) {}
+  ~Deadline() {
+    state_->socket = nullptr;
+    state_->timer.cancel();
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  void set(MonoTime deadline);
+  [[nodiscard]] bool passed() const { return state_->passed; }
+
+ private:
+  struct State {
+    State(asio::any_io_executor executor, tcp::socket* watched, bool closes_it)
+        : timer(std::move(executor)), socket(watched), closes(closes_it) {}
+    loop::Timer timer;
+    tcp::socket* socket;  // null once the connection is gone
+    bool closes;
+    bool passed = false;
+    std::uint64_t round = 0;
+  };
+  std::shared_ptr<State> state_;
+};
+
+// `Stream` is tcp::socket or ssl::stream<tcp::socket>.
+template <class Stream>
+class StreamConnection final : public Connection {
+ public:
+  StreamConnection(Stream stream, Peer peer)
+      : stream_(std::move(stream)), deadline_(socket()), peer_(std::move(peer)) {}
+
+  Stream& stream() { return stream_; }
+  tcp::socket& socket() { return stream_of(stream_); }
+  void set_peer(Peer peer) { peer_ = std::move(peer); }
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
+    if (deadline_.passed()) co_return fail(Errc::timeout, "read: deadline passed");
+    boost::system::error_code ec;
+    const auto buffer = asio::buffer(into.data(), into.size());
+    const std::size_t count = co_await stream_.async_read_some(buffer, loop::into(ec));
+    if (ec && is_end(ec)) co_return std::size_t{0};
+    if (ec) co_return fail(error("read", ec));
+    co_return count;
+  }
+
+  asio::awaitable<Status> write(std::string_view bytes) override {
+    if (deadline_.passed()) co_return fail(Errc::timeout, "write: deadline passed");
+    boost::system::error_code ec;
+    const auto buffer = asio::buffer(bytes.data(), bytes.size());
+    co_await asio::async_write(stream_, buffer, loop::into(ec));
+    if (ec) co_return fail(error("write", ec));
+    Status sent;
+    co_return sent;
+  }
+
+  void shutdown_write() override {
+    boost::system::error_code ignored;
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
+
+  void expires_at(MonoTime deadline) override { deadline_.set(deadline); }
+
+  void close() override {
+    boost::system::error_code ignored;
+    socket().close(ignored);
+  }
+
+  [[nodiscard]] bool seems_open() override { return net::seems_open(socket()); }
+
+  [[nodiscard]] const Peer& peer() const override { return peer_; }
+
+ private:
+  static tcp::socket& stream_of(tcp::socket& stream) { return stream; }
+  template <class Layered>
+  static tcp::socket& stream_of(Layered& stream) {
+    return stream.next_layer();
+  }
+
+  static bool is_end(const boost::system::error_code& ec);
+
+  [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
+    if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};
+    return loop::to_error(ec, std::move(what));
+  }
+
+  Stream stream_;
+  Deadline deadline_;
+  Peer peer_;
+};
+
+}  // namespace holdfast::net

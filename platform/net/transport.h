@@ -1,0 +1,56 @@
+// Makes Connections: listens, accepts and connects, over TCP or TLS.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "platform/net/connection.h"
+#include "platform/tls/context.h"
+
+namespace holdfast::net {
+
+// "127.0.0.1:10261", "[::1]:443", "example.org:6443".
+struct HostPort {
+  std::string host;
+  std::uint16_t port = 0;
+
+  // Errors: invalid, naming the text.
+  [[nodiscard]] static Result<HostPort> parse(std::string_view text);
+  [[nodiscard]] std::string text() const;
+  bool operator==(const HostPort&) const = default;
+};
+
+// A connection that was accepted and has not shaken hands yet.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  // Errors: timeout, denied (no or a bad certificate), unavailable.
+  virtual asio::awaitable<Result<std::unique_ptr<Connection>>> establish(MonoTime deadline) = 0;
+};
+
+class Listener {
+ public:
+  // `tls` null means plain TCP. The host is an address; port 0 takes a free one.
+  // Errors: invalid (not an address), unavailable (in use), denied.
+  [[nodiscard]] static Result<std::unique_ptr<Listener>> open(
+      asio::any_io_executor executor, const HostPort& at, std::shared_ptr<const tls::Context> tls);
+  virtual ~Listener() = default;
+
+  // Waits for the next caller. Errors: cancelled after close(); exhausted (out of descriptors).
+  virtual asio::awaitable<Result<std::unique_ptr<Pending>>> accept() = 0;
+  virtual void close() = 0;
+  [[nodiscard]] virtual std::uint16_t port() const = 0;
+};
+
+// Resolves, connects and, with `tls`, shakes hands and checks the server's name.
+// Errors: timeout at `deadline`, denied (bad certificate), unavailable.
+asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
+    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline);
+
+}  // namespace holdfast::net

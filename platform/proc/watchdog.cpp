@@ -1,0 +1,19 @@
+#include "platform/proc/watchdog.h"
+
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::proc {
+
+boost::asio::awaitable<void> feed_watchdog(Notifier notifier) {
+  const auto interval = notifier.watchdog_interval();
+  if (!interval) co_return;
+  for (;;) {
+    if (auto told = notifier.watchdog(); !told) {
+      log_warn("watchdog not told", {{"error", told.error()}});
+    }
+    co_await loop::sleep_until(loop::BootClock::now() + *interval / 2);
+  }
+}
+
+}  // namespace holdfast::proc

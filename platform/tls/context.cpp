@@ -1,0 +1,86 @@
+#include "platform/tls/context.h"
+
+#include <openssl/ssl.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+namespace holdfast::tls {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+
+Status checked(const boost::system::error_code& ec, const std::string& part) {
+  if (!ec) return {};
+  return fail(Errc::invalid, part + ": " + ec.message(), ec);
+}
+
+Status use_identity(ssl::context& context, const Identity& identity) {
+  boost::system::error_code ec;
+  context.use_certificate_chain(asio::buffer(identity.certificate_pem), ec);
+  if (ec) return checked(ec, "certificate");
+  context.use_private_key(asio::buffer(identity.key_pem), ssl::context::pem, ec);
+  if (ec) return checked(ec, "private key");
+  if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
+    return fail(Errc::invalid, "private key: does not belong to the certificate");
+  }
+  return {};
+}
+
+Status use_authority(ssl::context& context, const std::string& pem) {
+  boost::system::error_code ec;
+  context.add_certificate_authority(asio::buffer(pem), ec);
+  return checked(ec, "certificate authority");
+}
+
+}  // namespace
+
+Context::Context() : native_(std::make_unique<ssl::context>(ssl::context::tls)) {
+  SSL_CTX_set_min_proto_version(native_->native_handle(), TLS1_2_VERSION);
+  // Edge boxes hold many idle connections: give their record buffers back between reads.
+  SSL_CTX_set_mode(native_->native_handle(), SSL_MODE_RELEASE_BUFFERS);
+}
+
+Context::~Context() = default;
+
+Result<std::shared_ptr<const Context>> Context::for_client(const ClientSettings& settings) {
+  const std::shared_ptr<Context> made(new Context);
+  made->verifies_peer_ = !settings.insecure;
+  made->server_name_ = settings.server_name;
+  boost::system::error_code ec;
+  made->native_->set_verify_mode(settings.insecure ? ssl::verify_none : ssl::verify_peer, ec);
+  if (settings.ca_pem.empty()) {
+    made->native_->set_default_verify_paths(ec);
+  } else if (auto used = use_authority(*made->native_, settings.ca_pem); !used) {
+    return fail(used.error());
+  }
+  if (!settings.identity.certificate_pem.empty()) {
+    if (auto used = use_identity(*made->native_, settings.identity); !used) {
+      return fail("client", used.error());
+    }
+  }
+  return std::shared_ptr<const Context>(made);
+}
+
+Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings& settings) {
+  const std::shared_ptr<Context> made(new Context);
+  if (auto used = use_identity(*made->native_, settings.identity); !used) {
+    return fail("server", used.error());
+  }
+  made->verifies_peer_ = !settings.client_ca_pem.empty();
+  if (!made->verifies_peer_) return std::shared_ptr<const Context>(made);
+  if (auto used = use_authority(*made->native_, settings.client_ca_pem); !used) {
+    return fail("client", used.error());
+  }
+  boost::system::error_code ec;
+  const int required = settings.client_required ? ssl::verify_fail_if_no_peer_cert : 0;
+  made->native_->set_verify_mode(ssl::verify_peer | required, ec);
+  // Sessions resumed by other servers' tickets would skip the client certificate.
+  constexpr std::string_view id = "holdfast";
+  SSL_CTX_set_session_id_context(made->native_->native_handle(),
+                                 reinterpret_cast<const unsigned char*>(id.data()), id.size());
+  return std::shared_ptr<const Context>(made);
+}
+
+}  // namespace holdfast::tls

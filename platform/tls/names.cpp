@@ -1,0 +1,43 @@
+#include "platform/tls/names.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <memory>
+
+namespace holdfast::tls {
+namespace {
+
+std::string entry_text(X509_NAME* name, int at) {
+  const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
+  unsigned char* utf8 = nullptr;
+  const int length = ASN1_STRING_to_UTF8(&utf8, value);
+  if (length < 0) return {};
+  std::string text(utf8, utf8 + length);
+  OPENSSL_free(utf8);
+  return text;
+}
+
+}  // namespace
+
+void read_peer_names(ssl_st* session, std::string& common_name,
+                     std::vector<std::string>& organizations) {
+  const std::unique_ptr<X509, void (*)(X509*)> certificate(SSL_get1_peer_certificate(session),
+                                                           &X509_free);
+  if (certificate == nullptr) return;
+  X509_NAME* subject = X509_get_subject_name(certificate.get());
+  int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at >= 0) common_name = entry_text(subject, at);
+  at = -1;
+  while ((at = X509_NAME_get_index_by_NID(subject, NID_organizationName, at)) >= 0) {
+    organizations.push_back(entry_text(subject, at));
+  }
+}
+
+void set_server_name(ssl_st* session, const std::string& host) {
+  // What the macro SSL_set_tlsext_host_name does; OpenSSL copies the text.
+  SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+           const_cast<char*>(host.c_str()));
+}
+
+}  // namespace holdfast::tls

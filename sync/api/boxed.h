@@ -1,0 +1,40 @@
+// An optional value kept outside its owner: 8 bytes when absent, copied and compared by value.
+//
+// For parts of an object that most objects lack, so that the many stay small.
+
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::sync {
+
+template <class T>
+class Boxed {
+ public:
+  Boxed() = default;
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // as std::optional converts
+  Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  ~Boxed() = default;
+
+  [[nodiscard]] explicit operator bool() const { return value_ != nullptr; }
+  [[nodiscard]] const T& operator*() const { return *value_; }
+  [[nodiscard]] T& operator*() { return *value_; }
+  [[nodiscard]] const T* operator->() const { return value_.get(); }
+  [[nodiscard]] T* operator->() { return value_.get(); }
+
+  friend bool operator==(const Boxed& left, const Boxed& right) {
+    if (!left || !right) return !left && !right;
+    return *left == *right;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace holdfast::sync

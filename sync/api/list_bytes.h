@@ -1,0 +1,59 @@
+// Takes a List answer apart into the exact bytes of its items, and puts one together.
+//
+// Items of typed lists carry no kind and apiVersion; single objects and watch events begin with
+// them: {"kind":"Pod","apiVersion":"v1","metadata":... So one cached form of an object can answer
+// both, byte for byte as the API server would.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/result.h"
+
+namespace holdfast::sync {
+
+struct ListHead {
+  std::string kind;         // "PodList"
+  std::string api_version;  // "v1"
+  std::string resource_version;
+  std::string continue_token;  // "" on the last page
+  std::optional<std::int64_t> remaining_item_count;
+
+  bool operator==(const ListHead&) const = default;
+};
+
+struct ListBytes {
+  ListHead head;
+  std::vector<std::string_view> items;  // borrowed from the list's bytes
+
+  bool operator==(const ListBytes&) const = default;
+};
+
+// Errors: invalid (broken or cut off JSON, or no "items" at all: that is not an empty list).
+[[nodiscard]] Result<ListBytes> split_list(std::string_view list);
+
+// {"kind":...,"apiVersion":...,"metadata":{...},"items":[...]}, without the newline that an API
+// server ends its answers with. An empty resource_version is left out.
+[[nodiscard]] std::string join_list(const ListHead& head, std::span<const std::string_view> items);
+// Everything of that before the first item, and after the last.
+[[nodiscard]] std::string list_prefix(const ListHead& head);
+inline constexpr std::string_view list_suffix = "]}";
+
+// An item as an object of its own, with kind and apiVersion in front. An item that has its own
+// (custom resources do) stays as it is. `item` must be an object.
+[[nodiscard]] std::string standalone(std::string_view item, std::string_view kind,
+                                     std::string_view api_version);
+
+// An object as an item of a typed list, without its kind and apiVersion.
+// Errors: invalid (broken JSON).
+[[nodiscard]] Result<std::string> as_item(std::string_view object);
+
+// "PodList" -> "Pod". Any other text is returned as it is.
+[[nodiscard]] std::string_view item_kind(std::string_view list_kind);
+
+}  // namespace holdfast::sync

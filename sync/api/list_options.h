@@ -1,0 +1,49 @@
+// The query of a list or watch request, from the wire and to it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/result.h"
+
+namespace holdfast::sync {
+
+struct ListOptions {
+  std::string label_selector;  // unparsed: selector.h
+  std::string field_selector;  // the same
+  bool watch = false;
+  bool allow_watch_bookmarks = false;
+  std::string resource_version;        // "": the newest; "0": any
+  std::string resource_version_match;  // "", "Exact", "NotOlderThan"
+  std::optional<std::int64_t> timeout_seconds;
+  std::int64_t limit = 0;  // 0: all
+  std::string continue_token;
+  std::optional<bool> send_initial_events;
+
+  bool operator==(const ListOptions&) const = default;
+};
+
+using QueryPairs = std::vector<std::pair<std::string, std::string>>;
+
+// The decoded pairs of a raw query ("a=b&c"), in order; a name may repeat.
+// Errors: invalid (a broken percent escape).
+[[nodiscard]] Result<QueryPairs> parse_query(std::string_view raw);
+// The first value of that name, or nothing.
+[[nodiscard]] std::optional<std::string_view> query_value(const QueryPairs& query,
+                                                          std::string_view name);
+// As upstream reads a boolean: absent, "0" and "false" are false, all else is true.
+[[nodiscard]] bool query_flag(const QueryPairs& query, std::string_view name);
+
+// Unknown parameters are ignored. Errors: invalid, with upstream's words.
+[[nodiscard]] Result<ListOptions> parse_list_options(const QueryPairs& query);
+[[nodiscard]] Result<ListOptions> parse_list_options(std::string_view raw_query);
+
+// Without the '?'; parameters sorted by name, defaults left out.
+[[nodiscard]] std::string encode_query(const ListOptions& options);
+
+}  // namespace holdfast::sync

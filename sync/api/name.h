@@ -1,0 +1,37 @@
+// What a name, a label or a key may look like, with upstream's words for what is wrong with it.
+//
+// Each function answers with the reasons against `value`, in upstream's order; none: it is fine.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sync/api/field_error.h"
+#include "sync/api/string_map.h"
+
+namespace holdfast::sync {
+
+using Reasons = std::vector<std::string>;
+
+// Names of most objects.
+[[nodiscard]] Reasons check_dns1123_subdomain(std::string_view value);
+// Names of namespaces, containers, volumes, ports.
+[[nodiscard]] Reasons check_dns1123_label(std::string_view value);
+// Names of services.
+[[nodiscard]] Reasons check_dns1035_label(std::string_view value);
+// Keys of labels, annotations, taints; finalizers. An optional DNS prefix, '/', and a name.
+[[nodiscard]] Reasons check_qualified_name(std::string_view value);
+[[nodiscard]] Reasons check_label_value(std::string_view value);
+// Keys of configmaps and secrets.
+[[nodiscard]] Reasons check_config_key(std::string_view value);
+[[nodiscard]] Reasons check_env_name(std::string_view value);
+// What may be a name in a URL at all.
+[[nodiscard]] Reasons check_path_segment(std::string_view value);
+
+// Whole maps, for an object's metadata. `path` is "metadata.labels" or so.
+[[nodiscard]] FieldErrors check_labels(const StringMap& labels, const std::string& path);
+[[nodiscard]] FieldErrors check_annotations(const StringMap& annotations, const std::string& path);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,50 @@
+// Reads what indexes, selectors and logs need of an object straight from its JSON bytes, and
+// changes its resourceVersion there, without building the whole object.
+
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "platform/result.h"
+#include "platform/time.h"
+#include "sync/api/string_map.h"
+
+namespace holdfast::sync {
+
+struct ObjectHeader {
+  std::string api_version;  // "" in an item of a list
+  std::string kind;         // the same
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  StringMap labels;
+  std::optional<WallTime> deletion_timestamp;
+
+  bool operator==(const ObjectHeader&) const = default;
+};
+
+// Reads as far as it must; bytes after the last field it needs are not looked at.
+// Errors: invalid (not an object, broken JSON, a field of the wrong type).
+[[nodiscard]] Result<ObjectHeader> read_header(std::string_view object);
+
+// The scalar at a path of field names, e.g. {"spec", "nodeName"}: strings decoded, numbers and
+// booleans as they stand. Nothing when it is missing or null.
+// Errors: invalid (broken JSON on the way; an object or array at the path).
+[[nodiscard]] Result<std::optional<std::string>> text_at(std::string_view object,
+                                                         std::span<const std::string_view> path);
+[[nodiscard]] inline Result<std::optional<std::string>> text_at(
+    std::string_view object, std::initializer_list<std::string_view> path) {
+  return text_at(object, std::span<const std::string_view>(path.begin(), path.size()));
+}
+
+// The same bytes with another metadata.resourceVersion (put behind the uid if there was none).
+// Errors: invalid (broken JSON, no metadata).
+[[nodiscard]] Result<std::string> with_resource_version(std::string_view object,
+                                                        std::string_view resource_version);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,23 @@
+// JSON patch (RFC 6902), with the behaviour and the words of the library that upstream uses:
+// a negative index counts from the end, "replace" may create a field of an object.
+
+#pragma once
+
+#include <cstddef>
+
+#include "sync/api/json.h"
+
+namespace holdfast::sync {
+
+struct JsonPatchLimits {
+  std::size_t operations = 10'000;       // upstream's
+  std::size_t copied_bytes = 3UL << 20;  // of all "copy" operations together
+};
+
+// Applies all operations, or none.
+// Errors: invalid (an operation does not apply, or a test failed), saying which; exhausted (a
+// limit).
+[[nodiscard]] Result<json::value> json_patch(json::value document, const json::array& operations,
+                                             const JsonPatchLimits& limits = {});
+
+}  // namespace holdfast::sync

@@ -1,0 +1,62 @@
+// Amounts of resources as Kubernetes writes them: "500m", "1.5Gi", "2e3".
+//
+// Exact to a billionth, at most 2^63-1 units (more is cut down to that), as upstream's
+// resource.Quantity; finer parts round away from zero.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "platform/result.h"
+
+namespace holdfast::sync {
+
+class Quantity {
+ public:
+  // Zero.
+  Quantity() = default;
+  // Whole units, printed with decimal suffixes ("5k").
+  [[nodiscard]] static Quantity units(std::int64_t count);
+  [[nodiscard]] static Quantity millis(std::int64_t count);
+  // Bytes, printed with binary suffixes ("5Ki").
+  [[nodiscard]] static Quantity bytes(std::int64_t count);
+
+  // Errors: invalid, with upstream's words.
+  [[nodiscard]] static Result<Quantity> parse(std::string_view text);
+
+  // In whole units and in thousandths; rounded away from zero, cut to the range of int64.
+  [[nodiscard]] std::int64_t value() const;
+  [[nodiscard]] std::int64_t milli_value() const;
+  [[nodiscard]] bool negative() const { return nanos_ < 0; }
+  [[nodiscard]] bool zero() const { return nanos_ == 0; }
+
+  // Canonical: no fraction, the largest suffix that keeps it exact. "0.5" is "500m".
+  [[nodiscard]] std::string text() const;
+
+  // By amount; "1000m" equals "1". Sums keep the left one's way of printing.
+  friend bool operator==(const Quantity& left, const Quantity& right) {
+    return left.nanos_ == right.nanos_;
+  }
+  friend std::strong_ordering operator<=>(const Quantity& left, const Quantity& right) {
+    return left.nanos_ < right.nanos_   ? std::strong_ordering::less
+           : left.nanos_ > right.nanos_ ? std::strong_ordering::greater
+                                        : std::strong_ordering::equal;
+  }
+  Quantity& operator+=(const Quantity& other);
+  Quantity& operator-=(const Quantity& other);
+
+ private:
+  enum class Format : std::uint8_t { decimal, binary, exponent };
+  __extension__ using Wide = __int128;
+
+  Quantity(Wide nanos, Format format);
+  [[nodiscard]] std::string decimal_text() const;
+
+  Wide nanos_ = 0;
+  Format format_ = Format::decimal;
+};
+
+}  // namespace holdfast::sync

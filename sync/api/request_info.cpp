@@ -1,0 +1,116 @@
+#include "sync/api/request_info.h"
+
+#include <span>
+
+#include "platform/text.h"
+#include "sync/api/list_options.h"
+#include "sync/api/name.h"
+#include "sync/api/selector.h"
+
+namespace holdfast::sync {
+namespace {
+
+using Parts = std::span<const std::string>;
+
+// The parts of a path, without the slash in front and one at the end.
+Result<std::vector<std::string>> split_path(std::string_view path) {
+  if (!path.starts_with('/')) return fail(Errc::invalid, "path without a leading slash");
+  path.remove_prefix(1);
+  std::vector<std::string> parts;
+  if (path.empty()) return parts;
+  if (path.ends_with('/')) path.remove_suffix(1);
+  for (const std::string_view part : split(path, '/')) {
+    if (part.empty()) return fail(Errc::invalid, "empty part in the path");
+    if (part == "." || part == "..") return fail(Errc::invalid, "dot segment in the path");
+    if (part.find('\0') != part.npos) return fail(Errc::invalid, "zero byte in the path");
+    parts.emplace_back(part);
+  }
+  return parts;
+}
+
+std::string verb_of(std::string_view method) {
+  if (method == "POST") return "create";
+  if (method == "GET" || method == "HEAD") return "get";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return "delete";
+  return "";
+}
+
+// Takes "/api/v1" or "/apis/group/version" off the front; false when it is no resource's path.
+bool take_prefix(Parts& parts, RequestInfo& info) {
+  if (parts.size() < 3 || (parts[0] != "api" && parts[0] != "apis")) return false;
+  info.api_prefix = parts[0];
+  parts = parts.subspan(1);
+  if (info.api_prefix == "apis") {
+    if (parts.size() < 3) return false;
+    info.group = parts[0];
+    parts = parts.subspan(1);
+  }
+  info.version = parts[0];
+  parts = parts.subspan(1);
+  return true;
+}
+
+// "/namespaces/x/pods" is pods in x; "/namespaces/x" and "/namespaces/x/status" are the namespace.
+void take_namespace(Parts& parts, RequestInfo& info) {
+  if (parts[0] != "namespaces" || parts.size() < 2) return;
+  info.namespace_name = parts[1];
+  if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
+}
+
+// A get without a name is a list or a watch, a delete without one deletes many.
+void refine_verb(const QueryPairs& query, RequestInfo& info) {
+  if (!info.name.empty()) return;
+  if (info.verb == "delete") info.verb = "deletecollection";
+  if (info.verb != "get") return;
+  info.verb = query_flag(query, "watch") ? "watch" : "list";
+  const auto fields = FieldQuery::parse(query_value(query, "fieldSelector").value_or(""));
+  const auto name = fields ? fields->exact("metadata.name") : std::nullopt;
+  if (name && check_path_segment(*name).empty()) info.name = *name;
+}
+
+void take_selectors(const QueryPairs& query, RequestInfo& info) {
+  if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") return;
+  info.field_selector = query_value(query, "fieldSelector").value_or("");
+  info.label_selector = query_value(query, "labelSelector").value_or("");
+}
+
+}  // namespace
+
+bool RequestInfo::is_connect() const {
+  return subresource == "exec" || subresource == "attach" || subresource == "portforward" ||
+         subresource == "proxy" || verb == "proxy";
+}
+
+Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
+                                  std::string_view query) {
+  RequestInfo info;
+  TRY(info.path, percent_decode(path, false));
+  TRY(const QueryPairs pairs, parse_query(query));
+  TRY(const std::vector<std::string> all, split_path(info.path));
+  info.verb = to_lower(method);
+
+  Parts parts(all);
+  if (!take_prefix(parts, info)) return info;
+  info.is_resource = true;
+  const bool by_path = parts[0] == "watch" || parts[0] == "proxy";
+  info.verb = by_path ? parts[0] : verb_of(method);
+  if (by_path) {
+    parts = parts.subspan(1);
+    if (parts.empty()) {
+      return fail(Errc::invalid,
+                  "unable to determine kind and namespace from url, " + std::string(path));
+    }
+  }
+  take_namespace(parts, info);
+  info.parts.assign(parts.begin(), parts.end());
+  info.resource = parts[0];
+  if (parts.size() >= 2) info.name = parts[1];
+  if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
+  refine_verb(pairs, info);
+  if (!by_path) take_selectors(pairs, info);
+  return info;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,111 @@
+// How an API server says no: metav1.Status, worded exactly as a kube-apiserver words it, and the
+// way back from such an answer to our Error.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/result.h"
+#include "sync/api/field_error.h"
+
+namespace holdfast::sync {
+
+struct StatusCause {
+  std::string reason;
+  std::string message;
+  std::string field;
+
+  bool operator==(const StatusCause&) const = default;
+};
+
+struct StatusDetails {
+  std::string name;
+  std::string group;
+  std::string kind;  // the resource ("pods"), or the kind ("Pod") for Invalid
+  std::string uid;
+  std::vector<StatusCause> causes;
+  std::int32_t retry_after_seconds = 0;
+
+  bool operator==(const StatusDetails&) const = default;
+};
+
+struct ApiStatus {
+  std::string status = "Failure";  // or "Success"
+  std::string message;
+  std::string reason;
+  std::optional<StatusDetails> details;
+  int code = 500;  // the HTTP status; 0 is left out of the body
+
+  bool operator==(const ApiStatus&) const = default;
+
+  [[nodiscard]] bool failed() const { return status != "Success"; }
+  // The answer's body, without the newline that an API server ends it with.
+  [[nodiscard]] std::string body() const;
+};
+
+// What an object is called in messages: "pods", "leases.coordination.k8s.io".
+struct GroupResource {
+  std::string_view group;
+  std::string_view resource;  // plural, lower case; or a kind
+
+  [[nodiscard]] std::string text() const;
+};
+
+// Errors: invalid (not JSON, or not a Status).
+[[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
+
+// An answer of another server as our Error. `what` is the message, in front of it the HTTP status.
+[[nodiscard]] Error to_error(const ApiStatus& status);
+// The same for an answer that may carry a Status or anything else in its body.
+[[nodiscard]] Error to_error(int http_status, std::string_view body);
+[[nodiscard]] Errc to_errc(int http_status, std::string_view reason);
+
+namespace status {
+
+// The optimistic lock's refusal, for conflict().
+inline constexpr std::string_view object_modified =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+[[nodiscard]] ApiStatus success(int code = 200);
+[[nodiscard]] ApiStatus deleted(const GroupResource& resource, std::string_view name,
+                                std::string_view uid);
+
+[[nodiscard]] ApiStatus not_found(const GroupResource& resource, std::string_view name);
+[[nodiscard]] ApiStatus already_exists(const GroupResource& resource, std::string_view name);
+[[nodiscard]] ApiStatus generate_name_conflict(const GroupResource& resource, std::string_view name,
+                                               int retry_after_seconds);
+[[nodiscard]] ApiStatus conflict(const GroupResource& resource, std::string_view name,
+                                 std::string_view why = object_modified);
+[[nodiscard]] ApiStatus invalid(const GroupResource& kind, std::string_view name,
+                                std::span<const FieldError> errors);
+[[nodiscard]] ApiStatus forbidden(const GroupResource& resource, std::string_view name,
+                                  std::string_view why);
+[[nodiscard]] ApiStatus unauthorized();
+[[nodiscard]] ApiStatus bad_request(std::string message);
+[[nodiscard]] ApiStatus unsupported_media_type(std::span<const std::string_view> accepted);
+[[nodiscard]] ApiStatus gone(std::string message);
+// The history asked for was compacted; the client must list again.
+[[nodiscard]] ApiStatus expired(std::string message);
+[[nodiscard]] ApiStatus too_many_requests(std::string message, int retry_after_seconds);
+[[nodiscard]] ApiStatus timeout(std::string_view message, int retry_after_seconds);
+[[nodiscard]] ApiStatus too_large_resource_version(std::uint64_t asked, std::uint64_t current);
+[[nodiscard]] ApiStatus service_unavailable(std::string message, int retry_after_seconds = 0);
+[[nodiscard]] ApiStatus internal_error(std::string_view why);
+[[nodiscard]] ApiStatus entity_too_large(std::string_view why);
+// A handler's plain error, which upstream answers with 500 and no reason.
+[[nodiscard]] ApiStatus unexplained(std::string message);
+
+// What upstream says when all it has is an HTTP status: 404 of an unknown resource, 405, 406, 415
+// of a patch, 422 of a JSON patch, ...
+[[nodiscard]] ApiStatus generic(int http_status);
+
+// Our own errors as an answer.
+[[nodiscard]] ApiStatus from_error(const Error& error);
+
+}  // namespace status
+}  // namespace holdfast::sync

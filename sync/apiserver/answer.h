@@ -1,0 +1,22 @@
+// What a rule of the API server comes to: a value, or the Status that the client gets instead.
+
+#pragma once
+
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "sync/api/status.h"
+
+namespace holdfast::sync {
+
+template <class T>
+class [[nodiscard]] Answer : public tl::expected<T, ApiStatus> {
+ public:
+  using tl::expected<T, ApiStatus>::expected;
+};
+
+[[nodiscard]] inline tl::unexpected<ApiStatus> refuse(ApiStatus status) {
+  return tl::unexpected<ApiStatus>(std::move(status));
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,212 @@
+// Rows of pods, nodes and events: the tables that say most.
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "platform/text.h"
+#include "sync/apiserver/age.h"
+#include "sync/apiserver/cells.h"
+#include "sync/apiserver/read.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+struct PodSummary {
+  std::string reason;
+  std::int64_t restarts = 0;
+  std::size_t ready = 0;
+};
+
+std::string exit_reason(const json::object& terminated) {
+  const std::string_view reason = dig_text(terminated, {"reason"});
+  if (!reason.empty()) return std::string(reason);
+  const std::int64_t signal = dig_int(terminated, {"signal"});
+  if (signal != 0) return "Signal:" + std::to_string(signal);
+  return "ExitCode:" + std::to_string(dig_int(terminated, {"exitCode"}));
+}
+
+// Describes the first init container that is not done; false when all are.
+bool summarize_init(PodSummary& summary, const json::object& pod) {
+  const json::array& statuses = dig_list(pod, {"status", "initContainerStatuses"});
+  for (std::size_t at = 0; at < statuses.size(); ++at) {
+    const json::object& status = as_object(statuses[at]);
+    summary.restarts += dig_int(status, {"restartCount"});
+    const json::value* terminated = dig(status, {"state", "terminated"});
+    const std::string_view waiting = dig_text(status, {"state", "waiting", "reason"});
+    if (terminated != nullptr) {
+      if (dig_int(as_object(*terminated), {"exitCode"}) == 0) continue;
+      summary.reason = "Init:" + exit_reason(as_object(*terminated));
+    } else if (!waiting.empty() && waiting != "PodInitializing") {
+      summary.reason = "Init:" + std::string(waiting);
+    } else {
+      summary.reason = "Init:" + std::to_string(at) + "/" +
+                       std::to_string(dig_list(pod, {"spec", "initContainers"}).size());
+    }
+    return true;
+  }
+  return false;
+}
+
+bool has_condition(const json::object& object, std::string_view type, std::string_view status) {
+  for (const json::value& condition : dig_list(object, {"status", "conditions"})) {
+    if (dig_text(as_object(condition), {"type"}) != type) continue;
+    return dig_text(as_object(condition), {"status"}) == status;
+  }
+  return false;
+}
+
+void summarize_containers(PodSummary& summary, const json::object& pod) {
+  summary.restarts = 0;
+  bool running = false;
+  const json::array& statuses = dig_list(pod, {"status", "containerStatuses"});
+  for (auto at = statuses.rbegin(); at != statuses.rend(); ++at) {
+    const json::object& status = as_object(*at);
+    summary.restarts += dig_int(status, {"restartCount"});
+    const std::string_view waiting = dig_text(status, {"state", "waiting", "reason"});
+    const json::value* terminated = dig(status, {"state", "terminated"});
+    if (!waiting.empty()) {
+      summary.reason = waiting;
+    } else if (terminated != nullptr) {
+      summary.reason = exit_reason(as_object(*terminated));
+    } else if (dig_bool(status, {"ready"}) && dig(status, {"state", "running"}) != nullptr) {
+      running = true;
+      ++summary.ready;
+    }
+  }
+  if (summary.reason == "Completed" && running) {
+    summary.reason = has_condition(pod, "Ready", "True") ? "Running" : "NotReady";
+  }
+}
+
+PodSummary summarize(const json::object& pod) {
+  PodSummary summary;
+  summary.reason = text_or(dig_text(pod, {"status", "reason"}), dig_text(pod, {"status", "phase"}));
+  if (!summarize_init(summary, pod)) summarize_containers(summary, pod);
+  if (is_terminating(pod)) {
+    const bool lost = dig_text(pod, {"status", "reason"}) == "NodeLost";
+    summary.reason = lost ? "Unknown" : "Terminating";
+  }
+  return summary;
+}
+
+std::string readiness_gates(const json::object& pod) {
+  const json::array& gates = dig_list(pod, {"spec", "readinessGates"});
+  if (gates.empty()) return "<none>";
+  std::size_t passed = 0;
+  for (const json::value& gate : gates) {
+    if (has_condition(pod, dig_text(as_object(gate), {"conditionType"}), "True")) ++passed;
+  }
+  return std::to_string(passed) + "/" + std::to_string(gates.size());
+}
+
+std::string pod_address(const json::object& pod) {
+  const json::array& addresses = dig_list(pod, {"status", "podIPs"});
+  if (!addresses.empty()) return std::string(dig_text(as_object(addresses[0]), {"ip"}));
+  return std::string(text_or(dig_text(pod, {"status", "podIP"}), "<none>"));
+}
+
+std::string node_roles(const json::object& node) {
+  std::set<std::string> roles;
+  constexpr std::string_view prefix = "node-role.kubernetes.io/";
+  for (const auto& label : dig_object(node, {"metadata", "labels"})) {
+    const std::string_view key = label.key();
+    if (key.starts_with(prefix) && key.size() > prefix.size()) {
+      roles.emplace(key.substr(prefix.size()));
+    }
+    const bool role = key == "kubernetes.io/role" && !as_text(label.value()).empty();
+    if (role) roles.emplace(as_text(label.value()));
+  }
+  if (roles.empty()) return "<none>";
+  return join(std::vector<std::string>(roles.begin(), roles.end()), ",");
+}
+
+std::string node_status(const json::object& node) {
+  std::string status = "Unknown";
+  for (const json::value& condition : dig_list(node, {"status", "conditions"})) {
+    if (dig_text(as_object(condition), {"type"}) != "Ready") continue;
+    status = dig_text(as_object(condition), {"status"}) == "True" ? "Ready" : "NotReady";
+  }
+  if (dig_bool(node, {"spec", "unschedulable"})) status += ",SchedulingDisabled";
+  return status;
+}
+
+std::string_view node_address(const json::object& node, std::string_view type) {
+  for (const json::value& address : dig_list(node, {"status", "addresses"})) {
+    if (dig_text(as_object(address), {"type"}) == type) {
+      return dig_text(as_object(address), {"address"});
+    }
+  }
+  return "<none>";
+}
+
+std::string event_source(const json::object& event) {
+  std::string_view who = dig_text(event, {"source", "component"});
+  std::string_view where = dig_text(event, {"source", "host"});
+  if (who.empty()) {
+    who = dig_text(event, {"reportingComponent"});
+    where = dig_text(event, {"reportingInstance"});
+  }
+  if (where.empty()) return std::string(who);
+  return std::string(who) + ", " + std::string(where);
+}
+
+}  // namespace
+
+void pod_cells(json::array& cells, const json::object& pod, WallTime now) {
+  const PodSummary summary = summarize(pod);
+  cells.emplace_back(name_of(pod));
+  cells.emplace_back(std::to_string(summary.ready) + "/" +
+                     std::to_string(dig_list(pod, {"spec", "containers"}).size()));
+  cells.emplace_back(summary.reason);
+  cells.emplace_back(summary.restarts);
+  cells.emplace_back(object_age(pod, now));
+  cells.emplace_back(pod_address(pod));
+  cells.emplace_back(text_or(dig_text(pod, {"spec", "nodeName"}), "<none>"));
+  cells.emplace_back(text_or(dig_text(pod, {"status", "nominatedNodeName"}), "<none>"));
+  cells.emplace_back(readiness_gates(pod));
+}
+
+void node_cells(json::array& cells, const json::object& node, WallTime now) {
+  const json::object& info = dig_object(node, {"status", "nodeInfo"});
+  cells.emplace_back(name_of(node));
+  cells.emplace_back(node_status(node));
+  cells.emplace_back(node_roles(node));
+  cells.emplace_back(object_age(node, now));
+  cells.emplace_back(dig_text(info, {"kubeletVersion"}));
+  cells.emplace_back(node_address(node, "InternalIP"));
+  cells.emplace_back(node_address(node, "ExternalIP"));
+  for (const std::string_view field : {"osImage", "kernelVersion", "containerRuntimeVersion"}) {
+    cells.emplace_back(text_or(dig_text(info, {field}), "<unknown>"));
+  }
+}
+
+void event_cells(json::array& cells, const json::object& event, WallTime now) {
+  // An event of events.k8s.io is printed from its core form, so both have these fields.
+  std::string first = age_of(dig(event, {"firstTimestamp"}), now);
+  if (dig(event, {"firstTimestamp"}) == nullptr) first = age_of(dig(event, {"eventTime"}), now);
+  std::string last = age_of(dig(event, {"lastTimestamp"}), now);
+  if (dig(event, {"lastTimestamp"}) == nullptr) last = first;
+  std::int64_t count = std::max<std::int64_t>(dig_int(event, {"count"}), 1);
+  if (dig(event, {"series"}) != nullptr) {
+    last = age_of(dig(event, {"series", "lastObservedTime"}), now);
+    count = dig_int(event, {"series", "count"});
+  }
+  std::string target = to_lower(dig_text(event, {"involvedObject", "kind"}));
+  const std::string_view name = dig_text(event, {"involvedObject", "name"});
+  if (!name.empty()) target.append("/").append(name);
+  cells.emplace_back(last);
+  cells.emplace_back(dig_text(event, {"type"}));
+  cells.emplace_back(dig_text(event, {"reason"}));
+  cells.emplace_back(target);
+  cells.emplace_back(dig_text(event, {"involvedObject", "fieldPath"}));
+  cells.emplace_back(event_source(event));
+  cells.emplace_back(trim(dig_text(event, {"message"})));
+  cells.emplace_back(first);
+  cells.emplace_back(count);
+  cells.emplace_back(name_of(event));
+}
+
+}  // namespace holdfast::sync

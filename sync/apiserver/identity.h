@@ -1,0 +1,47 @@
+// Who asks, and what he may do: static tokens, client certificates, one simple rule.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/result.h"
+#include "sync/api/request_info.h"
+#include "sync/apiserver/answer.h"
+
+namespace holdfast::sync {
+
+struct Identity {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+
+  bool operator==(const Identity&) const = default;
+  [[nodiscard]] bool in_group(std::string_view group) const;
+};
+
+// "system:anonymous"
+[[nodiscard]] Identity anonymous();
+
+class TokenTable {
+ public:
+  // Lines of token,user,uid[,"group1,group2"], as kube-apiserver's --token-auth-file.
+  // Errors: invalid, naming the line.
+  [[nodiscard]] static Result<TokenTable> parse(std::string_view csv);
+
+  // Nullptr for an unknown token.
+  [[nodiscard]] const Identity* find(std::string_view token) const;
+  void add(std::string token, Identity identity);
+
+ private:
+  std::map<std::string, Identity, std::less<>> identities_;
+};
+
+// Whether `identity` may do what is asked; else the 403. Members of system:masters may do all, the
+// rest may see health and version only.
+[[nodiscard]] Answer<bool> authorize(const Identity& identity, const RequestInfo& info);
+
+}  // namespace holdfast::sync

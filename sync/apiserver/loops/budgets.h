@@ -1,0 +1,29 @@
+// PodDisruptionBudgets: what they allow now, and whether an eviction may take one of it.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "sync/apiserver/loops/replicas.h"
+
+namespace holdfast::sync {
+
+// The status a budget should have. `pods` are those of its namespace. `expected` is how many its
+// controllers want, for percentages and maxUnavailable.
+[[nodiscard]] boost::json::object budget_status(const boost::json::object& budget,
+                                                const Objects& pods, std::int64_t expected);
+
+// Whether the budget covers the pod.
+[[nodiscard]] bool covers(const boost::json::object& budget, const boost::json::object& pod);
+
+enum class Verdict : std::uint8_t { allowed, exhausted, outdated };
+
+// `outdated`: the status does not reflect the newest spec yet.
+[[nodiscard]] Verdict judge_eviction(const boost::json::object& budget);
+
+// The status after one more eviction.
+[[nodiscard]] boost::json::object charge_eviction(const boost::json::object& budget,
+                                                  std::string_view pod, std::string_view now);
+
+}  // namespace holdfast::sync

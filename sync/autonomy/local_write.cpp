@@ -1,0 +1,296 @@
+#include "sync/autonomy/local_write.h"
+
+#include <algorithm>
+
+#include "platform/check.h"
+#include "platform/text.h"
+#include "sync/api/json.h"
+#include "sync/api/patch/patch.h"
+
+namespace holdfast::sync {
+namespace {
+
+constexpr std::string_view local_uid_prefix = "10ca1000-";
+constexpr std::string_view mirror_annotation = "kubernetes.io/config.mirror";
+
+LocalOutcome refuse(ApiStatus status) { return {.refusal = std::move(status)}; }
+
+GroupResource resource_of(const LocalWrite& write) {
+  return {write.request.group, write.request.resource};
+}
+
+LocalOutcome needs_cloud(const LocalWrite& write, std::string_view why) {
+  return refuse(status::service_unavailable(
+      std::string(write.request.verb) + " of " + resource_of(write).text() +
+          " needs the cloud, which is out of reach: " + std::string(why),
+      10));
+}
+
+// The member of an object, or nullptr.
+const json::value* member(const json::value* value, std::string_view name) {
+  const json::object* object = value == nullptr ? nullptr : value->if_object();
+  return object == nullptr ? nullptr : object->if_contains(name);
+}
+
+std::string text_at(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = &value;
+  for (const std::string_view name : path) at = member(at, name);
+  if (at == nullptr || !at->is_string()) return {};
+  return std::string(at->get_string());
+}
+
+json::object& object_at(json::value& value, std::string_view name) {
+  json::value& found = value.as_object()[name];
+  if (!found.is_object()) found.emplace_object();
+  return found.get_object();
+}
+
+// Without the times that every heartbeat changes.
+json::value without_heartbeats(json::value value) {
+  if (value.is_object()) {
+    value.get_object().erase("lastHeartbeatTime");
+    value.get_object().erase("lastProbeTime");
+    for (auto& pair : value.get_object())
+      pair.value() = without_heartbeats(std::move(pair.value()));
+  } else if (value.is_array()) {
+    for (json::value& item : value.get_array()) item = without_heartbeats(std::move(item));
+  }
+  return value;
+}
+
+json::value status_of(const json::value& object) {
+  const json::value* found = member(&object, "status");
+  return found == nullptr ? json::value(json::object()) : *found;
+}
+
+bool is_local_text(const json::value* value) {
+  return value != nullptr && value->is_string() && is_local_version(value->get_string());
+}
+
+// The uid that the cloud knows; "" for what was created here.
+std::string cloud_uid(const json::value& object) {
+  std::string uid = text_at(object, {"metadata", "uid"});
+  return is_local_uid(uid) ? std::string() : uid;
+}
+
+// The object after the client's patch or update, or why not.
+tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json::value& current) {
+  if (write.request.verb == "patch") {
+    const auto type = parse_patch_type(write.content_type);
+    if (!type) return tl::unexpected(status::generic(415));
+    return apply_patch(*type, text_at(current, {"kind"}), current, write.body);
+  }
+  auto body = parse_json(write.body);
+  if (!body || !body->is_object()) {
+    return tl::unexpected(status::bad_request("the body is not a JSON object"));
+  }
+  return *std::move(body);
+}
+
+QueuedWrite queue_status(const LocalWrite& write, const json::value& object, bool whole) {
+  json::object patch;
+  const std::string uid = cloud_uid(object);
+  if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
+  const std::string_view part = whole ? "spec" : "status";
+  if (const json::value* found = member(&object, part)) patch[part] = *found;
+  return {.verb = "PATCH",
+          .target = write.request.path,
+          .content_type = std::string(media_type(PatchType::strategic)),
+          .body = serialize(patch),
+          .uid = uid,
+          .replaces_older = true};
+}
+
+// A status (of a CSINode, which has none: the spec) of an object that the cache has.
+LocalOutcome apply_status(const LocalWrite& write) {
+  if (!write.current) return needs_cloud(write, "the object is not known here");
+  auto current = parse_json(*write.current);
+  if (!current || !current->is_object()) return needs_cloud(write, "the cached object is broken");
+  const bool pod = write.admission == Admission::pod_status;
+  if (pod && text_at(*current, {"spec", "nodeName"}) != write.node_name) {
+    return needs_cloud(write, "the pod is not on this node");
+  }
+  const std::string uid = text_at(*current, {"metadata", "uid"});
+  auto wanted = updated(write, *current);
+  if (!wanted) return refuse(std::move(wanted.error()));
+  const std::string wanted_uid = text_at(*wanted, {"metadata", "uid"});
+  if (!wanted_uid.empty() && wanted_uid != uid) {
+    return refuse(status::conflict(resource_of(write), write.request.name,
+                                   "Precondition failed: UID in precondition: " + wanted_uid +
+                                       ", UID in object meta: " + uid));
+  }
+  const std::string seen = text_at(*wanted, {"metadata", "resourceVersion"});
+  if (!seen.empty() && seen != text_at(*current, {"metadata", "resourceVersion"})) {
+    return refuse(status::conflict(resource_of(write), write.request.name));
+  }
+  const bool whole = write.admission == Admission::csi_node;
+  const std::string_view part = whole ? "spec" : "status";
+  json::value result = *current;
+  if (const json::value* found = member(&*wanted, part)) result.as_object()[part] = *found;
+  object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
+
+  LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::put};
+  outcome.name = write.request.name;
+  outcome.uid = uid;
+  outcome.only_heartbeat =
+      !whole && without_heartbeats(status_of(result)) == without_heartbeats(status_of(*current));
+  outcome.object = serialize(result);
+  outcome.answer = outcome.object;
+  if (!outcome.only_heartbeat) outcome.queued = queue_status(write, result, whole);
+  return outcome;
+}
+
+LocalOutcome apply_registration(const LocalWrite& write) {
+  auto body = parse_json(write.body);
+  const std::string name = body ? text_at(*body, {"metadata", "name"}) : "";
+  if (name != write.node_name) return needs_cloud(write, "it is not this agent's node");
+  if (!write.current) return needs_cloud(write, "the node was never registered");
+  return refuse(status::already_exists(resource_of(write), name));
+}
+
+LocalOutcome apply_delete(const LocalWrite& write) {
+  if (!write.current) return needs_cloud(write, "the pod is not known here");
+  auto current = parse_json(*write.current);
+  if (!current) return needs_cloud(write, "the cached pod is broken");
+  if (text_at(*current, {"spec", "nodeName"}) != write.node_name) {
+    return needs_cloud(write, "the pod is not on this node");
+  }
+  json::value options = json::object();
+  if (!write.body.empty()) {
+    auto parsed = parse_json(write.body);
+    if (!parsed) return refuse(status::bad_request(parsed.error().what));
+    options = *std::move(parsed);
+  }
+  const json::value* grace = member(&options, "gracePeriodSeconds");
+  const bool now = write.grace_period_seconds == "0" ||
+                   (grace != nullptr && grace->is_number() && grace->to_number<double>() == 0);
+  if (!now) return needs_cloud(write, "only the end of a pod that has stopped is accepted here");
+  const std::string uid = text_at(*current, {"metadata", "uid"});
+  const std::string wanted = text_at(options, {"preconditions", "uid"});
+  if (!wanted.empty() && wanted != uid) {
+    return refuse(status::conflict(
+        resource_of(write), write.request.name,
+        "Precondition failed: UID in precondition: " + wanted + ", UID in object meta: " + uid));
+  }
+  json::object queued{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}, {"gracePeriodSeconds", 0}};
+  const std::string known_uid = cloud_uid(*current);
+  if (!known_uid.empty()) queued["preconditions"] = json::object{{"uid", known_uid}};
+  LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::remove};
+  outcome.name = write.request.name;
+  outcome.uid = uid;
+  outcome.answer = status::deleted(resource_of(write), write.request.name, uid).body();
+  outcome.queued = QueuedWrite{.verb = "DELETE",
+                               .target = write.request.path,
+                               .content_type = "application/json",
+                               .body = serialize(queued),
+                               .uid = known_uid};
+  return outcome;
+}
+
+// What an API server fills into a new object.
+void stamp(json::value& object, const LocalWrite& write) {
+  json::object& metadata = object_at(object, "metadata");
+  metadata["uid"] = write.new_uid;
+  metadata["resourceVersion"] = std::to_string(write.version);
+  metadata["creationTimestamp"] = format_rfc3339(write.now);
+  if (!write.request.namespace_name.empty()) metadata["namespace"] = write.request.namespace_name;
+}
+
+LocalOutcome apply_mirror(const LocalWrite& write) {
+  auto body = parse_json(write.body);
+  if (!body || !body->is_object()) return refuse(status::bad_request("the body is not a Pod"));
+  const bool mirror = !text_at(*body, {"metadata", "annotations", mirror_annotation}).empty();
+  if (!mirror || text_at(*body, {"spec", "nodeName"}) != write.node_name) {
+    return needs_cloud(write, "only mirrors of this node's static pods are accepted here");
+  }
+  const std::string name = text_at(*body, {"metadata", "name"});
+  if (write.current) return refuse(status::already_exists(resource_of(write), name));
+  LocalOutcome outcome{.accepted = true, .status = 201, .change = LocalOutcome::Change::put};
+  outcome.queued = QueuedWrite{.verb = "POST",
+                               .target = write.request.path,
+                               .content_type = "application/json",
+                               .body = std::string(write.body)};
+  stamp(*body, write);
+  outcome.name = name;
+  outcome.uid = write.new_uid;
+  outcome.object = serialize(*body);
+  outcome.answer = outcome.object;
+  return outcome;
+}
+
+// An event tells which version of its object it is about; the cloud has never seen a local one.
+std::string without_local_version(const json::value& event, std::string_view bytes) {
+  for (const std::string_view part : {"involvedObject", "regarding"}) {
+    const json::value* object = member(&event, part);
+    if (!is_local_text(member(object, "resourceVersion"))) continue;
+    json::value cleared = event;
+    object_at(cleared, part).erase("resourceVersion");
+    return serialize(cleared);
+  }
+  return std::string(bytes);
+}
+
+LocalOutcome apply_event(const LocalWrite& write) {
+  // An event that is not known here is news to client-go's recorder, which then posts a new one.
+  if (write.request.verb != "create") {
+    return refuse(status::not_found(resource_of(write), write.request.name));
+  }
+  auto body = parse_json(write.body);
+  if (!body || !body->is_object()) return refuse(status::bad_request("the body is not an Event"));
+  LocalOutcome outcome{.accepted = true, .status = 201};
+  outcome.queued = QueuedWrite{.verb = "POST",
+                               .target = write.request.path,
+                               .content_type = "application/json",
+                               .body = without_local_version(*body, write.body),
+                               .may_be_dropped = true};
+  stamp(*body, write);
+  outcome.answer = serialize(*body);
+  return outcome;
+}
+
+}  // namespace
+
+std::string local_uid(std::string_view random_uuid) {
+  CHECK(random_uuid.size() > local_uid_prefix.size());
+  return std::string(local_uid_prefix).append(random_uuid.substr(local_uid_prefix.size()));
+}
+
+bool is_local_uid(std::string_view uid) { return uid.starts_with(local_uid_prefix); }
+
+bool carries_local_version(std::string_view body) {
+  const auto parsed = parse_json(body);
+  if (!parsed) return false;
+  if (const json::array* operations = parsed->if_array()) {
+    return std::any_of(operations->begin(), operations->end(), [](const json::value& operation) {
+      return is_local_text(member(&operation, "value"));
+    });
+  }
+  return is_local_text(member(member(&*parsed, "metadata"), "resourceVersion")) ||
+         is_local_text(member(member(&*parsed, "preconditions"), "resourceVersion"));
+}
+
+LocalOutcome apply_local_write(const LocalWrite& write) {
+  switch (write.admission) {
+    case Admission::node_status:
+    case Admission::pod_status:
+    case Admission::csi_node:
+      return apply_status(write);
+    case Admission::registration:
+      return apply_registration(write);
+    case Admission::final_delete:
+      return apply_delete(write);
+    case Admission::mirror_pod:
+      return apply_mirror(write);
+    case Admission::event:
+      return apply_event(write);
+    case Admission::token:
+      return needs_cloud(write, "no valid token is stored");
+    case Admission::refuse:
+      return needs_cloud(write, "it can't be decided here");
+    case Admission::own_lease:
+      break;  // The lease has its own keeper.
+  }
+  UNREACHABLE();
+}
+
+}  // namespace holdfast::sync

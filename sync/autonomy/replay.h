@@ -1,0 +1,24 @@
+// Judges the cloud's answer to a write that was accepted while it was away.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::sync {
+
+enum class Verdict : std::uint8_t {
+  applied,   // done, or done before
+  conflict,  // the cloud has something newer; ours is reported and given up
+  rejected,  // the cloud will never take it
+  retry,     // not now
+};
+
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+// `verb` is the HTTP method. `maybe_sent`: an earlier attempt may have arrived. `attempts` counts
+// this one: a write that fails over and over must not hold up all others for ever.
+[[nodiscard]] Verdict judge_replay(std::string_view verb, int http_status, bool maybe_sent,
+                                   int attempts);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,151 @@
+// What the rules of node lifecycle want done: plain values, compared with ==.
+//
+// Whoever performs one tells the machine that asked for it how it went, by settle().
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "platform/result.h"
+#include "sync/api/node_types.h"
+#include "sync/api/string_map.h"
+#include "sync/lifecycle/facts.h"
+
+namespace holdfast::sync::lifecycle {
+
+// Write these conditions into the node's status, each complete, keeping all others; only if the
+// node is still at `resource_version`. Who has doubts about his own hearing looks at the lease
+// before: one renewed later than `renewed` is answered as a failure, with Outcome::renewed.
+struct UpdateNodeStatus {
+  std::string node;
+  std::string uid;
+  std::string resource_version;
+  std::optional<WallTime> renewed;  // the latest renewal that the verdict knows of
+  std::vector<NodeCondition> conditions;
+  bool operator==(const UpdateNodeStatus&) const = default;
+};
+
+struct TaintRef {
+  std::string key;
+  std::string effect;
+  bool operator==(const TaintRef&) const = default;
+};
+
+// Why taints change. A queued one is settled with its zone's queue.
+enum class TaintCause : std::uint8_t { conditions, queued, swap, recovered };
+
+// Add these taints to those that the node has when it is written and remove those; see
+// taints_after() in taints.h. Retried on a conflict with a fresh read.
+struct PatchTaints {
+  std::string node;
+  std::string uid;
+  TaintCause cause = TaintCause::conditions;
+  std::vector<Taint> add;
+  std::vector<TaintRef> remove;
+  bool operator==(const PatchTaints&) const = default;
+};
+
+struct PatchLabels {
+  std::string node;
+  StringMap labels;
+  bool operator==(const PatchLabels&) const = default;
+};
+
+// Mark all pods of the node not ready: pod_marking.h says how.
+struct MarkPods {
+  std::string node;
+  bool operator==(const MarkPods&) const = default;
+};
+
+// Delete all pods of the node: direct_eviction.h says how. Not queued: at once, whatever the
+// outcome.
+struct EvictPods {
+  std::string node;
+  bool queued = false;
+  bool operator==(const EvictPods&) const = default;
+};
+
+struct PodRef {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+
+  [[nodiscard]] std::string key() const { return namespace_name + "/" + name; }
+  bool operator==(const PodRef&) const = default;
+};
+
+// Set the pod's Ready condition to False, transition now; keep the rest of it.
+struct MarkPodNotReady {
+  PodRef pod;
+  WallTime at{};
+  bool operator==(const MarkPodNotReady&) const = default;
+};
+
+// Set status.reason NodeLost and its message.
+struct MarkPodLost {
+  PodRef pod;
+  std::string message;
+  bool operator==(const MarkPodLost&) const = default;
+};
+
+// Add the condition DisruptionTarget, as a taint eviction writes it.
+struct MarkPodDisrupted {
+  PodRef pod;
+  WallTime at{};
+  bool operator==(const MarkPodDisrupted&) const = default;
+};
+
+// Delete the pod that has this uid, with its own grace period.
+struct DeletePod {
+  PodRef pod;
+  bool operator==(const DeletePod&) const = default;
+};
+
+enum class EventSource : std::uint8_t { lifecycle, taint_eviction };
+enum class EventKind : std::uint8_t { node, pod };
+
+struct RecordEvent {
+  EventSource source = EventSource::lifecycle;
+  EventKind kind = EventKind::node;
+  PodRef about;  // of a node without namespace; of a taint eviction without uid
+  bool warning = false;
+  std::string reason;
+  std::string message;
+  bool operator==(const RecordEvent&) const = default;
+};
+
+// From now on the node's own NoExecute taints do not evict, or do again.
+struct WithholdEvictions {
+  std::string node;
+  bool on = false;
+  bool operator==(const WithholdEvictions&) const = default;
+};
+
+using Action =
+    std::variant<UpdateNodeStatus, PatchTaints, PatchLabels, MarkPods, EvictPods, MarkPodNotReady,
+                 MarkPodLost, MarkPodDisrupted, DeletePod, RecordEvent, WithholdEvictions>;
+using Actions = std::vector<Action>;
+
+// How an action went.
+struct Outcome {
+  std::optional<Errc> error;      // nothing: it succeeded
+  std::optional<NodeFacts> node;  // the node as the server has it now, if it was read or answered
+  std::optional<WallTime> renewed = {};  // the node's lease as it is now, if it was read
+
+  [[nodiscard]] bool ok() const { return !error; }
+  bool operator==(const Outcome&) const = default;
+};
+
+// The events of section 16 of nlc.md.
+[[nodiscard]] RecordEvent node_event(const NodeFacts& node, bool warning, std::string_view reason,
+                                     std::string message);
+[[nodiscard]] RecordEvent pod_event(EventSource source, PodRef pod, bool warning,
+                                    std::string_view reason, std::string message);
+
+[[nodiscard]] PodRef ref_of(const PodFacts& pod);
+
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,249 @@
+#include "sync/lifecycle/fleet.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/check.h"
+#include "sync/lifecycle/fleet_member.h"
+
+namespace holdfast::sync::lifecycle {
+
+Fleet::Fleet(const Options& options) : options_(options), zones_(options) {}
+
+Fleet::~Fleet() = default;
+
+void Fleet::set_node(MonoTime now, WallTime wall, NodeFacts node) {
+  Member& member = this->member(node.name);
+  const bool first = member.zone == nullptr;
+  const bool replaced = !first && member.facts.uid != node.uid;
+  if (first || replaced) {
+    const std::optional<WallTime> lease = member.record.lease;
+    member.record = first_seen(now, wall, node);
+    if (lease && first) member.record.probe = now;
+    member.record.lease = lease;
+  } else {
+    observe(member.record, now, node.ready());
+  }
+  if (first || member.facts.zone != node.zone) enter_zone(now, member, node.zone);
+  if (first || !member.present || differ_beyond_heartbeat(member.facts, node)) touch(member);
+  member.present = true;
+  member.facts = std::move(node);
+  rearm(now, member);
+}
+
+void Fleet::remove_node(const std::string& name) {
+  Member* member = find(name);
+  if (member == nullptr || !member->present) return;
+  member->present = false;
+  touch(*member);
+}
+
+void Fleet::set_lease(MonoTime now, const std::string& node, WallTime renewed) {
+  Member& member = this->member(node);
+  if (observe_lease(member.record, now, renewed) && member.present) rearm(now, member);
+}
+
+void Fleet::remove_lease(const std::string& node) {
+  Member* member = find(node);
+  if (member != nullptr && member->zone == nullptr) erase(*member);
+}
+
+Actions Fleet::settle(MonoTime now, WallTime wall, const Action& action, const Outcome& outcome) {
+  Actions actions;
+  if (const auto* update = std::get_if<UpdateNodeStatus>(&action)) {
+    settle_status(now, wall, *update, outcome, actions);
+  } else if (const auto* patch = std::get_if<PatchTaints>(&action)) {
+    settle_taints(now, *patch, outcome);
+  } else if (const auto* marking = std::get_if<MarkPods>(&action)) {
+    if (!outcome.ok()) pods_left_unmarked(marking->node);
+  } else if (const auto* eviction = std::get_if<EvictPods>(&action)) {
+    settle_eviction(now, *eviction, outcome);
+  }
+  return actions;
+}
+
+void Fleet::settle_status(MonoTime now, WallTime wall, const UpdateNodeStatus& action,
+                          const Outcome& outcome, Actions& actions) {
+  Member* member = find(action.node);
+  if (member == nullptr || !member->writing || member->facts.uid != action.uid) return;
+  member->writing = false;
+  if (outcome.ok()) {
+    const NodeCondition& ready = action.conditions.front();
+    const ConditionFacts written{Truth::unknown, ready.last_heartbeat_time,
+                                 ready.last_transition_time};
+    wrote(member->record, now, written);
+    NodeFacts facts = outcome.node ? *outcome.node : member->facts;
+    if (!outcome.node) facts.condition(ConditionType::ready) = written;
+    set_node(now, wall, std::move(facts));
+    touch(*member);  // Its taint is queued by the next pass, which observes what was written now.
+    proceed(now, wall, *member, member->observed, written, actions);
+    rearm(now, *member);
+    return;
+  }
+  if (outcome.renewed) set_lease(now, action.node, *outcome.renewed);
+  if (outcome.node) set_node(now, wall, *outcome.node);
+  if ((outcome.node || outcome.renewed) && member->attempts < options_.status_attempts_max) {
+    visit(now, wall, *member, actions);
+    return;
+  }
+  member->attempts = 0;
+  touch(*member);
+  rearm(now, *member);
+}
+
+void Fleet::settle_taints(MonoTime now, const PatchTaints& action, const Outcome& outcome) {
+  Member* member = find(action.node);
+  if (member == nullptr || member->zone == nullptr) return;
+  if (action.cause != TaintCause::queued) {
+    if (!outcome.ok() && action.cause != TaintCause::conditions) touch(*member);
+    return;
+  }
+  if (!outcome.ok()) member->patch_failed = true;
+  if (member->patches == 0 || --member->patches > 0) return;
+  const bool failed = std::exchange(member->patch_failed, false);
+  if (failed) {
+    member->zone->queue.again(now, action.node, Duration::zero());
+  } else {
+    member->zone->queue.done(action.node);
+    ++member->zone->evictions;
+  }
+}
+
+void Fleet::settle_eviction(MonoTime now, const EvictPods& action, const Outcome& outcome) {
+  Member* member = find(action.node);
+  if (member == nullptr || member->zone == nullptr || !action.queued) return;
+  if (!outcome.ok()) {
+    member->zone->queue.again(now, action.node, Duration::zero());
+    return;
+  }
+  member->zone->queue.done(action.node);
+  // It may have come back meanwhile: then nothing is marked.
+  if (member->mark == EvictionMark::queued) member->mark = EvictionMark::evicted;
+  if (member->present) ++member->zone->evictions;
+}
+
+PodDuty Fleet::pod_assigned(MonoTime now, const std::string& node) {
+  Member* member = find(node);
+  if (member == nullptr || !member->present) return {};
+  const ConditionFacts& ready = member->record.ready;
+  if (ready.status == Truth::absent) return {};
+  PodDuty duty;
+  if (!options_.taint_based_evictions) {
+    Actions actions;
+    decide_eviction(now, *member, ready, actions);
+    duty.evict = !actions.empty();
+  }
+  if (ready.status == Truth::yes) return duty;
+  const MonoTime since = gone_since(member->record, ready);
+  duty.mark = !keeps_pods_ready(member->facts.autonomy, options_.autonomy, since, now);
+  if (!duty.mark && options_.autonomy == AutonomyMode::withhold) member->marking_due = true;
+  return duty;
+}
+
+void Fleet::pods_left_unmarked(const std::string& node) {
+  Member* member = find(node);
+  if (member == nullptr || !member->present) return;
+  member->marking_due = true;
+  touch(*member);
+}
+
+void Fleet::forgive(MonoTime now) {
+  for (const auto& member : members_) {
+    if (!member || !member->present) continue;
+    member->record.probe = now;
+    member->record.transition = now;
+    rearm(now, *member);
+  }
+}
+
+bool Fleet::withholds_evictions(MonoTime now, const std::string& node) const {
+  const Member* member = find(node);
+  if (member == nullptr || !member->present) return false;
+  const ConditionFacts& ready = member->facts.ready();
+  if (ready.status == Truth::yes || ready.status == Truth::absent) return false;
+  const MonoTime since = gone_since(member->record, ready);
+  return is_withheld(member->facts.autonomy, options_.autonomy, since, now);
+}
+
+const NodeFacts* Fleet::node(const std::string& name) const {
+  const Member* member = find(name);
+  return member != nullptr && member->present ? &member->facts : nullptr;
+}
+
+const HealthRecord* Fleet::health(const std::string& name) const {
+  const Member* member = find(name);
+  return member != nullptr && member->zone != nullptr ? &member->record : nullptr;
+}
+
+Fleet::Member& Fleet::member(const std::string& name) {
+  if (Member* found = find(name)) return *found;
+  if (free_.empty()) {
+    free_.push_back(static_cast<Deadlines::Id>(members_.size()));
+    members_.emplace_back();
+  }
+  const Deadlines::Id id = free_.back();
+  free_.pop_back();
+  members_[id] = std::make_unique<Member>();
+  members_[id]->id = id;
+  members_[id]->facts.name = name;
+  by_name_.emplace(name, id);
+  return *members_[id];
+}
+
+Fleet::Member* Fleet::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : members_[found->second].get();
+}
+
+void Fleet::erase(Member& member) {
+  const Deadlines::Id id = member.id;
+  deadlines_.clear(id);
+  by_name_.erase(member.facts.name);
+  members_[id].reset();
+  free_.push_back(id);
+}
+
+void Fleet::touch(Member& member) {
+  if (member.touched) return;
+  member.touched = true;
+  touched_.push_back(member.id);
+}
+
+void Fleet::rearm(MonoTime now, Member& member) {
+  const ConditionFacts& ready = member.facts.ready();
+  MonoTime when = MonoTime::max();
+  if (ready.status != Truth::unknown && !member.writing) {
+    when = silent_after(member.record, member.facts, options_);
+  }
+  if (ready.status == Truth::no || ready.status == Truth::unknown) {
+    const MonoTime since = gone_since(member.record, ready);
+    if (!options_.taint_based_evictions)
+      when = std::min(when, since + options_.pod_eviction_timeout);
+    const bool held = is_withheld(member.facts.autonomy, options_.autonomy, since, now);
+    if (held) when = std::min(when, withheld_until(member.facts.autonomy, since));
+  }
+  deadlines_.set(member.id, when);
+}
+
+void Fleet::enter_zone(MonoTime now, Member& member, const std::string& key) {
+  count(member, false, false);
+  if (member.zone != nullptr) {
+    member.zone->queue.remove(member.facts.name);
+    zones_.leave(*member.zone);
+  }
+  member.zone = &zones_.join(now, key);
+}
+
+void Fleet::count(Member& member, bool counts, bool ready) {
+  if (member.counted_in != nullptr) {
+    ZoneCount& old = member.counted_in->count;
+    --(member.counted_ready ? old.ready : old.unready);
+  }
+  member.counted_in = counts ? member.zone : nullptr;
+  member.counted_ready = ready;
+  if (!counts) return;
+  ZoneCount& fresh = member.zone->count;
+  ++(ready ? fresh.ready : fresh.unready);
+}
+
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,265 @@
+// The passes of the Fleet: what is visited, and what follows for each node.
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/check.h"
+#include "sync/lifecycle/fleet.h"
+#include "sync/lifecycle/fleet_member.h"
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/taints.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+// A node without Ready condition in the tainting pass is looked at again after this.
+constexpr Duration lookup_retry = std::chrono::milliseconds(50);
+
+void append(Actions& actions, Actions more) {
+  std::move(more.begin(), more.end(), std::back_inserter(actions));
+}
+
+}  // namespace
+
+Actions Fleet::pass(MonoTime now, WallTime wall) {
+  Actions actions;
+  const std::vector<Deadlines::Id> visits = take_visits(now);
+  for (const Deadlines::Id id : visits) {
+    Member& member = *members_[id];
+    if (!member.present) {
+      strike_off(member, actions);
+    } else if (!member.known) {
+      enlist(member, actions);
+    }
+  }
+  for (const Deadlines::Id id : visits) {
+    if (members_[id]) visit(now, wall, *members_[id], actions);
+  }
+  switch (zones_.end_pass(now)) {
+    case Zones::Turn::none:
+      break;
+    case Zones::Turn::all_went_down:
+      all_went_down(actions);
+      break;
+    case Zones::Turn::some_came_back:
+      some_came_back(now);
+      break;
+  }
+  return actions;
+}
+
+// Sorted by name, so that the same changes give the same actions in the same order.
+std::vector<Deadlines::Id> Fleet::take_visits(MonoTime now) {
+  std::vector<Deadlines::Id> due;
+  deadlines_.take_before(now, due);
+  for (const Deadlines::Id id : due) {
+    if (members_[id]) touch(*members_[id]);
+  }
+  std::vector<Deadlines::Id> visits;
+  for (const Deadlines::Id id : std::exchange(touched_, {})) {
+    if (!members_[id] || !members_[id]->touched) continue;
+    members_[id]->touched = false;
+    visits.push_back(id);
+  }
+  std::sort(visits.begin(), visits.end(), [this](Deadlines::Id left, Deadlines::Id right) {
+    return members_[left]->facts.name < members_[right]->facts.name;
+  });
+  return visits;
+}
+
+void Fleet::enlist(Member& member, Actions& actions) {
+  const std::string& name = member.facts.name;
+  member.known = true;
+  actions.emplace_back(
+      node_event(member.facts, false, "RegisteredNode",
+                 "Node " + name + " event: Registered Node " + name + " in Controller"));
+  spare(member, actions);
+}
+
+void Fleet::strike_off(Member& member, Actions& actions) {
+  const std::string& name = member.facts.name;
+  if (member.known) {
+    actions.emplace_back(
+        node_event(member.facts, false, "RemovingNode",
+                   "Node " + name + " event: Removing Node " + name + " from Controller"));
+  }
+  count(member, false, false);
+  member.zone->queue.remove(name);
+  zones_.leave(*member.zone);
+  erase(member);
+}
+
+void Fleet::visit(MonoTime now, WallTime wall, Member& member, Actions& actions) {
+  if (member.writing) return;  // settle() goes on with it.
+  report_autonomy(member, actions);
+  Verdict verdict = judge(now, wall, member.facts, member.record, options_);
+  count(member, !member.facts.excluded, verdict.current.status == Truth::yes);
+  if (!verdict.changes.empty()) {
+    member.writing = true;
+    member.observed = verdict.observed;
+    ++member.attempts;
+    actions.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
+                                          member.facts.resource_version, member.record.lease,
+                                          std::move(verdict.changes)});
+  } else {
+    member.attempts = 0;
+    proceed(now, wall, member, verdict.observed, verdict.current, actions);
+  }
+  rearm(now, member);
+}
+
+void Fleet::proceed(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
+                    const ConditionFacts& current, Actions& actions) {
+  if (current.status == Truth::absent) {
+    member.marking_due = false;
+    return;
+  }
+  update_withholding(now, member, current, actions);
+  if (options_.taint_based_evictions) {
+    decide_taints(now, wall, member, observed, actions);
+  } else {
+    decide_eviction(now, member, observed, actions);
+  }
+  const bool was_ready = observed.status == Truth::yes;
+  if (was_ready && current.status != Truth::yes) {
+    actions.emplace_back(node_event(member.facts, false, "NodeNotReady",
+                                    "Node " + member.facts.name + " status is now: NodeNotReady"));
+    mark_pods(now, member, current, actions);
+  } else if (was_ready) {
+    member.marking_due = false;
+  } else if (member.marking_due) {
+    mark_pods(now, member, current, actions);
+  }
+}
+
+void Fleet::report_autonomy(Member& member, Actions& actions) {
+  const std::string& text = member.facts.autonomy.malformed;
+  if (options_.autonomy != AutonomyMode::withhold || text == member.reported) return;
+  member.reported = text;
+  if (text.empty()) return;
+  actions.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
+                                  "Annotation node.openyurt.io/autonomy-duration is no duration: " +
+                                      text + "; the node is not autonomous by it"));
+}
+
+void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
+                               Actions& actions) {
+  const MonoTime since = gone_since(member.record, current);
+  const bool on = current.status != Truth::yes &&
+                  is_withheld(member.facts.autonomy, options_.autonomy, since, now);
+  if (on == member.withheld) return;
+  member.withheld = on;
+  // Its pods may stay ready for now, but are to be marked when it ends.
+  if (on && options_.autonomy == AutonomyMode::withhold) member.marking_due = true;
+  actions.emplace_back(WithholdEvictions{member.facts.name, on});
+}
+
+void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
+                          const ConditionFacts& observed, Actions& actions) {
+  const std::string& name = member.facts.name;
+  const bool silent = observed.status == Truth::unknown;
+  const bool withheld = member.withheld && options_.autonomy == AutonomyMode::withhold;
+  if (withheld || observed.status == Truth::yes) {
+    spare(member, actions);
+    return;
+  }
+  if (!silent && observed.status != Truth::no) return;
+  const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
+  const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
+  if (has_taint(member.facts.taints, opposite, no_execute)) {
+    append(actions,
+           no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
+  } else if (has_taint(member.facts.taints, wanted, no_execute)) {
+    member.zone->queue.add(now, name);
+  } else {
+    member.zone->queue.add_again(now, name);
+  }
+}
+
+void Fleet::decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
+                            Actions& actions) {
+  if (observed.status == Truth::yes) {
+    spare(member, actions);
+    return;
+  }
+  if (observed.status != Truth::no && observed.status != Truth::unknown) return;
+  const MonoTime since = gone_since(member.record, observed);
+  if (is_withheld(member.facts.autonomy, options_.autonomy, since, now)) {
+    spare(member, actions);
+  } else if (now > since + options_.pod_eviction_timeout) {
+    evict(now, member, actions);
+  }
+}
+
+void Fleet::evict(MonoTime now, Member& member, Actions& actions) {
+  if (member.mark == EvictionMark::evicted) {
+    actions.emplace_back(EvictPods{member.facts.name, false});
+    return;
+  }
+  member.mark = EvictionMark::queued;
+  member.zone->queue.add(now, member.facts.name);
+}
+
+// Takes back whatever was done or planned against its pods.
+void Fleet::spare(Member& member, Actions& actions) {
+  member.zone->queue.remove(member.facts.name);
+  member.mark = EvictionMark::none;
+  if (options_.taint_based_evictions) append(actions, remove_no_execute(member.facts, options_));
+}
+
+void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current,
+                      Actions& actions) {
+  const MonoTime since = gone_since(member.record, current);
+  if (keeps_pods_ready(member.facts.autonomy, options_.autonomy, since, now)) return;
+  member.marking_due = false;
+  actions.emplace_back(MarkPods{member.facts.name});
+}
+
+void Fleet::all_went_down(Actions& actions) {
+  for (const auto& member : members_) {
+    if (!member || !member->present || member->zone == nullptr) continue;
+    spare(*member, actions);
+    // They queue up again while nothing moves, to be there when it does.
+    if (member->facts.ready().status != Truth::yes) touch(*member);
+  }
+}
+
+void Fleet::some_came_back(MonoTime now) {
+  forgive(now);
+  for (const auto& member : members_) {
+    if (member && member->present && member->facts.ready().status != Truth::yes) touch(*member);
+  }
+}
+
+Actions Fleet::drain(MonoTime now, WallTime wall) {
+  Actions actions;
+  for (auto& [key, zone] : zones_.all()) {
+    while (const auto name = zone.queue.take(now)) take_turn(now, wall, zone, *name, actions);
+  }
+  return actions;
+}
+
+void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name,
+                      Actions& actions) {
+  Member* member = find(name);
+  if (member == nullptr || !member->present) {
+    zone.queue.done(name);
+    return;
+  }
+  if (!options_.taint_based_evictions) {
+    actions.emplace_back(EvictPods{name, true});
+    return;
+  }
+  const Truth ready = member->facts.ready().status;
+  if (ready == Truth::absent) {
+    zone.queue.again(now, name, lookup_retry);
+  } else if ((ready != Truth::no && ready != Truth::unknown) || withholds_evictions(now, name)) {
+    zone.queue.done(name);
+  } else {
+    Actions patches = no_execute_taint(wall, member->facts, ready, TaintCause::queued, options_);
+    member->patches = static_cast<int>(patches.size());
+    append(actions, std::move(patches));
+  }
+}
+
+}  // namespace holdfast::sync::lifecycle

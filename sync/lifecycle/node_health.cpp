@@ -1,0 +1,90 @@
+#include "sync/lifecycle/node_health.h"
+
+#include <algorithm>
+
+#include "sync/lifecycle/names.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+ConditionFacts observed_ready(const NodeFacts& node) {
+  if (node.ready().status != Truth::absent) return node.ready();
+  return {Truth::unknown, node.created, node.created};
+}
+
+// The instant on our clock that lies as far back as `wall - then`. A creation time in the future,
+// the server's clock being ahead of ours, is taken as now.
+MonoTime instant_of(WallTime then, MonoTime now, WallTime wall) {
+  return then < wall ? now - (wall - then) : now;
+}
+
+NodeCondition unknown_condition(ConditionType type, const ConditionFacts& found, WallTime wall,
+                                const NodeFacts& node) {
+  const bool never = found.status == Truth::absent;
+  NodeCondition condition;
+  condition.type = to_string(type);
+  condition.status = status_unknown;
+  condition.last_heartbeat_time = never ? node.created : found.heartbeat;
+  condition.last_transition_time = wall;
+  condition.reason = never ? reason_never_updated : reason_status_unknown;
+  condition.message = never ? message_never_updated : message_status_unknown;
+  return condition;
+}
+
+}  // namespace
+
+HealthRecord first_seen(MonoTime now, WallTime wall, const NodeFacts& node) {
+  if (node.ready().status != Truth::absent) return {now, now, node.ready(), {}};
+  const MonoTime created = instant_of(node.created, now, wall);
+  return {created, created, {}, {}};
+}
+
+void observe(HealthRecord& record, MonoTime now, const ConditionFacts& ready) {
+  if (ready.status != Truth::absent) {
+    const bool appeared = record.ready.status == Truth::absent;
+    const bool beat = appeared || ready.heartbeat != record.ready.heartbeat;
+    if (beat) record.probe = now;
+    if (appeared || (beat && ready.transition != record.ready.transition)) record.transition = now;
+  }
+  record.ready = ready;
+}
+
+bool observe_lease(HealthRecord& record, MonoTime now, WallTime renewed) {
+  if (record.lease && renewed <= *record.lease) return false;
+  record.lease = renewed;
+  record.probe = now;
+  return true;
+}
+
+void wrote(HealthRecord& record, MonoTime now, const ConditionFacts& ready) {
+  record.ready = ready;
+  record.transition = now;
+}
+
+MonoTime silent_after(const HealthRecord& record, const NodeFacts& node, const Options& options) {
+  const bool posted = node.ready().status != Truth::absent;
+  return record.probe + (posted ? options.monitor_grace : options.startup_grace);
+}
+
+Verdict judge(MonoTime now, WallTime wall, const NodeFacts& node, const HealthRecord& record,
+              const Options& options) {
+  Verdict verdict{observed_ready(node), node.ready(), {}};
+  const bool silent = now > silent_after(record, node, options);
+  // The write is decided by Ready alone; the others are only taken along.
+  if (!silent || node.ready().status == Truth::unknown) return verdict;
+  for (const ConditionType type :
+       {ConditionType::ready, ConditionType::memory, ConditionType::disk, ConditionType::pid}) {
+    const ConditionFacts& found = node.condition(type);
+    if (found.status == Truth::unknown) continue;
+    verdict.changes.push_back(unknown_condition(type, found, wall, node));
+  }
+  const NodeCondition& ready = verdict.changes.front();
+  verdict.current = {Truth::unknown, ready.last_heartbeat_time, ready.last_transition_time};
+  return verdict;
+}
+
+MonoTime gone_since(const HealthRecord& record, const ConditionFacts& observed) {
+  return observed.status == Truth::no ? record.transition : record.probe;
+}
+
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,26 @@
+// OpenYurt's pod binding: the tolerations of pods on an autonomous edge node are made longer, and
+// what they were before is remembered in the pod's annotations.
+
+#pragma once
+
+#include <vector>
+
+#include "sync/api/node_types.h"
+#include "sync/api/pod_types.h"
+#include "sync/api/string_map.h"
+
+namespace holdfast::sync::lifecycle {
+
+struct PodBinding {
+  bool changed = false;
+  std::vector<Toleration> tolerations;
+  StringMap annotations;
+
+  bool operator==(const PodBinding&) const = default;
+};
+
+// What the pod ought to have. Unchanged for pods of DaemonSets, mirror pods, pods elsewhere, and on
+// nodes that are no edge workers.
+[[nodiscard]] PodBinding bind_pod(const Node& node, const Pod& pod);
+
+}  // namespace holdfast::sync::lifecycle

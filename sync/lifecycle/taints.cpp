@@ -1,0 +1,138 @@
+#include "sync/lifecycle/taints.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sync/lifecycle/names.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+constexpr std::array<std::string_view, 7> own_keys = {
+    taint_not_ready,    taint_unreachable, taint_memory_pressure, taint_disk_pressure,
+    taint_pid_pressure, taint_network,     taint_unschedulable};
+
+// In the order in which upstream writes them.
+std::vector<std::string_view> wanted_keys(const NodeFacts& node) {
+  std::vector<std::string_view> keys;
+  if (node.ready().status == Truth::no) keys.push_back(taint_not_ready);
+  if (node.ready().status == Truth::unknown) keys.push_back(taint_unreachable);
+  constexpr std::array<std::pair<ConditionType, std::string_view>, 4> pressures = {{
+      {ConditionType::memory, taint_memory_pressure},
+      {ConditionType::disk, taint_disk_pressure},
+      {ConditionType::pid, taint_pid_pressure},
+      {ConditionType::network, taint_network},
+  }};
+  for (const auto& [type, key] : pressures) {
+    if (node.condition(type).status == Truth::yes) keys.push_back(key);
+  }
+  if (node.unschedulable) keys.push_back(taint_unschedulable);
+  return keys;
+}
+
+bool same_taint(const Taint& taint, std::string_view key, std::string_view effect) {
+  return taint.key == key && taint.effect == effect;
+}
+
+// One patch, or an adding and a removing one.
+Actions patches(PatchTaints patch, const Options& options) {
+  if (patch.add.empty() && patch.remove.empty()) return {};
+  if (options.one_patch_per_swap || patch.add.empty() || patch.remove.empty()) {
+    return {std::move(patch)};
+  }
+  PatchTaints removing{patch.node, patch.uid, patch.cause, {}, std::move(patch.remove)};
+  patch.remove.clear();
+  return {std::move(patch), std::move(removing)};
+}
+
+}  // namespace
+
+bool has_taint(const std::vector<Taint>& taints, std::string_view key, std::string_view effect) {
+  return std::any_of(taints.begin(), taints.end(),
+                     [key, effect](const Taint& taint) { return same_taint(taint, key, effect); });
+}
+
+Taint make_taint(std::string_view key, std::string_view effect, WallTime added) {
+  Taint taint;
+  taint.key = key;
+  taint.effect = effect;
+  taint.time_added = added;
+  return taint;
+}
+
+Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node, const Options& options) {
+  PatchTaints patch{node.name, node.uid, TaintCause::conditions, {}, {}};
+  const std::vector<std::string_view> wanted = wanted_keys(node);
+  for (const std::string_view key : wanted) {
+    if (has_taint(node.taints, key, no_schedule)) continue;
+    patch.add.push_back(make_taint(key, no_schedule, wall));
+  }
+  for (const Taint& taint : node.taints) {
+    const bool own = std::find(own_keys.begin(), own_keys.end(), taint.key) != own_keys.end();
+    if (!own || taint.effect != no_schedule) continue;
+    if (std::find(wanted.begin(), wanted.end(), taint.key) != wanted.end()) continue;
+    patch.remove.push_back({taint.key, taint.effect});
+  }
+  return patches(std::move(patch), options);
+}
+
+Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready, TaintCause cause,
+                         const Options& options) {
+  const bool silent = ready == Truth::unknown;
+  const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
+  const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
+  PatchTaints patch{node.name, node.uid, cause, {make_taint(wanted, no_execute, wall)}, {}};
+  if (has_taint(node.taints, opposite, no_execute)) {
+    patch.remove.push_back({std::string(opposite), std::string(no_execute)});
+  }
+  return patches(std::move(patch), options);
+}
+
+Actions remove_no_execute(const NodeFacts& node, const Options& options) {
+  Actions actions;
+  PatchTaints patch{node.name, node.uid, TaintCause::recovered, {}, {}};
+  for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
+    if (!has_taint(node.taints, key, no_execute)) continue;
+    patch.remove.push_back({std::string(key), std::string(no_execute)});
+    if (options.one_patch_per_swap) continue;
+    actions.emplace_back(patch);
+    patch.remove.clear();
+  }
+  if (!patch.remove.empty()) actions.emplace_back(std::move(patch));
+  return actions;
+}
+
+std::vector<Taint> taints_after(const std::vector<Taint>& taints, const PatchTaints& patch) {
+  std::vector<Taint> after;
+  for (const Taint& taint : taints) {
+    const auto gone = [&taint](const TaintRef& ref) {
+      return same_taint(taint, ref.key, ref.effect);
+    };
+    if (!std::any_of(patch.remove.begin(), patch.remove.end(), gone)) after.push_back(taint);
+  }
+  for (const Taint& taint : patch.add) {
+    const auto same = [&taint](const Taint& old) {
+      return same_taint(old, taint.key, taint.effect);
+    };
+    const auto old = std::find_if(after.begin(), after.end(), same);
+    if (old == after.end()) {
+      after.push_back(taint);
+    } else {
+      *old = taint;
+    }
+  }
+  return after;
+}
+
+std::vector<Taint> without_own_no_execute(const std::vector<Taint>& taints) {
+  std::vector<Taint> rest;
+  for (const Taint& taint : taints) {
+    const bool own = same_taint(taint, taint_not_ready, no_execute) ||
+                     same_taint(taint, taint_unreachable, no_execute);
+    if (!own) rest.push_back(taint);
+  }
+  return rest;
+}
+
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,33 @@
+// Where the environment of a container comes from: ConfigMaps and Secrets by name.
+
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <variant>
+
+#include "sync/api/config_types.h"
+#include "sync/runtime/desired_pods.h"
+
+namespace holdfast::sync {
+
+// Known not to exist.
+struct Absent {
+  bool operator==(const Absent&) const = default;
+};
+
+// One object: never heard of, known not to exist, or there.
+template <class T>
+using Lookup = std::variant<NeverReceived, Absent, std::shared_ptr<const T>>;
+
+// Answers at once, from what is here. The real one reads the cache, a test's reads a map.
+class ConfigSource {
+ public:
+  virtual ~ConfigSource() = default;
+  [[nodiscard]] virtual Lookup<ConfigMap> config_map(std::string_view namespace_name,
+                                                     std::string_view name) const = 0;
+  [[nodiscard]] virtual Lookup<Secret> secret(std::string_view namespace_name,
+                                              std::string_view name) const = 0;
+};
+
+}  // namespace holdfast::sync

@@ -1,0 +1,123 @@
+#include "sync/runtime/container_rules.h"
+
+#include <algorithm>
+
+namespace holdfast::sync {
+namespace {
+
+bool counts(const Attempt& attempt) {
+  return attempt.state != AttemptState::ended ||
+         attempt.exit.kind != ContainerExit::Kind::never_began;
+}
+
+bool is_success(const ContainerExit& exit) {
+  return exit.kind == ContainerExit::Kind::code && exit.number == 0;
+}
+
+// Whether a container that ended like this is started again.
+bool starts_again(const Pod& pod, Duty duty, const ContainerExit& exit) {
+  if (duty == Duty::sidecar || exit.kind == ContainerExit::Kind::never_began) return true;
+  if (pod.spec.restart_policy == "Never") return false;
+  if (is_success(exit)) return duty == Duty::main && pod.spec.restart_policy != "OnFailure";
+  return true;
+}
+
+void judge(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backoff) {
+  if (view.attempts.empty()) return;
+  const Attempt& last = view.attempts.back();
+  if (last.state != AttemptState::ended) {
+    view.next = Next::nothing;
+  } else if (!starts_again(pod, view.duty, last.exit)) {
+    view.next = Next::done;
+  } else {
+    const CrashBackoff wait = backoff_after(last, backoff);
+    view.start_at = wait.start_at;
+    view.delay = wait.delay;
+    view.next_delay = wait.next_delay;
+  }
+}
+
+// Whether the containers after this one may start.
+bool lets_pass(const ContainerView& view) {
+  return view.duty == Duty::sidecar ? view.is_running() : view.has_succeeded();
+}
+
+// In order: an init container has its turn when all before it let it pass; the main ones when all
+// init containers do. Once a main container was started the init containers have done their duty,
+// whatever is left of their traces.
+void take_turns(std::vector<ContainerView>& views) {
+  const bool under_way = std::any_of(views.begin(), views.end(), [](const ContainerView& view) {
+    return view.duty == Duty::main && !view.attempts.empty();
+  });
+  bool passed = true;
+  for (ContainerView& view : views) {
+    if (view.duty == Duty::main || view.duty == Duty::sidecar) {
+      view.is_turn = under_way || passed;
+    } else {
+      view.is_turn = !under_way && passed;
+    }
+    if (view.duty != Duty::main) passed = passed && lets_pass(view);
+  }
+}
+
+ContainerView make_view(const Container& container, Duty duty, const Pod& pod,
+                        const ObservedPod& observed, const CrashBackoffConfig& backoff) {
+  ContainerView view;
+  view.container = &container;
+  view.duty = duty;
+  const auto found = observed.find(container.name);
+  if (found != observed.end()) view.attempts = found->second;
+  judge(view, pod, backoff);
+  return view;
+}
+
+}  // namespace
+
+const Attempt* ContainerView::current() const {
+  if (attempts.empty() || !counts(attempts.back())) return nullptr;
+  return &attempts.back();
+}
+
+const Attempt* ContainerView::previous() const {
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    if (&*attempt != current() && counts(*attempt)) return &*attempt;
+  }
+  return nullptr;
+}
+
+bool ContainerView::is_running() const {
+  return current() != nullptr && current()->state == AttemptState::running;
+}
+
+bool ContainerView::has_succeeded() const {
+  return next == Next::done && is_success(attempts.back().exit);
+}
+
+bool ContainerView::has_failed() const {
+  return next == Next::done && !is_success(attempts.back().exit);
+}
+
+std::vector<ContainerView> view_containers(const Pod& pod, const ObservedPod& observed,
+                                           const CrashBackoffConfig& backoff) {
+  std::vector<ContainerView> views;
+  for (const Container& container : pod.spec.init_containers) {
+    const Duty duty = container.restart_policy == "Always" ? Duty::sidecar : Duty::init;
+    views.push_back(make_view(container, duty, pod, observed, backoff));
+  }
+  for (const Container& container : pod.spec.containers) {
+    views.push_back(make_view(container, Duty::main, pod, observed, backoff));
+  }
+  take_turns(views);
+  return views;
+}
+
+bool is_complete(const std::vector<ContainerView>& views) {
+  bool all_done = true;
+  for (const ContainerView& view : views) {
+    if (view.duty == Duty::init && view.is_turn && view.has_failed()) return true;
+    if (view.duty == Duty::main && view.next != Next::done) all_done = false;
+  }
+  return all_done;
+}
+
+}  // namespace holdfast::sync

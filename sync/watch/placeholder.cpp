@@ -1,1 +1,0 @@
-// Keeps the folder compiling until its first file lands.

@@ -1,0 +1,208 @@
+#include "sync/watch/reflector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/check.h"
+
+namespace holdfast::sync {
+
+using namespace reflect;
+
+namespace {
+
+bool is_too_large(const ApiStatus& status) {
+  if (!status.details) return false;
+  return std::any_of(status.details->causes.begin(), status.details->causes.end(),
+                     [](const StatusCause& cause) {
+                       return cause.reason == "ResourceVersionTooLarge" ||
+                              cause.message == "Too large resource version";
+                     });
+}
+
+// Whether the watch may be opened again where it was; else only a list helps. Not after a 500: it
+// may be about the very version that we ask for.
+bool can_watch_again(const Failure& failure) {
+  const bool passing = failure.code == Errc::unavailable || failure.code == Errc::timeout;
+  return passing && failure.http_status != 500 && !failure.version_too_large;
+}
+
+}  // namespace
+
+Failure failure_of(const ApiStatus& status) {
+  const Error error = to_error(status);
+  const int seconds = status.details ? status.details->retry_after_seconds : 0;
+  return {.http_status = status.code,
+          .code = error.code,
+          .version_too_large = is_too_large(status),
+          .retry_after = std::chrono::seconds(seconds),
+          .what = error.what};
+}
+
+Failure failure_of(const Error& error) {
+  return {.http_status = 0,
+          .code = error.code,
+          .version_too_large = false,
+          .retry_after = {},
+          .what = error.what};
+}
+
+Reflector::Reflector(const ReflectorConfig& config, Random& random)
+    : config_(config), random_(random), backoff_(config.backoff) {
+  CHECK(config.page_size >= 0);
+  CHECK(config.watch_timeout_min > Duration::zero());
+}
+
+Actions Reflector::step(MonoTime now, Input input) {
+  Actions actions;
+  std::visit([this, now, &actions](auto&& each) { on(now, std::move(each), actions); },
+             std::move(input));
+  return actions;
+}
+
+void Reflector::on(MonoTime now, const Started& started, Actions& actions) {
+  CHECK(state_ == State::idle);
+  seen_ = started.resume_from;
+  if (seen_.empty()) {
+    list(actions);
+  } else {
+    watch(now, actions);
+  }
+}
+
+void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
+  CHECK(state_ == State::listing);
+  for (const std::string& item : page.items) items_bytes_ += item.size();
+  if (items_bytes_ > config_.list_bytes) {
+    actions.push_back(Warn{"a list of more than " + std::to_string(config_.list_bytes) + " bytes"});
+    return wait(now, {}, true, actions);
+  }
+  if (items_.empty()) {
+    items_ = std::move(page.items);
+  } else {
+    items_.insert(items_.end(), std::make_move_iterator(page.items.begin()),
+                  std::make_move_iterator(page.items.end()));
+  }
+  if (!continued_) list_version_ = std::move(page.resource_version);
+  if (!page.continue_token.empty()) {
+    if (asked_version_ == "0") server_pages_ = true;
+    continued_ = true;
+    return send({}, config_.page_size, std::move(page.continue_token), actions);
+  }
+  seen_ = std::exchange(list_version_, {});
+  seen_is_gone_ = false;
+  actions.push_back(Replace{std::exchange(items_, {}), seen_});
+  watch(now, actions);
+}
+
+void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
+  CHECK(state_ == State::listing);
+  const bool gone = failed.failure.code == Errc::gone;
+  // What was collected belongs to a state that the server forgot meanwhile: all at once, then.
+  if (gone && continued_) return list_all(actions);
+  if ((gone || failed.failure.version_too_large) && !asked_version_.empty()) {
+    seen_is_gone_ = true;
+    return list(actions);
+  }
+  wait(now, failed.failure.retry_after, true, actions);
+}
+
+void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
+  CHECK(state_ == State::opening);
+  state_ = State::watching;
+}
+
+void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
+  CHECK(state_ == State::watching);
+  WatchEvent& event = received.event;
+  if (event.type == WatchEvent::Type::error) {
+    actions.push_back(CloseWatch{});
+    const auto status = parse_status(event.object);
+    return recover(now, status ? failure_of(*status) : failure_of(status.error()), actions);
+  }
+  watch_had_event_ = true;
+  seen_ = event.resource_version;
+  if (event.type == WatchEvent::Type::bookmark) {
+    actions.push_back(Bookmark{seen_});
+  } else {
+    actions.push_back(Apply{std::move(event)});
+  }
+}
+
+void Reflector::on(MonoTime now, const WatchEnded&, Actions& actions) {
+  CHECK(state_ == State::opening || state_ == State::watching);
+  if (now - watch_sent_at_ >= config_.short_watch) return watch(now, actions);
+  if (!watch_had_event_) actions.push_back(Warn{"very short watch: closed without an event"});
+  wait(now, {}, false, actions);
+}
+
+void Reflector::on(MonoTime now, const WatchFailed& failed, Actions& actions) {
+  CHECK(state_ == State::opening || state_ == State::watching);
+  recover(now, failed.failure, actions);
+}
+
+void Reflector::on(MonoTime now, const TimePassed&, Actions& actions) {
+  if (now < deadline_) return;
+  if (state_ == State::waiting) return list_next_ ? list(actions) : watch(now, actions);
+  CHECK(state_ == State::opening || state_ == State::watching);
+  actions.push_back(CloseWatch{});
+  actions.push_back(Warn{"a watch outlived its timeout"});
+  wait(now, {}, false, actions);
+}
+
+// The version to ask for is the one seen last, so that time never runs backwards; unless the
+// server does not have it.
+void Reflector::list(Actions& actions) {
+  drop_pages();
+  asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
+  // A limit keeps the server from answering out of its watch cache, except for "0".
+  const bool paged = server_pages_ || asked_version_.empty() || asked_version_ == "0";
+  send(asked_version_, paged ? config_.page_size : 0, {}, actions);
+}
+
+void Reflector::list_all(Actions& actions) {
+  drop_pages();
+  asked_version_.clear();
+  send({}, 0, {}, actions);
+}
+
+void Reflector::send(std::string version, std::int64_t limit, std::string token, Actions& actions) {
+  state_ = State::listing;
+  deadline_ = MonoTime::max();
+  actions.push_back(SendList{std::move(version), limit, std::move(token)});
+}
+
+void Reflector::watch(MonoTime now, Actions& actions) {
+  state_ = State::opening;
+  watch_sent_at_ = now;
+  watch_had_event_ = false;
+  const double seconds =
+      std::chrono::duration<double>(config_.watch_timeout_min).count() * (1.0 + random_.unit());
+  const auto timeout = static_cast<std::int64_t>(seconds);
+  deadline_ = now + std::chrono::seconds(timeout) + config_.watch_overtime;
+  actions.push_back(OpenWatch{seen_, timeout});
+}
+
+void Reflector::wait(MonoTime now, Duration at_least, bool then_list, Actions& actions) {
+  drop_pages();
+  state_ = State::waiting;
+  list_next_ = then_list;
+  deadline_ = now + std::max(backoff_.next(now, random_), at_least);
+  actions.push_back(WaitUntil{deadline_});
+}
+
+void Reflector::recover(MonoTime now, const Failure& failure, Actions& actions) {
+  if (can_watch_again(failure)) return wait(now, failure.retry_after, false, actions);
+  if (failure.code != Errc::gone) actions.push_back(Warn{"watch: " + failure.what});
+  wait(now, failure.retry_after, true, actions);
+}
+
+void Reflector::drop_pages() {
+  continued_ = false;
+  items_.clear();
+  items_.shrink_to_fit();
+  items_bytes_ = 0;
+  list_version_.clear();
+}
+
+}  // namespace holdfast::sync

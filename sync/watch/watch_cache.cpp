@@ -1,0 +1,175 @@
+#include "sync/watch/watch_cache.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "platform/check.h"
+#include "sync/api/object_header.h"
+
+namespace holdfast::sync {
+namespace {
+
+// Gives each deletion a version of its own between `seen` and `list`, the newest there is: when it
+// happened is not known, but no change has that version, and a client that has seen one of several
+// must not miss the others. False when there is no room.
+bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version list) {
+  std::set<Version> taken;
+  for (const CacheEvent& change : changes) {
+    if (change.type == EventType::deleted) continue;
+    if (!taken.insert(change.object.version).second) return false;
+  }
+  Version next = list;
+  for (CacheEvent& change : changes) {
+    if (change.type != EventType::deleted) continue;
+    while (taken.contains(next)) --next;
+    if (next <= seen) return false;
+    change.object.version = next--;
+    // Clients take the version to go on from out of the object.
+    auto bytes = with_resource_version(*change.object.bytes, std::to_string(change.object.version));
+    if (bytes) change.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::strong_ordering ObjectKey::operator<=>(const ObjectKey& other) const {
+  const std::string& mine = namespace_name;
+  const std::string& theirs = other.namespace_name;
+  const std::size_t common = std::min(mine.size(), theirs.size());
+  if (const int order = mine.compare(0, common, theirs, 0, common); order != 0) return order <=> 0;
+  if (mine.size() > common) return mine[common] <=> '/';
+  if (theirs.size() > common) return '/' <=> theirs[common];
+  return name <=> other.name;
+}
+
+std::string_view to_string(EventType type) {
+  switch (type) {
+    case EventType::added:
+      return "ADDED";
+    case EventType::modified:
+      return "MODIFIED";
+    case EventType::deleted:
+      return "DELETED";
+  }
+  UNREACHABLE();
+}
+
+WatchCache::WatchCache(WatchCacheLimits limits) : limits_(limits) { CHECK(limits.events > 0); }
+
+const CachedObject* WatchCache::find(const ObjectKey& key) const {
+  const auto at = objects_.find(key);
+  return at == objects_.end() ? nullptr : &at->second;
+}
+
+std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, ScopeKind kind) {
+  std::vector<CacheEvent> changes;
+  for (const auto& [key, object] : objects) {
+    const CachedObject* before = find(key);
+    if (before == nullptr) {
+      changes.push_back({EventType::added, key, object});
+    } else if (before->uid != object.uid || before->version != object.version ||
+               *before->bytes != *object.bytes) {
+      changes.push_back({EventType::modified, key, object});
+    }
+  }
+  for (const auto& [key, object] : objects_) {
+    if (objects.contains(key)) continue;
+    changes.push_back({EventType::deleted, key, {object.uid, version, object.bytes}});
+  }
+  const bool numbered = number_deletions(changes, version_, version);
+  std::stable_sort(changes.begin(), changes.end(), [](const CacheEvent& a, const CacheEvent& b) {
+    return a.object.version < b.object.version;
+  });
+
+  // Versions that do not grow are another history: a server restored from an old backup.
+  const bool grows = numbered && version >= version_ &&
+                     (changes.empty() || changes.front().object.version > version_);
+  const bool go_on = complete_ && !has_local_events_ && grows;
+  objects_ = std::move(objects);
+  kind_ = std::move(kind);
+  if (go_on) {
+    for (const CacheEvent& change : changes) push(change);
+    version_ = version;
+  } else {
+    break_off_history(version);
+  }
+  complete_ = true;
+  return changes;
+}
+
+void WatchCache::restore(Objects objects, Version version, ScopeKind kind) {
+  CHECK(!complete_);
+  objects_ = std::move(objects);
+  kind_ = std::move(kind);
+  break_off_history(version);
+  has_local_events_ = is_local(version);
+  complete_ = true;
+}
+
+bool WatchCache::apply(CacheEvent event) {
+  CHECK(complete_);
+  // The reflector relists before it goes on after local writes; what comes earlier is old news.
+  if (event.object.version <= version_) return false;
+  version_ = event.object.version;
+  if (event.type == EventType::deleted) {
+    if (objects_.erase(event.key) == 0) return false;
+  } else {
+    const bool known = objects_.contains(event.key);
+    event.type = known ? EventType::modified : EventType::added;
+    objects_[event.key] = event.object;
+  }
+  push(std::move(event));
+  return true;
+}
+
+void WatchCache::bookmark(Version version) { version_ = std::max(version_, version); }
+
+void WatchCache::apply_local(CacheEvent event) {
+  CHECK(is_local(event.object.version));
+  has_local_events_ = true;
+  const bool applied = apply(std::move(event));
+  CHECK(applied);
+}
+
+Result<WatchCache::Position> WatchCache::position_of(Version version) const {
+  if (version < history_from_) return fail(Errc::gone, "too old resource version");
+  if (is_local(version) && (!has_local_events_ || version > version_)) {
+    return fail(Errc::gone, "the resource version was local and is replaced by the cloud's");
+  }
+  const auto later = [](Version seen, const CacheEvent& event) {
+    return seen < event.object.version;
+  };
+  const auto next = std::upper_bound(events_.begin(), events_.end(), version, later);
+  return first_ + static_cast<Position>(std::distance(events_.begin(), next));
+}
+
+Result<const CacheEvent*> WatchCache::at(Position position) const {
+  if (position < first_) return fail(Errc::gone, "the history of this watch is gone");
+  CHECK(position <= end());
+  return position == end() ? nullptr : &events_[position - first_];
+}
+
+void WatchCache::push(CacheEvent event) {
+  event_bytes_ += event.object.bytes->size();
+  events_.push_back(std::move(event));
+  while (events_.size() > limits_.events || (event_bytes_ > limits_.bytes && events_.size() > 1)) {
+    history_from_ = events_.front().object.version;
+    event_bytes_ -= events_.front().object.bytes->size();
+    events_.pop_front();
+    ++first_;
+  }
+}
+
+void WatchCache::break_off_history(Version version) {
+  // One position is left out, so that a watch at the old end notices, too.
+  first_ = end() + 1;
+  events_.clear();
+  event_bytes_ = 0;
+  history_from_ = version;
+  version_ = version;
+  has_local_events_ = false;
+}
+
+}  // namespace holdfast::sync

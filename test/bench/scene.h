@@ -1,0 +1,52 @@
+// What the benchmark measures on: the lab's API server with a node and its pods, and one edge agent
+// before it, as real processes on loopback.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "agent/lab/demo/child.h"
+#include "platform/http/client.h"
+#include "test/bench/latency.h"
+
+namespace holdfast::bench {
+
+namespace asio = boost::asio;
+
+class Scene {
+ public:
+  // `data` is an existing directory.
+  explicit Scene(std::filesystem::path data);
+
+  // Starts both and fills the server. Errors: what did not come up.
+  asio::awaitable<Status> start(int pods);
+  asio::awaitable<Status> restart_agent();
+  void kill_server() { children_.kill("apiserver"); }
+  void kill_agent() { children_.kill("edge"); }
+  asio::awaitable<void> end();
+
+  // Asks `count` times for `target`, one after the other. Errors: an answer that is not 200.
+  asio::awaitable<Result<Latency>> ask_server(std::string target, int count);
+  asio::awaitable<Result<Latency>> ask_agent(std::string target, int count);
+  // Asks until the agent answers 200. Errors: timeout.
+  asio::awaitable<Status> wait_for_agent(std::string target, MonoTime deadline);
+
+  // Proportional set size of the agent, in KiB.
+  [[nodiscard]] Result<std::int64_t> memory() const;
+
+ private:
+  asio::awaitable<Result<std::uint16_t>> port_of(std::string child, std::string message,
+                                                 std::string field);
+  asio::awaitable<Status> create(std::string target, std::string body);
+  asio::awaitable<Result<Latency>> ask(http::Client& client, std::string target, int count);
+
+  std::filesystem::path data_;
+  demo::Children children_;
+  std::unique_ptr<http::Client> server_;
+  std::unique_ptr<http::Client> agent_;
+};
+
+}  // namespace holdfast::bench

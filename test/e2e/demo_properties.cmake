@@ -1,0 +1,2 @@
+# Read by ctest after the program's tests were discovered.
+set_tests_properties(Demo.HoldsItsPromisesAndShowsThem PROPERTIES RUN_SERIAL TRUE TIMEOUT 200)

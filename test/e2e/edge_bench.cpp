@@ -1,0 +1,311 @@
+#include "test/e2e/edge_bench.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "platform/check.h"
+#include "platform/fs/file.h"
+#include "platform/loop/timer.h"
+#include "platform/proc/process.h"
+#include "sync/autonomy/version.h"
+
+namespace holdfast::test {
+namespace {
+
+std::string text_in(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* at = &value;
+  for (const std::string_view name : path) {
+    const json::object* object = at->if_object();
+    at = object == nullptr ? nullptr : object->if_contains(name);
+    if (at == nullptr) return {};
+  }
+  return at->is_string() ? std::string(at->get_string()) : sync::serialize(*at);
+}
+
+asio::awaitable<void> ask_into(http::Client& client, http::Request request, bool streamed,
+                               MonoTime deadline, std::optional<Result<http::Response>>& into) {
+  if (streamed) {
+    into = co_await client.open(std::move(request), deadline);
+  } else {
+    into = co_await client.send(std::move(request), deadline);
+  }
+}
+
+Answer to_answer(Result<http::Response> response) {
+  if (!response) return {.status = 0, .body = response.error().what};
+  return {.status = response->status, .body = response->body, .headers = response->headers};
+}
+
+void print_end(const std::filesystem::path& file) {
+  constexpr std::size_t shown = 6000;
+  const auto bytes = fs::read_all(file.string(), 64 << 20);
+  if (!bytes) return;
+  const std::size_t from = bytes->size() > shown ? bytes->size() - shown : 0;
+  std::cerr << "---- " << file.filename().string() << "\n" << bytes->substr(from) << "\n";
+}
+
+}  // namespace
+
+MonoTime now() { return SystemClock().mono(); }
+
+bool eventually(Duration limit, const std::function<bool()>& done) {
+  const MonoTime deadline = now() + limit;
+  for (;;) {
+    if (done()) return true;
+    if (now() >= deadline) return false;
+    (void)poll(nullptr, 0, 5);
+  }
+}
+
+std::uint16_t free_port() {
+  asio::io_context context(1);
+  return net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value()->port();
+}
+
+std::string pod_path(const std::string& name) { return "/api/v1/namespaces/ns/pods/" + name; }
+
+Process::Process(std::vector<std::string> argv, std::string log) {
+  if (argv[0].find('/') == std::string::npos) argv[0] = HOLDFAST_BIN_DIR "/" + argv[0];
+  auto spawned = proc::spawn({.argv = std::move(argv), .log = std::move(log)});
+  CHECK(spawned);
+  identity_ = *spawned;
+}
+
+Process::~Process() { kill(); }
+
+void Process::signal(int number) const {
+  if (!reaped_) (void)::kill(identity_.pid, number);
+}
+
+void Process::kill() {
+  if (reaped_) return;
+  signal(SIGKILL);
+  (void)waitpid(identity_.pid, nullptr, 0);
+  reaped_ = true;
+}
+
+std::optional<int> Process::wait(Duration limit) {
+  int status = 0;
+  if (reaped_) return status;
+  const pid_t pid = identity_.pid;
+  const bool ended =
+      eventually(limit, [pid, &status] { return waitpid(pid, &status, WNOHANG) == pid; });
+  if (!ended) return std::nullopt;
+  reaped_ = true;
+  return status;
+}
+
+json::value Answer::value() const {
+  auto parsed = sync::parse_json(body);
+  return parsed ? *std::move(parsed) : json::value(nullptr);
+}
+
+std::string Answer::text(std::initializer_list<std::string_view> path) const {
+  return text_in(value(), path);
+}
+
+http::Request to_request(const Ask& ask) {
+  http::Request request{.method = ask.method, .target = ask.target, .body = ask.body};
+  request.headers.add("Accept", "application/json");
+  request.headers.add("User-Agent", ask.user_agent);
+  if (!ask.bearer.empty()) request.headers.add("Authorization", "Bearer " + ask.bearer);
+  const bool patch = ask.method == http::Method::patch;
+  const std::string plain = patch ? "application/strategic-merge-patch+json" : "application/json";
+  if (!ask.body.empty()) {
+    request.headers.add("Content-Type", ask.content_type.empty() ? plain : ask.content_type);
+  }
+  return request;
+}
+
+Answer ask(std::uint16_t port, const Ask& ask) {
+  asio::io_context context(1);
+  http::Client client({.at = {"127.0.0.1", port}});
+  std::optional<Result<http::Response>> response;
+  asio::co_spawn(context, ask_into(client, to_request(ask), false, now() + ask.limit, response),
+                 asio::detached);
+  context.run();
+  return to_answer(std::move(*response));
+}
+
+Answer get(std::uint16_t port, const std::string& target) { return ask(port, {.target = target}); }
+
+std::string WatchedEvent::text(std::initializer_list<std::string_view> path) const {
+  return text_in(object, path);
+}
+
+std::string WatchedEvent::line() const {
+  return type + " " + text({"metadata", "name"}) + "@" + text({"metadata", "resourceVersion"});
+}
+
+std::uint64_t WatchedEvent::version() const {
+  return sync::parse_version(text({"metadata", "resourceVersion"})).value_or(0);
+}
+
+Watch::Watch(std::uint16_t port, const std::string& target) : client_({.at = {"127.0.0.1", port}}) {
+  std::optional<Result<http::Response>> response;
+  const Ask question{.target = target};
+  asio::co_spawn(context_,
+                 ask_into(client_, to_request(question), true, now() + question.limit, response),
+                 asio::detached);
+  context_.run();
+  if (*response) state_->stream = (*response)->stream;
+  opened_ = to_answer(std::move(*response));
+  state_->ended = state_->stream == nullptr;
+}
+
+asio::awaitable<void> Watch::read(std::shared_ptr<State> state) {
+  const auto piece = co_await state->stream->next();
+  state->reading = false;
+  if (!piece || piece->empty()) {
+    state->ended = true;
+    co_return;
+  }
+  auto documents = state->frames.feed(*piece);
+  for (std::string& document : documents.value()) state->documents.push_back(std::move(document));
+}
+
+std::optional<WatchedEvent> Watch::next(Duration limit) {
+  const MonoTime deadline = now() + limit;
+  while (state_->documents.empty()) {
+    if (state_->ended || now() >= deadline) return std::nullopt;
+    if (!state_->reading) {
+      state_->reading = true;
+      asio::co_spawn(context_, read(state_), asio::detached);
+    }
+    context_.restart();
+    (void)context_.run_one_for(deadline - now());
+  }
+  const json::value document = sync::parse_json(state_->documents.front()).value();
+  state_->documents.pop_front();
+  return WatchedEvent{text_in(document, {"type"}), document.as_object().at("object")};
+}
+
+std::optional<WatchedEvent> Watch::next_change(Duration limit) {
+  const MonoTime deadline = now() + limit;
+  for (;;) {
+    auto event = next(deadline - now());
+    if (!event || event->type != "BOOKMARK") return event;
+  }
+}
+
+EdgeBench::EdgeBench() {
+  std::ofstream(dir() / "agent.kubeconfig") << kubeconfig(server_port, "agent-upstream");
+}
+
+EdgeBench::~EdgeBench() {
+  agent.reset();
+  server.reset();
+  if (!::testing::Test::HasFailure()) return;
+  print_end(dir() / "server.log");
+  print_end(dir() / "agent.log");
+}
+
+std::string EdgeBench::kubeconfig(std::uint16_t port, const std::string& name) const {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: " + name + "\nclusters:\n- name: " + name +
+         "\n  cluster:\n    server: http://127.0.0.1:" + std::to_string(port) +
+         "\ncontexts:\n- name: " + name + "\n  context:\n    cluster: " + name + "\n";
+}
+
+void EdgeBench::start_server(const std::vector<std::string>& more) {
+  std::vector<std::string> argv{"holdfast-lab",
+                                "apiserver",
+                                "--listen",
+                                "127.0.0.1:" + std::to_string(server_port),
+                                "--data",
+                                (dir() / "server").string(),
+                                "--controllers=false"};
+  argv.insert(argv.end(), more.begin(), more.end());
+  server = std::make_unique<Process>(argv, (dir() / "server.log").string());
+  const auto port = server_port;
+  ASSERT_TRUE(eventually(30s, [port] { return get(port, "/readyz").status != 0; }));
+}
+
+std::vector<std::string> EdgeBench::agent_argv(const std::vector<std::string>& more) const {
+  std::vector<std::string> argv{"holdfast-edge",
+                                "--node-name=edge-a",
+                                "--kubeconfig=" + (dir() / "agent.kubeconfig").string(),
+                                "--data-dir=" + agent_dir().string(),
+                                "--listen=127.0.0.1:" + std::to_string(agent_port),
+                                "--admin-listen=127.0.0.1:" + std::to_string(admin_port),
+                                "--allowed-uids=" + std::to_string(getuid()),
+                                "--lease-renew-interval=1s",
+                                "--lease-duration=4s",
+                                "--probe-deadline=500ms",
+                                "--probe-backoff-min=100ms",
+                                "--probe-backoff-max=300ms",
+                                "--rejoin-jitter=0s",
+                                "--flush-interval=200ms",
+                                "--bookmark-interval=300ms"};
+  argv.insert(argv.end(), more.begin(), more.end());
+  return argv;
+}
+
+void EdgeBench::launch_agent(const std::vector<std::string>& more) {
+  agent.reset();
+  agent = std::make_unique<Process>(agent_argv(more), (dir() / "agent.log").string());
+}
+
+bool EdgeBench::agent_ready() const { return get(admin_port, "/readyz").status == 200; }
+
+void EdgeBench::start_agent(const std::vector<std::string>& more) {
+  launch_agent(more);
+  ASSERT_TRUE(eventually(30s, [this] { return agent_ready(); }));
+}
+
+bool EdgeBench::wait_for_link(std::string_view state, Duration limit) const {
+  return eventually(limit,
+                    [this, state] { return get(admin_port, "/v1/link").text({"state"}) == state; });
+}
+
+json::value EdgeBench::admin(const std::string& path) const {
+  return get(admin_port, path).value();
+}
+
+std::vector<std::string> EdgeBench::journal(std::string_view kind) const {
+  std::vector<std::string> found;
+  const json::value rows = admin("/v1/journal?limit=100000");
+  if (!rows.is_array()) return found;
+  for (const json::value& row : rows.get_array()) {
+    if (text_in(row, {"kind"}) == kind) found.push_back(text_in(row, {"subject"}));
+  }
+  return found;
+}
+
+void EdgeBench::make_node() {
+  const Answer space = ask(server_port, {.method = http::Method::post,
+                                         .target = "/api/v1/namespaces",
+                                         .body = R"({"metadata":{"name":"ns"}})"});
+  ASSERT_EQ(space.status, 201) << space.body;
+  const Answer node = ask(
+      server_port,
+      {.method = http::Method::post, .target = nodes, .body = R"({"metadata":{"name":"edge-a"}})"});
+  ASSERT_EQ(node.status, 201) << node.body;
+}
+
+void EdgeBench::make_pod(const std::string& name) {
+  const Answer pod = ask(server_port, {.method = http::Method::post,
+                                       .target = "/api/v1/namespaces/ns/pods",
+                                       .body = R"({"metadata":{"name":")" + name +
+                                               R"("},"spec":{"nodeName":"edge-a","containers":)"
+                                               R"([{"name":"c","image":"i"}]}})"});
+  ASSERT_EQ(pod.status, 201) << pod.body;
+}
+
+void EdgeBench::warm(const std::vector<std::string>& paths) const {
+  for (const std::string& path : paths) {
+    const std::string target = path + (path.find('?') == path.npos ? "?" : "&");
+    const auto port = agent_port;
+    EXPECT_TRUE(eventually(20s, [port, target] {
+      return get(port, target + "resourceVersion=0").status == 200;
+    })) << path;
+  }
+}
+
+}  // namespace holdfast::test

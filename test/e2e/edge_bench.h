@@ -1,0 +1,163 @@
+// One edge agent between a test and the lab's API server, as real processes on free ports.
+//
+// Everything is killed by its pid and removed in the end; if a test failed, the ends of the logs
+// are printed. Waiting is for conditions, with a deadline.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/http/client.h"
+#include "platform/proc/identity.h"
+#include "sync/api/json.h"
+#include "sync/watch/frames.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+namespace json = sync::json;
+
+// Looks again and again, every few milliseconds, until `done` or the deadline.
+[[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
+[[nodiscard]] MonoTime now();
+// A port that nobody listened on a moment ago.
+[[nodiscard]] std::uint16_t free_port();
+
+// A program of ours (by its name in the build's bin/) or another one.
+class Process {
+ public:
+  Process(std::vector<std::string> argv, std::string log);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) const;
+  // Kills and reaps it.
+  void kill();
+  // Its wait status, once it has ended; 0 if it was reaped before.
+  [[nodiscard]] std::optional<int> wait(Duration limit);
+  [[nodiscard]] pid_t pid() const { return identity_.pid; }
+
+ private:
+  proc::ProcessIdentity identity_;
+  bool reaped_ = false;
+};
+
+struct Answer {
+  int status = 0;  // 0: none came; `body` says why
+  std::string body = {};
+  http::Headers headers = {};
+
+  [[nodiscard]] json::value value() const;
+  // A string inside: {"metadata", "resourceVersion"}; "" when it is not there.
+  [[nodiscard]] std::string text(std::initializer_list<std::string_view> path) const;
+};
+
+struct Ask {
+  http::Method method = http::Method::get;
+  std::string target;
+  std::string body = {};
+  std::string content_type = {};  // of a body; empty: JSON, for a PATCH strategic
+  std::string bearer = {};
+  std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
+  Duration limit = 20s;
+};
+
+[[nodiscard]] http::Request to_request(const Ask& ask);
+// One request on a connection of its own.
+Answer ask(std::uint16_t port, const Ask& ask);
+[[nodiscard]] Answer get(std::uint16_t port, const std::string& target);
+
+struct WatchedEvent {
+  std::string type;
+  json::value object;
+  [[nodiscard]] std::string text(std::initializer_list<std::string_view> path) const;
+  // "MODIFIED p@17"
+  [[nodiscard]] std::string line() const;
+  [[nodiscard]] std::uint64_t version() const;
+};
+
+// A watch that stays open while the test does other things.
+class Watch {
+ public:
+  Watch(std::uint16_t port, const std::string& target);
+  [[nodiscard]] const Answer& opened() const { return opened_; }
+  // The next event, or nothing: none came in time, or the watch ended.
+  [[nodiscard]] std::optional<WatchedEvent> next(Duration limit = 10s);
+  // The same, passing over bookmarks.
+  [[nodiscard]] std::optional<WatchedEvent> next_change(Duration limit = 10s);
+  [[nodiscard]] bool ended() const { return state_->ended; }
+
+ private:
+  struct State {
+    std::shared_ptr<http::BodyStream> stream;
+    sync::FrameSplitter frames;
+    std::deque<std::string> documents;
+    bool reading = false;
+    bool ended = false;
+  };
+  static asio::awaitable<void> read(std::shared_ptr<State> state);
+
+  asio::io_context context_{1};
+  http::Client client_;
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+  Answer opened_;
+};
+
+class EdgeBench {
+ public:
+  EdgeBench();
+  ~EdgeBench();
+
+  void start_server(const std::vector<std::string>& more = {});
+  // With short times; `more` flags win.
+  void start_agent(const std::vector<std::string>& more = {});
+  // Without waiting until it is ready.
+  void launch_agent(const std::vector<std::string>& more = {});
+  // The agent's flags, for another agent on the same data.
+  [[nodiscard]] std::vector<std::string> agent_argv(const std::vector<std::string>& more) const;
+  [[nodiscard]] bool wait_for_link(std::string_view state, Duration limit = 20s) const;
+  [[nodiscard]] bool agent_ready() const;
+
+  // Node edge-a and namespace ns, straight on the server.
+  void make_node();
+  // A pod in ns that is bound to edge-a.
+  void make_pod(const std::string& name);
+  // Makes sure that the agent has completely cached what is behind these paths.
+  void warm(const std::vector<std::string>& paths) const;
+  [[nodiscard]] json::value admin(const std::string& path) const;
+  // The last `kind` records of the journal: "write-conflict pods/ns/p/status".
+  [[nodiscard]] std::vector<std::string> journal(std::string_view kind) const;
+
+  [[nodiscard]] std::filesystem::path dir() const { return scratch_.path(); }
+  [[nodiscard]] std::filesystem::path agent_dir() const { return scratch_.path() / "agent"; }
+  [[nodiscard]] std::string kubeconfig(std::uint16_t port, const std::string& name) const;
+
+  const std::uint16_t server_port = free_port();
+  const std::uint16_t agent_port = free_port();
+  const std::uint16_t admin_port = free_port();
+  std::unique_ptr<Process> server;
+  std::unique_ptr<Process> agent;
+
+ private:
+  ScratchDir scratch_;
+};
+
+inline const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a";
+inline const std::string all_pods = "/api/v1/pods";
+inline const std::string nodes = "/api/v1/nodes";
+[[nodiscard]] std::string pod_path(const std::string& name);
+
+}  // namespace holdfast::test

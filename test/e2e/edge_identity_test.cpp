@@ -1,0 +1,132 @@
+// Who may ask what at the agent: the node's identity, a caller's own, nobody's.
+
+#include <fstream>
+
+#include "test/e2e/edge_bench.h"
+
+namespace holdfast::test {
+namespace {
+
+using http::Method;
+
+const std::string configmaps = "/api/v1/namespaces/ns/configmaps?resourceVersion=0";
+
+class EdgeIdentity : public ::testing::Test, public EdgeBench {
+ protected:
+  void SetUp() override {
+    std::ofstream(dir() / "tokens") << "node-token,system:node:edge-a,1,\"system:masters\"\n"
+                                       "alice-token,alice,2,\"system:masters\"\n"
+                                       "bob-token,bob,3,\"system:masters\"\n";
+    std::ofstream(dir() / "agent.kubeconfig")
+        << kubeconfig(server_port, "up")
+        << "    user: up\nusers:\n- name: up\n  user:\n    token: node-token\n";
+    start_server({"--token-file=" + (dir() / "tokens").string()});
+    by(server_port, "alice-token", Method::post, "/api/v1/namespaces",
+       R"({"metadata":{"name":"ns"}})", 201);
+    by(server_port, "alice-token", Method::post, "/api/v1/namespaces/ns/configmaps",
+       R"({"metadata":{"name":"c"}})", 201);
+    by(server_port, "alice-token", Method::post, "/api/v1/namespaces/ns/serviceaccounts",
+       R"({"metadata":{"name":"sa"}})", 201);
+  }
+
+  Answer by(std::uint16_t port, const std::string& bearer, Method method, const std::string& target,
+            const std::string& body, int status) {
+    Answer answer = ask(port, {.method = method, .target = target, .body = body, .bearer = bearer});
+    EXPECT_EQ(answer.status, status) << bearer << " " << target << " " << answer.body;
+    return answer;
+  }
+  Answer read(const std::string& bearer, const std::string& target, int status) {
+    return by(agent_port, bearer, Method::get, target, "", status);
+  }
+  void cut() {
+    server->kill();
+    ASSERT_TRUE(wait_for_link("offline"));
+  }
+};
+
+TEST_F(EdgeIdentity, AUidThatIsNotAllowedNeedsCredentials) {
+  launch_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+  EXPECT_EQ(get(agent_port, "/api/v1/namespaces").status, 200);
+  agent.reset();
+  std::vector<std::string> argv = agent_argv({});
+  for (std::string& flag : argv) {
+    if (flag.starts_with("--allowed-uids")) flag = "--allowed-uids=54321";
+  }
+  agent = std::make_unique<Process>(argv, (dir() / "agent.log").string());
+  ASSERT_TRUE(wait_for_link("connected"));
+  const Answer refused = read("", "/api/v1/namespaces", 401);
+  EXPECT_EQ(refused.text({"reason"}), "Unauthorized");
+  EXPECT_NE(refused.body.find("is not allowed"), std::string::npos) << refused.body;
+  by(agent_port, "", Method::post, "/api/v1/namespaces/ns/events", "{}", 401);
+  read("alice-token", "/api/v1/namespaces", 200);
+}
+
+TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
+  start_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+  read("wrong-token", "/api/v1/namespaces/ns/configmaps", 401);
+  read("wrong-token", configmaps, 401);
+  EXPECT_EQ(admin("/v1/scopes").as_array().size(), 0u) << "nothing is kept for made-up tokens";
+  read("alice-token", configmaps, 200);
+  read("alice-token", configmaps, 200);  // From the cache: once it is complete.
+  read("", "/api/v1/namespaces?resourceVersion=0", 200);
+  const std::string review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  const Answer who = ask(agent_port, {.method = Method::post,
+                                      .target = review,
+                                      .body = R"({"kind":"SelfSubjectReview",)"
+                                              R"("apiVersion":"authentication.k8s.io/v1"})",
+                                      .bearer = "alice-token"});
+  if (who.status / 100 == 2) {
+    EXPECT_EQ(who.text({"status", "userInfo", "username"}), "alice");
+  }
+  cut();
+  const Answer mine = read("alice-token", configmaps, 200);
+  EXPECT_EQ(mine.value().at("items").as_array().size(), 1u);
+  read("alice-token", "/api/v1/namespaces/ns/configmaps/c", 200);
+  read("bob-token", configmaps, 503);
+  read("wrong-token", configmaps, 503);
+  read("", configmaps, 503);
+  read("", "/api/v1/namespaces/ns/configmaps/c", 503);
+  read("", "/api/v1/namespaces?resourceVersion=0", 200);
+  read("alice-token", "/api/v1/namespaces?resourceVersion=0", 503);
+  // Nobody here can check the token, so nothing is accepted under it.
+  const std::string event =
+      R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"ns","name":"p"}})";
+  by(agent_port, "wrong-token", Method::post, "/api/v1/namespaces/ns/events", event, 503);
+  by(agent_port, "", Method::post, "/api/v1/namespaces/ns/events", event, 201);
+
+  // Alice's credentials are in no file: after a restart her rows are there, but are not refreshed
+  // before she comes again, and the node comes back without her.
+  agent->kill();
+  launch_agent();
+  ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
+  read("alice-token", configmaps, 200);
+  start_server({"--token-file=" + (dir() / "tokens").string()});
+  ASSERT_TRUE(wait_for_link("connected"));
+  by(server_port, "alice-token", Method::get, "/api/v1/namespaces/ns/events/e", "", 200);
+}
+
+TEST_F(EdgeIdentity, ATokenIsAnsweredFromTheStoreToItsOwnerOnly) {
+  start_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+  const std::string target = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
+  const std::string body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
+                           R"("spec":{"audiences":["a"],"expirationSeconds":3600}})";
+  const Answer online = by(agent_port, "", Method::post, target, body, 201);
+  EXPECT_FALSE(online.text({"status", "token"}).empty()) << online.body;
+  cut();
+  const Answer offline = by(agent_port, "", Method::post, target, body, 201);
+  EXPECT_EQ(offline.body, online.body);
+  by(agent_port, "alice-token", Method::post, target, body, 503);
+  std::string other = body;
+  other.replace(other.find("\"a\""), 3, "\"b\"");
+  by(agent_port, "", Method::post, target, other, 503);
+  agent->kill();
+  launch_agent();
+  ASSERT_TRUE(eventually(20s, [this] { return get(admin_port, "/healthz").status == 200; }));
+  EXPECT_EQ(by(agent_port, "", Method::post, target, body, 201).body, online.body);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,163 @@
+// kill -9 at random moments under write load, while cut off: nothing that was accepted is lost.
+//
+// HOLDFAST_KILLS sets the number of kills, HOLDFAST_SEED the moments.
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "platform/loop/timer.h"
+#include "platform/random.h"
+#include "platform/text.h"
+#include "test/e2e/edge_bench.h"
+
+namespace holdfast::test {
+namespace {
+
+using http::Method;
+
+std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : parse_int<std::uint64_t>(text).value_or(otherwise);
+}
+
+// A client that writes on and on, and remembers what was accepted.
+class Writer {
+ public:
+  explicit Writer(std::uint16_t port) : port_(port) {}
+
+  // Writes until the agent, which is killed after `moment`, is gone.
+  void write_until_killed(const EdgeBench& bench, Duration moment) {
+    asio::io_context context(1);
+    loop::Timer killer(context, now() + moment);
+    killer.async_wait([&bench](const boost::system::error_code&) { bench.agent->kill(); });
+    asio::co_spawn(context, write(), asio::detached);
+    context.run();
+  }
+
+  // The counter of the last acknowledged write, and of the last one that was sent: what is there
+  // must be one of these or between.
+  struct Span {
+    std::uint64_t acknowledged = 0;
+    std::uint64_t sent = 0;
+  };
+  std::map<std::string, Span> statuses;
+  std::set<std::string> events;
+  std::uint64_t last_version = 0;
+  std::uint64_t writes = 0;
+
+ private:
+  asio::awaitable<void> write() {
+    http::Client client({.at = {"127.0.0.1", port_}});
+    for (;;) {
+      ++counter_;
+      const std::string targets[] = {pod_path("p0"), pod_path("p1"), nodes + "/edge-a",
+                                     pod_path("p2"), "event"};
+      const std::string& target = targets[counter_ % 5];
+      const std::string text = std::to_string(counter_);
+      Ask ask{.method = Method::patch,
+              .target = target + "/status",
+              .body = R"({"status":{"phase":")" + text + R"("}})"};
+      if (target == "event") {
+        ask = {.method = Method::post,
+               .target = "/api/v1/namespaces/ns/events",
+               .body = R"({"metadata":{"name":"e)" + text +
+                       R"("},"involvedObject":{"kind":"Pod","namespace":"ns","name":"p0"}})"};
+      } else {
+        statuses[target].sent = counter_;
+      }
+      http::Request request = to_request(ask);
+      const auto answer = co_await client.send(std::move(request), now() + 10s);
+      if (!answer) co_return;
+      EXPECT_EQ(answer->status / 100, 2) << answer->body;
+      if (answer->status / 100 == 2) acknowledge(target, text, *answer);
+    }
+  }
+
+  void acknowledge(const std::string& target, const std::string& text,
+                   const http::Response& answer) {
+    ++writes;
+    if (target == "event") {
+      events.insert("e" + text);
+      return;
+    }
+    statuses[target].acknowledged = counter_;
+    const Answer parsed{.status = answer.status, .body = answer.body};
+    const std::uint64_t version = std::stoull(parsed.text({"metadata", "resourceVersion"}));
+    EXPECT_GT(version, last_version);
+    last_version = version;
+  }
+
+  std::uint16_t port_;
+  std::uint64_t counter_ = 0;
+};
+
+void expect_kept(const Writer& writer, std::uint16_t port) {
+  for (const auto& [target, span] : writer.statuses) {
+    const Answer answer = get(port, target);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const std::string phase = answer.text({"status", "phase"});
+    const auto counter = parse_int<std::uint64_t>(phase).value_or(0);
+    EXPECT_GE(counter, span.acknowledged) << target;
+    EXPECT_LE(counter, span.sent) << target;
+  }
+}
+
+class EdgeKill : public ::testing::Test, public EdgeBench {};
+
+TEST_F(EdgeKill, NothingAcceptedIsLostWhateverTheMoment) {
+  const std::uint64_t kills = number_from("HOLDFAST_KILLS", 60);
+  const std::uint64_t seed =
+      number_from("HOLDFAST_SEED", Random::from_entropy().next() % 1'000'000);
+  std::cout << "HOLDFAST_SEED=" << seed << " HOLDFAST_KILLS=" << kills << std::endl;
+  Random random(seed);
+  start_server();
+  make_node();
+  for (const char* name : {"p0", "p1", "p2"}) make_pod(name);
+  start_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+  warm({node_pods, nodes});
+  server->kill();
+  ASSERT_TRUE(wait_for_link("offline"));
+
+  Writer writer(agent_port);
+  std::uint64_t list_version = 0;
+  for (std::uint64_t round = 0; round < kills && !HasFailure(); ++round) {
+    const Duration moment = std::chrono::microseconds(random.below(30'000));
+    writer.write_until_killed(*this, moment);
+    // Sometimes it does not even get to serving before it is killed again.
+    if (random.below(8) == 0) {
+      launch_agent();
+      const MonoTime until = now() + random.jitter(20ms);
+      (void)eventually(until - now(), [] { return false; });
+    }
+    launch_agent();
+    ASSERT_TRUE(eventually(10s, [this] { return agent_ready(); })) << "round " << round;
+    expect_kept(writer, agent_port);
+    const std::string version = get(agent_port, node_pods).text({"metadata", "resourceVersion"});
+    EXPECT_GE(std::stoull(version), list_version) << "round " << round;
+    list_version = std::stoull(version);
+  }
+  std::cout << writer.writes << " writes were acknowledged" << std::endl;
+  EXPECT_GT(writer.writes, kills);
+
+  start_server();
+  ASSERT_TRUE(wait_for_link("connected", 60s));
+  expect_kept(writer, server_port);
+  EXPECT_EQ(admin("/v1/status").at("outbox").at("entries").as_int64(), 0);
+  const json::value found = get(server_port, "/api/v1/namespaces/ns/events").value();
+  std::set<std::string> names;
+  for (const json::value& event : found.at("items").as_array()) {
+    const std::string name(event.at("metadata").at("name").as_string());
+    EXPECT_TRUE(names.insert(name).second);
+  }
+  for (const std::string& name : writer.events) EXPECT_TRUE(names.contains(name)) << name;
+  EXPECT_EQ(journal("write-conflict"), std::vector<std::string>{});
+  EXPECT_EQ(journal("write-rejected"), std::vector<std::string>{});
+  EXPECT_EQ(journal("write-damaged"), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,134 @@
+// What becomes of writes that were accepted while the cloud was away and had changed meanwhile.
+
+#include "test/e2e/edge_bench.h"
+
+namespace holdfast::test {
+namespace {
+
+using http::Method;
+
+std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
+
+class EdgeRejoin : public ::testing::Test, public EdgeBench {
+ protected:
+  void SetUp() override {
+    start_server();
+    make_node();
+    for (const char* name : {"p1", "p2", "p3"}) make_pod(name);
+    start_agent();
+    ASSERT_TRUE(wait_for_link("connected"));
+    warm({node_pods, nodes});
+  }
+  // The agent sees nothing of what happens on the server in between.
+  void cut() {
+    server->kill();
+    ASSERT_TRUE(wait_for_link("offline"));
+  }
+  Answer patch(const std::string& name, const std::string& text) {
+    return ask(
+        agent_port,
+        {.method = Method::patch, .target = pod_path(name) + "/status", .body = phase(text)});
+  }
+  Answer remove(std::uint16_t port, const std::string& name) {
+    return ask(port, {.method = Method::remove,
+                      .target = pod_path(name),
+                      .body = R"({"gracePeriodSeconds":0})"});
+  }
+};
+
+TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
+  cut();
+  ASSERT_EQ(patch("p1", "Mine").status, 200);
+  ASSERT_EQ(patch("p2", "Mine").status, 200);
+  ASSERT_EQ(remove(agent_port, "p3").status, 200);
+  ASSERT_EQ(
+      ask(agent_port,
+          {.method = Method::patch, .target = nodes + "/edge-a/status", .body = phase("Ours")})
+          .status,
+      200);
+  // Meanwhile, in the cloud: the agent is down, so that it can't be seen.
+  agent->kill();
+  start_server();
+  ASSERT_EQ(remove(server_port, "p1").status, 200);
+  make_pod("p1");
+  ASSERT_EQ(remove(server_port, "p3").status, 200);
+  make_pod("p3");
+  start_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+
+  EXPECT_NE(get(server_port, pod_path("p1")).text({"status", "phase"}), "Mine")
+      << "another pod of that name";
+  EXPECT_EQ(get(server_port, pod_path("p2")).text({"status", "phase"}), "Mine");
+  EXPECT_EQ(get(server_port, pod_path("p3")).status, 200) << "another pod of that name";
+  EXPECT_EQ(get(server_port, nodes + "/edge-a").text({"status", "phase"}), "Ours");
+  EXPECT_EQ(journal("write-conflict"), (std::vector<std::string>{"pods/ns/p1", "pods/ns/p3"}));
+  const json::value rows = admin("/v1/journal");
+  bool both_sides = false;
+  for (const json::value& row : rows.as_array()) {
+    if (row.at("kind").as_string() != "write-conflict") continue;
+    both_sides = row.at("detail").is_object() && row.at("detail").as_object().contains("sent") &&
+                 row.at("detail").as_object().contains("answered");
+    EXPECT_TRUE(both_sides) << sync::serialize(row);
+  }
+  EXPECT_TRUE(both_sides);
+  // The cache shows the cloud's.
+  EXPECT_EQ(get(agent_port, node_pods + "&resourceVersion=0").body.find("Mine\",\"x"),
+            std::string::npos);
+  EXPECT_EQ(get(agent_port, pod_path("p1")).body, get(server_port, pod_path("p1")).body);
+}
+
+TEST_F(EdgeRejoin, AMirrorPodMadeHereLivesOnInTheCloud) {
+  cut();
+  const std::string mirror =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"m","annotations":)"
+      R"({"kubernetes.io/config.mirror":"x"}},"spec":{"nodeName":"edge-a",)"
+      R"("containers":[{"name":"c","image":"i"}]}})";
+  const Ask post{.method = Method::post, .target = "/api/v1/namespaces/ns/pods", .body = mirror};
+  ASSERT_EQ(ask(agent_port, post).status, 201);
+  EXPECT_EQ(ask(agent_port, post).status, 409);
+  ASSERT_EQ(patch("m", "Running").status, 200);
+  agent->kill();
+  launch_agent();
+  ASSERT_TRUE(eventually(10s, [this] { return agent_ready(); }));
+  EXPECT_EQ(get(agent_port, pod_path("m")).text({"status", "phase"}), "Running");
+  start_server();
+  ASSERT_TRUE(wait_for_link("connected"));
+  const Answer there = get(server_port, pod_path("m"));
+  EXPECT_EQ(there.text({"status", "phase"}), "Running") << there.body;
+  EXPECT_EQ(journal("write-conflict"), std::vector<std::string>{});
+}
+
+TEST_F(EdgeRejoin, WhatTheCloudRefusesToListDoesNotKeepTheRestAway) {
+  EXPECT_EQ(get(agent_port, "/api/v1/unicorns").status, 404);
+  EXPECT_EQ(get(agent_port, "/api/v1/unicorns?resourceVersion=0").status, 404);
+  cut();
+  EXPECT_EQ(get(agent_port, "/api/v1/dragons").status, 503);
+  start_server();
+  ASSERT_TRUE(wait_for_link("connected"));
+  EXPECT_EQ(get(agent_port, "/api/v1/dragons?resourceVersion=0").status, 404);
+}
+
+TEST_F(EdgeRejoin, AMomentarySilenceLosesNothing) {
+  // Suspect, with a write accepted, and then connected again without having been offline.
+  for (int round = 0; round < 3; ++round) {
+    const std::string text = "Round" + std::to_string(round);
+    server->signal(SIGSTOP);
+    EXPECT_EQ(patch("p1", text).status, 200);
+    server->signal(SIGCONT);
+    ASSERT_TRUE(wait_for_link("connected"));
+    EXPECT_TRUE(eventually(10s, [this, text] {
+      return get(server_port, pod_path("p1")).text({"status", "phase"}) == text;
+    })) << "the write reached the cloud";
+    // And the cloud's next news reach us.
+    const std::string answer = "Cloud" + std::to_string(round);
+    ask(server_port,
+        {.method = Method::patch, .target = pod_path("p1") + "/status", .body = phase(answer)});
+    EXPECT_TRUE(eventually(10s, [this, answer] {
+      return get(agent_port, pod_path("p1") + "?resourceVersion=0").text({"status", "phase"}) ==
+             answer;
+    })) << "the cache is not frozen";
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test

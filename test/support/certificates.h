@@ -1,0 +1,38 @@
+// Certificates for tests: an authority and what it signs, made on the spot.
+
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/tls/context.h"
+
+namespace holdfast::test {
+
+struct Subject {
+  std::string common_name = {};
+  std::vector<std::string> organizations = {};
+  std::vector<std::string> names = {};  // subjectAltName: "DNS:localhost", "IP:127.0.0.1"
+  std::chrono::seconds begins{-60};     // from now on
+  std::chrono::seconds ends{3600};
+};
+
+class Authority {
+ public:
+  explicit Authority(const std::string& common_name);
+  ~Authority();
+  Authority(const Authority&) = delete;
+  Authority& operator=(const Authority&) = delete;
+
+  [[nodiscard]] std::string certificate_pem() const;
+  // A leaf with a key of its own.
+  [[nodiscard]] tls::Identity sign(const Subject& subject) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::test

@@ -1,0 +1,262 @@
+// Requests that the recorded conversation does not have: paging, finalizers, namespaces, conflicts,
+// dry runs, tokens, and files that outlive the process.
+
+#include "platform/text.h"
+#include "sync/apiserver/read.h"
+#include "test/unit/agent/apiserver/rig.h"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+constexpr std::string_view maps = "/api/v1/namespaces/default/configmaps";
+constexpr std::string_view pods = "/api/v1/namespaces/default/pods";
+
+lab::ApiServerOptions quiet() {
+  lab::ApiServerOptions options;
+  options.controllers = false;
+  return options;
+}
+
+json::object named(std::string_view name) { return {{"metadata", json::object{{"name", name}}}}; }
+
+json::object pod_named(std::string_view name) {
+  json::object made = named(name);
+  made["spec"] = json::parse(R"({"containers":[{"name":"c","image":"x"}]})");
+  return made;
+}
+
+std::string text(const json::object& from, sync::Path path) {
+  return std::string(sync::dig_text(from, path));
+}
+
+std::vector<std::string> names_of(const json::object& list) {
+  std::vector<std::string> names;
+  for (const json::value& item : sync::dig_list(list, {"items"})) {
+    names.emplace_back(sync::name_of(item.as_object()));
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(ApiServer, ListsInPagesOfOneMoment) {
+  Rig rig(quiet());
+  for (const std::string_view name : {"a", "b", "c", "d", "e"}) {
+    rig.post(std::string(maps), named(name));
+  }
+  const json::object first = rig.get(std::string(maps) + "?limit=2");
+  EXPECT_EQ(names_of(first), (Names{"a", "b"}));
+  EXPECT_EQ(sync::dig_int(first, {"metadata", "remainingItemCount"}), 3);
+  rig.remove(std::string(maps) + "/c");
+  rig.post(std::string(maps), named("bb"));
+  const std::string token = text(first, {"metadata", "continue"});
+  const json::object second = rig.get(std::string(maps) + "?limit=2&continue=" + token);
+  EXPECT_EQ(names_of(second), (Names{"c", "d"}));
+  EXPECT_EQ(text(second, {"metadata", "resourceVersion"}),
+            text(first, {"metadata", "resourceVersion"}));
+  const std::string next = text(second, {"metadata", "continue"});
+  const json::object third = rig.get(std::string(maps) + "?limit=2&continue=" + next);
+  EXPECT_EQ(names_of(third), (Names{"e"}));
+  EXPECT_EQ(text(third, {"metadata", "continue"}), "");
+  ASSERT_TRUE(rig.server().compact_now());
+  const Told expired = rig.ask({.target = std::string(maps) + "?limit=2&continue=" + token});
+  EXPECT_EQ(expired.status, 410);
+  EXPECT_EQ(text(expired.object(), {"reason"}), "Expired");
+}
+
+TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
+  Rig rig(quiet());
+  for (const std::string_view name : {"a", "b", "c"}) {
+    json::object made = named(name);
+    made["metadata"].as_object()["labels"] = json::object{{"odd", name == "b" ? "no" : "yes"}};
+    rig.post(std::string(maps), made);
+  }
+  const std::string query = std::string(maps) + "?limit=1&labelSelector=odd%3Dyes";
+  const json::object first = rig.get(query);
+  EXPECT_EQ(names_of(first), (Names{"a"}));
+  EXPECT_EQ(sync::dig(first, {"metadata", "remainingItemCount"}), nullptr);
+  const json::object second = rig.get(query + "&continue=" + text(first, {"metadata", "continue"}));
+  EXPECT_EQ(names_of(second), (Names{"c"}));
+}
+
+TEST(ApiServer, KeepsWhatItHasAcrossARestart) {
+  Rig rig(quiet());
+  const json::object made = rig.post(std::string(maps), named("a"));
+  rig.restart();
+  EXPECT_EQ(rig.get(std::string(maps) + "/a"), made);
+  const json::object next = rig.post(std::string(maps), named("b"));
+  EXPECT_GT(*parse_int<int>(sync::version_of(next)), *parse_int<int>(sync::version_of(made)));
+}
+
+TEST(ApiServer, WritesNothingThatIsNotNews) {
+  Rig rig(quiet());
+  const json::object made = rig.post(std::string(maps), named("a"));
+  EXPECT_EQ(rig.put(std::string(maps) + "/a", made), made);
+  EXPECT_EQ(rig.patch(std::string(maps) + "/a", {}), made);
+}
+
+TEST(ApiServer, ADryRunChangesNothing) {
+  Rig rig(quiet());
+  const json::object made = rig.post(std::string(maps), named("a"));
+  const json::object changed =
+      rig.patch(std::string(maps) + "/a?dryRun=All", {{"data", json::object{{"k", "v"}}}});
+  EXPECT_EQ(text(changed, {"data", "k"}), "v");
+  rig.remove(std::string(maps) + "/a?dryRun=All");
+  rig.remove(std::string(maps) + "/a", R"({"dryRun":["All"]})");
+  EXPECT_EQ(rig.get(std::string(maps) + "/a"), made);
+  EXPECT_EQ(rig.ask({.target = std::string(maps) + "?dryRun=Some"}).status, 400);
+}
+
+TEST(ApiServer, FinalizersHoldADeletion) {
+  Rig rig(quiet());
+  json::object held = named("a");
+  held["metadata"].as_object()["finalizers"] = json::array({"lab/hold"});
+  rig.post(std::string(maps), held);
+  const json::object going = rig.remove(std::string(maps) + "/a");
+  EXPECT_EQ(text(going, {"metadata", "deletionTimestamp"}), "2026-11-21T01:23:14Z");
+  EXPECT_EQ(rig.ask({.target = std::string(maps) + "/a"}).status, 200);
+  rig.patch(std::string(maps) + "/a", {{"metadata", json::object{{"finalizers", nullptr}}}});
+  EXPECT_EQ(rig.ask({.target = std::string(maps) + "/a"}).status, 404);
+}
+
+TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
+  Rig rig;
+  rig.post("/api/v1/namespaces", named("t"));
+  rig.advance(1s);
+  rig.post("/api/v1/namespaces/t/configmaps", named("a"));
+  rig.post("/api/v1/namespaces/t/pods", pod_named("p"));
+  EXPECT_EQ(rig.ask({.target = "/api/v1/namespaces/t/serviceaccounts/default"}).status, 200);
+  const json::object going = rig.remove("/api/v1/namespaces/t");
+  EXPECT_EQ(text(going, {"status", "phase"}), "Terminating");
+  const Told refused = rig.ask({.method = "POST",
+                                .target = "/api/v1/namespaces/t/configmaps",
+                                .body = json::serialize(named("late"))});
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(text(refused.object(), {"message"}),
+            "configmaps \"late\" is forbidden: unable to create new content in namespace t because "
+            "it is being terminated");
+  rig.advance(1s);
+  EXPECT_EQ(rig.ask({.target = "/api/v1/namespaces/t"}).status, 404);
+  EXPECT_EQ(names_of(rig.get("/api/v1/namespaces/t/configmaps")), Names{});
+}
+
+TEST(ApiServer, LeasesAreMadeByAPutAndNeedTheirVersion) {
+  Rig rig(quiet());
+  const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
+  const Told made =
+      rig.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
+  EXPECT_EQ(made.status, 201);
+  const Told blind =
+      rig.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
+  EXPECT_EQ(blind.status, 422);
+  EXPECT_EQ(text(blind.object(), {"message"}),
+            "Lease.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: "
+            "0x0: must be specified for an update");
+}
+
+TEST(ApiServer, DeletesACollectionBySelector) {
+  Rig rig(quiet());
+  for (const std::string_view name : {"a", "b"}) rig.post(std::string(maps), named(name));
+  const Told told = rig.ask(
+      {.method = "DELETE", .target = std::string(maps) + "?fieldSelector=metadata.name%3Da"});
+  EXPECT_EQ(told.status, 200);
+  EXPECT_EQ(names_of(rig.get(std::string(maps))), (Names{"b"}));
+}
+
+TEST(ApiServer, BothVersionsShowTheSameObject) {
+  Rig rig(quiet());
+  json::object budget = named("b");
+  budget["spec"] = json::parse(R"({"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}})");
+  const std::string old_path = "/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets";
+  const std::string new_path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  json::object made = rig.post(new_path, budget);
+  EXPECT_EQ(text(made, {"apiVersion"}), "policy/v1");
+  json::object seen = rig.get(old_path + "/b");
+  EXPECT_EQ(text(seen, {"apiVersion"}), "policy/v1beta1");
+  seen["apiVersion"] = "policy/v1";
+  EXPECT_EQ(seen, made);
+  EXPECT_EQ(names_of(rig.get(old_path)), (Names{"b"}));
+}
+
+TEST(ApiServer, IssuesTokensAndKnowsThemAgain) {
+  Rig rig(quiet());
+  rig.post("/api/v1/namespaces/default/serviceaccounts", named("robot"));
+  const json::object issued = rig.post("/api/v1/namespaces/default/serviceaccounts/robot/token",
+                                       {{"spec", json::object{{"expirationSeconds", 1200}}}});
+  EXPECT_EQ(text(issued, {"status", "expirationTimestamp"}), "2026-11-21T01:43:14Z");
+  const std::string token = text(issued, {"status", "token"});
+  EXPECT_EQ(split(token, '.').size(), 3u);
+  const json::object review = rig.post("/apis/authentication.k8s.io/v1/tokenreviews",
+                                       {{"spec", json::object{{"token", token}}}});
+  EXPECT_EQ(text(review, {"status", "user", "username"}), "system:serviceaccount:default:robot");
+  const Told brief = rig.ask({.method = "POST",
+                              .target = "/api/v1/namespaces/default/serviceaccounts/robot/token",
+                              .body = R"({"spec":{"expirationSeconds":5}})"});
+  EXPECT_EQ(brief.status, 422);
+}
+
+TEST(ApiServer, EventsExpire) {
+  Rig rig(quiet());
+  json::object event = named("e");
+  event["involvedObject"] = json::object{{"namespace", "default"}};
+  rig.post("/api/v1/namespaces/default/events", event);
+  rig.advance(59min);
+  EXPECT_EQ(names_of(rig.get("/api/v1/events")), (Names{"e"}));
+  rig.advance(2min);
+  EXPECT_EQ(names_of(rig.get("/api/v1/events")), Names{});
+}
+
+TEST(ApiServer, RefusesTooMuch) {
+  Rig rig(quiet());
+  const Told told = rig.ask({.method = "POST",
+                             .target = std::string(maps),
+                             .body = std::string(lab::body_bytes_max + 1, ' ')});
+  EXPECT_EQ(told.status, 413);
+  EXPECT_EQ(text(told.object(), {"reason"}), "RequestEntityTooLarge");
+}
+
+TEST(ApiServer, WarnsOfFieldsThatItDoesNotKnow) {
+  Rig rig(quiet());
+  json::object pod = pod_named("p");
+  pod["spec"].as_object()["contaners"] = 1;
+  const Told told =
+      rig.ask({.method = "POST", .target = std::string(pods), .body = json::serialize(pod)});
+  EXPECT_EQ(told.status, 201);
+  EXPECT_EQ(told.headers.get("Warning"), R"(299 - "unknown field \"spec.contaners\"")");
+  const Told strict = rig.ask({.method = "POST",
+                               .target = std::string(pods) + "?fieldValidation=Strict",
+                               .body = json::serialize(pod)});
+  EXPECT_EQ(strict.status, 400);
+}
+
+TEST(ApiServer, RefusesBrokenRequests) {
+  Rig rig(quiet());
+  const std::pair<Asked, int> cases[] = {
+      {{.target = "/api/v1/pods/../nodes"}, 400},
+      {{.target = "/api/v1/nodes?labelSelector=%zz"}, 400},
+      {{.method = "POST", .target = "/api/v1/pods", .body = "{}"}, 405},
+      {{.method = "POST", .target = "/api/v1/namespaces", .body = "[]"}, 400},
+      {{.method = "POST", .target = "/api/v1/namespaces", .body = "null"}, 400},
+      {{.method = "PATCH",
+        .target = "/api/v1/namespaces/default",
+        .body = "7",
+        .content_type = "application/merge-patch+json"},
+       400},
+      {{.method = "DELETE", .target = "/api/v1/services"}, 405},
+      {{.target = "/api/v1/nodes/n/proxy"}, 404},
+      {{.target = "/apis/apps/v1/namespaces/default/deployments/d/scale"}, 404},
+      {{.method = "PUT", .target = "/api/v1/namespaces/default/pods/p/status", .body = "{}"}, 404},
+      {{.target = "/api/v1/nodes?includeObject=Some"}, 400},
+      {{.target = "/api/v1/nodes?fieldValidation=Some"}, 400},
+      {{.target = "/no/such/path"}, 404},
+  };
+  for (const auto& [asked, status] : cases) {
+    EXPECT_EQ(rig.ask(asked).status, status) << asked.method << " " << asked.target;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,95 @@
+#include "agent/client/kubeconfig.h"
+
+#include <fstream>
+
+#include "platform/text.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent {
+namespace {
+
+class Kubeconfig : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(scratch.path() / name) << text;
+  }
+  [[nodiscard]] Result<ClusterAccess> read(const std::string& text,
+                                           std::string_view context = {}) const {
+    write("config", text);
+    return read_kubeconfig(file, context);
+  }
+
+  const test::ScratchDir scratch;
+  const std::string file = scratch.path() / "config";
+};
+
+std::string config(const std::string& cluster, const std::string& user) {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: one\n"
+         "contexts:\n- name: one\n  context: {cluster: c, user: u, namespace: ns}\n"
+         "- name: bare\n  context: {cluster: c}\n- name: lost\n  context: {cluster: gone}\n"
+         "clusters:\n- name: c\n  cluster: " +
+         cluster + "\nusers:\n- name: u\n  user: " + user + "\n";
+}
+
+TEST_F(Kubeconfig, FilesDataAndTokens) {
+  write("ca.pem", "CA");
+  write("tls.crt", "CERT");
+  const auto access =
+      read(config("{server: 'https://example.org/k8s/', certificate-authority: ca.pem, "
+                  "tls-server-name: inner.example}",
+                  "{token: t, tokenFile: token, client-certificate: tls.crt, "
+                  "client-key-data: " +
+                      base64_encode("KEY") + "}"));
+  ASSERT_TRUE(access) << access.error().what;
+  EXPECT_TRUE(access->tls);
+  EXPECT_EQ(access->server, (net::HostPort{"example.org", 443}));
+  EXPECT_EQ(access->path_prefix, "/k8s");
+  EXPECT_EQ(access->namespace_name, "ns");
+  EXPECT_EQ(access->tls_settings.ca_pem, "CA");
+  EXPECT_EQ(access->tls_settings.identity.certificate_pem, "CERT");
+  EXPECT_EQ(access->tls_settings.identity.key_pem, "KEY");
+  EXPECT_EQ(access->tls_settings.server_name, "inner.example");
+  EXPECT_FALSE(access->tls_settings.insecure);
+  EXPECT_EQ(access->token, "t");
+  EXPECT_EQ(access->token_file, scratch.path() / "token");
+  EXPECT_EQ(access->endpoint().error().code, Errc::invalid) << "CA is no certificate";
+}
+
+TEST_F(Kubeconfig, TheContextCanBeChosen) {
+  const std::string text = config("{server: 'http://[::1]:8080'}", "{token: t}");
+  const auto access = read(text, "bare");
+  ASSERT_TRUE(access);
+  EXPECT_FALSE(access->tls);
+  EXPECT_EQ(access->server, (net::HostPort{"::1", 8080}));
+  EXPECT_EQ(access->token, "");
+  EXPECT_TRUE(access->endpoint().has_value());
+}
+
+TEST_F(Kubeconfig, MistakesAreNamed) {
+  const std::string good = "{server: 'https://h:1'}";
+  const std::pair<Result<ClusterAccess>, std::string> rows[] = {
+      {read(config("{server: h}", "{}")), file + ": server \"h\" is neither http:// nor https://"},
+      {read(config("{server: 'http://h:x'}", "{}")),
+       file + ": server \"http://h:x\": not HOST:PORT: \"h:x\""},
+      {read(config(good, "{}"), "two"), file + ": no \"two\" in contexts"},
+      {read(config(good, "{}"), "lost"), file + ": no \"gone\" in clusters"},
+      {read(config(good, "{exec: {}}")), file + ": user: exec is not supported"},
+      {read(config(good, "{client-key-data: S0VZ}")),
+       file + ": user: client-certificate and client-key go together"},
+      {read(config("{server: 'https://h:1', certificate-authority-data: '*'}", "{}")),
+       file + ": certificate-authority-data: illegal base64 data"},
+      {read("- a\n"), file + ": not a kubeconfig"},
+  };
+  for (const auto& [access, message] : rows) {
+    ASSERT_FALSE(access) << message;
+    EXPECT_EQ(access.error().what, message);
+    EXPECT_EQ(access.error().code, Errc::invalid);
+  }
+  EXPECT_EQ(read("a: [").error().code, Errc::invalid);
+  EXPECT_EQ(read_kubeconfig("/no/such").error().code, Errc::not_found);
+  EXPECT_EQ(read(config("{server: 'https://h', certificate-authority: gone}", "{}")).error().code,
+            Errc::not_found);
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,227 @@
+// The shell around the reflector, against a server that follows a script.
+
+#include "agent/client/list_watch.h"
+
+#include <deque>
+
+#include "platform/loop/event.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+#include "test/support/run.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
+
+// Gives its pieces one by one; then it ends, breaks, or stays silent.
+class Pieces final : public http::BodyStream {
+ public:
+  enum class End : std::uint8_t { ends, breaks, waits };
+
+  Pieces(asio::any_io_executor executor, std::deque<std::string> pieces, End end)
+      : pieces_(std::move(pieces)), end_(end), changed_(std::move(executor)) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    std::string piece;
+    while (pieces_.empty() && end_ == End::waits && !cancelled_) co_await changed_.wait();
+    if (cancelled_) co_return fail(Errc::cancelled, "cancelled");
+    if (pieces_.empty() && end_ == End::breaks) co_return fail(Errc::unavailable, "broke");
+    if (pieces_.empty()) co_return piece;
+    piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    co_return piece;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::deque<std::string> pieces_;
+  End end_;
+  bool cancelled_ = false;
+  loop::Event changed_;
+};
+
+struct Script final : ListWatchSource {
+  explicit Script(asio::any_io_executor where) : executor(where), changed(where) {}
+
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
+    // How long a watch may last is chosen at random.
+    const std::size_t random = request.target.find("&timeoutSeconds=");
+    asked.push_back((streamed ? "watch " : "list ") + request.target.substr(0, random));
+    changed.notify_all();
+    while (answers.empty()) co_await changed.wait();
+    auto answer = std::move(answers.front());
+    answers.pop_front();
+    co_return answer;
+  }
+
+  void list(const std::string& version, const std::string& items, const std::string& more = "") {
+    answers.push_back(http::Response{
+        .body = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":")" + version +
+                R"(","continue":")" + more + R"("},"items":[)" + items + "]}"});
+  }
+  void watch(std::deque<std::string> pieces, Pieces::End end) {
+    http::Response response;
+    response.stream = std::make_shared<Pieces>(executor, std::move(pieces), end);
+    answers.push_back(std::move(response));
+  }
+  asio::awaitable<bool> wait_until_asked(std::size_t count) {
+    const MonoTime deadline = in(10s);
+    while (asked.size() < count) {
+      const bool notified = co_await changed.wait_until(deadline);
+      if (!notified) co_return false;
+    }
+    co_return true;
+  }
+
+  asio::any_io_executor executor;
+  std::deque<Result<http::Response>> answers;
+  Lines asked;
+  loop::Event changed;
+};
+
+struct Notes final : ListWatchSink {
+  void replace(std::vector<std::string> items, const std::string& version,
+               const sync::ListHead& head) override {
+    std::string line = "replace " + version + " " + head.kind;
+    for (const std::string& item : items) line += " " + item;
+    lines.push_back(line);
+  }
+  void apply(const sync::WatchEvent& event) override {
+    lines.push_back(std::string(to_string(event.type)) + " " + event.object);
+  }
+  void bookmark(const std::string& version) override { lines.push_back("bookmark " + version); }
+  Lines lines;
+};
+
+std::string pod(const std::string& version) {
+  return R"({"metadata":{"name":"a","resourceVersion":")" + version + R"("}})";
+}
+std::string event(const std::string& type, const std::string& object) {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+}
+
+// A run that ends once as many requests were made.
+struct Bench {
+  explicit Bench(asio::io_context& context)
+      : script(context.get_executor()), tasks(context.get_executor()) {}
+
+  void start() {
+    ListWatchTarget target{.path = "/api/v1/pods",
+                           .label_selector = "a=b",
+                           .field_selector = "spec.nodeName=n",
+                           .resume_from = resume_from};
+    target.reflector.first_list_version = "";
+    target.reflector.short_watch = 0s;
+    target.reflector.backoff = {.initial = 1ms, .most = 2ms};
+    tasks.spawn("list-watch", run_list_watch(target, script, notes, clock, random));
+  }
+  asio::awaitable<void> run_until_asked(std::size_t count) {
+    start();
+    const bool asked = co_await script.wait_until_asked(count);
+    EXPECT_TRUE(asked);
+    tasks.cancel();
+    co_await tasks.join();
+  }
+
+  std::string resume_from;
+  SystemClock clock;
+  Random random{1};
+  Script script;
+  Notes notes;
+  loop::Tasks tasks;
+};
+
+const std::string selectors = "labelSelector=a%3Db&fieldSelector=spec.nodeName%3Dn";
+const std::string list_target = "list /api/v1/pods?limit=500";
+const std::string watch_target = "watch /api/v1/pods?watch=true&allowWatchBookmarks=true";
+
+TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.script.list("7", pod("3"), "more");
+    bench.script.list("7", pod("5"));
+    const std::string all = event("ADDED", pod("8")) + event("MODIFIED", pod("9")) +
+                            event("BOOKMARK", pod("12")) + event("DELETED", pod("13"));
+    // Cut anywhere: frames are not pieces.
+    std::deque<std::string> pieces;
+    for (std::size_t at = 0; at < all.size(); at += 50) pieces.push_back(all.substr(at, 50));
+    bench.script.watch(pieces, Pieces::End::ends);
+    co_await bench.run_until_asked(4);
+    EXPECT_EQ(bench.script.asked[0].substr(0, list_target.size()), list_target);
+    EXPECT_NE(bench.script.asked[0].find(selectors), std::string::npos) << bench.script.asked[0];
+    EXPECT_NE(bench.script.asked[1].find("continue=more"), std::string::npos);
+    EXPECT_NE(bench.script.asked[2].find("resourceVersion=7"), std::string::npos);
+    EXPECT_EQ(bench.script.asked[2].substr(0, watch_target.size()), watch_target);
+    EXPECT_NE(bench.script.asked[3].find("resourceVersion=13"), std::string::npos)
+        << "it ended well: watched again from where it was";
+    EXPECT_EQ(bench.notes.lines,
+              (Lines{"replace 7 PodList " + pod("3") + " " + pod("5"), "ADDED " + pod("8"),
+                     "MODIFIED " + pod("9"), "bookmark 12", "DELETED " + pod("13")}));
+  });
+}
+
+TEST(ListWatch, AListThatWasNeverCompleteIsNeverTold) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    auto& answers = bench.script.answers;
+    answers.push_back(fail(Errc::unavailable, "refused"));
+    answers.push_back(http::Response{.status = 500, .body = "no"});
+    answers.push_back(http::Response{.status = 200, .body = R"({"kind":"PodList","metadata":{}})"});
+    answers.push_back(http::Response{.status = 200, .body = R"({"kind":"PodList","items":[)"});
+    bench.script.list("7", pod("3"), "more");
+    answers.push_back(fail(Errc::timeout, "late"));
+    co_await bench.run_until_asked(7);
+    EXPECT_EQ(bench.notes.lines, Lines{});
+    for (const std::string& asked : bench.script.asked) EXPECT_TRUE(asked.starts_with("list "));
+  });
+}
+
+TEST(ListWatch, AWatchThatBreaksGoesOnAndOneThatIsGoneListsAgain) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.script.list("7", "");
+    bench.script.watch({event("ADDED", pod("8"))}, Pieces::End::breaks);
+    bench.script.watch({event("ERROR", R"({"kind":"Status","status":"Failure","code":410,)"
+                                       R"("reason":"Expired","message":"old"})"),
+                        event("ADDED", pod("99"))},
+                       Pieces::End::waits);
+    bench.script.list("20", "");
+    bench.script.watch({"nonsense\n"}, Pieces::End::waits);
+    co_await bench.run_until_asked(6);
+    const auto& asked = bench.script.asked;
+    EXPECT_NE(asked[2].find("watch=true"), std::string::npos);
+    EXPECT_NE(asked[2].find("resourceVersion=8"), std::string::npos) << asked[2];
+    EXPECT_TRUE(asked[3].starts_with("list ")) << asked[3];
+    EXPECT_NE(asked[4].find("resourceVersion=20"), std::string::npos) << asked[4];
+    EXPECT_TRUE(asked[5].starts_with("list ")) << "what can't be read may be anything";
+    EXPECT_EQ(bench.notes.lines,
+              (Lines{"replace 7 PodList", "ADDED " + pod("8"), "replace 20 PodList"}));
+  });
+}
+
+TEST(ListWatch, ResumesWithoutAList) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.resume_from = "41";
+    bench.script.watch({event("MODIFIED", pod("42"))}, Pieces::End::waits);
+    bench.start();
+    for (int i = 0; i < 1000 && bench.notes.lines.empty(); ++i) {
+      co_await loop::sleep_until(in(1ms));
+    }
+    EXPECT_NE(bench.script.asked[0].find("resourceVersion=41"), std::string::npos);
+    EXPECT_EQ(bench.script.asked.size(), 1u);
+    EXPECT_EQ(bench.notes.lines, Lines{"MODIFIED " + pod("42")});
+    bench.tasks.cancel();
+    co_await bench.tasks.join();
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

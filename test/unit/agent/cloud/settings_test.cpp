@@ -1,0 +1,92 @@
+#include "agent/cloud/settings.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+namespace lifecycle = sync::lifecycle;
+
+// Parses flags as main() does, then plans.
+Result<CloudPlan> plan(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "holdfast-cloud");
+  CloudSettings settings;
+  config::Options options("holdfast-cloud", "");
+  add_options(options, settings);
+  const auto parsed = options.parse(static_cast<int>(flags.size()), flags.data());
+  if (!parsed) return fail(parsed.error());
+  return plan_of(settings);
+}
+
+TEST(CloudSettings, DefaultsAreUpstreams) {
+  const auto found = plan({});
+  ASSERT_TRUE(found);
+  const lifecycle::Options rules;
+  EXPECT_EQ(found->rules.monitor_period, 5s);
+  EXPECT_EQ(found->rules.monitor_grace, 50s);
+  EXPECT_EQ(found->rules.startup_grace, 60s);
+  EXPECT_EQ(found->rules.pod_eviction_timeout, 5min);
+  EXPECT_EQ(found->rules.eviction_rate, 0.1F);
+  EXPECT_EQ(found->rules.secondary_eviction_rate, 0.01F);
+  EXPECT_EQ(found->rules.large_cluster_size, 50u);
+  EXPECT_EQ(found->rules.unhealthy_zone_threshold, 0.55F);
+  EXPECT_TRUE(found->rules.taint_based_evictions);
+  EXPECT_EQ(found->rules.autonomy, lifecycle::AutonomyMode::withhold);
+  EXPECT_TRUE(found->parts.node_lifecycle && found->parts.taint_eviction);
+}
+
+TEST(CloudSettings, FlagsReachTheRules) {
+  const auto found =
+      plan({"--node-monitor-grace-period=8s", "--node-monitor-period=1s", "--node-eviction-rate=2",
+            "--enable-taint-manager=false", "--autonomy-mode=openyurt",
+            "--feature-gates=LegacyNodeRoleBehavior=true,NodeLease=false",
+            "--controllers=*,-taint-eviction-controller"});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rules.monitor_grace, 8s);
+  EXPECT_EQ(found->rules.monitor_period, 1s);
+  EXPECT_EQ(found->rules.eviction_rate, 2.0F);
+  EXPECT_FALSE(found->rules.taint_based_evictions);
+  EXPECT_EQ(found->rules.autonomy, lifecycle::AutonomyMode::openyurt);
+  EXPECT_TRUE(found->rules.legacy_node_role);
+  EXPECT_FALSE(found->rules.node_leases);
+  EXPECT_TRUE(found->parts.node_lifecycle);
+  EXPECT_FALSE(found->parts.taint_eviction);
+}
+
+TEST(CloudSettings, OneControllerTakesTheOtherWithIt) {
+  const auto found = plan({"--controllers=node-lifecycle"});
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->parts.taint_eviction);
+  EXPECT_FALSE(plan(
+      {"--controllers=*,-nodelifecycle", "--feature-gates=SeparateTaintEvictionController=false"}));
+}
+
+TEST(CloudSettings, ContradictionsAreRefusedByName) {
+  const struct {
+    std::vector<const char*> flags;
+    std::string named;
+  } rows[] = {
+      {{"--node-eviction-rate=-1"}, "--node-eviction-rate"},
+      {{"--node-eviction-rate=nan"}, "node-eviction-rate"},
+      {{"--secondary-node-eviction-rate=1"}, "--secondary-node-eviction-rate"},
+      {{"--node-monitor-period=0s"}, "--node-monitor-period"},
+      {{"--node-monitor-grace-period=4s"}, "--node-monitor-grace-period"},
+      {{"--node-monitor-grace-period=soon"}, "node-monitor-grace-period"},
+      {{"--unhealthy-zone-threshold=1.5"}, "--unhealthy-zone-threshold"},
+      {{"--large-cluster-size-threshold=-1"}, "--large-cluster-size-threshold"},
+      {{"--autonomy-mode=maybe"}, "--autonomy-mode"},
+      {{"--controllers=scheduler"}, "scheduler"},
+      {{"--controllers=-node-lifecycle"}, "--controllers"},
+      {{"--feature-gates=Wings=true"}, "Wings"},
+      {{"--feature-gates=NodeLease=yes"}, "NodeLease"},
+      {{"--concurrent-node-updates=0"}, "--concurrent-node-updates"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.flags.front());
+    const auto found = plan(row.flags);
+    ASSERT_FALSE(found);
+    EXPECT_NE(found.error().what.find(row.named), std::string::npos) << found.error().what;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,189 @@
+// Each promise holds in a good run, and is broken by the one thing that must break it.
+
+#include "agent/lab/demo/checks.h"
+
+#include <functional>
+
+#include "test/unit/agent/demo/good_run.h"
+
+namespace holdfast::demo {
+namespace {
+
+using Check = Verdict (*)(const History&, const Cast&);
+
+TEST(DemoChecks, AGoodRunHoldsEveryPromise) {
+  std::vector<Verdict> broken = judge(good_run(), good_cast());
+  EXPECT_EQ(broken.size(), 12u);
+  std::erase_if(broken, [](const Verdict& verdict) { return verdict.held; });
+  EXPECT_EQ(broken, std::vector<Verdict>());
+}
+
+TEST(DemoChecks, ARunThatSawNothingHoldsNone) {
+  std::vector<std::string> held;
+  for (const Verdict& verdict : judge(History(), good_cast())) {
+    if (verdict.held) held.push_back(verdict.promise);
+  }
+  EXPECT_EQ(held,
+            std::vector<std::string>{"Every program ends in order, and nothing is left running"});
+}
+
+struct Spoiled {
+  std::string name;
+  Check check;
+  std::function<void(History&)> spoil;
+  std::string detail;  // what the verdict says then
+};
+
+class DemoChecksSpoiled : public testing::TestWithParam<Spoiled> {};
+
+TEST_P(DemoChecksSpoiled, IsNoticed) {
+  History history = good_run();
+  GetParam().spoil(history);
+  const Verdict verdict = GetParam().check(history, good_cast());
+  EXPECT_FALSE(verdict.held);
+  EXPECT_EQ(verdict.detail, GetParam().detail);
+}
+
+PodSeen last_of(const History& history, const std::string& uid) {
+  PodSeen last;
+  for (const PodSeen& pod : history.pods) {
+    if (pod.uid == uid) last = pod;
+  }
+  return last;
+}
+
+// The pod's next state, at `when`.
+PodSeen then(const History& history, const std::string& uid, int when) {
+  PodSeen pod = last_of(history, uid);
+  pod.at = at(when);
+  return pod;
+}
+
+const Spoiled spoiled[] = {
+    {"a_kept_pod_is_deleted", check_pods_kept,
+     [](History& history) {
+       PodSeen pod = then(history, "a2", 20);
+       pod.deleting = true;
+       history.pods.push_back(pod);
+     },
+     "web-a2 was deleted at 20.0 s"},
+    {"a_kept_pod_is_restarted", check_pods_kept,
+     [](History& history) {
+       PodSeen pod = then(history, "a2", 20);
+       pod.restarts = 1;
+       history.pods.push_back(pod);
+     },
+     "web-a2 was restarted"},
+    {"a_kept_process_ends", check_pods_kept,
+     [](History& history) { history.processes[1].ended = at(25); }, "process 12 ended at 25.0 s"},
+    {"even_the_killed_pod_may_not_be_deleted", check_pods_kept,
+     [](History& history) {
+       PodSeen pod = then(history, "a1", 36);
+       pod.gone = true;
+       history.pods.push_back(pod);
+     },
+     "web-a1 was deleted at 36.0 s"},
+    {"no_process_was_seen", check_pods_kept, [](History& history) { history.processes.clear(); },
+     "no process was seen there"},
+    {"the_killed_pod_stays_dead", check_killed_pod_back,
+     [](History& history) { history.processes.erase(history.processes.begin() + 4); },
+     "it ended 1 times and came back never before the link did"},
+    {"the_killed_pod_waits_for_the_link", check_killed_pod_back,
+     [](History& history) { history.processes[4].began = at(31); },
+     "it ended 1 times and came back never before the link did"},
+    {"the_connected_node_is_disturbed", check_connected_undisturbed,
+     [](History& history) { history.processes[3].ended = at(11); }, "process 14 ended at 11.0 s"},
+    {"the_autonomous_node_is_to_evict", check_autonomous_shown,
+     [](History& history) {
+       history.nodes.push_back(
+           {at(18), "edge-a", "Unknown", {"node.kubernetes.io/unreachable:NoExecute"}});
+     },
+     "it had the taint node.kubernetes.io/unreachable:NoExecute"},
+    {"the_outage_is_not_shown", check_autonomous_shown,
+     [](History& history) {
+       std::erase_if(history.nodes, [](const NodeSeen& node) { return node.ready == "Unknown"; });
+     },
+     "it was never shown Unknown with a NoSchedule taint"},
+    {"nobody_is_evicted", check_evicted_and_replaced,
+     [](History& history) {
+       for (PodSeen& pod : history.pods) pod.deleting = false;
+     },
+     "web-b1 was not evicted"},
+    {"nothing_replaces_the_evicted", check_evicted_and_replaced,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) { return pod.uid == "c2"; });
+     },
+     "0 new pods for 1"},
+    {"the_replacement_is_late", check_evicted_and_replaced,
+     [](History& history) {
+       for (PodSeen& pod : history.pods) {
+         if (pod.uid == "c2") pod.at = at(45);
+       }
+     },
+     "it took 35.0 s"},
+    {"a_stale_copy_runs_on", check_stale_copies_stop,
+     [](History& history) { history.processes[2].ended = std::nullopt; },
+     "process 13 still ran at the end"},
+    {"a_stale_copy_is_stopped_by_the_outage", check_stale_copies_stop,
+     [](History& history) { history.processes[2].ended = at(20); },
+     "process 13 ended before it should"},
+    {"a_stale_pod_stays", check_stale_copies_stop,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) { return pod.gone; });
+     },
+     "web-b1 is still there"},
+    {"an_incomplete_list_is_empty", check_no_empty_answers,
+     [](History& history) { history.answers[0].status = 200; },
+     "edge-a /nothing answered 200 without the list"},
+    {"an_incomplete_list_is_not_found", check_no_empty_answers,
+     [](History& history) { history.answers[0].status = 404; },
+     "edge-a /nothing answered 404 for what it never saw"},
+    {"pods_are_missing", check_no_empty_answers,
+     [](History& history) { history.answers[1].items = 0; },
+     "edge-a /api/v1/pods answered 0 of 2 pods"},
+    {"a_node_was_never_asked", check_no_empty_answers,
+     [](History& history) { history.answers[4].status = 0; },
+     "edge-c was never asked for what it cannot know"},
+    {"a_lease_stands_still", check_leases_grow,
+     [](History& history) { history.leases[1].renewed = history.leases[0].renewed; },
+     "edge-a: 1970-01-01T00:00:01.000000Z after 1970-01-01T00:00:01.000000Z"},
+    {"a_lease_is_never_renewed", check_leases_grow,
+     [](History& history) { history.leases.pop_back(); }, "edge-c renewed its lease 1 times"},
+    {"a_version_goes_back", check_versions_grow,
+     [](History& history) { history.versions[1].version = 9; },
+     "edge-a /api/v1/pods saw 9 after 10"},
+    {"nobody_watched", check_versions_grow, [](History& history) { history.versions.resize(4); },
+     "nobody watched through edge-c"},
+    {"a_write_has_no_outcome", check_journal, [](History& history) { history.journal.pop_back(); },
+     "edge-a: write 7 was accepted 1 times and ended 0 times"},
+    {"a_write_is_applied_twice", check_journal,
+     [](History& history) { history.journal.push_back(history.journal.back()); },
+     "edge-a: write 7 was accepted 1 times and ended 2 times"},
+    {"nothing_was_journalled", check_journal, [](History& history) { history.journal.clear(); },
+     "edge-a has journalled no write during the outage"},
+    {"a_node_stays_tainted", check_whole_again,
+     [](History& history) { history.nodes.back().taints = {"a:NoSchedule"}; }, "edge-b is tainted"},
+    {"a_write_waits_for_ever", check_whole_again,
+     [](History& history) { history.links.back().outbox = 1; }, "edge-a has unsent writes"},
+    {"a_replica_is_missing", check_whole_again,
+     [](History& history) { history.replicas.back().ready = 3; }, "3 of 4 replicas are ready"},
+    {"an_agent_crashes_at_its_end", check_nothing_left,
+     [](History& history) { history.bad_ends = {"edge-a ended by signal 6"}; },
+     "edge-a ended by signal 6"},
+    {"a_process_is_left", check_nothing_left,
+     [](History& history) { history.left_running = {4711}; }, "process 4711 is still there"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(DemoChecks, AVersionMayGoBackWithARelist) {
+  History history = good_run();
+  history.versions.push_back({at(20), "edge-a /api/v1/pods", true, 5});
+  const Verdict verdict = check_versions_grow(history, good_cast());
+  EXPECT_TRUE(verdict.held);
+  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was said 0 times");
+}
+
+}  // namespace
+}  // namespace holdfast::demo

@@ -1,0 +1,91 @@
+#include "test/unit/agent/demo/good_run.h"
+
+namespace holdfast::demo {
+namespace {
+
+constexpr const char* unreachable_no_schedule = "node.kubernetes.io/unreachable:NoSchedule";
+constexpr const char* unreachable_no_execute = "node.kubernetes.io/unreachable:NoExecute";
+
+PodSeen pod(int when, const std::string& uid, const std::string& node) {
+  return {.at = at(when),
+          .uid = uid,
+          .name = "web-" + uid,
+          .owner = "ReplicaSet",
+          .node = node,
+          .ready = true};
+}
+
+void add_pods(History& history) {
+  for (const char* name : {"a1", "a2", "b1", "c1"}) {
+    history.pods.push_back(pod(5, name, std::string("edge-") + name[0]));
+  }
+  PodSeen evicted = pod(20, "b1", "edge-b");
+  evicted.ready = false;
+  evicted.deleting = true;
+  history.pods.push_back(evicted);
+  history.pods.push_back(pod(22, "c2", "edge-c"));
+  PodSeen restarted = pod(33, "a1", "edge-a");
+  restarted.restarts = 1;
+  history.pods.push_back(restarted);
+  evicted.gone = true;
+  evicted.at = at(35);
+  history.pods.push_back(evicted);
+}
+
+void add_processes(History& history) {
+  history.processes = {
+      {.uid = "a1", .node = "edge-a", .pid = 11, .began = at(5), .ended = at(14)},
+      {.uid = "a2", .node = "edge-a", .pid = 12, .began = at(5)},
+      {.uid = "b1", .node = "edge-b", .pid = 13, .began = at(5), .ended = at(34)},
+      {.uid = "c1", .node = "edge-c", .pid = 14, .began = at(5)},
+      {.uid = "a1", .node = "edge-a", .pid = 15, .began = at(15)},
+      {.uid = "c2", .node = "edge-c", .pid = 16, .began = at(21)},
+  };
+}
+
+void add_node(History& history, const std::string& node) {
+  history.links.push_back({at(1), node, "connected", 0});
+  history.nodes.push_back({at(1), node, "True", {}});
+  const WallTime wall{};
+  history.leases.push_back({at(1), node, wall + at(1), "1"});
+  history.leases.push_back({at(2), node, wall + at(2), "2"});
+  history.answers.push_back({.node = node, .path = "/nothing", .incomplete = true, .status = 503});
+  history.answers.push_back(
+      {.node = node, .path = "/api/v1/pods", .status = 200, .items = 2, .known = 2});
+  history.versions.push_back({at(1), node + " /api/v1/pods", true, 10});
+  history.versions.push_back({at(2), node + " /api/v1/pods", false, 12});
+}
+
+}  // namespace
+
+History good_run() {
+  History history;
+  history.marks = {{at(8), Deed::steady},        {at(10), Deed::cut},
+                   {at(12), Deed::agent_killed}, {at(13), Deed::agent_back},
+                   {at(14), Deed::pod_killed},   {at(30), Deed::restored},
+                   {at(40), Deed::ended}};
+  for (const std::string& node : Cast().nodes()) add_node(history, node);
+  history.nodes.push_back({at(17), "edge-a", "Unknown", {unreachable_no_schedule}});
+  history.nodes.push_back(
+      {at(17), "edge-b", "Unknown", {unreachable_no_schedule, unreachable_no_execute}});
+  history.nodes.push_back({at(33), "edge-a", "True", {}});
+  history.nodes.push_back({at(33), "edge-b", "True", {}});
+  history.links.push_back({at(12), "edge-a", "offline", 3});
+  history.links.push_back({at(32), "edge-a", "connected", 0});
+  history.replicas = {{at(5), 4, 4}, {at(35), 4, 4}};
+  history.journal = {{"edge-a", 1, "write-accepted", "pods/default/web-a1", "", 7},
+                     {"edge-a", 2, "link", "nodes/edge-a", "rejoining", 0},
+                     {"edge-a", 3, "write-applied", "pods/default/web-a1", "", 7}};
+  add_pods(history);
+  add_processes(history);
+  return history;
+}
+
+Cast good_cast() {
+  Cast cast;
+  cast.replicas = 4;
+  cast.killed_pod = "a1";
+  return cast;
+}
+
+}  // namespace holdfast::demo

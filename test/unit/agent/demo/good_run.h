@@ -1,0 +1,17 @@
+// A made-up run in which everything went well; tests spoil one thing at a time.
+
+#pragma once
+
+#include "agent/lab/demo/checks.h"
+
+namespace holdfast::demo {
+
+inline At at(int seconds) { return std::chrono::seconds(seconds); }
+
+// The times of the deeds: cut 10, agent killed 12, back 13, pod killed 14, restored 30, ended 40.
+[[nodiscard]] History good_run();
+
+// edge-a's pod a1 was killed.
+[[nodiscard]] Cast good_cast();
+
+}  // namespace holdfast::demo

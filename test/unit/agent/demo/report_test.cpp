@@ -1,0 +1,78 @@
+// The report's small parts, and what is drawn of a run.
+
+#include "agent/lab/demo/report.h"
+
+#include "agent/lab/demo/child.h"
+#include "agent/lab/demo/html.h"
+#include "agent/lab/demo/tracks.h"
+#include "test/unit/agent/demo/good_run.h"
+
+namespace holdfast::demo {
+namespace {
+
+TEST(DemoReport, WhatComesFromOutsideIsEscaped) {
+  EXPECT_EQ(escape_html("<a b=\"c\">'&'"), "&lt;a b=&quot;c&quot;&gt;&#39;&amp;&#39;");
+  EXPECT_EQ(element("td", {{"class", "\"x\""}}, "<b>1</b>"),
+            "<td class=\"&quot;x&quot;\"><b>1</b></td>");
+}
+
+TEST(DemoReport, NumbersHaveOneDecimal) {
+  const std::pair<double, std::string> cases[] = {
+      {0, "0"}, {1, "1"}, {1.04, "1"}, {1.05, "1.1"}, {-2.5, "-2.5"}, {1234.56, "1234.6"}};
+  for (const auto& [number, text] : cases) EXPECT_EQ(decimal(number), text);
+}
+
+TEST(DemoReport, TracksFollowTheHistory) {
+  const auto tracks = tracks_of(good_run(), good_cast());
+  std::vector<std::string> names;
+  for (const Track& track : tracks) names.push_back(track.heading + "|" + track.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"edge-a|link", "|Ready", "|taints", "|web-a1", "|web-a2",
+                                      "edge-b|link", "|Ready", "|taints", "|web-b1", "edge-c|link",
+                                      "|Ready", "|taints", "|web-c1", "|web-c2"}));
+  const std::vector<Stretch> killed = {
+      {at(5), at(14), "process", "pid 11", "web-a1: process pid 11"},
+      {at(15), at(40), "process again", "pid 15", "web-a1: process pid 15"}};
+  EXPECT_EQ(tracks[3].stretches, killed);
+  const std::vector<Stretch> evicted = {
+      {at(5), at(20), "process", "pid 13", "web-b1: process pid 13"},
+      {at(20), at(34), "process stale", "deleted, still running",
+       "the cloud has deleted it; its process pid 13 ends later"}};
+  EXPECT_EQ(tracks[8].stretches, evicted);
+  const std::vector<Stretch> tainted = {{at(17), at(33), "taint-schedule", "NoSchedule",
+                                         "node.kubernetes.io/unreachable:NoSchedule"}};
+  EXPECT_EQ(tracks[2].stretches, tainted);
+}
+
+TEST(DemoReport, ThePageStandsAlone) {
+  History history = good_run();
+  history.marks[0].text = "<script>alert(1)</script>";
+  const std::string page =
+      report_page(history, good_cast(), {{"It holds", true, "a < b"}, {"It breaks", false, ""}});
+  for (const char* wanted : {"edge-a", "edge-b", "edge-c", "It holds", "a &lt; b", "PASS", "FAIL",
+                             "1 of 2 promises held", "--lease-duration", "&lt;script&gt;"}) {
+    EXPECT_NE(page.find(wanted), page.npos) << wanted;
+  }
+  for (const char* foreign : {"<script", "src=", "@import", "url("}) {
+    EXPECT_EQ(page.find(foreign), page.npos) << foreign;
+  }
+}
+
+TEST(DemoReport, AnEmptyRunCanBeDrawn) {
+  const std::string page = report_page(History(), Cast(), {});
+  EXPECT_NE(page.find("0 of 0 promises held"), page.npos);
+}
+
+TEST(DemoChildren, PortsAreFoundInTheirLogs) {
+  const std::string log =
+      "2026-11-21T01:02:03.004Z info serving node=a proxy_port=1 admin_port=2\n"
+      "2026-11-21T01:02:04.004Z info other proxy_port=9\n"
+      "2026-11-21T01:02:05.004Z info serving node=a proxy_port=3 admin_port=4\n";
+  EXPECT_EQ(find_logged(log, " serving ", "proxy_port"), "3");
+  EXPECT_EQ(find_logged(log, " serving ", "admin_port"), "4");
+  EXPECT_EQ(find_logged(log, " serving ", "port"), "");
+  EXPECT_EQ(find_logged("", " serving ", "port"), "");
+}
+
+}  // namespace
+}  // namespace holdfast::demo

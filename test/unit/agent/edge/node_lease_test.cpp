@@ -1,0 +1,130 @@
+// The agent's own lease against a server that keeps one lease.
+
+#include "agent/edge/node_lease.h"
+
+#include "platform/http/server.h"
+#include "platform/loop/timer.h"
+#include "sync/api/codec.h"
+#include "sync/api/object_header.h"
+#include "test/support/run.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+// A wall clock that jumps.
+struct JumpingClock final : Clock {
+  [[nodiscard]] MonoTime mono() const override { return SystemClock().mono(); }
+  [[nodiscard]] WallTime wall() const override { return now; }
+  WallTime now = WallTime(std::chrono::hours(500'000));
+};
+
+struct LeaseServer {
+  explicit LeaseServer(asio::io_context& context)
+      : server(context.get_executor(), {},
+               [this](const http::Request& request) { return handle(request); }) {
+    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
+    port = listener->port();
+    server.listen(std::move(listener));
+  }
+
+  asio::awaitable<http::Response> handle(const http::Request& request) {
+    asked.push_back(std::string(to_string(request.method)) + " " +
+                    std::string(request.path().substr(leases.size())));
+    http::Response response;
+    const auto header = sync::read_header(request.body);
+    if (request.method == http::Method::post) {
+      store(request.body);
+      response.status = 201;
+    } else if (lease.empty()) {
+      response.status = 404;
+    } else if (request.method == http::Method::put) {
+      const std::string mine = sync::read_header(lease).value().resource_version;
+      if (header.value().resource_version == mine) {
+        store(request.body);
+      } else {
+        response.status = 409;
+      }
+    }
+    if (response.status < 300) response.body = lease;
+    co_return response;
+  }
+
+  void store(const std::string& body) {
+    lease = sync::with_resource_version(body, std::to_string(++version)).value();
+    const std::string time =
+        sync::text_at(lease, {"spec", "renewTime"}).value().value_or("missing");
+    EXPECT_GT(time, last_renewal);
+    last_renewal = time;
+  }
+
+  std::uint16_t port = 0;
+  std::string lease;
+  int version = 10;
+  std::string last_renewal;
+  std::vector<std::string> asked;
+  http::Server server;
+};
+
+TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    LeaseServer cloud(context);
+    JumpingClock clock;
+    Random random(1);
+    ClusterAccess access;
+    access.server = {"127.0.0.1", cloud.port};
+    const auto client = ApiClient::make(access, clock, "test").value();
+    Uplink uplink(context.get_executor(), {}, *client, clock, random);
+    NodeLease lease("edge-a", 40s, clock);
+    lease.set_node_uid("n1");
+    const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
+    using Asked = std::vector<std::string>;
+
+    Status renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), (Asked{"GET /edge-a", "POST "}));
+    const auto made = sync::decode_bytes<sync::Lease>(cloud.lease).value();
+    EXPECT_EQ(made.spec.holder_identity, "edge-a");
+    EXPECT_EQ(made.spec.lease_duration_seconds, 40);
+    EXPECT_EQ(made.metadata.owner_references.size(), 1u);
+
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_EQ(take(), Asked{"PUT /edge-a"});
+    clock.now -= 1h;  // The clock goes back: LeaseServer::store() sees that the time grows.
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), Asked{"PUT /edge-a"});
+
+    cloud.lease = sync::with_resource_version(cloud.lease, "999").value();  // Somebody else wrote.
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), (Asked{"PUT /edge-a", "GET /edge-a", "PUT /edge-a"}));
+
+    cloud.lease.clear();  // Deleted.
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), (Asked{"PUT /edge-a", "GET /edge-a", "POST "}));
+
+    std::string last = cloud.last_renewal;
+    for (int i = 0; i < 3; ++i) {
+      const std::string shown = lease.renew_locally("77");
+      const std::string time = sync::text_at(shown, {"spec", "renewTime"}).value().value();
+      EXPECT_GT(time, last);
+      last = time;
+      EXPECT_EQ(sync::read_header(shown).value().resource_version, "77");
+    }
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_GT(cloud.last_renewal, last);
+    client->forget_connections();
+    co_await cloud.server.stop(loop::BootClock::now() + 5s);
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_FALSE(renewed);
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,250 @@
+// The agent's cache over a database: what a restart finds, and what a watch on it sees.
+
+#include "agent/edge/scopes.h"
+
+#include <algorithm>
+
+#include "agent/edge/watch_stream.h"
+#include "store/recover.h"
+#include "test/support/run.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+const sync::ScopeKind pod_kind{"Pod", "v1"};
+const store::ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
+const store::ScopeKey configmaps{.owner = "node", .version = "v1", .resource = "configmaps"};
+constexpr sync::Version local = sync::first_local_version;
+
+sync::ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
+
+sync::CachedObject object(const std::string& name, sync::Version version) {
+  return {"u", version,
+          std::make_shared<const std::string>(R"({"metadata":{"name":")" + name +
+                                              R"(","namespace":"ns","uid":"u",)"
+                                              R"("resourceVersion":")" +
+                                              std::to_string(version) + R"("}})")};
+}
+
+sync::CacheEvent put(const std::string& name, sync::Version version) {
+  return {sync::EventType::modified, key(name), object(name, version)};
+}
+
+sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::string, int>> all) {
+  sync::WatchCache::Objects made;
+  for (const auto& [name, version] : all) {
+    made[key(name)] = object(name, static_cast<sync::Version>(version));
+  }
+  return made;
+}
+
+// One run of the agent on the data directory.
+struct Agent {
+  Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
+      : database(store::open_or_rebuild(dir / "cache.db", {}, store::cache_schema(), {})
+                     .value()
+                     .database),
+        scopes(context.get_executor(), database, clock, scopes_max) {
+    EXPECT_TRUE(scopes.restore());
+  }
+
+  SystemClock clock;
+  store::Database database;
+  Scopes scopes;
+};
+
+std::string shown(const ScopePtr& scope) {
+  if (!scope) return "none";
+  if (!scope->cache().complete()) return "incomplete";
+  std::string text = std::to_string(scope->cache().version()) + ":";
+  for (const auto& [name, cached] : scope->cache().objects()) {
+    text += " " + name.name + "@" + std::to_string(cached.version);
+  }
+  return text;
+}
+
+TEST(Scopes, ARestartFindsWhatWasFlushed) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  {
+    Agent run(context, dir.path());
+    const ScopePtr scope = run.scopes.open(configmaps).value();
+    EXPECT_EQ(shown(scope), "incomplete");
+    ASSERT_TRUE(run.scopes.open(pods));
+    run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, {"ConfigMap", "v1"});
+    run.scopes.apply(*scope, put("c", 10));
+    EXPECT_TRUE(run.scopes.has_unwritten());
+    ASSERT_TRUE(run.scopes.flush());
+    EXPECT_FALSE(run.scopes.has_unwritten());
+    run.scopes.apply(*scope, put("late", 11));
+  }
+  Agent run(context, dir.path());
+  EXPECT_EQ(shown(run.scopes.find(configmaps)), "10: a@3 b@5 c@10");
+  EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(), (sync::ScopeKind{"ConfigMap", "v1"}));
+  EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete") << "never listed is not empty";
+}
+
+TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  const auto restarted = [&context, &dir] {
+    // What a kill leaves behind: the file and its log.
+    const test::ScratchDir copy;
+    for (const char* name : {"cache.db", "cache.db-wal"}) {
+      std::error_code missing;
+      std::filesystem::copy_file(dir.path() / name, copy.path() / name, missing);
+    }
+    Agent agent(context, copy.path());
+    return shown(agent.scopes.find(pods));
+  };
+  Agent run(context, dir.path());
+  const ScopePtr scope = run.scopes.open(pods).value();
+  run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
+  EXPECT_EQ(restarted(), "9: a@3");
+  run.scopes.apply(*scope, put("b", 10));
+  EXPECT_EQ(restarted(), "10: a@3 b@10");
+  run.scopes.apply(*scope, put("b", 11));
+  EXPECT_EQ(restarted(), "10: a@3 b@10") << "a mere update waits for its group";
+  run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)});
+  EXPECT_EQ(restarted(), "12: b@11");
+  run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind);
+  EXPECT_EQ(restarted(), "14: b@11 c@14");
+}
+
+TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  sync::Version last = 0;
+  for (int round = 0; round < 3; ++round) {
+    Agent run(context, dir.path());
+    const ScopePtr scope = run.scopes.open(configmaps).value();
+    if (round == 0) run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
+    EXPECT_EQ(scope->cache().has_local_events(), round > 0);
+    for (int i = 0; i < 3; ++i) {
+      const sync::Version next = run.scopes.next_local_version().value();
+      EXPECT_GT(next, last);
+      EXPECT_GE(next, local);
+      last = next;
+      ASSERT_TRUE(run.scopes.apply_local({scope}, put("a", next)));
+    }
+    EXPECT_FALSE(run.scopes.has_unwritten());
+    EXPECT_EQ(shown(scope), std::to_string(last) + ": a@" + std::to_string(last));
+  }
+}
+
+TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  {
+    Agent run(context, dir.path());
+    for (const store::ScopeKey& each : {pods, configmaps}) {
+      const ScopePtr scope = run.scopes.open(each).value();
+      run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, pod_kind);
+    }
+    ASSERT_TRUE(run.scopes.flush());
+    auto change = run.database.prepare(
+        "UPDATE object SET bytes = x'78' WHERE name = 'b' AND scope IN"
+        " (SELECT id FROM scope WHERE resource = 'pods')");
+    ASSERT_TRUE(change.use().run());
+  }
+  Agent run(context, dir.path());
+  EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete");
+  EXPECT_EQ(shown(run.scopes.find(configmaps)), "9: a@3 b@5");
+  const ScopePtr scope = run.scopes.find(pods);
+  run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 12, pod_kind);
+  ASSERT_TRUE(run.scopes.flush());
+  Agent next(context, dir.path());
+  EXPECT_EQ(shown(next.scopes.find(pods)), "12: a@3 b@5");
+}
+
+TEST(Scopes, TheirNumberIsLimited) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path(), 1);
+  ASSERT_TRUE(run.scopes.open(pods));
+  EXPECT_TRUE(run.scopes.open(pods)) << "the same one";
+  const auto more = run.scopes.open(configmaps);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, Errc::exhausted);
+}
+
+TEST(Scopes, OnlyAScopeThatWouldHaveItProvesThatAnObjectIsNotThere) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path());
+  store::ScopeKey mine = pods;
+  mine.field_selector = "spec.nodeName=edge-a";
+  store::ScopeKey other_owner = pods;
+  other_owner.owner = "token:x";
+  store::ScopeKey space = configmaps;
+  space.namespace_name = "ns";
+  for (const store::ScopeKey& each : {mine, other_owner, space}) {
+    run.scopes.replace(*run.scopes.open(each).value(), objects({{"a", 3}}), 9, pod_kind);
+  }
+  const ScopePtr by_node = run.scopes.find(mine);
+  EXPECT_EQ(run.scopes.covering(pods, key("a"), true), by_node);
+  EXPECT_EQ(run.scopes.covering(pods, key("a"), false), nullptr);
+  EXPECT_EQ(run.scopes.covering(pods, key("x"), true), nullptr) << "a selection proves nothing";
+  EXPECT_NE(run.scopes.covering(other_owner, key("x"), true), nullptr) << "all of them do";
+  EXPECT_NE(run.scopes.covering(configmaps, key("x"), true), nullptr);
+  EXPECT_EQ(run.scopes.covering(configmaps, {"elsewhere", "a"}, true), nullptr);
+}
+
+TEST(WatchStream, PassesOverWhatItsClientHasSeenInTheCloud) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const test::ScratchDir dir;
+    Agent run(context, dir.path());
+    const ScopePtr scope = run.scopes.open(pods).value();
+    run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
+    // A list that the cloud itself answered was at 20.
+    const WatchRequest request{.from = 20, .bookmarks = true, .end = run.clock.mono() + 60s};
+    const auto stream = open_watch(scope, request, run.clock).value();
+    const auto bookmark = co_await stream->next();
+    EXPECT_NE(bookmark.value().find(R"("resourceVersion":"20")"), std::string::npos) << *bookmark;
+    run.scopes.apply(*scope, put("a", 15));
+    run.scopes.apply(*scope, put("a", 20));
+    run.scopes.apply(*scope, put("a", 21));
+    const auto piece = co_await stream->next();
+    EXPECT_EQ(*piece, R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
+                      R"({"name":"a","namespace":"ns","uid":"u","resourceVersion":"21"}}})"
+                      "\n");
+    run.scopes.replace(*scope, {}, 5, pod_kind);
+    const auto end = co_await stream->next();
+    EXPECT_TRUE(end.value().starts_with(R"({"type":"ERROR","object":{"kind":"Status")")) << *end;
+    EXPECT_NE(end->find(R"("code":410)"), std::string::npos);
+    const auto after = co_await stream->next();
+    EXPECT_EQ(*after, "");
+  });
+}
+
+TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const test::ScratchDir dir;
+    Agent run(context, dir.path());
+    const ScopePtr scope = run.scopes.open(pods).value();
+    run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, pod_kind);
+    WatchRequest request{
+        .initial_events_end = true, .bookmark_interval = 60s, .end = run.clock.mono() + 50ms};
+    const auto stream = open_watch(scope, request, run.clock).value();
+    const auto piece = co_await stream->next();
+    EXPECT_EQ(std::count(piece->begin(), piece->end(), '\n'), 3);
+    EXPECT_NE(piece->find(R"("annotations":{"k8s.io/initial-events-end":"true"})"),
+              std::string::npos)
+        << *piece;
+    const auto end = co_await stream->next();
+    EXPECT_EQ(end.value(), "") << "at its time it ends well";
+    request.from = 4;
+    const auto too_old = open_watch(scope, request, run.clock);
+    EXPECT_FALSE(too_old);
+    const auto again = open_watch(scope, {.from = 9, .end = run.clock.mono() + 60s}, run.clock);
+    (*again)->cancel();
+    const auto cancelled = co_await (*again)->next();
+    EXPECT_FALSE(cancelled);
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,103 @@
+// `runtime_test_program shim DIR WORKDIR`: a shim.
+// `runtime_test_program agent DIR LIST`: an agent that runs nothing but the process runtime, for
+// the pods in the file LIST (a JSON array), until it is stopped or killed.
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/json/array.hpp>
+#include <cstdio>
+#include <cstring>
+
+#include "agent/edge/runtime/process_runtime.h"
+#include "agent/edge/runtime/shim.h"
+#include "platform/loop/program.h"
+#include "sync/api/codec.h"
+
+namespace holdfast::agent {
+namespace {
+
+class FixedSource final : public PodSource {
+ public:
+  FixedSource(asio::any_io_executor executor, sync::DesiredPods desired)
+      : desired_(std::move(desired)), changed_(std::move(executor)) {}
+
+  [[nodiscard]] sync::DesiredPods desired() const override { return desired_; }
+  [[nodiscard]] loop::Event& changed() override { return changed_; }
+  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view,
+                                                         std::string_view) const override {
+    return sync::Absent{};
+  }
+  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view,
+                                                  std::string_view) const override {
+    return sync::Absent{};
+  }
+
+ private:
+  sync::DesiredPods desired_;
+  loop::Event changed_;
+};
+
+class NoSink final : public StatusSink {
+ public:
+  asio::awaitable<Status> report_status(sync::PodKey, std::string) override {
+    Status sent;
+    co_return sent;
+  }
+  asio::awaitable<Status> final_delete(sync::PodKey) override {
+    Status sent;
+    co_return sent;
+  }
+};
+
+sync::DesiredPods read_list(const fs::Path& file) {
+  const auto text = fs::read_all(file, 1U << 20);
+  if (!text) return sync::NeverReceived{};
+  const auto items = sync::parse_json(*text).value();
+  sync::CompletePods complete;
+  for (const auto& item : items.as_array()) {
+    complete.pods.push_back(std::make_shared<sync::Pod>(sync::decode<sync::Pod>(item).value()));
+  }
+  return complete;
+}
+
+asio::awaitable<void> stop_on_request(loop::Stop& stop, ProcessRuntime& runtime) {
+  co_await stop.wait();
+  runtime.stop();
+}
+
+asio::awaitable<int> run_agent(loop::Stop& stop, fs::Path dir, fs::Path list) {
+  const auto executor = co_await asio::this_coro::executor;
+  FixedSource source(executor, read_list(list));
+  NoSink sink;
+  const SystemClock clock;
+  ProcessRuntimeConfig config;
+  config.dir = dir;
+  auto runtime = ProcessRuntime::open(executor, std::move(config), source, sink, clock);
+  if (!runtime) {
+    (void)std::fprintf(stderr, "%s\n", runtime.error().what.c_str());
+    co_return 1;
+  }
+  loop::Tasks tasks(executor);
+  tasks.spawn("stop", stop_on_request(stop, **runtime));
+  co_await (*runtime)->run();
+  tasks.cancel();
+  co_await tasks.join();
+  co_return 0;
+}
+
+int main_of(int count, char** arguments) {
+  if (count >= 2 && std::strcmp(arguments[1], "shim") == 0) {
+    return shim_main(count - 2, arguments + 2);
+  }
+  if (count != 4 || std::strcmp(arguments[1], "agent") != 0) return 2;
+  const fs::Path dir = arguments[2];
+  const fs::Path list = arguments[3];
+  const loop::Program program = [dir, list](loop::Stop& stop) {
+    return run_agent(stop, dir, list);
+  };
+  return loop::run(program);
+}
+
+}  // namespace
+}  // namespace holdfast::agent
+
+int main(int count, char** arguments) { return holdfast::agent::main_of(count, arguments); }

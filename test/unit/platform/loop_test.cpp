@@ -1,0 +1,152 @@
+// What coroutines of one loop may rely on: events, groups of tasks, cancellation.
+
+#include <boost/asio/this_coro.hpp>
+#include <csignal>
+#include <stdexcept>
+
+#include "platform/loop/event.h"
+#include "platform/loop/program.h"
+#include "platform/loop/tasks.h"
+#include "test/support/run.h"
+
+namespace holdfast::loop {
+namespace {
+
+using namespace std::chrono_literals;
+using Notes = std::vector<std::string>;
+
+MonoTime in(Duration duration) { return BootClock::now() + duration; }
+
+asio::awaitable<void> wait_and_note(Event& event, MonoTime deadline, std::string name,
+                                    Notes& notes) {
+  const bool notified = co_await event.wait_until(deadline);
+  notes.push_back(name + (notified ? " notified" : " late"));
+}
+
+// Notes when it is left, however that happens.
+struct Leaving {
+  Leaving(std::string left, Notes& into) : name(std::move(left)), notes(into) {}
+  ~Leaving() { notes.push_back(name + " left"); }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+  std::string name;
+  Notes& notes;
+};
+
+asio::awaitable<void> wait_for_ever(Event& event, std::string name, Notes& notes) {
+  const Leaving leaving(name, notes);
+  notes.push_back(name + " waits");
+  for (;;) co_await event.wait();
+}
+
+// Lets everything run that is ready.
+asio::awaitable<void> turns(int count) {
+  for (int i = 0; i < count; ++i) co_await sleep_until(BootClock::now());
+}
+
+TEST(Loop, AnEventWakesEveryoneWhoWaitsAndRemembersNothing) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Event event(context.get_executor());
+    Tasks tasks(context.get_executor());
+    Notes notes;
+    event.notify_all();  // Nobody waits: nothing is kept.
+    tasks.spawn("a", wait_and_note(event, in(10s), "a", notes));
+    tasks.spawn("b", wait_and_note(event, MonoTime::max(), "b", notes));
+    tasks.spawn("c", wait_and_note(event, in(-1s), "c", notes));
+    co_await turns(5);
+    EXPECT_EQ(notes, Notes{"c late"});
+    event.notify_all();
+    event.notify_all();
+    co_await tasks.join();
+    EXPECT_EQ(notes, (Notes{"c late", "a notified", "b notified"}));
+  });
+}
+
+TEST(Loop, ADeadlineEndsAWait) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Event event(context.get_executor());
+    const MonoTime deadline = in(20ms);
+    const bool notified = co_await event.wait_until(deadline);
+    EXPECT_FALSE(notified);
+    EXPECT_GE(BootClock::now(), deadline);
+    const MonoTime later = in(20ms);
+    co_await sleep_until(later);
+    EXPECT_GE(BootClock::now(), later);
+  });
+}
+
+TEST(Loop, CancelledTasksLeaveThroughTheirDestructors) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Event event(context.get_executor());
+    Notes notes;
+    Tasks tasks(context.get_executor());
+    tasks.spawn("a", wait_for_ever(event, "a", notes));
+    tasks.spawn("b", wait_for_ever(event, "b", notes));
+    co_await turns(5);
+    EXPECT_EQ(notes, (Notes{"a waits", "b waits"}));
+    event.notify_all();
+    co_await turns(5);
+    EXPECT_EQ(tasks.size(), 2u);
+    tasks.cancel();
+    tasks.cancel();
+    co_await tasks.join();
+    EXPECT_EQ(tasks.size(), 0u);
+    EXPECT_EQ(notes, (Notes{"a waits", "b waits", "a left", "b left"}));
+    tasks.spawn("c", wait_for_ever(event, "c", notes));
+    EXPECT_EQ(tasks.size(), 0u) << "after cancel() nothing begins";
+  });
+}
+
+TEST(Loop, ATaskThatIsCancelledBeforeItsFirstTurnEndsToo) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Event event(context.get_executor());
+    Notes notes;
+    Tasks tasks(context.get_executor());
+    tasks.spawn("a", wait_for_ever(event, "a", notes));
+    tasks.cancel();
+    const bool ended = co_await tasks.join_until(in(10s));
+    EXPECT_TRUE(ended);
+  });
+}
+
+asio::awaitable<void> throw_up() {
+  co_await turns(1);
+  throw std::runtime_error("loop test");
+}
+
+TEST(Loop, AnExceptionEndsItsTaskAlone) {
+  testing::internal::CaptureStderr();
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Event event(context.get_executor());
+    Notes notes;
+    Tasks tasks(context.get_executor());
+    tasks.spawn("bad", throw_up());
+    tasks.spawn("good", wait_for_ever(event, "good", notes));
+    co_await turns(10);
+    EXPECT_EQ(tasks.size(), 1u);
+    const bool ended = co_await tasks.join_until(in(10ms));
+    EXPECT_FALSE(ended) << "one still runs";
+    tasks.cancel();
+    co_await tasks.join();
+  });
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("error task failed task=bad error=\"loop test\""), std::string::npos) << log;
+}
+
+asio::awaitable<int> wait_for_stop(Stop& stop, bool& seen) {
+  (void)raise(SIGTERM);
+  co_await stop.wait();
+  seen = stop.requested();
+  co_return 7;
+}
+
+TEST(Loop, ASignalAsksTheProgramToStop) {
+  bool seen = false;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run([&seen](Stop& stop) { return wait_for_stop(stop, seen); }), 7);
+  (void)testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(seen);
+}
+
+}  // namespace
+}  // namespace holdfast::loop

@@ -1,0 +1,114 @@
+#include "platform/config/options.h"
+
+#include <fstream>
+
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Settings {
+  std::string name = "default";
+  bool fast = false;
+  int count = 3;
+  double share = 0.5;
+  Duration wait = 40s;
+  std::vector<std::string> agents = {"kubelet"};
+  std::string word = {};
+
+  bool operator==(const Settings&) const = default;
+};
+
+struct Outcome {
+  Settings settings = {};
+  std::string command = {};
+  std::string error = {};
+
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome parse(std::vector<std::string> words) {
+  Outcome outcome;
+  Settings& settings = outcome.settings;
+  Options options("prog", "a program");
+  options.add("name", settings.name, "a name");
+  options.add("fast", settings.fast, "a switch");
+  options.begin_command("run", "runs");
+  options.add("count", settings.count, "a count");
+  options.add("share", settings.share, "a share");
+  options.add("wait", settings.wait, "a duration");
+  options.add("agents", settings.agents, "a list");
+  options.begin_command("show", "shows");
+  options.add_positional("word", settings.word, "a word");
+  words.insert(words.begin(), "prog");
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  const auto parsed = options.parse(static_cast<int>(argv.size()), argv.data());
+  if (parsed) {
+    outcome.command = parsed->command;
+  } else {
+    outcome.error = parsed.error().what;
+  }
+  return outcome;
+}
+
+TEST(Options, FlagsReachTheirFields) {
+  EXPECT_EQ(parse({"run"}), (Outcome{.command = "run"}));
+  EXPECT_EQ(parse({"run", "--name=x", "--fast", "--count", "7", "--share=0.25", "--wait=1m30s",
+                   "--agents=a,b", "--agents", "c"}),
+            (Outcome{.settings = {.name = "x",
+                                  .fast = true,
+                                  .count = 7,
+                                  .share = 0.25,
+                                  .wait = 90s,
+                                  .agents = {"a", "b", "c"}},
+                     .command = "run"}));
+  EXPECT_FALSE(parse({"run", "--fast=false"}).settings.fast);
+  EXPECT_EQ(parse({"show", "me"}), (Outcome{.settings = {.word = "me"}, .command = "show"}));
+}
+
+TEST(Options, BadFlagsAreNamed) {
+  EXPECT_EQ(parse({"run", "--count=many"}).error, "--count: not a whole number: \"many\"");
+  EXPECT_EQ(parse({"run", "--wait=5"}).error, "--wait: not a duration: \"5\"");
+  EXPECT_EQ(parse({"run", "--share=x"}).error, "--share: not a number: \"x\"");
+  EXPECT_EQ(parse({"run", "--name=a", "--name=b"}).error, "--name: one value expected");
+  EXPECT_NE(parse({"run", "--nod=1"}).error.find("--nod"), std::string::npos);
+  EXPECT_NE(parse({}).error, "");
+  EXPECT_NE(parse({"show"}).error.find("word"), std::string::npos);
+}
+
+class OptionsFile : public testing::Test {
+ protected:
+  Outcome with_file(const std::string& text, std::vector<std::string> more = {}) {
+    std::ofstream(file) << text;
+    std::vector<std::string> words{"run", "--config", file};
+    words.insert(words.end(), more.begin(), more.end());
+    return parse(words);
+  }
+  const test::ScratchDir scratch;
+  const std::string file = scratch.path() / "p.yaml";
+};
+
+TEST_F(OptionsFile, SetsWhatFlagsDoNot) {
+  EXPECT_EQ(with_file("name: y\nfast: true\nagents: [a, b]\ncount: 9\n", {"--count=1"}),
+            (Outcome{.settings = {.name = "y", .fast = true, .count = 1, .agents = {"a", "b"}},
+                     .command = "run"}));
+  EXPECT_EQ(with_file(""), (Outcome{.command = "run"}));
+}
+
+TEST_F(OptionsFile, MistakesAreNamedByLine) {
+  EXPECT_EQ(with_file("name: y\nnaem: z\n").error, file + ":2: unknown key \"naem\"");
+  EXPECT_EQ(with_file("\n\ncount: x\n").error, file + ":3: count: not a whole number: \"x\"");
+  EXPECT_EQ(with_file("name: a\nname: b\n").error, file + ":2: name stands twice");
+  EXPECT_EQ(with_file("name: {a: b}\n").error, file + ":1: name must be a word or a list of words");
+  EXPECT_EQ(with_file("- a\n").error, file + ": not a map of names to values");
+  EXPECT_EQ(with_file("word: a\n").error, file + ":1: unknown key \"word\"");
+  EXPECT_EQ(with_file("fast: yes\n").error, file + ":1: fast: neither true nor false: \"yes\"");
+  EXPECT_NE(with_file("name: [x\n").error.find(file + ":"), std::string::npos);
+  EXPECT_EQ(parse({"run", "--config=/no/such"}).error, "/no/such: cannot be read");
+}
+
+}  // namespace
+}  // namespace holdfast::config

@@ -1,0 +1,172 @@
+// The link's machine in virtual time.
+
+#include "sync/autonomy/link.h"
+
+namespace holdfast::sync {
+namespace {
+
+constexpr MonoTime start{100s};
+const LinkConfig config{
+    .probe_interval = 10s, .probe_deadline = 1s, .probe_backoff_min = 2s, .probe_backoff_max = 8s};
+
+struct Bench {
+  Random random{1};
+  MonoTime now = start;
+  Link link{config, random, now};
+
+  bool hear(Evidence evidence) { return link.hear(now, now, evidence, "why"); }
+  // Connected since `now`.
+  void connect() {
+    link.probing(now);
+    EXPECT_TRUE(hear(Evidence::answered));
+    EXPECT_EQ(link.state(), LinkState::rejoining);
+    link.rejoined(now);
+    EXPECT_EQ(link.state(), LinkState::connected);
+  }
+  // Offline since `now`, with the first retry planned.
+  void cut() {
+    connect();
+    now += 1s;
+    EXPECT_TRUE(hear(Evidence::failed));
+    now += 1s;
+    EXPECT_TRUE(hear(Evidence::failed));
+    EXPECT_EQ(link.state(), LinkState::offline);
+  }
+};
+
+TEST(Link, BeginsOfflineWithAProbeDueAtOnce) {
+  Bench bench;
+  EXPECT_EQ(to_string(bench.link.state()), "offline");
+  EXPECT_EQ(bench.link.reason(), "not tried yet");
+  EXPECT_EQ(bench.link.probe_due(), start);
+  EXPECT_FALSE(bench.link.may_ask());
+  bench.link.probing(start);
+  EXPECT_EQ(bench.link.probe_due(), start + 1s);
+}
+
+TEST(Link, RefusedAndSwallowedAreTwoMissesAway) {
+  Bench bench;
+  bench.connect();
+  EXPECT_EQ(bench.link.probe_due(), start + 10s);
+  bench.now += 5s;
+  const MonoTime asked = bench.now;
+  bench.now += 2s;
+  EXPECT_TRUE(bench.link.hear(bench.now, asked, Evidence::failed, "GET: deadline passed"));
+  EXPECT_EQ(bench.link.state(), LinkState::suspect);
+  EXPECT_EQ(bench.link.reason(), "GET: deadline passed");
+  EXPECT_EQ(bench.link.since(), bench.now);
+  EXPECT_EQ(bench.link.probe_due(), bench.now) << "a probe is due at once";
+  EXPECT_FALSE(bench.link.may_ask());
+  // What was under way at the same time fails, too: no news.
+  EXPECT_FALSE(bench.link.hear(bench.now + 1s, asked, Evidence::failed, "another"));
+  bench.link.probing(bench.now);
+  EXPECT_EQ(bench.link.probe_due(), bench.now + 1s);
+  const MonoTime probed = bench.now;
+  bench.now += 1s;
+  EXPECT_TRUE(bench.link.hear(bench.now, probed, Evidence::failed, "probe"));
+  EXPECT_EQ(bench.link.state(), LinkState::offline);
+}
+
+TEST(Link, OneMissIsForgivenByAnAnswer) {
+  Bench bench;
+  bench.connect();
+  for (int round = 0; round < 5; ++round) {
+    bench.now += 1s;
+    EXPECT_TRUE(bench.hear(Evidence::failed));
+    EXPECT_EQ(bench.link.state(), LinkState::suspect);
+    bench.now += 1s;
+    EXPECT_TRUE(bench.hear(Evidence::answered));
+    EXPECT_EQ(bench.link.state(), LinkState::connected);
+  }
+}
+
+TEST(Link, AFailureFromBeforeTheConnectionIsOldNews) {
+  Bench bench;
+  const MonoTime asked = bench.now;
+  bench.now += 1s;
+  bench.connect();
+  EXPECT_FALSE(bench.link.hear(bench.now + 1s, asked, Evidence::failed, "old"));
+  EXPECT_EQ(bench.link.state(), LinkState::connected);
+}
+
+TEST(Link, OverloadNeitherBreaksNorHeals) {
+  Bench bench;
+  bench.connect();
+  bench.now += 1s;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  EXPECT_EQ(bench.link.state(), LinkState::connected);
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  EXPECT_EQ(bench.link.state(), LinkState::suspect);
+  bench.now += 1s;
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  EXPECT_EQ(bench.link.state(), LinkState::offline);
+}
+
+TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
+  Bench bench;
+  bench.connect();
+  bench.now += 1s;
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  bench.link.accepted_locally();
+  bench.now += 1s;
+  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_EQ(bench.link.state(), LinkState::rejoining) << "the outbox is not empty";
+  EXPECT_EQ(bench.link.probe_due(), MonoTime::max());
+  bench.link.rejoined(bench.now);
+  bench.now += 1s;
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_EQ(bench.link.state(), LinkState::connected) << "nothing is owed any more";
+}
+
+TEST(Link, ProbesBackOffWithJitterAndAreNotPutOffByOthers) {
+  Bench bench;
+  bench.cut();
+  Duration backoff = 2s;
+  for (int round = 0; round < 6; ++round) {
+    const Duration wait = bench.link.probe_due() - bench.now;
+    EXPECT_GE(wait, backoff / 2) << round;
+    EXPECT_LE(wait, backoff) << round;
+    const MonoTime due = bench.link.probe_due();
+    for (int i = 0; i < 20; ++i) EXPECT_FALSE(bench.hear(Evidence::failed));
+    EXPECT_EQ(bench.link.probe_due(), due) << "clients in vain";
+    bench.now = due;
+    bench.link.probing(bench.now);
+    EXPECT_EQ(bench.link.probe_due(), bench.now + 1s);
+    EXPECT_FALSE(bench.hear(Evidence::failed));
+    backoff = std::min<Duration>(backoff * 2, 8s);
+  }
+}
+
+TEST(Link, AnAnswerToAQuestionFromBeforeTheOutageIsNotBelieved) {
+  Bench bench;
+  bench.cut();
+  EXPECT_FALSE(bench.link.hear(bench.now, bench.now - 1s, Evidence::answered, "late"));
+  EXPECT_EQ(bench.link.state(), LinkState::offline);
+  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_EQ(bench.link.state(), LinkState::rejoining);
+  for (const Evidence evidence : {Evidence::answered, Evidence::failed, Evidence::overloaded}) {
+    EXPECT_FALSE(bench.hear(evidence)) << "the rejoin says how it went";
+  }
+}
+
+TEST(Link, ARejoinThatFailsKeepsTheBackoff) {
+  Bench bench;
+  bench.cut();
+  for (int round = 0; round < 4; ++round) {
+    bench.now = bench.link.probe_due();
+    bench.link.probing(bench.now);
+    EXPECT_TRUE(bench.hear(Evidence::answered));
+    bench.now += 1s;
+    bench.link.rejoin_failed(bench.now, "outbox");
+    EXPECT_EQ(bench.link.state(), LinkState::offline);
+    EXPECT_EQ(bench.link.reason(), "outbox");
+  }
+  EXPECT_GE(bench.link.probe_due() - bench.now, 4s);
+  EXPECT_LE(bench.link.probe_due() - bench.now, 8s);
+}
+
+}  // namespace
+}  // namespace holdfast::sync

@@ -1,0 +1,141 @@
+#include "sync/lifecycle/controller.h"
+
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/taints.h"
+#include "test/unit/sync/lifecycle/bench.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+constexpr MonoTime start{};
+const WallTime wall = test_epoch;
+
+// While one NoSchedule patch is under way, changes wait; then one more is made from the latest.
+TEST(Controller, OneNoSchedulePatchForANodeAtATime) {
+  Controller controller{Options{}};
+  Node node = make_node("a", "True");
+  node.spec.unschedulable = true;
+  const Actions first = controller.set_node(start, wall, node);
+  ASSERT_EQ(describe(first),
+            Lines{"taint a +node.kubernetes.io/unschedulable:NoSchedule conditions"});
+  node.spec.unschedulable = false;
+  node.status.conditions.front().status = "False";
+  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
+  EXPECT_EQ(describe(controller.settle(start, wall, first.front(), {})),
+            Lines{"taint a +node.kubernetes.io/not-ready:NoSchedule conditions"});
+}
+
+TEST(Controller, WhatIsSettledAfterItsNodeWentIsIgnored) {
+  Controller controller{Options{}};
+  Node node = make_node("a", "True");
+  node.spec.unschedulable = true;
+  const Actions first = controller.set_node(start, wall, node);
+  (void)controller.tick(start, wall);
+  (void)controller.remove_node("a");
+  EXPECT_EQ(controller.settle(start, wall, first.front(), {Errc::not_found, {}}), Actions{});
+  EXPECT_EQ(describe(controller.tick(start + 5s, wall)), Lines{"event Node/a Normal RemovingNode"});
+  EXPECT_EQ(controller.tick(start + 10s, wall), Actions{});
+}
+
+TEST(Controller, PassesFollowOneAnotherByThePeriod) {
+  Controller controller{Options{}};
+  EXPECT_LE(controller.next(), start);
+  (void)controller.tick(start + 1s, wall);
+  EXPECT_EQ(controller.next(), start + 6s);
+  (void)controller.tick(start + 9s, wall);
+  EXPECT_EQ(controller.next(), start + 14s);
+}
+
+TEST(Controller, TaintEvictionAloneJudgesNobody) {
+  Bench bench(Options{}, {.node_lifecycle = false, .taint_eviction = true});
+  bench.add_node("a");
+  bench.add_pod("p", "a", {});
+  bench.silence("a");
+  EXPECT_EQ(bench.run_until(1h), Lines{});
+  Node node = bench.node("a");
+  node.spec.taints.push_back(make_no_execute("x"));
+  bench.set_node(node);
+  EXPECT_EQ(bench.run_until(1h).size(), 3u);
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
+TEST(Controller, NodeLifecycleAloneDeletesNobody) {
+  Bench bench(Options{}, {.node_lifecycle = true, .taint_eviction = false});
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", {});
+  bench.silence("a");
+  (void)bench.run_until(1h);
+  EXPECT_TRUE(has_taint(bench.node("a").spec.taints, taint_unreachable, no_execute));
+  EXPECT_TRUE(bench.has_pod("p"));
+}
+
+TEST(Controller, ARestartStartsEveryClockAgain) {
+  Bench bench(Options{});
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", Bench::default_tolerations(300));
+  bench.silence("a");
+  (void)bench.run_until(200s);
+  bench.restart();
+  (void)bench.run_until(499s);
+  EXPECT_TRUE(bench.has_pod("p"));
+  (void)bench.run_until(510s);
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
+// The API server was away while a lost node's pods ran out of time: it may be back.
+TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
+  Bench bench(Options{});
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", Bench::default_tolerations(300));
+  bench.silence("a");
+  (void)bench.run_until(350s);
+  bench.forgive();
+  (void)bench.run_until(390s);
+  EXPECT_TRUE(bench.has_pod("p"));
+  bench.revive("a");
+  (void)bench.run_until(1h);
+  EXPECT_TRUE(bench.has_pod("p"));
+
+  bench.silence("a");
+  (void)bench.run_until(1h + 350s);
+  bench.forgive();
+  (void)bench.run_until(1h + 401s);
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
+TEST(Controller, APodAssignedToALostNodeIsMarked) {
+  Bench bench(Options{});
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  bench.add_pod("late", "a", Bench::default_tolerations({}));
+  EXPECT_EQ(bench.run_until(101s),
+            (Lines{"100 mark default/late", "100 event Pod/late Warning NodeNotReady"}));
+}
+
+TEST(Controller, MalformedObjectsHarmNobody) {
+  Controller controller{Options{}};
+  Node nameless;
+  EXPECT_EQ(controller.set_node(start, wall, nameless), Actions{});
+  Node odd = make_node("odd", "Perhaps");
+  odd.metadata.creation_timestamp.reset();
+  EXPECT_EQ(controller.set_node(start, wall, odd), Actions{});
+  Lease empty;
+  empty.metadata.name = "odd";
+  controller.set_lease(start, empty);
+  controller.remove_lease("never seen");
+  EXPECT_EQ(controller.remove_node("never seen"), Actions{});
+  EXPECT_EQ(controller.remove_pod("never", "seen"), Actions{});
+  for (int second = 0; second < 300; second += 5) {
+    const MonoTime now = start + std::chrono::seconds(second);
+    for (const Action& action : controller.tick(now, wall)) {
+      (void)controller.settle(now, wall, action, {Errc::invalid, {}});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,105 @@
+#include "sync/lifecycle/direct_eviction.h"
+
+#include "test/unit/sync/lifecycle/bench.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+struct Course {
+  Lines lines;
+  bool failed = false;
+  bool operator==(const Course&) const = default;
+};
+
+// Runs it to the end; the actions named in `errors` fail.
+Course run(std::vector<PodFacts> pods, std::set<std::string> spared,
+           const std::map<std::string, Errc>& errors) {
+  DirectEviction eviction(make_facts("a", "Unknown"), std::move(pods), std::move(spared));
+  Course run;
+  while (const auto action = eviction.next()) {
+    const std::string line = describe({*action}).front();
+    run.lines.push_back(line);
+    if (std::holds_alternative<RecordEvent>(*action)) continue;
+    const auto error = errors.find(line);
+    eviction.settle(error == errors.end() ? Outcome{} : Outcome{error->second, {}});
+  }
+  run.failed = eviction.failed();
+  return run;
+}
+
+const PodFacts p = make_pod_facts("p", "a");
+const PodFacts q = make_pod_facts("q", "a");
+const std::string all = "event Node/a Normal DeletingAllPods";
+const std::string told_p = "event Pod/p Normal NodeControllerEviction";
+const std::string told_q = "event Pod/q Normal NodeControllerEviction";
+
+TEST(DirectEviction, MarksTellsAndDeletesOneByOne) {
+  const Course expect{{all, "lost default/p", told_p, "delete default/p uid-p", "lost default/q",
+                       told_q, "delete default/q uid-q"},
+                      false};
+  EXPECT_EQ(run({p, q}, {}, {}), expect);
+  EXPECT_EQ(run({}, {}, {}), Course{});
+}
+
+TEST(DirectEviction, SparesTheTerminatingAndThoseOfDaemonSets) {
+  PodFacts terminating = p;
+  terminating.terminating = true;
+  const Course expect{{all, "lost default/p", "lost default/q"}, false};
+  EXPECT_EQ(run({terminating, q}, {"default/q"}, {}), expect);
+}
+
+TEST(DirectEviction, OnlyAConflictSkipsAPod) {
+  const Course conflict{{all, "lost default/p", "lost default/q", told_q, "delete default/q uid-q"},
+                        true};
+  EXPECT_EQ(run({p, q}, {}, {{"lost default/p", Errc::conflict}}), conflict);
+  const Course other{{all, "lost default/p", told_p, "delete default/p uid-p"}, false};
+  EXPECT_EQ(run({p}, {}, {{"lost default/p", Errc::unavailable}}), other);
+}
+
+TEST(DirectEviction, AFailedDeletionEndsTheRunButAGonePodIsFine) {
+  const Course failed{{all, "lost default/p", told_p, "delete default/p uid-p"}, true};
+  EXPECT_EQ(run({p, q}, {}, {{"delete default/p uid-p", Errc::denied}}), failed);
+  const auto gone = run({p, q}, {}, {{"delete default/p uid-p", Errc::not_found}});
+  EXPECT_EQ(gone.lines.size(), 7u);
+  EXPECT_FALSE(gone.failed);
+}
+
+TEST(DirectEviction, PodsGoAfterTheTimeoutAndLateOnesAtOnce) {
+  Options options;
+  options.taint_based_evictions = false;
+  Bench bench(options);
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", {});
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(299s);
+  EXPECT_TRUE(bench.has_pod("p"));
+  EXPECT_EQ(bench.run_until(305s), (Lines{"305 " + all, "305 lost default/p", "305 " + told_p,
+                                          "305 delete default/p uid-p"}));
+  bench.add_pod("late", "a", {});
+  EXPECT_EQ(bench.run_until(306s),
+            (Lines{"305 " + all, "305 lost default/late", "305 mark default/late",
+                   "305 event Pod/late Normal NodeControllerEviction",
+                   "305 delete default/late uid-late", "305 event Pod/late Warning NodeNotReady"}));
+}
+
+TEST(DirectEviction, ADaemonSetSelectsByLabels) {
+  DaemonSet set;
+  set.metadata.namespace_name = "default";
+  set.spec.selector.match_labels = {{"app", "x"}};
+  PodFacts pod = p;
+  EXPECT_FALSE(selects(set, pod));
+  pod.labels = {{"app", "x"}};
+  EXPECT_TRUE(selects(set, pod));
+  pod.namespace_name = "other";
+  EXPECT_FALSE(selects(set, pod));
+  set.metadata.namespace_name = "other";
+  set.spec.selector = {};
+  EXPECT_FALSE(selects(set, pod));
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

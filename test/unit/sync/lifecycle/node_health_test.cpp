@@ -1,0 +1,126 @@
+#include "sync/lifecycle/node_health.h"
+
+#include "test/unit/sync/lifecycle/describe.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonoTime start{};
+const WallTime wall = test_epoch;
+
+ConditionFacts ready(Truth status, Duration beat, Duration changed = {}) {
+  return {status, wall + beat, wall + changed};
+}
+
+NodeFacts node_with(const ConditionFacts& condition) {
+  NodeFacts node = make_facts("a", "");
+  node.condition(ConditionType::ready) = condition;
+  return node;
+}
+
+TEST(NodeHealth, FirstSightGivesAFullGraceButCountsFromCreationWithoutReady) {
+  const NodeFacts posted = make_facts("a", "True");
+  const HealthRecord fresh{start + 1h, start + 1h, posted.ready(), {}};
+  EXPECT_EQ(first_seen(start + 1h, wall + 1h, posted), fresh);
+  const HealthRecord silent{start, start, {}, {}};
+  EXPECT_EQ(first_seen(start + 1h, wall + 1h, make_facts("a", "")), silent);
+  // Created in the future: our clock is behind, which must not make the grace longer.
+  const HealthRecord future{start, start, {}, {}};
+  EXPECT_EQ(first_seen(start, wall - 1h, make_facts("a", "")), future);
+}
+
+// Every row of the table in nlc.md 7.2, from a record of 0 s, at 10 s.
+TEST(NodeHealth, OnlyAChangedHeartbeatIsABeat) {
+  const ConditionFacts none{};
+  const ConditionFacts old = ready(Truth::yes, 0s);
+  const struct {
+    const char* name;
+    ConditionFacts before;
+    ConditionFacts after;
+    Duration probe;
+    Duration transition;
+  } rows[] = {
+      {"no Ready at all", none, none, 0s, 0s},
+      {"Ready appeared", none, old, 10s, 10s},
+      {"Ready vanished", old, none, 0s, 0s},
+      {"the same", old, old, 0s, 0s},
+      {"a beat", old, ready(Truth::yes, 5s), 10s, 0s},
+      {"a beat with an earlier time", old, ready(Truth::yes, -5s), 10s, 0s},
+      {"a beat and a transition", old, ready(Truth::no, 5s, 5s), 10s, 10s},
+      {"a transition without a beat", old, ready(Truth::no, 0s, 5s), 0s, 0s},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    HealthRecord record{start, start, row.before, {}};
+    observe(record, start + 10s, row.after);
+    const HealthRecord expect{start + row.probe, start + row.transition, row.after, {}};
+    EXPECT_EQ(record, expect);
+  }
+}
+
+TEST(NodeHealth, OnlyALaterRenewalIsABeat) {
+  HealthRecord record{start, start, {}, {}};
+  EXPECT_TRUE(observe_lease(record, start + 1s, wall + 24h));  // skewed, but seen to change
+  EXPECT_FALSE(observe_lease(record, start + 2s, wall + 24h));
+  EXPECT_FALSE(observe_lease(record, start + 3s, wall));
+  const HealthRecord expect{start + 1s, start, {}, wall + 24h};
+  EXPECT_EQ(record, expect);
+  EXPECT_TRUE(observe_lease(record, start + 4s, wall + 25h));
+}
+
+TEST(NodeHealth, SilentIsStrictlyLongerThanTheGrace) {
+  const Options options;
+  const NodeFacts node = node_with(ready(Truth::yes, 0s));
+  const HealthRecord record{start, start, node.ready(), {}};
+  EXPECT_TRUE(judge(start + 50s, wall, node, record, options).changes.empty());
+  EXPECT_FALSE(judge(start + 50s + 1ns, wall, node, record, options).changes.empty());
+  EXPECT_TRUE(judge(start + 60s, wall, make_facts("a", ""), record, options).changes.empty());
+  EXPECT_FALSE(judge(start + 61s, wall, make_facts("a", ""), record, options).changes.empty());
+}
+
+TEST(NodeHealth, WhatIsWrittenKeepsTheHeartbeat) {
+  NodeFacts node = node_with(ready(Truth::no, 5s, 3s));
+  node.condition(ConditionType::memory) = ready(Truth::unknown, 1s);
+  node.condition(ConditionType::disk) = ready(Truth::no, 4s);
+  node.condition(ConditionType::network) = ready(Truth::no, 4s);
+  const HealthRecord record{start, start, node.ready(), {}};
+  const Verdict verdict = judge(start + 1h, wall + 1h, node, record, Options{});
+  const auto condition = [](const char* type, WallTime beat, const char* reason,
+                            const char* message) {
+    NodeCondition one;
+    one.type = type;
+    one.status = "Unknown";
+    one.last_heartbeat_time = beat;
+    one.last_transition_time = wall + 1h;
+    one.reason = reason;
+    one.message = message;
+    return one;
+  };
+  const Verdict expect{
+      ready(Truth::no, 5s, 3s),
+      ready(Truth::unknown, 5s, 1h),
+      {condition("Ready", wall + 5s, "NodeStatusUnknown", "Kubelet stopped posting node status."),
+       condition("DiskPressure", wall + 4s, "NodeStatusUnknown",
+                 "Kubelet stopped posting node status."),
+       condition("PIDPressure", wall, "NodeStatusNeverUpdated",
+                 "Kubelet never posted node status.")}};
+  EXPECT_EQ(verdict, expect);
+}
+
+TEST(NodeHealth, AlreadyUnknownIsNotWrittenAgain) {
+  const NodeFacts node = node_with(ready(Truth::unknown, 0s));
+  const HealthRecord record{start, start, node.ready(), {}};
+  const Verdict expect{node.ready(), node.ready(), {}};
+  EXPECT_EQ(judge(start + 1h, wall, node, record, Options{}), expect);
+}
+
+TEST(NodeHealth, GoneSinceTheLastBeatOrSinceItSaidSo) {
+  const HealthRecord record{start + 1s, start + 2s, {}, {}};
+  EXPECT_EQ(gone_since(record, ready(Truth::unknown, 0s)), start + 1s);
+  EXPECT_EQ(gone_since(record, ready(Truth::no, 0s)), start + 2s);
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,151 @@
+#include "sync/lifecycle/taint_eviction.h"
+
+#include "sync/lifecycle/names.h"
+#include "test/unit/sync/lifecycle/describe.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+constexpr MonoTime start{};
+const WallTime wall = test_epoch;
+
+NodeFacts tainted_node(std::vector<std::string> keys) {
+  NodeFacts node = make_facts("a", "Unknown");
+  for (const std::string& key : keys) node.taints.push_back(make_no_execute(key));
+  return node;
+}
+
+PodFacts tolerating(std::vector<Toleration> tolerations) {
+  PodFacts pod = make_pod_facts("p", "a");
+  pod.tolerations = std::move(tolerations);
+  return pod;
+}
+
+Options without_condition() {
+  Options options;
+  options.disruption_condition = false;
+  return options;
+}
+
+const std::string told = "event Pod/p Normal TaintManagerEviction";
+const std::string gone = "delete default/p uid-p";
+const DeletePod deletion{{"default", "p", "uid-p"}};
+
+TEST(TaintEviction, TheConditionIsWrittenBeforeTheDeletion) {
+  TaintEviction eviction{Options{}};
+  const PodFacts pod = tolerating({});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}),
+            (Actions{pod_event(EventSource::taint_eviction, {"default", "p", ""}, false,
+                               "TaintManagerEviction", "Marking for deletion Pod default/p"),
+                     MarkPodDisrupted{{"default", "p", "uid-p"}, wall}}));
+  const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
+  EXPECT_EQ(eviction.settle(start, marking, {}), Actions{deletion});
+  EXPECT_EQ(eviction.settle(start, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(TaintEviction, FailuresAreTriedFiveTimesAtOnceAndThenEverMoreSlowly) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({});
+  MonoTime now = start;
+  EXPECT_EQ(describe(eviction.set_node(now, wall, tainted_node({"x"}), {&pod})),
+            (Lines{told, gone}));
+  for (const Duration pause : {10ms, 10ms, 10ms, 10ms, 10'000ms, 20'000ms, 40'000ms}) {
+    EXPECT_EQ(eviction.settle(now, deletion, {Errc::unavailable, {}}), Actions{});
+    EXPECT_EQ(eviction.next(), now + pause);
+    now = eviction.next();
+    EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{gone});
+  }
+  EXPECT_EQ(eviction.settle(now, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(TaintEviction, AFailedDeletionIsNotWantedAnyMoreOnceTheTaintIsGone) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({});
+  (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+  (void)eviction.settle(start, deletion, {Errc::unavailable, {}});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&pod}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+  // What was under way meanwhile does not matter either.
+  EXPECT_EQ(eviction.settle(start, deletion, {Errc::unavailable, {}}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(TaintEviction, GoneOrReplacedIsDone) {
+  for (const Errc error : {Errc::not_found, Errc::conflict}) {
+    TaintEviction eviction(without_condition());
+    const PodFacts pod = tolerating({});
+    (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+    EXPECT_EQ(eviction.settle(start, deletion, {error, {}}), Actions{});
+    EXPECT_EQ(eviction.next(), MonoTime::max());
+  }
+}
+
+TEST(TaintEviction, AChangeWhileADeletionIsUnderWayDoesNotRepeatIt) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({});
+  (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod}), Actions{});
+}
+
+// A StatefulSet's pods come back under their names.
+TEST(TaintEviction, APodOfTheSameNameIsAnother) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({make_toleration("x", 60)});
+  (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+  PodFacts again = pod;
+  again.uid = "another";
+  EXPECT_EQ(describe(eviction.set_pod(start + 10s, wall, &pod, again)), Lines{told});
+  EXPECT_EQ(*eviction.scheduled("default/p"), (TimedQueue::Entry{start + 10s, start + 70s}));
+  EXPECT_EQ(describe(eviction.fire(start + 70s, wall)), (Lines{told, "delete default/p another"}));
+}
+
+TEST(TaintEviction, OwnTaintsAreWithheldForeignOnesAreNot) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({make_toleration(std::string(taint_unreachable), 60)});
+  const NodeFacts lost = tainted_node({std::string(taint_unreachable)});
+  (void)eviction.set_node(start, wall, lost, {&pod});
+  EXPECT_NE(eviction.scheduled("default/p"), nullptr);
+  EXPECT_EQ(describe(eviction.withhold(start, wall, "a", true, {&pod})), Lines{told});
+  EXPECT_EQ(eviction.scheduled("default/p"), nullptr);
+  EXPECT_EQ(eviction.tainted_nodes(), Lines{});
+  const NodeFacts both = tainted_node({std::string(taint_unreachable), "x"});
+  EXPECT_EQ(describe(eviction.set_node(start, wall, both, {&pod})), (Lines{told, gone}));
+}
+
+TEST(TaintEviction, WithholdingEndsTheClockStartsAnew) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({make_toleration(std::string(taint_unreachable), 60)});
+  (void)eviction.set_node(start, wall, tainted_node({}), {&pod});
+  (void)eviction.withhold(start, wall, "a", true, {&pod});
+  (void)eviction.set_node(start, wall, tainted_node({std::string(taint_unreachable)}), {&pod});
+  EXPECT_EQ(eviction.scheduled("default/p"), nullptr);
+  (void)eviction.withhold(start + 1h, wall, "a", false, {&pod});
+  EXPECT_EQ(*eviction.scheduled("default/p"), (TimedQueue::Entry{start + 1h, start + 1h + 60s}));
+}
+
+TEST(TaintEviction, ABillionSecondsAreWaitedFor) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({make_toleration("x", 1'000'000'000)});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}), Actions{});
+  EXPECT_EQ(eviction.next(), start + 1'000'000'000s);
+}
+
+TEST(TaintEviction, ManyTaintsAndPodsWithoutNodeAreFine) {
+  TaintEviction eviction(without_condition());
+  std::vector<std::string> keys;
+  for (int index = 0; index < 10'000; ++index) keys.push_back("k" + std::to_string(index));
+  Toleration all = make_toleration("", {});
+  const PodFacts pod = tolerating({all});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node(keys), {&pod}), Actions{});
+  PodFacts unscheduled = make_pod_facts("u", "");
+  EXPECT_EQ(eviction.set_pod(start, wall, nullptr, unscheduled), Actions{});
+  EXPECT_EQ(eviction.remove_pod(unscheduled), Actions{});
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

@@ -1,0 +1,161 @@
+// Autonomy mode withhold: shown Unknown, no new pods, but nothing evicted while it lasts.
+
+#include "sync/lifecycle/names.h"
+#include "test/unit/sync/lifecycle/bench.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = Bench::Lines;
+
+void add_cluster(Bench& bench) {
+  for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+  bench.add_pod("p", "a", Bench::default_tolerations(300));
+  bench.add_pod("bare", "a", {});
+}
+
+Lines shortened(const Lines& lines) {
+  Lines found;
+  for (const std::string& line : lines) {
+    found.push_back(line.find(" status ") == std::string::npos
+                        ? line
+                        : line.substr(0, line.find("=Unknown(") + 8));
+  }
+  return found;
+}
+
+TEST(Withhold, AnAutonomousNodeKeepsItsPodsForEver) {
+  for (const std::string_view key : {annotation_autonomy, annotation_binding}) {
+    Bench bench(Options{});
+    add_cluster(bench);
+    bench.annotate("a", key, "true");
+    (void)bench.run_until(1s);
+    bench.silence("a");
+    EXPECT_EQ(shortened(bench.run_until(48h)),
+              (Lines{"55 status a Ready=Unknown",
+                     "55 taint a +node.kubernetes.io/unreachable:NoSchedule conditions",
+                     "55 event Node/a Normal NodeNotReady"}));
+    EXPECT_TRUE(bench.has_pod("bare"));
+    bench.revive("a");
+    EXPECT_EQ(bench.run_until(49h),
+              Lines{"172800 taint a -node.kubernetes.io/unreachable:NoSchedule conditions"});
+  }
+}
+
+TEST(Withhold, AfterTheDurationItIsANodeAsAnyOther) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy_duration, "10m");
+  (void)bench.run_until(1s);
+  bench.silence("a");  // last heard at 0, so autonomous until 600
+  (void)bench.run_until(600s);
+  EXPECT_TRUE(bench.has_pod("bare"));
+  EXPECT_EQ(bench.run_until(606s),
+            (Lines{"605 mark default/bare", "605 mark default/p",
+                   "605 taint a +node.kubernetes.io/unreachable:NoExecute queued",
+                   "605 event Pod/bare Normal TaintManagerEviction", "605 disrupt default/bare",
+                   "605 delete default/bare uid-bare", "605 event Pod/bare Warning NodeNotReady",
+                   "605 event Pod/p Warning NodeNotReady"}));
+  EXPECT_EQ(bench.run_until(900s), Lines{});
+  EXPECT_EQ(bench.run_until(905s).size(), 3u);
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
+TEST(Withhold, SetDuringTheOutageItCancelsEvictions) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(201s);
+  ASSERT_NE(bench.controller().eviction().scheduled("default/p"), nullptr);
+  bench.annotate("a", annotation_autonomy, "true");
+  EXPECT_EQ(bench.run_until(205s),
+            (Lines{"201 event Pod/p Normal TaintManagerEviction",
+                   "205 taint a -node.kubernetes.io/unreachable:NoExecute recovered"}));
+  EXPECT_EQ(bench.run_until(10h), Lines{});
+  EXPECT_TRUE(bench.has_pod("p"));
+}
+
+TEST(Withhold, TakenAwayDuringTheOutageEvictionsBegin) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy, "true");
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(1000s);
+  bench.annotate("a", annotation_autonomy, "false");
+  const Lines lines = bench.run_until(1006s);
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[2], "1005 taint a +node.kubernetes.io/unreachable:NoExecute queued");
+  EXPECT_FALSE(bench.has_pod("bare"));
+}
+
+TEST(Withhold, MalformedDurationIsReportedOnceAndIsNoAutonomy) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy_duration, "soon");
+  EXPECT_EQ(bench.run_until(30s), Lines{"0 event Node/a Warning InvalidAutonomyDuration"});
+  bench.annotate("a", annotation_autonomy_duration, "2 hours");
+  EXPECT_EQ(bench.run_until(35s), Lines{"35 event Node/a Warning InvalidAutonomyDuration"});
+  bench.silence("a");
+  (void)bench.run_until(200s);
+  EXPECT_FALSE(bench.has_pod("bare"));
+}
+
+TEST(Withhold, ForeignTaintsEvictAllTheSame) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy, "true");
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  Node node = bench.node("a");
+  node.spec.taints.push_back(make_no_execute("maintenance"));
+  bench.set_node(node);
+  (void)bench.run_until(101s);
+  EXPECT_FALSE(bench.has_pod("bare"));
+  EXPECT_FALSE(bench.has_pod("p"));
+}
+
+TEST(Withhold, APodThatComesLateStaysReadyUntilItEnds) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy_duration, "10m");
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  bench.add_pod("late", "a", Bench::default_tolerations(300));
+  EXPECT_EQ(bench.run_until(600s), Lines{});
+  const Lines lines = bench.run_until(605s);
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "605 mark default/late"), lines.end());
+}
+
+TEST(Withhold, ARestartedControllerWithholdsAsBefore) {
+  Bench bench(Options{});
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy, "true");
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  bench.restart();
+  EXPECT_EQ(bench.run_until(10h), Lines{});
+  EXPECT_TRUE(bench.has_pod("bare"));
+}
+
+TEST(Withhold, WithoutTaintsNobodyIsDeletedEither) {
+  Options options;
+  options.taint_based_evictions = false;
+  Bench bench(options);
+  add_cluster(bench);
+  bench.annotate("a", annotation_autonomy_duration, "10m");
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  (void)bench.run_until(600s);
+  EXPECT_TRUE(bench.has_pod("bare"));
+  (void)bench.run_until(610s);
+  EXPECT_FALSE(bench.has_pod("bare"));
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

@@ -1,1 +1,0 @@
-// Keeps the program linking until its first test lands.

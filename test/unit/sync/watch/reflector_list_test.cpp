@@ -1,0 +1,94 @@
+// Listing: pages, what restarts it, what it may never do.
+
+#include "test/unit/sync/watch/reflector_script.h"
+
+namespace holdfast::sync::scripts {
+namespace {
+
+const std::vector<Script> lists = {
+    {"one page, then a watch from there",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"a", "b"}, "10"), {"replace rv=10: a b", "watch rv=10 for 469"}},
+     }},
+    {"pages arrive as a whole, with the version of the first",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"a"}, "10", "t1"), {"list rv= limit=500 continue=t1"}},
+         {2s, page({"b"}, "10", "t2"), {"list rv= limit=500 continue=t2"}},
+         {3s, page({}, "10"), {"replace rv=10: a b", "watch rv=10 for 469"}},
+     }},
+    {"an empty list is a list",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({}, "7"), {"replace rv=7:", "watch rv=7 for 469"}},
+     }},
+    {"the newest state when configured so",
+     {
+         {0s, Started{}, {"list rv= limit=2 continue="}},
+         {1s, page({"a"}, "10", "t"), {"list rv= limit=2 continue=t"}},
+     },
+     {.first_list_version = "", .page_size = 2}},
+    {"a page that expired: everything at once, nothing of the old pages",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"old"}, "10", "t"), {"list rv= limit=500 continue=t"}},
+         {2s, list_failed(expired), {"list rv= limit=0 continue="}},
+         {3s, page({"new"}, "20"), {"replace rv=20: new", "watch rv=20 for 469"}},
+     }},
+    {"a page that failed: from the start, after a while, nothing of the old pages",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"old"}, "10", "t"), {"list rv= limit=500 continue=t"}},
+         {2s, ListFailed{failure_of(refused)}, {"wait until 2.536802008s"}},
+         {2s, TimePassed{}, {}},
+         {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
+         {11s, page({"new"}, "12"), {"replace rv=12: new", "watch rv=12 for 523"}},
+     }},
+    {"a server that pages even version 0 is asked for pages always",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"a"}, "10", "t"), {"list rv= limit=500 continue=t"}},
+         {2s, page({"b"}, "10"), {"replace rv=10: a b", "watch rv=10 for 469"}},
+         {3s, watch_failed(expired), {"wait until 3.269872027s"}},
+         {10s, TimePassed{}, {"list rv=10 limit=500 continue="}},
+     }},
+    {"waits grow, and the server's own wish is a minimum",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, ListFailed{failure_of(refused)}, {"wait until 1.536802008s"}},
+         {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
+         {11s, list_failed(status::unauthorized()), {"wait until 11.868150268s"}},
+         {20s, TimePassed{}, {"list rv=0 limit=500 continue="}},
+         {21s, list_failed(status::too_many_requests("busy", 7)), {"wait until 28s"}},
+     }},
+    {"a version that the server lost or never had: the newest",
+     {
+         {0s, Started{"10"}, {"watch rv=10 for 469"}},
+         {1s, watch_failed(expired), {"wait until 1.269872027s"}},
+         {5s, TimePassed{}, {"list rv=10 limit=0 continue="}},
+         {6s,
+          list_failed(status::too_large_resource_version(10, 5)),
+          {"list rv= limit=500 continue="}},
+         {7s, page({"a"}, "5"), {"replace rv=5: a", "watch rv=5 for 591"}},
+         {8s, watch_failed(expired), {"wait until 9.498667268s"}},
+         {20s, TimePassed{}, {"list rv=5 limit=0 continue="}},
+         {21s, list_failed(expired), {"list rv= limit=500 continue="}},
+         {22s, list_failed(expired), {"wait until 24.565957126s"}},
+     }},
+    {"too much at once is refused",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"123456"}, "10", "t"), {"list rv= limit=500 continue=t"}},
+         {2s,
+          page({"12345"}, "10"),
+          {"warn: a list of more than 10 bytes", "wait until 2.536802008s"}},
+         {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
+     },
+     {.list_bytes = 10}},
+};
+
+TEST(Reflector, Lists) { replay(lists); }
+
+}  // namespace
+}  // namespace holdfast::sync::scripts
