@@ -99,6 +99,7 @@ Result<Outbox> Outbox::open(Database& database, Journal& journal, OutboxLimits l
 }
 
 Status Outbox::recover() {
+  if (!database_.writable()) return {};
   TRY(Transaction transaction, database_.begin());
   if (auto done = interrupted_.use().run(); !done) return done;
   return transaction.commit();

@@ -107,8 +107,8 @@ struct Added {
 
 class Outbox {
  public:
-  // What a dead process left as being sent becomes maybe_sent. `database` was migrated to
-  // outbox_schema(); it and `journal` outlive the Outbox.
+  // What a dead process left as being sent becomes maybe_sent, unless the file was opened to be
+  // read only. `database` was migrated to outbox_schema(); it and `journal` outlive the Outbox.
   [[nodiscard]] static Result<Outbox> open(Database& database, Journal& journal,
                                            OutboxLimits limits = {});
 

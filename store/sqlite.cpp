@@ -331,6 +331,8 @@ Result<Transaction> Database::begin(Durability durability) {
 
 bool Database::in_transaction() const { return connection_->in_transaction; }
 
+bool Database::writable() const { return sqlite3_db_readonly(connection_->handle, "main") == 0; }
+
 std::uint64_t Database::rollbacks() const { return connection_->rollbacks; }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(connection_->handle); }

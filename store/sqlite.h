@@ -117,7 +117,8 @@ class Statement {
 };
 
 // Rolls back unless committed. Classes of this folder that write take one as proof that their
-// caller will commit several writes together.
+// caller will commit several writes together. Not to be held across a co_await: there is one at a
+// time, and whoever runs meanwhile may want to write.
 class Transaction {
  public:
   Transaction(Transaction&& other) noexcept
@@ -155,6 +156,9 @@ class Database {
   [[nodiscard]] Result<Transaction> begin();
   [[nodiscard]] Result<Transaction> begin(Durability durability);
   [[nodiscard]] bool in_transaction() const;
+
+  // False for Access::read_only.
+  [[nodiscard]] bool writable() const;
 
   // How many transactions were begun and not committed: whoever keeps sums in memory beside the
   // rows counts them anew when this has moved.

@@ -57,7 +57,7 @@ class DiskTest : public testing::TestWithParam<std::tuple<StoryKind, Trouble>> {
 TEST_P(DiskTest, WorksAgainWhenTheTroubleIsOver) {
   const std::vector<std::string> states = states_of(kind());
   bool reached = true;
-  for (std::int64_t fail_from = 1; reached; ++fail_from) {
+  for (std::int64_t fail_from = 1; reached; fail_from += fault_stride) {
     SCOPED_TRACE("trouble from step " + std::to_string(fail_from));
     const test::ScratchDir scratch;
     const fs::path file = scratch.path() / "story.db";

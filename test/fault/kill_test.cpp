@@ -37,11 +37,11 @@ class KillTest : public testing::TestWithParam<StoryKind> {
 TEST_P(KillTest, AtEveryWriteNothingAcknowledgedIsLost) {
   const std::vector<std::string> states = states_of(GetParam());
   for (const bool tear : {false, true}) {
-    std::int64_t kill_at = 0;
+    std::int64_t kill_at = 1 - fault_stride;
     for (Told told{.killed = true}; told.killed;) {
       const test::ScratchDir scratch;
       const fs::path file = scratch.path() / "story.db";
-      told = tell_in_child(GetParam(), file, {.kill_at = ++kill_at, .tear = tear});
+      told = tell_in_child(GetParam(), file, {.kill_at = kill_at += fault_stride, .tear = tear});
       SCOPED_TRACE("killed at " + std::to_string(kill_at) + " after step " +
                    std::to_string(told.steps));
       const std::string found = reopened(file);
@@ -54,11 +54,12 @@ TEST_P(KillTest, AtEveryWriteNothingAcknowledgedIsLost) {
 TEST_P(KillTest, APowerCutAtEveryWriteTearsNothing) {
   const std::vector<std::string> states = states_of(GetParam());
   const bool durable = GetParam().durability == Durability::full;
-  std::int64_t kill_at = 0;
+  std::int64_t kill_at = 1 - fault_stride;
   for (Told told{.killed = true}; told.killed;) {
     const test::ScratchDir scratch;
     const fs::path file = scratch.path() / "story.db";
-    told = tell_in_child(GetParam(), file, {.kill_at = ++kill_at, .keep_synced = true});
+    told =
+        tell_in_child(GetParam(), file, {.kill_at = kill_at += fault_stride, .keep_synced = true});
     for (const test::Lost lost : {test::Lost::both, test::Lost::database, test::Lost::log}) {
       SCOPED_TRACE("cut at " + std::to_string(kill_at) + " after step " +
                    std::to_string(told.steps));
@@ -106,11 +107,11 @@ class SequenceStory final : public Story {
 
 TEST(KillSequence, NoNumberComesAgain) {
   const StoryKind kind{"sequence", cache_schema(), Durability::relaxed, SequenceStory::open};
-  std::int64_t kill_at = 0;
+  std::int64_t kill_at = 1 - fault_stride;
   for (Told told{.killed = true}; told.killed;) {
     const test::ScratchDir scratch;
     const fs::path file = scratch.path() / "story.db";
-    told = tell_in_child(kind, file, {.kill_at = ++kill_at, .keep_synced = true});
+    told = tell_in_child(kind, file, {.kill_at = kill_at += fault_stride, .keep_synced = true});
     if (told.killed) test::lose_unsynced(file, test::Lost::both);
     test::follow({});
     const auto next = value(value(open_story(kind, file, "fault"))->state());

@@ -195,19 +195,7 @@ class RevisionsStory final : public Story {
   explicit RevisionsStory(Revisions revisions) : revisions_(std::move(revisions)) {}
 
   Status step(std::size_t number) override {
-    const std::string key = "k" + std::to_string(number % 5);
-    auto done = [&]() -> Status {
-      switch (number % 6) {
-        case 3:
-          return group(number);
-        case 4:
-          return revisions_.compact(revisions_.current_revision() - 2);
-        case 5:
-          return forgiving(revisions_.remove(key));
-        default:
-          return forgiving(revisions_.put(key, body(number)));
-      }
-    }();
+    auto done = write(number);
     if (revisions_.grouping()) revisions_.roll_back();
     return done;
   }
@@ -228,6 +216,20 @@ class RevisionsStory final : public Story {
   }
 
  private:
+  Status write(std::size_t number) {
+    const std::string key = "k" + std::to_string(number % 5);
+    switch (number % 6) {
+      case 3:
+        return group(number);
+      case 4:
+        return revisions_.compact(revisions_.current_revision() - 2);
+      case 5:
+        return forgiving(revisions_.remove(key));
+      default:
+        return forgiving(revisions_.put(key, body(number)));
+    }
+  }
+
   Status group(std::size_t number) {
     if (auto begun = revisions_.begin(); !begun) return begun;
     for (const char* key : {"g1", "g2", "g3"}) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -41,12 +42,20 @@ struct StoryKind {
 
 constexpr std::size_t story_steps = 24;
 
+// From one interrupted write to the next. A sanitized process is slow, and takes a tenth of a
+// second to fork: there only some writes are interrupted.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::int64_t fault_stride = 17;
+#else
+constexpr std::int64_t fault_stride = 1;
+#endif
+
 [[nodiscard]] const std::vector<StoryKind>& story_kinds();
 
 // The state before the first step, after it, after the second, and so on.
 [[nodiscard]] std::vector<std::string> states_of(const StoryKind& kind);
 
-// Opens and migrates the file. Checkpoints come early and the page cache is too small for the
+// Opens and migrates the file. Checkpoints come early, and the page cache is too small for the
 // larger transactions, so that these are interrupted too, also halfway.
 [[nodiscard]] Result<std::unique_ptr<Story>> open_story(const StoryKind& kind,
                                                         const std::filesystem::path& file,

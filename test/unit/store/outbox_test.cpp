@@ -2,6 +2,7 @@
 
 #include "store/outbox.h"
 
+#include "test/support/scratch_dir.h"
 #include "test/unit/store/outbox_fixture.h"
 
 namespace holdfast::store {
@@ -141,6 +142,28 @@ TEST_F(OutboxTest, WhatADeadProcessWasSendingMayHaveBeenSent) {
   EXPECT_EQ(value(outbox_->next()), (Entry{EntryId{1}, patch("a", "1"), false, true, 1, false}));
   ASSERT_EQ(said(settle(1, Outcome::applied)), "ok");
   EXPECT_EQ(value(outbox_->next()), (Entry{.id = EntryId{2}, .write = patch("b", "1")}));
+}
+
+TEST_F(OutboxTest, ADeadAgentsFileCanBeRead) {
+  const test::ScratchDir scratch;
+  const auto file = scratch.path() / "outbox.db";
+  {
+    Database database = value(Database::open(file, {}));
+    ASSERT_EQ(said(migrate(database, outbox_schema())), "ok");
+    Journal journal(database);
+    Outbox outbox = value(Outbox::open(database, journal));
+    Transaction transaction = value(database.begin());
+    ASSERT_TRUE(outbox.add(transaction, patch("a", "1")));
+    ASSERT_EQ(said(outbox.mark_sending(transaction, EntryId{1})), "ok");
+    ASSERT_EQ(said(transaction.commit()), "ok");
+  }
+  Database database = value(Database::open(file, {.access = Access::read_only}));
+  ASSERT_EQ(said(migrate(database, outbox_schema())), "ok");
+  Journal journal(database);
+  Outbox outbox = value(Outbox::open(database, journal));
+  EXPECT_EQ(value(outbox.list(10)),
+            (std::vector{Entry{EntryId{1}, patch("a", "1"), true, false, 1, false}}));
+  EXPECT_EQ(value(journal.newest()), 1);
 }
 
 TEST_F(OutboxTest, EveryOutcomeIsTold) {

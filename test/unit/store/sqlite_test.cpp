@@ -171,6 +171,21 @@ TEST(Sqlite, AClosedFileKeepsItsRowsAndLeavesNoLog) {
   EXPECT_EQ(said(add(*database, "no")), "unavailable: a.db: attempt to write a readonly database");
 }
 
+TEST(Sqlite, WhatADeadProcessLeftCanBeReadWithItsLog) {
+  const test::ScratchDir scratch;
+  const auto file = scratch.path() / "a.db";
+  const auto left = scratch.path() / "left.db";
+  Database writer = value(Database::open(file, {}));
+  ASSERT_TRUE(writer.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT) STRICT"));
+  ASSERT_TRUE(add(writer, "in the log"));
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(file.string() + suffix, left.string() + suffix);
+  }
+  Database reader = value(Database::open(left, {.access = Access::read_only}));
+  EXPECT_FALSE(reader.writable());
+  EXPECT_EQ(names(reader), std::vector<std::string>{"in the log"});
+}
+
 TEST(Sqlite, OpenErrorsNameTheFile) {
   const test::ScratchDir scratch;
   std::filesystem::create_directory(scratch.path() / "folder.db");
