@@ -19,8 +19,8 @@ std::string go_architecture(std::string_view machine) {
 }
 
 std::string os_image() {
-  const auto release = fs::read_all("/etc/os-release", 64 * 1024);
-  for (const std::string_view line : split(release.value_or(""), '\n')) {
+  const std::string release = fs::read_all("/etc/os-release", 64 * 1024).value_or("");
+  for (const std::string_view line : split(release, '\n')) {
     if (!line.starts_with("PRETTY_NAME=")) continue;
     std::string_view name = line.substr(12);
     if (name.starts_with('"') && name.ends_with('"')) name = name.substr(1, name.size() - 2);

@@ -32,9 +32,10 @@ std::uintmax_t size_of(const std::filesystem::path& file) {
 // All of our children, by pid.
 std::vector<int> own_children() {
   const std::string self = std::to_string(getpid());
-  const auto text = fs::read_all("/proc/self/task/" + self + "/children", log_bytes_max);
+  const std::string text =
+      fs::read_all("/proc/self/task/" + self + "/children", log_bytes_max).value_or("");
   std::vector<int> pids;
-  for (const std::string_view word : split(text.value_or(""), ' ')) {
+  for (const std::string_view word : split(text, ' ')) {
     if (const auto pid = parse_int<int>(word)) pids.push_back(*pid);
   }
   return pids;
