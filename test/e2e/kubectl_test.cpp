@@ -290,7 +290,9 @@ TEST(Kubectl, CreatesAndEdits) {
 
 TEST(Kubectl, Watches) {
   Cluster cluster;
+  follow(cluster, {{{"create", "configmap", "first"}, {"created"}}});
   Child child(cluster.plan({"get", "configmaps", "-w", "--output-watch-events"}));
+  ASSERT_TRUE(child.says("ADDED      first", 10s)) << child.output();  // It watches by now.
   follow(cluster, {{{"create", "configmap", "c", "--from-literal=k=v"}, {"created"}},
                    {{"label", "configmap", "c", "a=b"}, {"labeled"}},
                    {{"delete", "configmap", "c"}, {"deleted"}}});
