@@ -116,9 +116,10 @@ std::optional<json::object> resource_list(std::string_view group, std::string_vi
 }
 
 json::object root_paths() {
-  std::vector<std::string> paths = {"/api",        "/api/v1",       "/apis",        "/apis/",
-                                    "/healthz",    "/healthz/ping", "/livez",       "/livez/ping",
-                                    "/openapi/v3", "/readyz",       "/readyz/ping", "/version"};
+  std::vector<std::string> paths = {"/api",        "/api/v1",       "/apis",   "/apis/",
+                                    "/healthz",    "/healthz/ping", "/livez",  "/livez/ping",
+                                    "/openapi/v2", "/openapi/v3",   "/readyz", "/readyz/ping",
+                                    "/version"};
   for (const std::string_view group : all_groups()) {
     const std::string path = "/apis/" + std::string(group);
     paths.push_back(path);

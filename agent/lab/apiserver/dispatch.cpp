@@ -153,7 +153,9 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   if (backend.secured) {
     if (const auto allowed = sync::authorize(*who, *info); !allowed) return refuse(allowed.error());
   }
-  if (!info->is_resource || !has_version(*info)) return serve_document(*info, *query, address);
+  if (!info->is_resource || !has_version(*info)) {
+    return serve_document(*info, *query, request.headers.get("Accept"), address);
+  }
   return serve_resource(backend, Call{.request = request,
                                       .query = *std::move(query),
                                       .info = *std::move(info),

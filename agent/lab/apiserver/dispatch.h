@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "agent/lab/apiserver/call.h"
 
@@ -14,7 +15,8 @@ namespace holdfast::lab {
 
 // Paths that are no resources: discovery, /version, /healthz, /openapi.
 // `address` is where clients reach us.
-[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
+[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info,
+                                            const http::Query& query, std::string_view accept,
                                             const std::string& address);
 
 }  // namespace holdfast::lab

@@ -9,6 +9,7 @@
 #include "sync/api/json.h"
 #include "sync/apiserver/discovery.h"
 #include "sync/apiserver/openapi.h"
+#include "sync/apiserver/openapi_v2.h"
 
 namespace holdfast::lab {
 namespace {
@@ -31,6 +32,16 @@ http::Response reply_document(const std::optional<json::object>& document) {
   return reply_document(*document);
 }
 
+// Old kubectls ask for protobuf and read nothing else.
+http::Response serve_openapi_v2(std::string_view accept) {
+  if (accept.find("com.github.proto-openapi.spec.v2") == std::string_view::npos) {
+    return reply_document(sync::openapi_v2_document());
+  }
+  http::Response response{.status = 200, .headers = {}, .body = sync::openapi_v2_protobuf()};
+  response.headers.set("Content-Type", std::string(sync::openapi_v2_protobuf_type));
+  return response;
+}
+
 std::optional<http::Response> health(std::string_view path, const http::Query& query) {
   for (const std::string_view check : {"healthz", "livez", "readyz"}) {
     if (path == check && !query.has("verbose")) return reply_text(200, "ok");
@@ -45,7 +56,7 @@ std::optional<http::Response> health(std::string_view path, const http::Query& q
 }  // namespace
 
 http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
-                              const std::string& address) {
+                              std::string_view accept, const std::string& address) {
   std::string_view path = info.path;
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -54,6 +65,7 @@ http::Response serve_document(const sync::RequestInfo& info, const http::Query& 
   if (path == "version") return reply_document(sync::version_document());
   if (path == "api") return reply_document(sync::api_versions(address));
   if (path == "apis") return reply_document(sync::group_list());
+  if (path == "openapi/v2") return serve_openapi_v2(accept);
   if (path == "openapi/v3") return reply_document(sync::openapi_index());
   const std::vector<std::string_view> parts = split(path, '/');
   if (parts.size() == 2 && parts[0] == "api") {

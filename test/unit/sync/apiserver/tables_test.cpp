@@ -10,6 +10,8 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/discovery.h"
 #include "sync/apiserver/openapi.h"
+#include "sync/apiserver/openapi_schema.h"
+#include "sync/apiserver/openapi_v2.h"
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
@@ -42,7 +44,8 @@ TEST(Resources, AreInDiscoveryAndOpenapi) {
       const auto document = openapi_document(resource.group, version.name);
       ASSERT_TRUE(document);
       const json::object& schemas = dig_object(*document, {"components", "schemas"});
-      EXPECT_TRUE(schemas.contains("io.k8s.api." + std::string(resource.kind)));
+      const StructType& type = type_of(resource, version);
+      EXPECT_TRUE(schemas.contains(definition_name(type.name)));
     }
   }
   EXPECT_FALSE(resource_list("apps", "v2"));
@@ -61,6 +64,22 @@ void collect_references(const json::value& value, std::set<std::string>& found) 
       collect_references(pair.value(), found);
     }
   }
+}
+
+TEST(Openapi, OfVersionTwoIsWhole) {
+  std::set<std::string> references;
+  const json::object& document = openapi_v2_document();
+  collect_references(json::value(document), references);
+  const json::object& definitions = dig_object(document, {"definitions"});
+  for (const std::string& reference : references) {
+    EXPECT_TRUE(definitions.contains(reference.substr(reference.rfind('/') + 1))) << reference;
+  }
+  const json::array& tags = definitions.at("io.k8s.api.PodDisruptionBudget")
+                                .at("x-kubernetes-group-version-kind")
+                                .as_array();
+  EXPECT_EQ(json::serialize(tags),
+            R"([{"group":"policy","version":"v1","kind":"PodDisruptionBudget"},)"
+            R"({"group":"policy","version":"v1beta1","kind":"PodDisruptionBudget"}])");
 }
 
 TEST(Openapi, RefersToNothingThatIsMissing) {

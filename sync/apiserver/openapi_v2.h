@@ -1,0 +1,21 @@
+// The shape of our kinds as OpenAPI v2, which a kubectl before 1.30 reads before it creates
+// anything: JSON, or the protobuf that these kubectls insist on.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+namespace holdfast::sync {
+
+inline constexpr std::string_view openapi_v2_protobuf_type =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+// GET /openapi/v2. Paths are left out: clients read the definitions.
+[[nodiscard]] const boost::json::object& openapi_v2_document();
+
+// The same as gnostic's openapi.v2.Document.
+[[nodiscard]] const std::string& openapi_v2_protobuf();
+
+}  // namespace holdfast::sync
