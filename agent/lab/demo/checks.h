@@ -28,6 +28,7 @@ struct Cast {
   Duration site_patience = std::chrono::seconds(2);  // of its pods with an unreachable node
 
   [[nodiscard]] std::vector<std::string> nodes() const { return {autonomous, ordinary, connected}; }
+  [[nodiscard]] std::vector<std::string> sites() const { return {first_site, other_site}; }
   // "south-1", "south-2", ...
   [[nodiscard]] std::vector<std::string> nodes_of(const std::string& site) const;
   [[nodiscard]] std::vector<std::string> nodes_of_both() const;

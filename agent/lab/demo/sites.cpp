@@ -15,19 +15,20 @@ constexpr Duration request_limit = std::chrono::seconds(5);
 }  // namespace
 
 asio::awaitable<Status> Sites::open(std::uint16_t server_port, Cast cast) {
-  const auto patience = std::chrono::duration_cast<std::chrono::seconds>(cast.site_patience);
-  for (const std::string& zone : {cast.first_site, cast.other_site}) {
-    agent::HollowPlan plan{.zone = zone, .nodes = cast.nodes_of(zone)};
-    Status done =
-        co_await open_site(server_port, std::move(plan), static_cast<int>(patience.count()));
-    if (!done) co_return fail("site " + zone, done.error());
+  for (const std::string& zone : cast.sites()) {
+    Status opened = co_await open_site(server_port, zone, cast);
+    if (!opened) co_return fail("site " + zone, opened.error());
   }
   Status done;
   co_return done;
 }
 
-asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, agent::HollowPlan plan,
-                                         int patience_seconds) {
+asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, std::string zone, Cast cast) {
+  const auto patience = std::chrono::duration_cast<std::chrono::seconds>(cast.site_patience);
+  const auto seconds = static_cast<int>(patience.count());
+  agent::HollowPlan plan;
+  plan.zone = zone;
+  plan.nodes = cast.nodes_of(zone);
   Site site;
   const net::HostPort any{"127.0.0.1", 0};
   const net::HostPort server{"127.0.0.1", server_port};
@@ -38,12 +39,12 @@ asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, agent::Hollo
   if (!done) co_return done;
   for (const std::string& node : plan.nodes) {
     ApiRequest pod{.method = http::Method::post, .target = "/api/v1/namespaces/default/pods"};
-    pod.body = agent::hollow_pod("app-" + node, node, plan.zone, patience_seconds);
+    pod.body = agent::hollow_pod("app-" + node, node, zone, seconds);
     const auto made = co_await site.client->call(std::move(pod), clock_.mono() + request_limit);
     if (!made) co_return fail("pod of " + node, made.error());
   }
-  tasks_.spawn("site " + plan.zone, site.nodes->run());
-  sites_[plan.zone] = std::move(site);
+  tasks_.spawn("site " + zone, site.nodes->run());
+  sites_[zone] = std::move(site);
   co_return done;
 }
 

@@ -36,8 +36,7 @@ class Sites {
     std::unique_ptr<agent::HollowSite> nodes;
   };
 
-  asio::awaitable<Status> open_site(std::uint16_t server_port, agent::HollowPlan plan,
-                                    int patience_seconds);
+  asio::awaitable<Status> open_site(std::uint16_t server_port, std::string zone, Cast cast);
 
   asio::any_io_executor executor_;
   const Clock& clock_;
