@@ -9,6 +9,7 @@
 
 #include "agent/client/api_client.h"
 #include "agent/cloud/event_book.h"
+#include "agent/cloud/provider.h"
 #include "agent/cloud/writer.h"
 #include "platform/random.h"
 #include "sync/lifecycle/options.h"
@@ -17,10 +18,10 @@ namespace holdfast::agent {
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // All are borrowed and outlive it.
+  // All are borrowed and outlive it. Without a provider AskProvider has no answer.
   ApiWriter(ApiClient& client, const sync::lifecycle::Options& options, const Clock& clock,
-            Random& random)
-      : client_(client), options_(options), clock_(clock), random_(random) {}
+            Random& random, Provider* provider = nullptr)
+      : client_(client), options_(options), clock_(clock), random_(random), provider_(provider) {}
 
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
 
@@ -33,12 +34,17 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
   asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
+  asio::awaitable<Outcome> evict(sync::lifecycle::EvictPod action);
+  asio::awaitable<Outcome> bind(sync::lifecycle::BindPod action);
+  asio::awaitable<Outcome> detach(sync::lifecycle::DetachVolumes action);
+  asio::awaitable<Outcome> ask_provider(sync::lifecycle::AskProvider action);
   asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
 
   ApiClient& client_;
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
+  Provider* provider_;
   EventBook events_;
 };
 

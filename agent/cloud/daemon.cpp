@@ -32,20 +32,27 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
   TRY(ClusterAccess access, read_kubeconfig(settings.kubeconfig, settings.context));
   const std::string agent = "holdfast-cloud/" + std::string(version);
   TRY(auto client, ApiClient::make(std::move(access), clock, agent));
+  std::unique_ptr<Provider> provider;
+  if (!settings.node_exists_url.empty()) {
+    auto made = Provider::make(settings.node_exists_url, clock);
+    if (!made) return fail("--node-exists-url", made.error());
+    provider = *std::move(made);
+  }
   const WorkLimits limits{.at_once = static_cast<std::size_t>(settings.concurrent_node_updates)};
   return std::unique_ptr<Daemon>(
-      new Daemon(std::move(executor), plan, std::move(client), limits, clock));
+      new Daemon(std::move(executor), plan, std::move(client), std::move(provider), limits, clock));
 }
 
 Daemon::Daemon(asio::any_io_executor executor, CloudPlan plan, std::unique_ptr<ApiClient> client,
-               WorkLimits limits, const Clock& clock)
+               std::unique_ptr<Provider> provider, WorkLimits limits, const Clock& clock)
     : plan_(plan),
       client_(std::move(client)),
+      provider_(std::move(provider)),
       clock_(clock),
       random_(Random::from_entropy()),
       hearing_(clock.mono(), plan_.rules.monitor_grace / 2),
       hearing_changed_(executor),
-      writer_(*client_, plan_.rules, clock, random_),
+      writer_(*client_, plan_.rules, clock, random_, provider_.get()),
       cloud_(executor, plan_.rules, plan_.parts, *this, clock, limits),
       nodes_([this](const auto& node) { cloud_.set(node); },
              [this](const auto& name) { cloud_.remove_node(name.second); }, [this] { heard(); }),
@@ -97,7 +104,9 @@ asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool st
 }
 
 asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
+  const bool asks_provider = std::holds_alternative<lifecycle::AskProvider>(action);
   auto outcome = co_await writer_.perform(std::move(action));
+  if (asks_provider) co_return outcome;  // It says nothing about the API server.
   if (outcome.error && is_no_answer(*outcome.error)) {
     failed();
   } else {

@@ -12,6 +12,7 @@
 #include "agent/cloud/cloud.h"
 #include "agent/cloud/feed.h"
 #include "agent/cloud/hearing.h"
+#include "agent/cloud/provider.h"
 #include "agent/cloud/settings.h"
 #include "platform/loop/tasks.h"
 #include "platform/random.h"
@@ -36,7 +37,7 @@ class Daemon final : public ListWatchSource, public ClusterWriter {
 
  private:
   Daemon(asio::any_io_executor executor, CloudPlan plan, std::unique_ptr<ApiClient> client,
-         WorkLimits limits, const Clock& clock);
+         std::unique_ptr<Provider> provider, WorkLimits limits, const Clock& clock);
 
   void heard();
   void failed();
@@ -47,6 +48,7 @@ class Daemon final : public ListWatchSource, public ClusterWriter {
 
   CloudPlan plan_;
   std::unique_ptr<ApiClient> client_;
+  std::unique_ptr<Provider> provider_;  // null: nobody is asked
   const Clock& clock_;
   Random random_;
   Hearing hearing_;
