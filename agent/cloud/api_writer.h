@@ -18,7 +18,7 @@ namespace holdfast::agent {
 class ApiWriter final : public ClusterWriter {
  public:
   // All are borrowed and outlive it.
-  ApiWriter(ApiClient& client, const sync::lifecycle::Options& options, const Clock& clock,
+  ApiWriter(ApiCaller& client, const sync::lifecycle::Options& options, const Clock& clock,
             Random& random)
       : client_(client), options_(options), clock_(clock), random_(random) {}
 
@@ -35,7 +35,7 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
   asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
 
-  ApiClient& client_;
+  ApiCaller& client_;
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
