@@ -97,6 +97,7 @@ Actions Controller::tick(MonoTime now, WallTime wall) {
   Actions actions;
   if (parts_.node_lifecycle && now >= next_pass_) {
     append(actions, fleet_.pass(now, wall));
+    ++passes_;
     next_pass_ = now + options_.monitor_period;
     for (const std::string& name : std::exchange(taint_retries_, {})) {
       if (const NodeFacts* node = fleet_.node(name)) reconcile(wall, *node, actions);
