@@ -244,20 +244,15 @@ asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) 
 }
 
 asio::awaitable<Outcome> ApiWriter::record(lifecycle::RecordEvent event) {
-  auto request = events_.record(clock_.mono(), clock_.wall(), event);
+  auto write = events_.record(clock_.mono(), clock_.wall(), event);
   Outcome outcome;
-  if (!request) co_return outcome;
-  const bool repeated = request->method == http::Method::patch;
-  auto answer = co_await send(*std::move(request));
-  if (!answer && repeated && answer.error().code == Errc::not_found) {
-    // It has expired on the server: begin a new one.
-    events_.forget(event);
-    request = events_.record(clock_.mono(), clock_.wall(), event);
-    if (!request) co_return outcome;
-    answer = co_await send(*std::move(request));
+  if (!write) co_return outcome;
+  auto answer = co_await send(std::move(write->request));
+  if (!answer && write->instead && answer.error().code == Errc::not_found) {
+    answer = co_await send(*std::move(write->instead));
   }
   if (answer) co_return outcome;
-  events_.forget(event);
+  events_.forget(*write);
   outcome.error = answer.error().code;
   co_return outcome;
 }

@@ -19,7 +19,7 @@ namespace holdfast::agent {
 class ApiWriter final : public ClusterWriter {
  public:
   // All are borrowed and outlive it. Without a provider AskProvider has no answer.
-  ApiWriter(ApiClient& client, const sync::lifecycle::Options& options, const Clock& clock,
+  ApiWriter(ApiCaller& client, const sync::lifecycle::Options& options, const Clock& clock,
             Random& random, Provider* provider = nullptr)
       : client_(client), options_(options), clock_(clock), random_(random), provider_(provider) {}
 
@@ -40,7 +40,7 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Outcome> ask_provider(sync::lifecycle::AskProvider action);
   asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
 
-  ApiClient& client_;
+  ApiCaller& client_;
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
