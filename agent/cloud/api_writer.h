@@ -8,7 +8,7 @@
 #pragma once
 
 #include "agent/client/api_client.h"
-#include "agent/cloud/event_book.h"
+#include "agent/cloud/event_sender.h"
 #include "agent/cloud/writer.h"
 #include "platform/random.h"
 #include "sync/lifecycle/options.h"
@@ -17,10 +17,17 @@ namespace holdfast::agent {
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // All are borrowed and outlive it.
-  ApiWriter(ApiCaller& client, const sync::lifecycle::Options& options, const Clock& clock,
-            Random& random)
-      : client_(client), options_(options), clock_(clock), random_(random) {}
+  // All but the executor are borrowed and outlive it.
+  ApiWriter(asio::any_io_executor executor, ApiCaller& client,
+            const sync::lifecycle::Options& options, const Clock& clock, Random& random)
+      : client_(client),
+        options_(options),
+        clock_(clock),
+        random_(random),
+        events_(std::move(executor), client, clock) {}
+
+  // Sends events again that did not arrive, until cancelled.
+  asio::awaitable<void> retry_events() { return events_.run(); }
 
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
 
@@ -39,7 +46,7 @@ class ApiWriter final : public ClusterWriter {
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
-  EventBook events_;
+  EventSender events_;
 };
 
 }  // namespace holdfast::agent

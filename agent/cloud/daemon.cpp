@@ -71,7 +71,7 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, [this](http::Method method, int status) { requested(method, status); }),
-      writer_(limited_, plan_.rules, clock, random_),
+      writer_(executor, limited_, plan_.rules, clock, random_),
       cloud_(executor, plan_.rules, plan_.parts, *this, clock,
              {.at_once = static_cast<std::size_t>(settings_.concurrent_node_updates)}, &metrics_),
       nodes_([this](const auto& node) { cloud_.set(node); },
@@ -111,6 +111,7 @@ Status Daemon::start() {
   if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
   tasks_.spawn("rules", cloud_.run());
   tasks_.spawn("listen", listen());
+  tasks_.spawn("events", writer_.retry_events());
   watch(std::string(nodes_path), nodes_);
   watch(std::string(pods_path), pods_);
   watch(std::string(leases_path), leases_);
