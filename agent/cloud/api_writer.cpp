@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/cloud/attachments.h"
 #include "agent/cloud/requests.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
@@ -26,6 +27,40 @@ Outcome failed(const Error& error) {
   return outcome;
 }
 
+struct SingleWrite {
+  ApiRequest request;
+  bool of_pod = false;  // a conflict means that the pod is gone
+};
+
+// The actions that are one request.
+std::optional<SingleWrite> single_write(const lifecycle::Action& action) {
+  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) {
+    return SingleWrite{write_labels(*labels), false};
+  }
+  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) {
+    return SingleWrite{mark_not_ready(*mark), true};
+  }
+  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) {
+    return SingleWrite{mark_lost(*lost), false};
+  }
+  if (const auto* disrupted = std::get_if<lifecycle::MarkPodDisrupted>(&action)) {
+    return SingleWrite{mark_disrupted(*disrupted), true};
+  }
+  if (const auto* failing = std::get_if<lifecycle::FailPod>(&action)) {
+    return SingleWrite{fail_pod(*failing), true};
+  }
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) {
+    const std::string_view doing = deletion->forced ? "delete pod by force" : "delete pod";
+    log_info(doing, {{"pod", deletion->pod.key()}, {"uid", deletion->pod.uid}});
+    return SingleWrite{delete_pod(*deletion), false};
+  }
+  if (const auto* gone = std::get_if<lifecycle::DeleteNode>(&action)) {
+    log_warn("delete node, its provider does not know it", {{"node", gone->node}});
+    return SingleWrite{delete_node(*gone), false};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 asio::awaitable<Outcome> ApiWriter::perform(lifecycle::Action action) {
@@ -38,22 +73,20 @@ asio::awaitable<Outcome> ApiWriter::perform(lifecycle::Action action) {
   if (auto* event = std::get_if<lifecycle::RecordEvent>(&action)) {
     co_return co_await record(std::move(*event));
   }
-  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) {
-    co_return co_await write(write_labels(*labels), false);
+  if (auto* eviction = std::get_if<lifecycle::EvictPod>(&action)) {
+    co_return co_await evict(std::move(*eviction));
   }
-  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) {
-    co_return co_await write(mark_not_ready(*mark), true);
+  if (auto* binding = std::get_if<lifecycle::BindPod>(&action)) {
+    co_return co_await bind(std::move(*binding));
   }
-  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) {
-    co_return co_await write(mark_lost(*lost), false);
+  if (auto* detaching = std::get_if<lifecycle::DetachVolumes>(&action)) {
+    co_return co_await detach(std::move(*detaching));
   }
-  if (const auto* disrupted = std::get_if<lifecycle::MarkPodDisrupted>(&action)) {
-    co_return co_await write(mark_disrupted(*disrupted), true);
+  if (auto* question = std::get_if<lifecycle::AskProvider>(&action)) {
+    co_return co_await ask_provider(std::move(*question));
   }
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) {
-    log_info("delete pod", {{"pod", deletion->pod.key()}, {"uid", deletion->pod.uid}});
-    co_return co_await write(delete_pod(*deletion), false);
-  }
+  auto single = single_write(action);
+  if (single) co_return co_await write(std::move(single->request), single->of_pod);
   Outcome unknown;
   unknown.error = Errc::invalid;
   co_return unknown;
@@ -142,6 +175,71 @@ asio::awaitable<Outcome> ApiWriter::write(ApiRequest request, bool of_pod) {
   if (outcome.error != Errc::not_found) {
     log_warn("write failed", {{"target", target}, {"error", answer.error()}});
   }
+  co_return outcome;
+}
+
+asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
+  log_info("evict pod", {{"pod", action.pod.key()}, {"uid", action.pod.uid}});
+  const auto answer = co_await send(evict_pod(action));
+  Outcome outcome;
+  if (answer) co_return outcome;
+  outcome.error = answer.error().code;
+  if (outcome.error == Errc::exhausted) {
+    log_info("eviction refused for now",
+             {{"pod", action.pod.key()}, {"reason", answer.error().what}});
+  } else if (outcome.error != Errc::not_found) {
+    log_warn("eviction failed", {{"pod", action.pod.key()}, {"error", answer.error()}});
+  }
+  co_return outcome;
+}
+
+// Decided on the pod as it is, so that what others wrote meanwhile stays.
+asio::awaitable<Outcome> ApiWriter::bind(lifecycle::BindPod action) {
+  for (int attempt = 1;; ++attempt) {
+    const auto body = co_await send(read_pod(action.pod));
+    if (!body) co_return failed(body.error());
+    const auto pod = sync::decode_bytes<sync::Pod>(*body);
+    if (!pod) co_return failed(pod.error());
+    Outcome outcome;
+    if (pod->metadata.uid != action.pod.uid) outcome.error = Errc::not_found;
+    const auto binding =
+        lifecycle::bind_pod(action.autonomy, pod->spec.tolerations, pod->metadata.annotations);
+    if (outcome.error || !binding.changed) co_return outcome;
+    outcome =
+        co_await write(write_binding(action.pod, pod->metadata.resource_version, binding), false);
+    if (outcome.error != Errc::conflict || attempt == taint_tries) co_return outcome;
+    co_await loop::sleep_until(clock_.mono() + taint_pause + random_.jitter(taint_pause));
+  }
+}
+
+asio::awaitable<Outcome> ApiWriter::detach(lifecycle::DetachVolumes action) {
+  const auto body = co_await send(list_attachments());
+  // A server without the storage API has nothing attached.
+  Outcome outcome;
+  if (!body && body.error().code == Errc::not_found) co_return outcome;
+  if (!body) co_return failed(body.error());
+  const auto found = attachments_of(*body, action.node);
+  if (!found) co_return failed(found.error());
+  for (const Attachment& attachment : *found) {
+    log_warn("detach volume by force", {{"node", action.node}, {"attachment", attachment.name}});
+    const Outcome one = co_await write(delete_attachment(attachment.name, attachment.uid), true);
+    if (!one.ok() && one.error != Errc::not_found) outcome = one;
+  }
+  co_return outcome;
+}
+
+asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) {
+  // Not unavailable: that would say that the API server does not answer.
+  Outcome outcome;
+  outcome.error = Errc::invalid;
+  if (provider_ == nullptr) co_return outcome;
+  const auto answer = co_await provider_->exists(action.node, action.provider_id);
+  if (!answer) {
+    log_warn("provider gives no answer", {{"node", action.node}, {"error", answer.error()}});
+    co_return outcome;
+  }
+  outcome.error.reset();
+  outcome.exists = *answer;
   co_return outcome;
 }
 

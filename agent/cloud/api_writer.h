@@ -9,6 +9,7 @@
 
 #include "agent/client/api_client.h"
 #include "agent/cloud/event_sender.h"
+#include "agent/cloud/provider.h"
 #include "agent/cloud/writer.h"
 #include "platform/random.h"
 #include "sync/lifecycle/options.h"
@@ -17,13 +18,15 @@ namespace holdfast::agent {
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // All but the executor are borrowed and outlive it.
+  // All but the executor are borrowed and outlive it. Without a provider AskProvider has no answer.
   ApiWriter(asio::any_io_executor executor, ApiCaller& client,
-            const sync::lifecycle::Options& options, const Clock& clock, Random& random)
+            const sync::lifecycle::Options& options, const Clock& clock, Random& random,
+            Provider* provider = nullptr)
       : client_(client),
         options_(options),
         clock_(clock),
         random_(random),
+        provider_(provider),
         events_(std::move(executor), client, clock) {}
 
   // Sends events again that did not arrive, until cancelled.
@@ -40,12 +43,17 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
   asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
+  asio::awaitable<Outcome> evict(sync::lifecycle::EvictPod action);
+  asio::awaitable<Outcome> bind(sync::lifecycle::BindPod action);
+  asio::awaitable<Outcome> detach(sync::lifecycle::DetachVolumes action);
+  asio::awaitable<Outcome> ask_provider(sync::lifecycle::AskProvider action);
   asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
 
   ApiCaller& client_;
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
+  Provider* provider_;
   EventSender events_;
 };
 

@@ -50,6 +50,11 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
   Clients clients;
   TRY(clients.rules, ApiClient::make(access, clock, agent));
   TRY(clients.election, ApiClient::make(access, clock, agent + " leader-election"));
+  if (!settings.node_exists_url.empty()) {
+    auto provider = Provider::make(settings.node_exists_url, clock);
+    if (!provider) return fail("--node-exists-url", provider.error());
+    clients.provider = *std::move(provider);
+  }
   return std::unique_ptr<Daemon>(new Daemon(std::move(executor), settings, plan, std::move(clients),
                                             clock, std::move(give_up)));
 }
@@ -71,7 +76,7 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, [this](http::Method method, int status) { requested(method, status); }),
-      writer_(executor, limited_, plan_.rules, clock, random_),
+      writer_(executor, limited_, plan_.rules, clock, random_, clients_.provider.get()),
       cloud_(executor, plan_.rules, plan_.parts, *this, clock,
              {.at_once = static_cast<std::size_t>(settings_.concurrent_node_updates)}, &metrics_),
       nodes_([this](const auto& node) { cloud_.set(node); },
@@ -158,7 +163,10 @@ asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
 bool Daemon::is_going_already(const lifecycle::Action& action) const {
   const lifecycle::PodRef* pod = nullptr;
   if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&action)) pod = &mark->pod;
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) pod = &deletion->pod;
+  if (const auto* eviction = std::get_if<lifecycle::EvictPod>(&action)) pod = &eviction->pod;
+  const auto* deletion = std::get_if<lifecycle::DeletePod>(&action);
+  // Only force ends one that goes already.
+  if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
   if (pod == nullptr) return false;
   const lifecycle::PodFacts* known = cloud_.rules().pods().find(pod->key());
   return known != nullptr && known->uid == pod->uid && known->terminating;

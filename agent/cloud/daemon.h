@@ -19,6 +19,7 @@
 #include "agent/cloud/feed.h"
 #include "agent/cloud/hearing.h"
 #include "agent/cloud/leader.h"
+#include "agent/cloud/provider.h"
 #include "agent/cloud/settings.h"
 #include "platform/loop/tasks.h"
 #include "platform/proc/service.h"
@@ -57,6 +58,7 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   struct Clients {
     std::unique_ptr<ApiClient> rules;
     std::unique_ptr<ApiClient> election;
+    std::unique_ptr<Provider> provider;  // null: nobody is asked
   };
 
   Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,

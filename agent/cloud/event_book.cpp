@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
 
@@ -16,8 +17,15 @@ using lifecycle::RecordEvent;
 namespace {
 
 std::string_view component_of(const RecordEvent& event) {
-  return event.source == lifecycle::EventSource::taint_eviction ? "taint-eviction-controller"
-                                                                : "node-controller";
+  switch (event.source) {
+    case lifecycle::EventSource::lifecycle:
+      return "node-controller";
+    case lifecycle::EventSource::taint_eviction:
+      return "taint-eviction-controller";
+    case lifecycle::EventSource::provider:
+      return "cloud-node-lifecycle-controller";
+  }
+  UNREACHABLE();
 }
 
 std::string_view kind_of(const RecordEvent& event) {

@@ -14,6 +14,7 @@ namespace lifecycle = sync::lifecycle;
 namespace {
 
 constexpr std::string_view strategic = "application/strategic-merge-patch+json";
+constexpr std::string_view attachments_path = "/apis/storage.k8s.io/v1/volumeattachments";
 
 std::string node_path(const std::string& name) { return "/api/v1/nodes/" + percent_encode(name); }
 
@@ -32,6 +33,14 @@ ApiRequest patch(std::string target, const json::object& body) {
 ApiRequest patch_pod_status(const lifecycle::PodRef& pod, const json::object& status) {
   const json::object body{{"metadata", {{"uid", pod.uid}}}, {"status", status}};
   return patch(pod_path(pod) + "/status", body);
+}
+
+ApiRequest remove(std::string target, const std::string& uid, bool at_once) {
+  json::object body{
+      {"kind", "DeleteOptions"}, {"apiVersion", "v1"}, {"preconditions", {{"uid", uid}}}};
+  if (at_once) body["gracePeriodSeconds"] = 0;
+  return {
+      .method = http::Method::remove, .target = std::move(target), .body = sync::serialize(body)};
 }
 
 }  // namespace
@@ -96,12 +105,52 @@ ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& action) {
 }
 
 ApiRequest delete_pod(const lifecycle::DeletePod& action) {
-  const json::object body{{"kind", "DeleteOptions"},
-                          {"apiVersion", "v1"},
-                          {"preconditions", {{"uid", action.pod.uid}}}};
-  return {.method = http::Method::remove,
-          .target = pod_path(action.pod),
+  return remove(pod_path(action.pod), action.pod.uid, action.forced);
+}
+
+ApiRequest evict_pod(const lifecycle::EvictPod& action) {
+  const lifecycle::PodRef& pod = action.pod;
+  const json::object body{{"kind", "Eviction"},
+                          {"apiVersion", "policy/v1"},
+                          {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}}},
+                          {"deleteOptions", {{"preconditions", {{"uid", pod.uid}}}}}};
+  return {.method = http::Method::post,
+          .target = pod_path(pod) + "/eviction",
           .body = sync::serialize(body)};
+}
+
+ApiRequest fail_pod(const lifecycle::FailPod& action) {
+  return patch_pod_status(action.pod, {{"phase", "Failed"}});
+}
+
+ApiRequest read_pod(const lifecycle::PodRef& pod) { return {.target = pod_path(pod)}; }
+
+ApiRequest write_binding(const lifecycle::PodRef& pod, const std::string& version,
+                         const lifecycle::PodBinding& binding) {
+  sync::PodSpec spec;
+  spec.tolerations = binding.tolerations;
+  json::object annotations;
+  for (const auto& [name, value] : lifecycle::originals_of(binding.annotations)) {
+    annotations[name] = value;
+  }
+  const json::object metadata{
+      {"uid", pod.uid}, {"resourceVersion", version}, {"annotations", annotations}};
+  const json::object body{{"metadata", metadata},
+                          {"spec", {{"tolerations", sync::encode_part(spec).at("tolerations")}}}};
+  return {.method = http::Method::patch,
+          .target = pod_path(pod),
+          .body = sync::serialize(body),
+          .content_type = "application/merge-patch+json"};
+}
+
+ApiRequest delete_node(const lifecycle::DeleteNode& action) {
+  return remove(node_path(action.node), action.uid, false);
+}
+
+ApiRequest list_attachments() { return {.target = std::string(attachments_path)}; }
+
+ApiRequest delete_attachment(const std::string& name, const std::string& uid) {
+  return remove(std::string(attachments_path) + "/" + percent_encode(name), uid, false);
 }
 
 }  // namespace holdfast::agent

@@ -7,6 +7,7 @@
 
 #include "agent/client/api_client.h"
 #include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/pod_binding.h"
 
 namespace holdfast::agent {
 
@@ -28,5 +29,19 @@ namespace holdfast::agent {
 [[nodiscard]] ApiRequest mark_lost(const sync::lifecycle::MarkPodLost& action);
 [[nodiscard]] ApiRequest mark_disrupted(const sync::lifecycle::MarkPodDisrupted& action);
 [[nodiscard]] ApiRequest delete_pod(const sync::lifecycle::DeletePod& action);
+[[nodiscard]] ApiRequest evict_pod(const sync::lifecycle::EvictPod& action);
+[[nodiscard]] ApiRequest fail_pod(const sync::lifecycle::FailPod& action);
+
+[[nodiscard]] ApiRequest read_pod(const sync::lifecycle::PodRef& pod);
+// Refused with a conflict unless the pod is still at `version`.
+[[nodiscard]] ApiRequest write_binding(const sync::lifecycle::PodRef& pod,
+                                       const std::string& version,
+                                       const sync::lifecycle::PodBinding& binding);
+
+// Refused with a conflict if the name belongs to another node by now.
+[[nodiscard]] ApiRequest delete_node(const sync::lifecycle::DeleteNode& action);
+
+[[nodiscard]] ApiRequest list_attachments();
+[[nodiscard]] ApiRequest delete_attachment(const std::string& name, const std::string& uid);
 
 }  // namespace holdfast::agent

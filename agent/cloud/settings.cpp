@@ -20,6 +20,7 @@ Gates default_gates() {
           {"LegacyNodeRoleBehavior", false},
           {"PodDisruptionConditions", true},
           {"SeparateTaintEvictionController", true},
+          {"NodeOutOfServiceVolumeDetach", true},
           {"TaintTolerationComparisonOperators", false}};
 }
 
@@ -44,6 +45,9 @@ Result<Gates> read_gates(const std::vector<std::string>& texts) {
 constexpr std::string_view lifecycle_names[] = {"node-lifecycle", "node-lifecycle-controller",
                                                 "nodelifecycle"};
 constexpr std::string_view eviction_names[] = {"taint-eviction", "taint-eviction-controller"};
+// OpenYurt's.
+constexpr std::string_view binding_names[] = {"pod-binding", "pod-binding-controller",
+                                              "podbinding"};
 
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
@@ -53,10 +57,12 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
   return false;
 }
 
-Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names) {
+// `*` means all that the autonomy mode has a use for.
+Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names,
+                                          lifecycle::AutonomyMode mode) {
   bool all = false;
   for (const std::string& name : names) all = all || name == "*";
-  lifecycle::Parts parts{all, all};
+  lifecycle::Parts parts{all, all, all && mode == lifecycle::AutonomyMode::openyurt};
   for (const std::string& text : names) {
     if (text == "*") continue;
     const bool off = text.starts_with('-');
@@ -65,9 +71,12 @@ Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names)
       parts.node_lifecycle = !off;
     } else if (is_one_of(name, eviction_names)) {
       parts.taint_eviction = !off;
+    } else if (is_one_of(name, binding_names)) {
+      parts.pod_binding = !off;
     } else {
-      return fail(Errc::invalid, "--controllers: unknown controller \"" + text +
-                                     "\"; known are node-lifecycle and taint-eviction");
+      return fail(Errc::invalid,
+                  "--controllers: unknown controller \"" + text +
+                      "\"; known are node-lifecycle, taint-eviction and pod-binding");
     }
   }
   return parts;
@@ -81,9 +90,39 @@ Result<lifecycle::AutonomyMode> read_mode(const std::string& text) {
               "--autonomy-mode: \"" + text + "\" is none of withhold, openyurt, off");
 }
 
+Result<lifecycle::EvictionMode> read_eviction_mode(const std::string& text) {
+  if (text == "delete") return lifecycle::EvictionMode::remove;
+  if (text == "evict") return lifecycle::EvictionMode::evict;
+  return fail(Errc::invalid, "--eviction-mode: \"" + text + "\" is neither delete nor evict");
+}
+
+constexpr Duration eviction_deadline_most = std::chrono::hours(8760);
+
 Status require(bool good, const std::string& complaint) {
   if (good) return {};
   return fail(Errc::invalid, complaint);
+}
+
+// What contradicts itself only as a whole.
+Status check_plan(const CloudPlan& plan) {
+  const lifecycle::Options& rules = plan.rules;
+  const lifecycle::Parts& parts = plan.parts;
+  const bool evicts = rules.eviction_mode == lifecycle::EvictionMode::evict;
+  const bool reads_annotations = rules.autonomy != lifecycle::AutonomyMode::off;
+  const Status checks[] = {
+      require(parts.node_lifecycle || parts.taint_eviction || parts.pod_binding,
+              "--controllers: nothing is left to run"),
+      require(!evicts || rules.taint_based_evictions,
+              "--eviction-mode=evict needs evictions by taint: --enable-taint-manager=true"),
+      require(!parts.pod_binding || reads_annotations,
+              "--controllers: pod-binding contradicts --autonomy-mode=off"),
+      require(!rules.ask_provider || parts.node_lifecycle,
+              "--node-exists-url needs node-lifecycle in --controllers"),
+  };
+  for (const Status& status : checks) {
+    if (!status) return fail(status.error());
+  }
+  return {};
 }
 
 Status check_ranges(const CloudSettings& settings) {
@@ -113,6 +152,9 @@ Status check_ranges(const CloudSettings& settings) {
               "--node-monitor-grace-period must be above --node-monitor-period"),
       positive(settings.node_lease_duration, "--node-lease-duration"),
       require(settings.concurrent_node_updates > 0, "--concurrent-node-updates must be above zero"),
+      require(settings.eviction_deadline >= Duration::zero() &&
+                  settings.eviction_deadline <= eviction_deadline_most,
+              "--eviction-deadline must lie between 0 and 8760h"),
   };
   for (const Status& status : checks) {
     if (!status) return fail(status.error());
@@ -163,8 +205,17 @@ void add_options(config::Options& options, CloudSettings& settings) {
               "share of lost nodes at which a zone is in partial disruption");
   options.add("autonomy-mode", settings.autonomy_mode,
               "what OpenYurt's autonomy annotations do: withhold (evictions), openyurt, off");
+  options.add("eviction-mode", settings.eviction_mode,
+              "how pods go: delete, or evict (the eviction API, which honours disruption budgets)");
+  options.add("eviction-deadline", settings.eviction_deadline,
+              "with --eviction-mode=evict: a pod that may not be evicted for so long is deleted; "
+              "0: never");
+  options.add("node-exists-url", settings.node_exists_url,
+              "asked about nodes that are not ready, with {name} and {providerID}: 200 exists, 404 "
+              "is gone and the node is deleted; empty: nobody is asked");
   options.add("controllers", settings.controllers,
-              "which to run: *, node-lifecycle, taint-eviction; -name turns one off");
+              "which to run: *, node-lifecycle, taint-eviction, pod-binding (in * with "
+              "--autonomy-mode=openyurt only); -name turns one off");
   options.add("feature-gates", settings.feature_gates, "Name=true|false, as upstream's");
   options.add("concurrent-node-updates", settings.concurrent_node_updates,
               "writes under way at one time");
@@ -175,9 +226,12 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   TRY(const Gates gates, read_gates(settings.feature_gates));
   if (auto grace = check_grace(settings, gates); !grace) return fail(grace.error());
   CloudPlan plan;
-  TRY(plan.parts, read_controllers(settings.controllers));
   lifecycle::Options& rules = plan.rules;
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));
+  TRY(rules.eviction_mode, read_eviction_mode(settings.eviction_mode));
+  TRY(plan.parts, read_controllers(settings.controllers, rules.autonomy));
+  rules.eviction_deadline = settings.eviction_deadline;
+  rules.ask_provider = !settings.node_exists_url.empty();
   rules.monitor_period = settings.node_monitor_period;
   rules.monitor_grace = settings.node_monitor_grace_period;
   rules.startup_grace = settings.node_startup_grace_period;
@@ -192,14 +246,13 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   rules.exclude_from_disruption = gates.at("NodeDisruptionExclusion");
   rules.legacy_node_role = gates.at("LegacyNodeRoleBehavior");
   rules.disruption_condition = gates.at("PodDisruptionConditions");
+  rules.out_of_service = gates.at("NodeOutOfServiceVolumeDetach");
   rules.comparison_tolerations = gates.at("TaintTolerationComparisonOperators");
   // Before they were separate, one was switched off with the other.
   if (!gates.at("SeparateTaintEvictionController") && !plan.parts.node_lifecycle) {
     plan.parts.taint_eviction = false;
   }
-  if (!plan.parts.node_lifecycle && !plan.parts.taint_eviction) {
-    return fail(Errc::invalid, "--controllers: nothing is left to run");
-  }
+  if (auto sense = check_plan(plan); !sense) return fail(sense.error());
   return plan;
 }
 

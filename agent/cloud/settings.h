@@ -34,6 +34,9 @@ struct CloudSettings {
   int large_cluster_size_threshold = 50;
   double unhealthy_zone_threshold = 0.55;
   std::string autonomy_mode = "withhold";
+  std::string eviction_mode = "delete";
+  Duration eviction_deadline = std::chrono::minutes(10);
+  std::string node_exists_url;
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> feature_gates;
   int concurrent_node_updates = 32;

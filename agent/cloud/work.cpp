@@ -1,6 +1,7 @@
 #include "agent/cloud/work.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "platform/check.h"
@@ -18,23 +19,29 @@ std::size_t urgency_of(const lifecycle::Action& action) {
   if (std::holds_alternative<lifecycle::UpdateNodeStatus>(action)) return 0;
   if (std::holds_alternative<lifecycle::PatchTaints>(action)) return 1;
   if (std::holds_alternative<lifecycle::MarkPodNotReady>(action)) return 3;
+  if (std::holds_alternative<lifecycle::BindPod>(action)) return 3;
   if (std::holds_alternative<lifecycle::PatchLabels>(action)) return 4;
+  if (std::holds_alternative<lifecycle::AskProvider>(action)) return 4;
   if (std::holds_alternative<lifecycle::RecordEvent>(action)) return event_urgency;
   return 2;
 }
 
-// What must not be written twice at once; empty for events.
+// What must not be written twice at once; empty for what writes to no node or pod.
 std::string object_of(const lifecycle::Action& action) {
-  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) return update->node;
-  if (const auto* taints = std::get_if<lifecycle::PatchTaints>(&action)) return taints->node;
-  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) return labels->node;
-  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) return mark->pod.key();
-  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) return lost->pod.key();
-  if (const auto* hit = std::get_if<lifecycle::MarkPodDisrupted>(&action)) return hit->pod.key();
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) {
-    return deletion->pod.key();
-  }
-  return {};
+  return std::visit(
+      [](const auto& one) -> std::string {
+        using Kind = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, lifecycle::AskProvider>) {
+          return {};
+        } else if constexpr (requires { one.pod.key(); }) {
+          return one.pod.key();
+        } else if constexpr (requires { one.node; }) {
+          return one.node;
+        } else {
+          return {};
+        }
+      },
+      action);
 }
 
 }  // namespace

@@ -99,13 +99,57 @@ struct MarkPodDisrupted {
   bool operator==(const MarkPodDisrupted&) const = default;
 };
 
-// Delete the pod that has this uid, with its own grace period.
+// Delete the pod that has this uid, with its own grace period; forced: with none, whether its
+// kubelet knows or not.
 struct DeletePod {
   PodRef pod;
+  bool forced = false;
   bool operator==(const DeletePod&) const = default;
 };
 
-enum class EventSource : std::uint8_t { lifecycle, taint_eviction };
+// Ask for the eviction of the pod that has this uid. Errc::exhausted says that a disruption budget
+// forbids it for now.
+struct EvictPod {
+  PodRef pod;
+  bool operator==(const EvictPod&) const = default;
+};
+
+// Set status.phase Failed.
+struct FailPod {
+  PodRef pod;
+  bool operator==(const FailPod&) const = default;
+};
+
+// Delete all VolumeAttachments of the node that are not being deleted yet.
+struct DetachVolumes {
+  std::string node;
+  bool operator==(const DetachVolumes&) const = default;
+};
+
+// Ask who provides the machines whether this one exists; answered with Outcome::exists.
+struct AskProvider {
+  std::string node;
+  std::string uid;
+  std::string provider_id;
+  bool operator==(const AskProvider&) const = default;
+};
+
+// Delete the node that has this uid.
+struct DeleteNode {
+  std::string node;
+  std::string uid;
+  bool operator==(const DeleteNode&) const = default;
+};
+
+// Bring the pod's tolerations in line with its node's autonomy: bind_pod() in pod_binding.h says
+// how. Decided on the pod as it is when it is written.
+struct BindPod {
+  PodRef pod;
+  Autonomy autonomy;
+  bool operator==(const BindPod&) const = default;
+};
+
+enum class EventSource : std::uint8_t { lifecycle, taint_eviction, provider };
 enum class EventKind : std::uint8_t { node, pod };
 
 struct RecordEvent {
@@ -127,7 +171,8 @@ struct WithholdEvictions {
 
 using Action =
     std::variant<UpdateNodeStatus, PatchTaints, PatchLabels, MarkPods, EvictPods, MarkPodNotReady,
-                 MarkPodLost, MarkPodDisrupted, DeletePod, RecordEvent, WithholdEvictions>;
+                 MarkPodLost, MarkPodDisrupted, DeletePod, EvictPod, FailPod, DetachVolumes,
+                 AskProvider, DeleteNode, BindPod, RecordEvent, WithholdEvictions>;
 using Actions = std::vector<Action>;
 
 // How an action went.
@@ -135,6 +180,7 @@ struct Outcome {
   std::optional<Errc> error;      // nothing: it succeeded
   std::optional<NodeFacts> node;  // the node as the server has it now, if it was read or answered
   std::optional<WallTime> renewed = {};  // the node's lease as it is now, if it was read
+  std::optional<bool> exists = {};       // of AskProvider; nothing: nobody knows
 
   [[nodiscard]] bool ok() const { return !error; }
   bool operator==(const Outcome&) const = default;

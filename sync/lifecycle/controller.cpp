@@ -14,16 +14,26 @@ void append(Actions& actions, Actions more) {
   std::move(more.begin(), more.end(), std::back_inserter(actions));
 }
 
+Options with_parts(Options options, const Parts& parts) {
+  options.bind_pods = parts.pod_binding;
+  return options;
+}
+
+// The pod of an action of a direct eviction, and of some others.
 const PodRef* pod_of(const Action& action) {
   if (const auto* lost = std::get_if<MarkPodLost>(&action)) return &lost->pod;
-  if (const auto* deletion = std::get_if<DeletePod>(&action)) return &deletion->pod;
-  return nullptr;
+  const auto* deletion = std::get_if<DeletePod>(&action);
+  return deletion != nullptr && !deletion->forced ? &deletion->pod : nullptr;
 }
 
 }  // namespace
 
 Controller::Controller(const Options& options, const Parts& parts)
-    : options_(options), parts_(parts), fleet_(options), eviction_(options) {
+    : options_(with_parts(options, parts)),
+      parts_(parts),
+      fleet_(options_),
+      eviction_(options_),
+      out_of_service_(options_) {
   // Without taints there is nothing to evict by them.
   if (!options_.taint_based_evictions) parts_.taint_eviction = false;
 }
@@ -34,6 +44,7 @@ Actions Controller::set_node(MonoTime now, WallTime wall, const Node& node) {
   Actions actions;
   fleet_.set_node(now, wall, std::move(facts));
   const NodeFacts& known = *fleet_.node(name);
+  if (parts_.pod_binding && binder_.set_node(known)) bind_pods(known, actions);
   if (parts_.taint_eviction) {
     const auto pods = pods_.on_node(name);
     const bool held = fleet_.withholds_evictions(now, name);
@@ -43,6 +54,8 @@ Actions Controller::set_node(MonoTime now, WallTime wall, const Node& node) {
     append(actions, eviction_.withhold(now, wall, name, held, pods));
   }
   if (!parts_.node_lifecycle) return actions;
+  if (options_.out_of_service) out_of_service_.set_node(known);
+  if (options_.ask_provider) provider_check_.set_node(now, known);
   reconcile(wall, known, actions);
   const StringMap labels = labels_to_set(node.metadata.labels);
   label_retries_.erase(name);
@@ -53,6 +66,9 @@ Actions Controller::set_node(MonoTime now, WallTime wall, const Node& node) {
 Actions Controller::remove_node(const std::string& name) {
   fleet_.remove_node(name);
   eviction_.remove_node(name);
+  out_of_service_.remove_node(name);
+  provider_check_.remove_node(name);
+  binder_.remove_node(name);
   reconciling_.erase(name);
   label_retries_.erase(name);
   taint_retries_.erase(name);
@@ -66,6 +82,8 @@ Actions Controller::set_pod(MonoTime now, WallTime wall, const Pod& pod) {
   if (parts_.taint_eviction) {
     append(actions, eviction_.set_pod(now, wall, before ? &*before : nullptr, facts));
   }
+  const NodeFacts* node = parts_.pod_binding ? fleet_.node(facts.node) : nullptr;
+  if (node != nullptr) binder_.consider(*node, facts, actions);
   const bool assigned =
       !facts.node.empty() && (!before || before->node != facts.node || before->uid != facts.uid);
   if (assigned && parts_.node_lifecycle) assign_pod(now, wall, facts, actions);
@@ -95,14 +113,11 @@ void Controller::remove_daemon_set(const std::string& namespace_name, const std:
 
 Actions Controller::tick(MonoTime now, WallTime wall) {
   Actions actions;
-  if (parts_.node_lifecycle && now >= next_pass_) {
-    append(actions, fleet_.pass(now, wall));
-    ++passes_;
+  if (has_passes() && now >= next_pass_) {
     next_pass_ = now + options_.monitor_period;
-    for (const std::string& name : std::exchange(taint_retries_, {})) {
-      if (const NodeFacts* node = fleet_.node(name)) reconcile(wall, *node, actions);
-    }
-    for (auto& [name, patch] : std::exchange(label_retries_, {})) actions.emplace_back(patch);
+    ++passes_;
+    if (parts_.node_lifecycle) pass(now, wall, actions);
+    if (parts_.pod_binding) bind_doubtful(actions);
   }
   const bool spared = now < spared_until_;
   if (parts_.node_lifecycle && !spared) append(actions, fleet_.drain(now, wall));
@@ -115,7 +130,30 @@ MonoTime Controller::next() const {
   if (parts_.node_lifecycle) next = fleet_.next_drain();
   if (parts_.taint_eviction) next = std::min(next, eviction_.next());
   next = std::max(next, spared_until_);
-  return parts_.node_lifecycle ? std::min(next, next_pass_) : next;
+  return has_passes() ? std::min(next, next_pass_) : next;
+}
+
+void Controller::pass(MonoTime now, WallTime wall, Actions& actions) {
+  append(actions, fleet_.pass(now, wall));
+  for (const std::string& name : std::exchange(taint_retries_, {})) {
+    if (const NodeFacts* node = fleet_.node(name)) reconcile(wall, *node, actions);
+  }
+  for (auto& [name, patch] : std::exchange(label_retries_, {})) actions.emplace_back(patch);
+  if (now < spared_until_) return;
+  append(actions, out_of_service_.pass(pods_));
+  append(actions, provider_check_.pass(now));
+}
+
+void Controller::bind_pods(const NodeFacts& node, Actions& actions) {
+  for (const PodFacts* pod : pods_.on_node(node.name)) binder_.consider(node, *pod, actions);
+}
+
+void Controller::bind_doubtful(Actions& actions) {
+  for (const std::string& key : binder_.take_doubtful()) {
+    const PodFacts* pod = pods_.find(key);
+    const NodeFacts* node = pod == nullptr ? nullptr : fleet_.node(pod->node);
+    if (node != nullptr) binder_.consider(*node, *pod, actions);
+  }
 }
 
 void Controller::forgive(MonoTime now) {
@@ -140,9 +178,11 @@ Actions Controller::settle(MonoTime now, WallTime wall, const Action& action,
     run_of_.erase(pod_of(action)->key());
     runs_.at(name).eviction.settle(outcome);
     go_on(now, wall, name, actions);
-  } else {
+  } else if (!binder_.settle(action)) {
     append(actions, fleet_.settle(now, wall, action, outcome));
     append(actions, eviction_.settle(now, action, outcome));
+    append(actions, out_of_service_.settle(action, outcome));
+    append(actions, provider_check_.settle(now, action, outcome));
   }
   return take_apart(now, wall, std::move(actions));
 }

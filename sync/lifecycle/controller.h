@@ -1,9 +1,8 @@
 // Node lifecycle and taint eviction joined: objects in, single writes out.
 //
-// Feeds the Fleet, the TaintEviction and the NoSchedule and label rules with every change, and
-// takes their larger wishes (MarkPods, EvictPods) apart into one action for each pod. What tick()
-// and the inputs return are UpdateNodeStatus, PatchTaints, PatchLabels, MarkPodNotReady,
-// MarkPodLost, MarkPodDisrupted, DeletePod and RecordEvent. Each of them but events is to be
+// Feeds the Fleet, the TaintEviction, the NoSchedule and label rules and the smaller machines with
+// every change, and takes the larger wishes (MarkPods, EvictPods, WithholdEvictions) apart into one
+// action for each pod; tick() and the inputs return all others. Each of them but events is to be
 // settled once it was performed. No clock, no I/O.
 
 #pragma once
@@ -16,15 +15,19 @@
 #include "sync/lifecycle/direct_eviction.h"
 #include "sync/lifecycle/fleet.h"
 #include "sync/lifecycle/options.h"
+#include "sync/lifecycle/out_of_service.h"
+#include "sync/lifecycle/pod_binder.h"
 #include "sync/lifecycle/pod_index.h"
+#include "sync/lifecycle/provider_check.h"
 #include "sync/lifecycle/taint_eviction.h"
 
 namespace holdfast::sync::lifecycle {
 
-// Which of upstream's controllers this one stands for.
+// Which of upstream's controllers this one stands for; the last is OpenYurt's.
 struct Parts {
   bool node_lifecycle = true;
   bool taint_eviction = true;
+  bool pod_binding = false;
 };
 
 class Controller {
@@ -68,6 +71,7 @@ class Controller {
     bool again = false;
   };
 
+  [[nodiscard]] bool has_passes() const { return parts_.node_lifecycle || parts_.pod_binding; }
   [[nodiscard]] Actions take_apart(MonoTime now, WallTime wall, Actions actions);
   void evict_pods(MonoTime now, WallTime wall, const EvictPods& eviction,
                   const std::vector<const PodFacts*>& pods, Actions& actions);
@@ -76,6 +80,9 @@ class Controller {
   void reconcile(WallTime wall, const NodeFacts& node, Actions& actions);
   void settle_taints(MonoTime now, WallTime wall, const PatchTaints& patch, const Outcome& outcome,
                      Actions& actions);
+  void pass(MonoTime now, WallTime wall, Actions& actions);
+  void bind_pods(const NodeFacts& node, Actions& actions);
+  void bind_doubtful(Actions& actions);
   [[nodiscard]] const std::string* evicting_node(const Action& action) const;
   [[nodiscard]] bool of_daemon_set(const PodFacts& pod) const;
 
@@ -83,6 +90,9 @@ class Controller {
   Parts parts_;
   Fleet fleet_;
   TaintEviction eviction_;
+  OutOfService out_of_service_;
+  ProviderCheck provider_check_;
+  PodBinder binder_;
   PodIndex pods_;
   std::map<std::string, DaemonSet> daemon_sets_;  // by namespace/name
   std::unordered_map<std::string, Reconciling> reconciling_;

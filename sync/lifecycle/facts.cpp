@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "platform/check.h"
+#include "platform/text.h"
 #include "sync/lifecycle/names.h"
+#include "sync/lifecycle/pod_binding.h"
 #include "sync/lifecycle/zone.h"
 
 namespace holdfast::sync::lifecycle {
@@ -15,12 +17,23 @@ bool is_disruption_marked(const PodStatus& status) {
          found->reason == reason_taint_deletion && found->message == message_taint_deletion;
 }
 
+// "v1.12.10": the last minor version that posts OutOfDisk.
+bool posts_out_of_disk(std::string_view kubelet_version) {
+  constexpr std::string_view major = "v1.";
+  if (!kubelet_version.starts_with(major)) return false;
+  kubelet_version.remove_prefix(major.size());
+  const auto minor = parse_int<int>(kubelet_version.substr(0, kubelet_version.find('.')));
+  return minor && *minor < 13;
+}
+
 }  // namespace
 
 std::string_view to_string(ConditionType type) {
   switch (type) {
     case ConditionType::ready:
       return condition_ready;
+    case ConditionType::out_of_disk:
+      return condition_out_of_disk;
     case ConditionType::memory:
       return condition_memory_pressure;
     case ConditionType::disk:
@@ -50,11 +63,17 @@ NodeFacts facts_of(const Node& node, const Options& options) {
   facts.zone = zone_key(meta.labels);
   facts.excluded = excluded_from_disruption(meta.name, meta.labels, options);
   facts.unschedulable = node.spec.unschedulable;
+  facts.edge_worker = meta.labels.get(label_edge_worker) == "true";
+  facts.exempt = meta.labels.has(label_exempt);
+  if (options.ask_provider) facts.provider_id = node.spec.provider_id;
   facts.autonomy = autonomy_of(meta.annotations);
   facts.taints = node.spec.taints;
   for (std::size_t index = 0; index < condition_types; ++index) {
-    const auto* found = node.status.condition(to_string(static_cast<ConditionType>(index)));
+    const auto type = static_cast<ConditionType>(index);
+    const auto* found = node.status.condition(to_string(type));
     if (found == nullptr) continue;
+    const bool old_only = type == ConditionType::out_of_disk;
+    if (old_only && !posts_out_of_disk(node.status.node_info.kubelet_version)) continue;
     facts.conditions[index] = {truth_of(found->status), found->last_heartbeat_time,
                                found->last_transition_time};
   }
@@ -72,8 +91,13 @@ PodFacts facts_of(const Pod& pod, const Options& options) {
   if (ready != nullptr) facts.ready = truth_of(ready->status);
   facts.terminating = pod.metadata.deletion_grace_period_seconds.has_value();
   facts.disruption_marked = is_disruption_marked(pod.status);
+  facts.ended = pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
   facts.node_lost = pod.status.reason == reason_node_lost;
   if (!options.taint_based_evictions) facts.labels = pod.metadata.labels;
+  if (options.bind_pods) {
+    facts.bindable = is_bindable(pod);
+    facts.originals = originals_of(pod.metadata.annotations);
+  }
   return facts;
 }
 

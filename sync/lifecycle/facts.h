@@ -20,9 +20,10 @@ namespace holdfast::sync::lifecycle {
 // The status of a condition; `absent` when there is no such condition.
 enum class Truth : std::uint8_t { absent, yes, no, unknown, other };
 
-// The conditions we judge or write, in upstream's order, and the one that only taints.
-enum class ConditionType : std::uint8_t { ready, memory, disk, pid, network };
-inline constexpr std::size_t condition_types = 5;
+// The conditions we judge or write, in upstream's order, and the one that only taints. Kubelets
+// before 1.13 know out_of_disk, too; what newer ones say about it is ignored.
+enum class ConditionType : std::uint8_t { ready, out_of_disk, memory, disk, pid, network };
+inline constexpr std::size_t condition_types = 6;
 
 [[nodiscard]] std::string_view to_string(ConditionType type);
 
@@ -42,6 +43,9 @@ struct NodeFacts {
   std::string zone;  // zone_key()
   bool excluded = false;
   bool unschedulable = false;
+  bool edge_worker = false;  // OpenYurt's label
+  bool exempt = false;       // its existence is nobody's business: label_exempt
+  std::string provider_id;   // empty unless the provider is asked
   Autonomy autonomy;
   std::vector<Taint> taints;
   std::array<ConditionFacts, condition_types> conditions;
@@ -65,9 +69,12 @@ struct PodFacts {
   std::vector<Toleration> tolerations;
   Truth ready = Truth::absent;
   bool terminating = false;        // it has a deletion grace period
+  bool ended = false;              // Succeeded or Failed
   bool disruption_marked = false;  // DisruptionTarget is there as a taint eviction writes it
   bool node_lost = false;          // status.reason is NodeLost
+  bool bindable = false;           // neither a DaemonSet's nor a mirror pod; see pod_binding.h
   StringMap labels;                // empty unless direct eviction needs them
+  StringMap originals;             // annotations of the pod binding; empty unless it runs
 
   [[nodiscard]] std::string key() const { return namespace_name + "/" + name; }
   bool operator==(const PodFacts&) const = default;

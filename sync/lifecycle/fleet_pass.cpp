@@ -133,8 +133,9 @@ void Fleet::proceed(MonoTime now, WallTime wall, Member& member, const Condition
 }
 
 void Fleet::report_autonomy(Member& member, Actions& actions) {
+  const bool reads = options_.autonomy == AutonomyMode::withhold || options_.bind_pods;
   const std::string& text = member.facts.autonomy.malformed;
-  if (options_.autonomy != AutonomyMode::withhold || text == member.reported) return;
+  if (!reads || text == member.reported) return;
   member.reported = text;
   if (text.empty()) return;
   actions.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",

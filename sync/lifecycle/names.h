@@ -12,6 +12,7 @@ inline constexpr std::string_view condition_ready = "Ready";
 inline constexpr std::string_view condition_memory_pressure = "MemoryPressure";
 inline constexpr std::string_view condition_disk_pressure = "DiskPressure";
 inline constexpr std::string_view condition_pid_pressure = "PIDPressure";
+inline constexpr std::string_view condition_out_of_disk = "OutOfDisk";
 inline constexpr std::string_view condition_network_unavailable = "NetworkUnavailable";
 inline constexpr std::string_view condition_disruption_target = "DisruptionTarget";
 
@@ -24,8 +25,10 @@ inline constexpr std::string_view taint_unreachable = "node.kubernetes.io/unreac
 inline constexpr std::string_view taint_memory_pressure = "node.kubernetes.io/memory-pressure";
 inline constexpr std::string_view taint_disk_pressure = "node.kubernetes.io/disk-pressure";
 inline constexpr std::string_view taint_pid_pressure = "node.kubernetes.io/pid-pressure";
+inline constexpr std::string_view taint_out_of_disk = "node.kubernetes.io/out-of-disk";
 inline constexpr std::string_view taint_network = "node.kubernetes.io/network-unavailable";
 inline constexpr std::string_view taint_unschedulable = "node.kubernetes.io/unschedulable";
+inline constexpr std::string_view taint_out_of_service = "node.kubernetes.io/out-of-service";
 
 inline constexpr std::string_view no_schedule = "NoSchedule";
 inline constexpr std::string_view no_execute = "NoExecute";
@@ -36,6 +39,8 @@ inline constexpr std::string_view label_region_beta = "failure-domain.beta.kuber
 inline constexpr std::string_view label_zone_beta = "failure-domain.beta.kubernetes.io/zone";
 inline constexpr std::string_view label_exclude_disruption =
     "node.kubernetes.io/exclude-disruption";
+inline constexpr std::string_view label_exempt =
+    "node.kubernetes.io/exclude-from-lifecycle-management";
 inline constexpr std::string_view label_edge_worker = "openyurt.io/is-edge-worker";
 
 inline constexpr std::string_view annotation_binding = "apps.openyurt.io/binding";

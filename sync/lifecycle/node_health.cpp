@@ -73,9 +73,11 @@ Verdict judge(MonoTime now, WallTime wall, const NodeFacts& node, const HealthRe
   // The write is decided by Ready alone; the others are only taken along.
   if (!silent || node.ready().status == Truth::unknown) return verdict;
   for (const ConditionType type :
-       {ConditionType::ready, ConditionType::memory, ConditionType::disk, ConditionType::pid}) {
+       {ConditionType::ready, ConditionType::out_of_disk, ConditionType::memory,
+        ConditionType::disk, ConditionType::pid}) {
     const ConditionFacts& found = node.condition(type);
-    if (found.status == Truth::unknown) continue;
+    const bool unheard_of = type == ConditionType::out_of_disk && found.status == Truth::absent;
+    if (found.status == Truth::unknown || unheard_of) continue;
     verdict.changes.push_back(unknown_condition(type, found, wall, node));
   }
   const NodeCondition& ready = verdict.changes.front();

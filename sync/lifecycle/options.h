@@ -18,6 +18,11 @@ enum class AutonomyMode : std::uint8_t {
   openyurt_classic  // yurt-controller-manager to 1.1: nothing evicted while the node is not Ready
 };
 
+enum class EvictionMode : std::uint8_t {
+  remove,  // as upstream: pods are deleted, whatever their disruption budgets say
+  evict    // by the eviction API, which honours budgets; deleted only after the deadline
+};
+
 struct Options {
   Duration monitor_period = std::chrono::seconds(5);
   Duration startup_grace = std::chrono::seconds(60);
@@ -40,7 +45,17 @@ struct Options {
   bool finished_evictions_linger = false;  // to 1.32: a name once evicted is not timed again
   bool endless_toleration_cancels = true;  // since 1.19
   bool one_patch_per_swap = true;          // ours; upstream adds and removes in two patches
+  bool out_of_service = true;              // gate NodeOutOfServiceVolumeDetach (1.24+)
+  bool ask_provider = false;               // whether nodes that are not ready exist at all
+  bool bind_pods = false;                  // OpenYurt's pod binding
   AutonomyMode autonomy = AutonomyMode::withhold;
+
+  EvictionMode eviction_mode = EvictionMode::remove;
+  // Counted from the first try; a pod whose budget forbids it for longer is deleted. Zero: never.
+  Duration eviction_deadline = std::chrono::minutes(10);
+  // Between two tries that a budget forbids: the first pause, doubled each time up to the last.
+  Duration eviction_pause_min = std::chrono::seconds(5);
+  Duration eviction_pause_max = std::chrono::minutes(1);
 
   // Tries of one status write before the node waits for the next pass.
   int status_attempts_max = 5;

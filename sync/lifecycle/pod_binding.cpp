@@ -4,21 +4,10 @@
 #include <string>
 
 #include "platform/text.h"
-#include "sync/lifecycle/autonomy.h"
 #include "sync/lifecycle/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
-
-bool is_bindable(const Node& node, const Pod& pod) {
-  const auto& owners = pod.metadata.owner_references;
-  const bool of_daemon_set =
-      std::any_of(owners.begin(), owners.end(),
-                  [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
-  return !of_daemon_set && !pod.metadata.annotations.has(annotation_mirror_pod) &&
-         pod.spec.node_name == node.metadata.name &&
-         node.metadata.labels.get(label_edge_worker) == "true";
-}
 
 // The annotation that remembers the seconds of a toleration; empty for those left alone.
 std::string_view original_of(const Toleration& toleration) {
@@ -50,10 +39,27 @@ void restore(Toleration& toleration, const StringMap& annotations) {
 
 }  // namespace
 
+bool is_bindable(const Pod& pod) {
+  const auto& owners = pod.metadata.owner_references;
+  const bool of_daemon_set =
+      std::any_of(owners.begin(), owners.end(),
+                  [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
+  return !of_daemon_set && !pod.metadata.annotations.has(annotation_mirror_pod);
+}
+
 PodBinding bind_pod(const Node& node, const Pod& pod) {
-  PodBinding binding{false, pod.spec.tolerations, pod.metadata.annotations};
-  if (!is_bindable(node, pod)) return binding;
-  const Autonomy autonomy = autonomy_of(node.metadata.annotations);
+  const bool here = pod.spec.node_name == node.metadata.name;
+  const bool edge = node.metadata.labels.get(label_edge_worker) == "true";
+  if (!here || !edge || !is_bindable(pod)) {
+    return {false, pod.spec.tolerations, pod.metadata.annotations};
+  }
+  return bind_pod(autonomy_of(node.metadata.annotations), pod.spec.tolerations,
+                  pod.metadata.annotations);
+}
+
+PodBinding bind_pod(const Autonomy& autonomy, const std::vector<Toleration>& tolerations,
+                    const StringMap& annotations) {
+  PodBinding binding{false, tolerations, annotations};
   for (Toleration& toleration : binding.tolerations) {
     if (original_of(toleration).empty()) continue;
     if (autonomy.wanted) {
@@ -62,9 +68,17 @@ PodBinding bind_pod(const Node& node, const Pod& pod) {
       restore(toleration, binding.annotations);
     }
   }
-  binding.changed = binding.tolerations != pod.spec.tolerations ||
-                    binding.annotations != pod.metadata.annotations;
+  binding.changed = binding.tolerations != tolerations || binding.annotations != annotations;
   return binding;
+}
+
+StringMap originals_of(const StringMap& annotations) {
+  StringMap originals;
+  for (const std::string_view key :
+       {annotation_original_not_ready, annotation_original_unreachable}) {
+    if (const std::string* found = annotations.find(key)) originals.set(key, *found);
+  }
+  return originals;
 }
 
 }  // namespace holdfast::sync::lifecycle

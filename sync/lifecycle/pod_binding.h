@@ -8,6 +8,7 @@
 #include "sync/api/node_types.h"
 #include "sync/api/pod_types.h"
 #include "sync/api/string_map.h"
+#include "sync/lifecycle/autonomy.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -22,5 +23,16 @@ struct PodBinding {
 // What the pod ought to have. Unchanged for pods of DaemonSets, mirror pods, pods elsewhere, and on
 // nodes that are no edge workers.
 [[nodiscard]] PodBinding bind_pod(const Node& node, const Pod& pod);
+
+// The same for a bindable pod on an edge worker. `annotations` are the pod's.
+[[nodiscard]] PodBinding bind_pod(const Autonomy& autonomy,
+                                  const std::vector<Toleration>& tolerations,
+                                  const StringMap& annotations);
+
+// Neither a DaemonSet's nor a mirror pod.
+[[nodiscard]] bool is_bindable(const Pod& pod);
+
+// Those of the pod's annotations in which the binding remembers.
+[[nodiscard]] StringMap originals_of(const StringMap& annotations);
 
 }  // namespace holdfast::sync::lifecycle

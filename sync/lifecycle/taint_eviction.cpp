@@ -21,6 +21,19 @@ Duration pause_after(int failures) {
   return std::min(slow_pause_min * (1 << doublings), slow_pause_max);
 }
 
+Duration pause_of_refusal(const Options& options, int refusals) {
+  const int doublings = std::min(refusals - 1, 16);
+  return std::min(options.eviction_pause_min * (1 << doublings), options.eviction_pause_max);
+}
+
+// The pod of an action that may be ours.
+const PodRef* pod_of(const Action& action) {
+  if (const auto* marking = std::get_if<MarkPodDisrupted>(&action)) return &marking->pod;
+  if (const auto* eviction = std::get_if<EvictPod>(&action)) return &eviction->pod;
+  const auto* deletion = std::get_if<DeletePod>(&action);
+  return deletion != nullptr && !deletion->forced ? &deletion->pod : nullptr;
+}
+
 RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
   const PodRef about{pod.namespace_name, pod.name, ""};
   return pod_event(EventSource::taint_eviction, about, false, "TaintManagerEviction",
@@ -83,39 +96,35 @@ Actions TaintEviction::remove_pod(const PodFacts& pod) {
 
 Actions TaintEviction::fire(MonoTime now, WallTime wall) {
   Actions actions;
-  for (const std::string& key : timers_.take(now)) {
-    const Eviction due = evictions_.at(key);
-    start(wall, due.pod, due.marked, actions);
-  }
+  for (const std::string& key : timers_.take(now)) start(now, wall, evictions_.at(key), actions);
   while (!retries_.empty() && retries_.begin()->first <= now) {
     Eviction& eviction = evictions_.at(retries_.begin()->second);
     retries_.erase(retries_.begin());
     eviction.retry = MonoTime::max();
-    act(wall, eviction, actions);
+    act(now, wall, eviction, actions);
   }
   return actions;
 }
 
 Actions TaintEviction::settle(MonoTime now, const Action& action, const Outcome& outcome) {
-  const auto* marking = std::get_if<MarkPodDisrupted>(&action);
-  const auto* deletion = std::get_if<DeletePod>(&action);
-  if (marking == nullptr && deletion == nullptr) return {};
-  const PodRef& pod = marking != nullptr ? marking->pod : deletion->pod;
-  const auto found = evictions_.find(pod.key());
-  if (found == evictions_.end() || found->second.pod != pod) return {};
-  if (found->second.retry != MonoTime::max() || timers_.find(pod.key()) != nullptr) return {};
+  const PodRef* pod = pod_of(action);
+  if (pod == nullptr) return {};
+  const auto found = evictions_.find(pod->key());
+  if (found == evictions_.end() || found->second.pod != *pod) return {};
+  if (found->second.retry != MonoTime::max() || timers_.find(pod->key()) != nullptr) return {};
 
   Actions actions;
+  const bool marking = std::holds_alternative<MarkPodDisrupted>(action);
   // A conflict means that the name belongs to another pod by now: ours is gone.
-  const bool gone =
-      outcome.error == Errc::not_found || (deletion != nullptr && outcome.error == Errc::conflict);
-  if (gone || (outcome.ok() && deletion != nullptr)) {
-    finish(pod.key());
+  const bool gone = outcome.error == Errc::not_found ||
+                    (std::holds_alternative<DeletePod>(action) && outcome.error == Errc::conflict);
+  if (gone || (outcome.ok() && !marking)) {
+    finish(pod->key());
   } else if (outcome.ok()) {
     found->second.marked = true;
-    act({}, found->second, actions);
+    act(now, {}, found->second, actions);
   } else {
-    retry_later(now, pod.key(), found->second);
+    retry_later(now, *outcome.error, pod->key(), found->second);
   }
   return actions;
 }
@@ -155,12 +164,13 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
-  const bool at_it = found != evictions_.end() && !waits && found->second.failures < quick_tries;
+  const bool at_it = found != evictions_.end() && !waits &&
+                     (found->second.asks || found->second.failures < quick_tries);
   const auto used = matching_tolerations(taints, pod.tolerations, options_.comparison_tolerations);
   if (!used) {
     if (at_it) return;
     cancel(pod, actions);
-    start(wall, ref_of(pod), pod.disruption_marked, actions);
+    start(now, wall, eviction_of(pod, taints), actions);
     return;
   }
   const auto stay = shortest_toleration(*used);
@@ -169,10 +179,10 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   } else if (found != evictions_.end() || lingering_.contains(key)) {
     return;  // The first clock stands.
   } else if (*stay == Duration::zero()) {
-    start(wall, ref_of(pod), pod.disruption_marked, actions);
+    start(now, wall, eviction_of(pod, taints), actions);
   } else {
     timers_.add(now, key, {now, now + *stay});
-    evictions_[key] = {ref_of(pod), pod.disruption_marked, 0, MonoTime::max()};
+    evictions_[key] = eviction_of(pod, taints);
   }
 }
 
@@ -185,16 +195,29 @@ void TaintEviction::cancel(const PodFacts& pod, Actions& actions) {
   drop(key);
 }
 
-void TaintEviction::start(WallTime wall, const PodRef& pod, bool marked, Actions& actions) {
-  const bool mark_first = options_.disruption_condition && !marked;
-  Eviction& eviction = evictions_[pod.key()];
-  eviction = {pod, !mark_first, 0, MonoTime::max()};
-  actions.emplace_back(eviction_event(pod, "Marking for deletion"));
-  act(wall, eviction, actions);
+TaintEviction::Eviction TaintEviction::eviction_of(const PodFacts& pod,
+                                                   const std::vector<Taint>& taints) const {
+  Eviction eviction;
+  eviction.pod = ref_of(pod);
+  eviction.marked = pod.disruption_marked || !options_.disruption_condition;
+  eviction.asks = options_.eviction_mode == EvictionMode::evict && !has_out_of_service(taints);
+  return eviction;
 }
 
-void TaintEviction::act(WallTime wall, const Eviction& eviction, Actions& actions) const {
-  if (eviction.marked) {
+void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Actions& actions) {
+  const bool ends = eviction.asks && options_.eviction_deadline > Duration::zero();
+  if (ends) eviction.deadline = now + options_.eviction_deadline;
+  actions.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
+  act(now, wall, eviction, actions);
+  const std::string key = eviction.pod.key();
+  evictions_[key] = std::move(eviction);
+}
+
+void TaintEviction::act(MonoTime now, WallTime wall, const Eviction& eviction,
+                        Actions& actions) const {
+  if (eviction.asks && now < eviction.deadline) {
+    actions.emplace_back(EvictPod{eviction.pod});
+  } else if (eviction.marked) {
     actions.emplace_back(DeletePod{eviction.pod});
   } else {
     actions.emplace_back(MarkPodDisrupted{eviction.pod, wall});
@@ -213,8 +236,14 @@ void TaintEviction::drop(const std::string& key) {
   evictions_.erase(found);
 }
 
-void TaintEviction::retry_later(MonoTime now, const std::string& key, Eviction& eviction) {
-  eviction.retry = now + pause_after(++eviction.failures);
+void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key,
+                                Eviction& eviction) {
+  const bool refused = eviction.asks && error == Errc::exhausted;
+  const Duration pause =
+      refused ? pause_of_refusal(options_, ++eviction.refusals) : pause_after(++eviction.failures);
+  eviction.retry = now + pause;
+  // Whatever it waits for, it must not miss its deadline.
+  if (now < eviction.deadline) eviction.retry = std::min(eviction.retry, eviction.deadline);
   retries_.emplace(eviction.retry, key);
 }
 

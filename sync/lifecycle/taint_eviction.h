@@ -4,6 +4,11 @@
 // A pod's clock starts when we first see that it has to go; it is stopped when its node recovers.
 // A running clock is never changed, as upstream. A deletion that fails is tried five times at once
 // and then again and again, ever more slowly, until it succeeds or is not wanted any more.
+//
+// With EvictionMode::evict the eviction API is asked until it agrees or the deadline has passed;
+// then the pod is deleted. The API server marks the pods that it evicts itself, so DisruptionTarget
+// is written only before a deletion. Pods of a node that is out of service are deleted at once:
+// nothing of theirs runs that a budget could protect.
 
 #pragma once
 
@@ -46,7 +51,7 @@ class TaintEviction {
   // Evicts those whose time has come.
   [[nodiscard]] Actions fire(MonoTime now, WallTime wall);
 
-  // How MarkPodDisrupted or DeletePod went.
+  // How MarkPodDisrupted, EvictPod or DeletePod went.
   [[nodiscard]] Actions settle(MonoTime now, const Action& action, const Outcome& outcome);
 
   // When fire() has something to do; MonoTime::max() when it has not.
@@ -68,19 +73,23 @@ class TaintEviction {
   struct Eviction {
     PodRef pod;
     bool marked = false;  // DisruptionTarget is written, or not wanted
+    bool asks = false;    // for an eviction, before it deletes
     int failures = 0;
-    MonoTime retry = MonoTime::max();  // max: its action is under way
+    int refusals = 0;                     // by a disruption budget
+    MonoTime retry = MonoTime::max();     // max: its action is under way
+    MonoTime deadline = MonoTime::max();  // from when on it deletes
   };
 
   void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Actions& actions);
   void evaluate(MonoTime now, WallTime wall, const PodFacts& pod, const std::vector<Taint>& taints,
                 Actions& actions);
   void cancel(const PodFacts& pod, Actions& actions);
-  void start(WallTime wall, const PodRef& pod, bool marked, Actions& actions);
-  void act(WallTime wall, const Eviction& eviction, Actions& actions) const;
+  [[nodiscard]] Eviction eviction_of(const PodFacts& pod, const std::vector<Taint>& taints) const;
+  void start(MonoTime now, WallTime wall, Eviction eviction, Actions& actions);
+  void act(MonoTime now, WallTime wall, const Eviction& eviction, Actions& actions) const;
   void finish(const std::string& key);
   void drop(const std::string& key);
-  void retry_later(MonoTime now, const std::string& key, Eviction& eviction);
+  void retry_later(MonoTime now, Errc error, const std::string& key, Eviction& eviction);
 
   Options options_;
   std::unordered_map<std::string, NodeTaints> nodes_;

@@ -13,12 +13,21 @@ constexpr std::array<std::string_view, 7> own_keys = {
     taint_not_ready,    taint_unreachable, taint_memory_pressure, taint_disk_pressure,
     taint_pid_pressure, taint_network,     taint_unschedulable};
 
+// On a node whose kubelet does not know OutOfDisk, its taint is somebody else's.
+bool is_own(const NodeFacts& node, std::string_view key) {
+  if (key == taint_out_of_disk) {
+    return node.condition(ConditionType::out_of_disk).status != Truth::absent;
+  }
+  return std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end();
+}
+
 // In the order in which upstream writes them.
 std::vector<std::string_view> wanted_keys(const NodeFacts& node) {
   std::vector<std::string_view> keys;
   if (node.ready().status == Truth::no) keys.push_back(taint_not_ready);
   if (node.ready().status == Truth::unknown) keys.push_back(taint_unreachable);
-  constexpr std::array<std::pair<ConditionType, std::string_view>, 4> pressures = {{
+  constexpr std::array<std::pair<ConditionType, std::string_view>, 5> pressures = {{
+      {ConditionType::out_of_disk, taint_out_of_disk},
       {ConditionType::memory, taint_memory_pressure},
       {ConditionType::disk, taint_disk_pressure},
       {ConditionType::pid, taint_pid_pressure},
@@ -69,8 +78,7 @@ Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node, const Option
     patch.add.push_back(make_taint(key, no_schedule, wall));
   }
   for (const Taint& taint : node.taints) {
-    const bool own = std::find(own_keys.begin(), own_keys.end(), taint.key) != own_keys.end();
-    if (!own || taint.effect != no_schedule) continue;
+    if (!is_own(node, taint.key) || taint.effect != no_schedule) continue;
     if (std::find(wanted.begin(), wanted.end(), taint.key) != wanted.end()) continue;
     patch.remove.push_back({taint.key, taint.effect});
   }
@@ -123,6 +131,11 @@ std::vector<Taint> taints_after(const std::vector<Taint>& taints, const PatchTai
     }
   }
   return after;
+}
+
+bool has_out_of_service(const std::vector<Taint>& taints) {
+  return std::any_of(taints.begin(), taints.end(),
+                     [](const Taint& taint) { return taint.key == taint_out_of_service; });
 }
 
 std::vector<Taint> without_own_no_execute(const std::vector<Taint>& taints) {

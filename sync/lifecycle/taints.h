@@ -14,8 +14,8 @@ namespace holdfast::sync::lifecycle {
 
 [[nodiscard]] Taint make_taint(std::string_view key, std::string_view effect, WallTime added);
 
-// The seven NoSchedule taints, brought in line with conditions and spec.unschedulable. Compares
-// by key and effect; foreign taints stay. Empty when nothing differs.
+// The seven NoSchedule taints, out-of-disk on old kubelets, brought in line with conditions and
+// spec.unschedulable. Compares by key and effect; foreign taints stay. Empty when nothing differs.
 [[nodiscard]] Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node,
                                             const Options& options);
 
@@ -31,6 +31,9 @@ namespace holdfast::sync::lifecycle {
 // replaces one of its key and effect.
 [[nodiscard]] std::vector<Taint> taints_after(const std::vector<Taint>& taints,
                                               const PatchTaints& patch);
+
+// Whether an operator declared the node dead: the taint out-of-service, of any effect.
+[[nodiscard]] bool has_out_of_service(const std::vector<Taint>& taints);
 
 // Without the two that this controller sets itself.
 [[nodiscard]] std::vector<Taint> without_own_no_execute(const std::vector<Taint>& taints);

@@ -1,16 +1,20 @@
-// holdfast-bench: the agent's latencies and memory beside the budgets and beside YurtHub's figures
-// (kube-apiserver 1.20.2 as the server, so there the ratio counts), then the pure rules.
+// holdfast-bench [controller]: the agent's latencies and memory beside the budgets and beside
+// YurtHub's figures (kube-apiserver 1.20.2 as the server, so there the ratio counts), then the pure
+// rules. With "controller" the figures of holdfast-cloud instead.
 
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "platform/log.h"
 #include "platform/loop/program.h"
 #include "platform/loop/timer.h"
+#include "test/bench/controller_bench.h"
 #include "test/bench/scene.h"
+#include "test/bench/table.h"
 
 namespace holdfast::bench {
 namespace {
@@ -21,12 +25,6 @@ constexpr int rounds = 2000;
 constexpr int pods = 110;
 const std::string node_path = "/api/v1/nodes/bench";
 const std::string pods_path = "/api/v1/pods?fieldSelector=spec.nodeName%3Dbench";
-
-void print(const std::string& what, const std::string& ours, const std::string& budget,
-           const std::string& theirs) {
-  (void)std::printf("%-44s  %-20s  %-24s  %s\n", what.c_str(), ours.c_str(), budget.c_str(),
-                    theirs.c_str());
-}
 
 std::string ratio(const Latency& part, const Latency& whole) {
   const auto of = [](const Latency& latency) {
@@ -91,6 +89,8 @@ asio::awaitable<int> processes(loop::Stop&) {
 
 int main(int argc, char** argv) {
   holdfast::set_log_level(holdfast::LogLevel::warn);
+  const bool of_controller = argc > 1 && std::string_view(argv[1]) == "controller";
+  if (of_controller) return holdfast::loop::run(holdfast::bench::measure_controller);
   const int failed = holdfast::loop::run(holdfast::bench::processes);
   if (failed != 0) return failed;
   (void)std::printf("\n");

@@ -61,7 +61,7 @@ const Flags& cloud_constants() {
                               {"node-monitor-grace-period", "6s"},
                               {"node-startup-grace-period", "10s"},
                               {"node-lease-duration", "6s"},
-                              {"node-eviction-rate", "10"},
+                              {"node-eviction-rate", "0.5"},
                               {"leader-elect", "false"},
                               {"secure-port", "0"}};
   return flags;

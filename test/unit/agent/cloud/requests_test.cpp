@@ -1,5 +1,7 @@
 #include "agent/cloud/requests.h"
 
+#include "agent/cloud/attachments.h"
+#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
 
 namespace holdfast::agent {
@@ -25,6 +27,11 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
   ready.reason = "NodeStatusUnknown";
   ready.message = "Kubelet stopped posting node status.";
   const lifecycle::PodRef pod{"ns", "p", "uid-p"};
+  sync::Toleration toleration;
+  toleration.key = "k";
+  toleration.operator_name = "Exists";
+  toleration.effect = "NoExecute";
+  toleration.toleration_seconds = 60;
   const std::vector<sync::Taint> taints{lifecycle::make_taint("k", "NoExecute", noon)};
   const struct {
     ApiRequest request;
@@ -72,8 +79,50 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
       {delete_pod({pod}),
        "DELETE /api/v1/namespaces/ns/pods/p "
        R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-p"}})"},
+      {delete_pod({pod, true}),
+       "DELETE /api/v1/namespaces/ns/pods/p "
+       R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-p"},)"
+       R"("gracePeriodSeconds":0})"},
+      {evict_pod({pod}),
+       "POST /api/v1/namespaces/ns/pods/p/eviction "
+       R"({"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"p","namespace":"ns"},)"
+       R"("deleteOptions":{"preconditions":{"uid":"uid-p"}}})"},
+      {fail_pod({pod}),
+       "PATCH /api/v1/namespaces/ns/pods/p/status "
+       R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Failed"}})" +
+           strategic},
+      {read_pod(pod), "GET /api/v1/namespaces/ns/pods/p "},
+      {write_binding(
+           pod, "7",
+           {true,
+            {toleration},
+            {{"foreign", "x"}, {std::string(lifecycle::annotation_original_not_ready), "300"}}}),
+       "PATCH /api/v1/namespaces/ns/pods/p "
+       R"({"metadata":{"uid":"uid-p","resourceVersion":"7","annotations":{)"
+       R"("apps.openyurt.io/original-not-ready-toleration-duration":"300"}},)"
+       R"("spec":{"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute",)"
+       R"("tolerationSeconds":60}]}} application/merge-patch+json)"},
+      {delete_node({"a", "uid-a"}),
+       "DELETE /api/v1/nodes/a "
+       R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-a"}})"},
+      {list_attachments(), "GET /apis/storage.k8s.io/v1/volumeattachments "},
+      {delete_attachment("csi-1", "uid-1"),
+       "DELETE /apis/storage.k8s.io/v1/volumeattachments/csi-1 "
+       R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-1"}})"},
   };
   for (const auto& row : rows) EXPECT_EQ(shown(row.request), row.expect);
+}
+
+TEST(CloudRequests, AttachmentsAreTheNodesThatAreNotGoingYet) {
+  const std::string list =
+      R"({"items":[{"metadata":{"name":"v1","uid":"u1"},"spec":{"nodeName":"a"}},)"
+      R"({"metadata":{"name":"v2","uid":"u2"},"spec":{"nodeName":"b"}},)"
+      R"({"metadata":{"name":"v3","uid":"u3","deletionTimestamp":"2015-01-01T12:00:00Z"},)"
+      R"("spec":{"nodeName":"a"}},"nonsense",{}]})";
+  EXPECT_EQ(attachments_of(list, "a").value(), (std::vector<Attachment>{{"v1", "u1"}}));
+  EXPECT_EQ(attachments_of(R"({"items":null})", "a").value(), std::vector<Attachment>{});
+  EXPECT_FALSE(attachments_of(R"({"items":7})", "a"));
+  EXPECT_FALSE(attachments_of("not JSON", "a"));
 }
 
 }  // namespace

@@ -32,6 +32,35 @@ TEST(CloudSettings, DefaultsAreUpstreams) {
   EXPECT_TRUE(found->rules.taint_based_evictions);
   EXPECT_EQ(found->rules.autonomy, lifecycle::AutonomyMode::withhold);
   EXPECT_TRUE(found->parts.node_lifecycle && found->parts.taint_eviction);
+  EXPECT_FALSE(found->parts.pod_binding);
+  EXPECT_EQ(found->rules.eviction_mode, lifecycle::EvictionMode::remove);
+  EXPECT_EQ(found->rules.eviction_deadline, 10min);
+  EXPECT_TRUE(found->rules.out_of_service);
+  EXPECT_FALSE(found->rules.ask_provider);
+}
+
+TEST(CloudSettings, PodBindingGoesWithOpenYurtsModeOrByName) {
+  EXPECT_TRUE(plan({"--autonomy-mode=openyurt"})->parts.pod_binding);
+  EXPECT_FALSE(plan({"--autonomy-mode=openyurt", "--controllers=*,-pod-binding-controller"})
+                   ->parts.pod_binding);
+  for (const char* name : {"pod-binding", "pod-binding-controller", "podbinding"}) {
+    const std::string flag = std::string("--controllers=") + name;
+    const auto alone = plan({flag.c_str()});
+    ASSERT_TRUE(alone);
+    EXPECT_TRUE(alone->parts.pod_binding);
+    EXPECT_FALSE(alone->parts.node_lifecycle || alone->parts.taint_eviction);
+  }
+}
+
+TEST(CloudSettings, EvictionModeAndProvider) {
+  const auto found =
+      plan({"--eviction-mode=evict", "--eviction-deadline=0s", "--node-exists-url=http://p/{name}",
+            "--feature-gates=NodeOutOfServiceVolumeDetach=false"});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rules.eviction_mode, lifecycle::EvictionMode::evict);
+  EXPECT_EQ(found->rules.eviction_deadline, 0s);
+  EXPECT_TRUE(found->rules.ask_provider);
+  EXPECT_FALSE(found->rules.out_of_service);
 }
 
 TEST(CloudSettings, FlagsReachTheRules) {
@@ -112,6 +141,12 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--feature-gates=Wings=true"}, "Wings"},
       {{"--feature-gates=NodeLease=yes"}, "NodeLease"},
       {{"--concurrent-node-updates=0"}, "--concurrent-node-updates"},
+      {{"--eviction-mode=ask"}, "--eviction-mode"},
+      {{"--eviction-mode=evict", "--enable-taint-manager=false"}, "--enable-taint-manager"},
+      {{"--eviction-deadline=-1s"}, "--eviction-deadline"},
+      {{"--eviction-deadline=9000h"}, "--eviction-deadline"},
+      {{"--autonomy-mode=off", "--controllers=*,pod-binding"}, "--autonomy-mode"},
+      {{"--node-exists-url=http://p/{name}", "--controllers=taint-eviction"}, "--node-exists-url"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.flags.front());

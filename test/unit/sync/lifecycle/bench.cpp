@@ -152,9 +152,15 @@ void Bench::apply(const Action& action) {
     pod.status.conditions.front().status = status_false;
     perform(controller_->set_pod(now_, wall(), pod));
   } else if (const auto* deletion = std::get_if<DeletePod>(&action)) {
-    pods_.erase(deletion->pod.name);
-    perform(controller_->remove_pod(deletion->pod.namespace_name, deletion->pod.name));
+    remove_pod(deletion->pod);
+  } else if (const auto* eviction = std::get_if<EvictPod>(&action)) {
+    remove_pod(eviction->pod);
   }
+}
+
+void Bench::remove_pod(const PodRef& pod) {
+  pods_.erase(pod.name);
+  perform(controller_->remove_pod(pod.namespace_name, pod.name));
 }
 
 }  // namespace holdfast::sync::lifecycle

@@ -62,6 +62,7 @@ class Bench {
   void perform(Actions actions);
   Outcome perform_one(const Action& action, const std::string& line);
   void apply(const Action& action);
+  void remove_pod(const PodRef& pod);
   void deliver_node(const Node& node);
 
   Options options_;

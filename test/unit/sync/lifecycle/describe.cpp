@@ -37,8 +37,19 @@ std::string text(const MarkPodNotReady& action) { return "mark " + action.pod.ke
 std::string text(const MarkPodLost& action) { return "lost " + action.pod.key(); }
 std::string text(const MarkPodDisrupted& action) { return "disrupt " + action.pod.key(); }
 std::string text(const DeletePod& action) {
-  return "delete " + action.pod.key() + " " + action.pod.uid;
+  return std::string(action.forced ? "force-delete " : "delete ") + action.pod.key() + " " +
+         action.pod.uid;
 }
+std::string text(const EvictPod& action) {
+  return "evict " + action.pod.key() + " " + action.pod.uid;
+}
+std::string text(const FailPod& action) { return "fail " + action.pod.key(); }
+std::string text(const DetachVolumes& action) { return "detach volumes of " + action.node; }
+std::string text(const AskProvider& action) {
+  return "ask for " + action.node + " " + action.provider_id;
+}
+std::string text(const DeleteNode& action) { return "delete node " + action.node; }
+std::string text(const BindPod& action) { return "bind " + action.pod.key(); }
 
 std::string text(const RecordEvent& action) {
   const std::string kind = action.kind == EventKind::node ? "Node/" : "Pod/";

@@ -1,0 +1,59 @@
+#include "sync/lifecycle/out_of_service.h"
+
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/toleration.h"
+
+namespace holdfast::sync::lifecycle {
+
+void OutOfService::set_node(const NodeFacts& node) {
+  std::vector<Taint> taints;
+  for (const Taint& taint : node.taints) {
+    if (taint.key == taint_out_of_service) taints.push_back(taint);
+  }
+  if (taints.empty() || node.ready().status == Truth::yes) {
+    nodes_.erase(node.name);
+  } else {
+    nodes_[node.name].taints = std::move(taints);
+  }
+}
+
+Actions OutOfService::pass(const PodIndex& pods) {
+  Actions actions;
+  for (auto& [name, dead] : nodes_) {
+    bool in_use = false;
+    for (const PodFacts* pod : pods.on_node(name)) {
+      in_use = in_use || pod->terminating || (!pod->ended && !tolerates_it(dead, *pod));
+      if (!pod->terminating || !under_way_.insert(pod->uid).second) continue;
+      if (pod->ended) {
+        actions.emplace_back(DeletePod{ref_of(*pod), true});
+      } else {
+        actions.emplace_back(FailPod{ref_of(*pod)});
+      }
+    }
+    if (in_use || dead.volumes != Volumes::attached) continue;
+    dead.volumes = Volumes::detaching;
+    actions.emplace_back(DetachVolumes{name});
+  }
+  return actions;
+}
+
+Actions OutOfService::settle(const Action& action, const Outcome& outcome) {
+  if (const auto* failing = std::get_if<FailPod>(&action)) {
+    if (outcome.ok()) return {DeletePod{failing->pod, true}};
+    under_way_.erase(failing->pod.uid);
+  } else if (const auto* deletion = std::get_if<DeletePod>(&action)) {
+    if (deletion->forced) under_way_.erase(deletion->pod.uid);
+  } else if (const auto* detaching = std::get_if<DetachVolumes>(&action)) {
+    const auto found = nodes_.find(detaching->node);
+    if (found == nodes_.end()) return {};
+    found->second.volumes = outcome.ok() ? Volumes::detached : Volumes::attached;
+  }
+  return {};
+}
+
+bool OutOfService::tolerates_it(const Dead& dead, const PodFacts& pod) const {
+  return matching_tolerations(dead.taints, pod.tolerations, options_.comparison_tolerations)
+      .has_value();
+}
+
+}  // namespace holdfast::sync::lifecycle

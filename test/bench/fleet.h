@@ -1,0 +1,90 @@
+// Nodes that exist only as objects and lease renewals: the load under which a controller is
+// measured, and the eyes that see what it makes of their silence.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/client/list_watch.h"
+#include "agent/cloud/feed.h"
+#include "platform/loop/event.h"
+#include "platform/loop/tasks.h"
+#include "platform/random.h"
+
+namespace holdfast::bench {
+
+namespace asio = boost::asio;
+
+struct FleetSize {
+  int nodes = 0;
+  int pods = 0;
+  int silent = 0;  // go silent together
+};
+
+class Fleet final : public agent::ListWatchSource {
+ public:
+  // `port` is an API server's on loopback, over plain HTTP.
+  Fleet(asio::any_io_executor executor, std::uint16_t port, FleetSize size);
+
+  // Makes all objects. Errors: what the server refused.
+  asio::awaitable<Status> create();
+
+  // Every node renews its lease each ten seconds, evenly spread, until stop().
+  void start();
+  asio::awaitable<void> stop();
+
+  // The silent ones renew once more, all together, and never again. Returns when that was done.
+  asio::awaitable<MonoTime> silence();
+
+  // When the first was seen to be Unknown, and when the last one was Unknown and had its NoSchedule
+  // taint.
+  struct Marked {
+    MonoTime first = MonoTime::max();
+    MonoTime last = MonoTime::max();
+  };
+  // Errors: timeout, saying how many were marked.
+  asio::awaitable<Result<Marked>> wait_until_marked(MonoTime deadline);
+
+  // Renewals that failed, and those that came more than a second late.
+  [[nodiscard]] int failures() const { return failures_; }
+  [[nodiscard]] int late() const { return late_; }
+
+  asio::awaitable<Result<http::Response>> send(agent::ApiRequest request, bool streamed) override;
+
+ private:
+  static constexpr int connections = 4;
+
+  asio::awaitable<Status> post(http::Client& client, std::string target, std::string body);
+  asio::awaitable<void> create_share(int share, Status& outcome);
+  asio::awaitable<Status> create_one_by_one(int share);
+  asio::awaitable<void> renew_share(int share);
+  asio::awaitable<void> renew_silent(int share);
+  asio::awaitable<void> renew(http::Client& client, int number);
+  asio::awaitable<void> look();
+  void see(const sync::Node& node);
+
+  FleetSize size_;
+  asio::any_io_executor executor_;
+  std::vector<std::unique_ptr<http::Client>> clients_;
+  std::unique_ptr<http::Client> eyes_;
+  SystemClock clock_;
+  Random random_{1};
+  agent::Feed<sync::Node> feed_;
+  bool silenced_ = false;
+  int failures_ = 0;
+  int late_ = 0;
+  std::set<std::string> marked_;
+  Marked when_;
+  loop::Event all_marked_;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::bench

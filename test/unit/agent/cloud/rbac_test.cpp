@@ -1,0 +1,226 @@
+// The rights in cross/k8s/cloud-rbac.yaml against the requests that the daemon makes: what it asks
+// must be allowed, and what is allowed must have been asked.
+
+#include <yaml-cpp/yaml.h>
+
+#include <boost/asio/this_coro.hpp>
+#include <fstream>
+#include <set>
+
+#include "agent/cloud/daemon.h"
+#include "agent/lab/apiserver/apiserver.h"
+#include "platform/http/server.h"
+#include "platform/loop/timer.h"
+#include "sync/api/request_info.h"
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/taints.h"
+#include "test/support/run.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+namespace lifecycle = sync::lifecycle;
+using loop::BootClock;
+
+constexpr std::string_view json_type = "application/json";
+const std::string attachments_path = "/apis/storage.k8s.io/v1/volumeattachments";
+const std::string pods_path = "/api/v1/namespaces/default/pods";
+
+// One thing that may be done; empty fields mean all namespaces, or all names.
+struct Right {
+  std::string verb;
+  std::string group;
+  std::string resource;  // "pods/status"
+  std::string namespace_name = {};
+  std::string name = {};
+
+  auto operator<=>(const Right&) const = default;
+  [[nodiscard]] bool allows(const Right& asked) const {
+    return verb == asked.verb && group == asked.group && resource == asked.resource &&
+           (namespace_name.empty() || namespace_name == asked.namespace_name) &&
+           (name.empty() || name == asked.name);
+  }
+  [[nodiscard]] std::string text() const {
+    return verb + " " + resource + "." + group + " in \"" + namespace_name + "\" named \"" + name +
+           "\"";
+  }
+};
+
+// What the roles of the file allow, as single rights.
+std::set<Right> rights_of(const std::string& file) {
+  std::set<Right> rights;
+  for (const YAML::Node& role : YAML::LoadAllFromFile(file)) {
+    const std::string kind = role["kind"].as<std::string>();
+    if (kind != "ClusterRole" && kind != "Role") continue;
+    const std::string space =
+        kind == "Role" ? role["metadata"]["namespace"].as<std::string>() : std::string();
+    for (const YAML::Node& rule : role["rules"]) {
+      std::vector<std::string> names{""};
+      if (rule["resourceNames"]) names = rule["resourceNames"].as<std::vector<std::string>>();
+      for (const auto& group : rule["apiGroups"].as<std::vector<std::string>>()) {
+        for (const auto& resource : rule["resources"].as<std::vector<std::string>>()) {
+          for (const auto& verb : rule["verbs"].as<std::vector<std::string>>()) {
+            for (const auto& name : names) rights.insert({verb, group, resource, space, name});
+          }
+        }
+      }
+    }
+  }
+  return rights;
+}
+
+// The lab's API server behind an ear.
+class Recorder {
+ public:
+  explicit Recorder(asio::io_context& context)
+      : api_(lab::ApiServer::open(context.get_executor(), clock_, Random(1),
+                                  {.data = scratch_.path() / "data", .controllers = false})
+                 .value()),
+        server_(
+            context.get_executor(), http::ServerLimits{},
+            [this](const http::Request& request) { return record(request); }, lab::status_problem) {
+    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
+    const std::string url = "http://127.0.0.1:" + std::to_string(listener->port());
+    server_.listen(std::move(listener));
+    kubeconfig = (scratch_.path() / "kubeconfig").string();
+    std::ofstream(kubeconfig) << "current-context: c\n"
+                              << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                              << "clusters: [{name: c, cluster: {server: \"" << url << "\"}}]\n"
+                              << "users: [{name: u, user: {}}]\n";
+  }
+
+  // Makes an object, unheard. Returns its uid.
+  asio::awaitable<std::string> create(std::string target, std::string body) {
+    http::Request request{.method = http::Method::post, .target = std::move(target)};
+    request.body = std::move(body);
+    request.headers.set("Content-Type", std::string(json_type));
+    const http::Response response = co_await api_->handler()(request);
+    EXPECT_EQ(response.status, 201) << response.body;
+    const auto header = sync::read_header(response.body);
+    co_return header ? std::string(header->uid) : std::string();
+  }
+
+  asio::awaitable<void> stop() {
+    api_->stop();
+    co_await server_.stop(BootClock::now() + 5s);
+  }
+
+  std::set<Right> asked;
+  std::string kubeconfig;
+
+ private:
+  asio::awaitable<http::Response> record(const http::Request& request) {
+    const std::size_t query = std::min(request.target.find('?'), request.target.size());
+    const auto info =
+        sync::parse_request(http::to_string(request.method), request.target.substr(0, query),
+                            request.target.substr(std::min(query + 1, request.target.size())));
+    if (info && info->is_resource) {
+      const std::string part = info->subresource.empty() ? "" : "/" + info->subresource;
+      asked.insert(
+          {info->verb, info->group, info->resource + part, info->namespace_name, info->name});
+    }
+    return api_->handler()(request);
+  }
+
+  SystemClock clock_;
+  test::ScratchDir scratch_;
+  std::unique_ptr<lab::ApiServer> api_;
+  http::Server server_;
+};
+
+// One of each action that is ever performed, as good as the objects there allow.
+std::vector<lifecycle::Action> samples(const lifecycle::PodRef& pod, const std::string& node_uid) {
+  const WallTime now{1h};
+  sync::NodeCondition unknown;
+  unknown.type = "Ready";
+  unknown.status = "Unknown";
+  const lifecycle::Autonomy autonomy{.bound = true, .wanted = true};
+  lifecycle::PatchTaints taints{"a", node_uid, {}, {lifecycle::make_taint("k", "NoSchedule", now)}};
+  lifecycle::RecordEvent event;
+  event.about = {"", "a", node_uid};
+  event.reason = "Test";
+  // MarkPods, EvictPods and WithholdEvictions are taken apart by the Controller.
+  static_assert(std::variant_size_v<lifecycle::Action> == 17, "a new action needs a sample here");
+  return {lifecycle::UpdateNodeStatus{"a", node_uid, "1", {}, {unknown}},
+          taints,
+          lifecycle::PatchLabels{"a", {{"x", "y"}}},
+          lifecycle::MarkPodNotReady{pod, now},
+          lifecycle::MarkPodLost{pod, "lost"},
+          lifecycle::MarkPodDisrupted{pod, now},
+          lifecycle::BindPod{pod, autonomy},
+          event,
+          event,  // repeated: counted on the first
+          lifecycle::AskProvider{"a", node_uid, "id"},
+          lifecycle::EvictPod{pod},
+          lifecycle::FailPod{pod},
+          lifecycle::DeletePod{pod, true},
+          lifecycle::DetachVolumes{"a"},
+          lifecycle::DeleteNode{"a", node_uid}};
+}
+
+// Makes the daemon ask for everything that it may ever ask for.
+asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
+  Recorder recorder(context);
+  const SystemClock clock;
+  const std::string node_uid = co_await recorder.create(
+      "/api/v1/nodes", R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}})");
+  std::string uid = co_await recorder.create(
+      pods_path,
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nodeName":"a",)"
+      R"("containers":[{"name":"c","image":"i"}],"tolerations":[)"
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
+      R"("tolerationSeconds":300}]}})");
+  co_await recorder.create(
+      attachments_path,
+      R"({"kind":"VolumeAttachment","apiVersion":"storage.k8s.io/v1","metadata":{"name":"v"},)"
+      R"("spec":{"attacher":"x","nodeName":"a","source":{"persistentVolumeName":"pv"}}})");
+
+  CloudSettings settings;
+  settings.kubeconfig = recorder.kubeconfig;
+  settings.endpoints.secure_port = 0;
+  settings.enable_taint_manager = false;  // with the feed that only direct eviction has
+  auto daemon = Daemon::make(context.get_executor(), settings, clock).value();
+  EXPECT_TRUE(daemon->start());
+  const MonoTime limit = BootClock::now() + 20s;
+  const Right last_watch{"watch", "apps", "daemonsets"};
+  while (!(daemon->cloud().started() && recorder.asked.contains(last_watch)) &&
+         BootClock::now() < limit) {
+    co_await loop::sleep_until(BootClock::now() + 10ms);
+  }
+  for (lifecycle::Action& action : samples({"default", "p", std::move(uid)}, node_uid)) {
+    const std::size_t kind = action.index();
+    const lifecycle::Outcome outcome = co_await daemon->perform(std::move(action));
+    const bool refused = outcome.error == Errc::denied || outcome.error == Errc::unavailable;
+    EXPECT_FALSE(refused) << "action " << kind;
+  }
+  co_await daemon->stop(BootClock::now() + 5s);
+  co_await recorder.stop();
+  co_return recorder.asked;
+}
+
+TEST(Rbac, AllowsExactlyWhatIsAsked) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const std::string root = HOLDFAST_SOURCE_ROOT;
+    const std::set<Right> rights = rights_of(root + "/cross/k8s/cloud-rbac.yaml");
+    std::set<Right> asked = co_await ask_for_everything(context);
+    // Who leads at once has nothing to wait for: the lease is watched by followers.
+    const std::string mine = "holdfast-cloud";
+    asked.insert({"list", "coordination.k8s.io", "leases", "kube-system", mine});
+    asked.insert({"watch", "coordination.k8s.io", "leases", "kube-system", mine});
+    for (const Right& one : asked) {
+      const bool allowed = std::any_of(rights.begin(), rights.end(),
+                                       [&one](const Right& right) { return right.allows(one); });
+      EXPECT_TRUE(allowed) << "missing: " << one.text();
+    }
+    for (const Right& right : rights) {
+      const bool used = std::any_of(asked.begin(), asked.end(),
+                                    [&right](const Right& one) { return right.allows(one); });
+      EXPECT_TRUE(used) << "superfluous: " << right.text();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,135 @@
+// Taint eviction by the eviction API: asking, being refused, and deleting in the end.
+
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/taint_eviction.h"
+#include "test/unit/sync/lifecycle/describe.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+constexpr MonoTime start{};
+const WallTime wall = test_epoch;
+
+Options asking(Duration deadline) {
+  Options options;
+  options.eviction_mode = EvictionMode::evict;
+  options.eviction_deadline = deadline;
+  return options;
+}
+
+NodeFacts tainted_node(const std::string& key) {
+  NodeFacts node = make_facts("a", "Unknown");
+  node.taints.push_back(make_no_execute(key));
+  return node;
+}
+
+const std::string told = "event Pod/p Normal TaintManagerEviction";
+const std::string asked = "evict default/p uid-p";
+const EvictPod question{{"default", "p", "uid-p"}};
+const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
+const DeletePod deletion{{"default", "p", "uid-p"}};
+
+// The API server marks what it evicts: no condition of ours is written.
+TEST(EvictionMode, AnAgreedEvictionIsAllThatHappens) {
+  TaintEviction eviction(asking(10min));
+  const PodFacts pod = make_pod_facts("p", "a");
+  EXPECT_EQ(describe(eviction.set_node(start, wall, tainted_node("x"), {&pod})),
+            (Lines{told, asked}));
+  EXPECT_EQ(eviction.settle(start, question, {}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(EvictionMode, RefusalsAreAskedAgainEverLaterAndDeletedAtTheDeadline) {
+  TaintEviction eviction(asking(150s));
+  const PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  MonoTime now = start;
+  for (const Duration pause : {5s, 10s, 20s, 40s, 60s}) {
+    EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Actions{});
+    EXPECT_EQ(eviction.next(), now + pause);
+    now = eviction.next();
+    EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
+  }
+  // 135 s have passed; the next pause would miss the deadline.
+  EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Actions{});
+  EXPECT_EQ(eviction.next(), start + 150s);
+  EXPECT_EQ(eviction.fire(start + 150s, wall), Actions{marking});
+  EXPECT_EQ(eviction.settle(start + 150s, marking, {}), Actions{deletion});
+  EXPECT_EQ(eviction.settle(start + 150s, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(EvictionMode, WithoutDeadlineItAsksForEver) {
+  TaintEviction eviction(asking(0s));
+  const PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  MonoTime now = start;
+  for (int round = 0; round < 1000; ++round) {
+    (void)eviction.settle(now, question, {Errc::exhausted, {}});
+    EXPECT_LE(eviction.next(), now + 1min);
+    now = eviction.next();
+    ASSERT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
+  }
+}
+
+// Another reason to say no is none to hurry: quick tries, then slow ones; the deadline still
+// counts.
+TEST(EvictionMode, FailuresAreTriedAgainUntilTheDeadline) {
+  TaintEviction eviction(asking(15s));
+  const PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  MonoTime now = start;
+  for (const Duration pause : {10ms, 10ms, 10ms, 10ms, 10'000ms}) {
+    (void)eviction.settle(now, question, {Errc::unavailable, {}});
+    EXPECT_EQ(eviction.next(), now + pause);
+    now = eviction.next();
+    EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
+  }
+  // A conflict may be the budget's: whether the pod is another one by now, its own events tell.
+  (void)eviction.settle(now, question, {Errc::conflict, {}});
+  EXPECT_EQ(eviction.next(), start + 15s);
+}
+
+TEST(EvictionMode, AnotherEventDoesNotStartTheDeadlineAnew) {
+  TaintEviction eviction(asking(10min));
+  PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  for (int round = 0; round < 10; ++round) {
+    (void)eviction.settle(start, question, {Errc::unavailable, {}});
+    (void)eviction.fire(eviction.next(), wall);
+  }
+  const PodFacts before = pod;
+  pod.tolerations.push_back(make_toleration("other", {}));
+  EXPECT_EQ(eviction.set_pod(start + 1min, wall, &before, pod), Actions{});
+}
+
+TEST(EvictionMode, RecoveryEndsTheAsking) {
+  TaintEviction eviction(asking(10min));
+  const PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  (void)eviction.settle(start, question, {Errc::exhausted, {}});
+  EXPECT_EQ(eviction.set_node(start + 1s, wall, make_facts("a", "True"), {&pod}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(EvictionMode, GoneIsDone) {
+  TaintEviction eviction(asking(10min));
+  const PodFacts pod = make_pod_facts("p", "a");
+  (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
+  EXPECT_EQ(eviction.settle(start, question, {Errc::not_found, {}}), Actions{});
+  EXPECT_EQ(eviction.next(), MonoTime::max());
+}
+
+TEST(EvictionMode, PodsOfADeadNodeAreDeletedWithoutAsking) {
+  TaintEviction eviction(asking(10min));
+  const PodFacts pod = make_pod_facts("p", "a");
+  const NodeFacts dead = tainted_node(std::string(taint_out_of_service));
+  EXPECT_EQ(describe(eviction.set_node(start, wall, dead, {&pod})),
+            (Lines{told, "disrupt default/p"}));
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

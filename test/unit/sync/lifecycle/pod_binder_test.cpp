@@ -1,0 +1,102 @@
+// When the pod binding writes, under the whole controller.
+
+#include "sync/lifecycle/pod_binder.h"
+
+#include "sync/lifecycle/controller.h"
+#include "sync/lifecycle/names.h"
+#include "test/unit/sync/lifecycle/describe.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+constexpr MonoTime start{};
+const WallTime wall = test_epoch;
+const std::string not_ready(taint_not_ready);
+
+Node edge_node() {
+  Node node = make_node("a", "True");
+  node.metadata.labels.set(label_edge_worker, "true");
+  return node;
+}
+
+Pod pod_with(std::int64_t seconds) {
+  Pod pod = make_pod("p", "a");
+  pod.spec.tolerations.push_back(make_toleration(not_ready, seconds));
+  return pod;
+}
+
+Controller binding_only() {
+  Options options;
+  options.autonomy = AutonomyMode::openyurt;
+  return Controller(options,
+                    {.node_lifecycle = false, .taint_eviction = false, .pod_binding = true});
+}
+
+const BindPod by_switch{{"default", "p", "uid-p"}, {.bound = true, .wanted = true}};
+
+// The deprecated annotation, which OpenYurt does not react to.
+TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
+  Controller controller = binding_only();
+  Node node = edge_node();
+  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{});
+  node.metadata.annotations.set(annotation_binding, "true");
+  EXPECT_EQ(controller.set_node(start, wall, node), Actions{by_switch});
+  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
+
+  Pod bound = make_pod("p", "a");
+  bound.spec.tolerations.push_back(make_toleration(not_ready, {}));
+  bound.metadata.annotations.set(annotation_original_not_ready, "300");
+  EXPECT_EQ(controller.set_pod(start, wall, bound), Actions{});
+  EXPECT_EQ(controller.settle(start, wall, by_switch, {}), Actions{});
+  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{});
+
+  node.metadata.annotations = {};
+  EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
+}
+
+TEST(PodBinder, APodThatComesLaterIsBoundWhenItIsSeen) {
+  Controller controller = binding_only();
+  Node node = edge_node();
+  node.metadata.annotations.set(annotation_autonomy_duration, "2h");
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{}) << "its node is not known";
+  EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
+  Pod daemon = pod_with(300);
+  daemon.metadata.name = "d";
+  daemon.metadata.owner_references.push_back({.kind = "DaemonSet"});
+  EXPECT_EQ(controller.set_pod(start, wall, daemon), Actions{});
+}
+
+TEST(PodBinder, WhatFailedOrChangedMeanwhileIsFoundByTheNextPass) {
+  Controller controller = binding_only();
+  Node node = edge_node();
+  node.metadata.annotations.set(annotation_binding, "true");
+  (void)controller.set_node(start, wall, node);
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{by_switch});
+  EXPECT_EQ(controller.settle(start, wall, by_switch, {Errc::unavailable, {}}), Actions{});
+  EXPECT_LE(controller.next(), start + 5s);
+  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{by_switch});
+}
+
+TEST(PodBinder, ABadDurationIsToldOnceAValueAndBindsNothing) {
+  Options options;
+  options.autonomy = AutonomyMode::openyurt;
+  Controller controller(options, {.pod_binding = true});
+  Node node = edge_node();
+  node.metadata.annotations.set(annotation_autonomy_duration, "soon");
+  (void)controller.set_node(start, wall, node);
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{});
+  const std::string told = "event Node/a Warning InvalidAutonomyDuration";
+  EXPECT_EQ(describe(controller.tick(start, wall)),
+            (Lines{"event Node/a Normal RegisteredNode", told}));
+  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{});
+  node.metadata.annotations.set(annotation_autonomy_duration, "later");
+  (void)controller.set_node(start + 6s, wall, node);
+  EXPECT_EQ(describe(controller.tick(start + 10s, wall)), Lines{told});
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle

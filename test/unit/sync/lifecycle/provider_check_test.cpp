@@ -1,0 +1,113 @@
+#include "sync/lifecycle/provider_check.h"
+
+#include "test/unit/sync/lifecycle/bench.h"
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+constexpr MonoTime start{};
+
+NodeFacts lost(const std::string& name) {
+  NodeFacts node = make_facts(name, "Unknown");
+  node.provider_id = "cloud://" + name;
+  return node;
+}
+
+Outcome answer(bool exists) {
+  Outcome outcome;
+  outcome.exists = exists;
+  return outcome;
+}
+
+const AskProvider question{"a", "uid-a", "cloud://a"};
+
+TEST(ProviderCheck, ANodeThatIsGoneIsDeletedAndToldOf) {
+  ProviderCheck check;
+  check.set_node(start, lost("a"));
+  EXPECT_EQ(check.pass(start), Actions{question});
+  EXPECT_EQ(check.pass(start + 1h), Actions{}) << "one question at a time";
+  const Actions follows = check.settle(start, question, answer(false));
+  const RecordEvent event{
+      EventSource::provider, EventKind::node,
+      {"", "a", "uid-a"},    false,
+      "DeletingNode",        "Deleting node a because it does not exist in the cloud provider"};
+  const Actions expect{event, DeleteNode{"a", "uid-a"}};
+  EXPECT_EQ(follows, expect);
+  EXPECT_EQ(check.settle(start, DeleteNode{"a", "uid-a"}, {}), Actions{});
+}
+
+TEST(ProviderCheck, ExistingUnknownAndUndeletableAreAskedAgain) {
+  ProviderCheck check;
+  check.set_node(start, lost("a"));
+  (void)check.pass(start);
+  EXPECT_EQ(check.settle(start, question, answer(true)), Actions{});
+  EXPECT_EQ(check.pass(start + 29s), Actions{});
+  EXPECT_EQ(check.pass(start + 30s), Actions{question});
+  EXPECT_EQ(check.settle(start + 30s, question, {Errc::invalid, {}}), Actions{});
+  EXPECT_EQ(check.pass(start + 60s), Actions{question});
+  EXPECT_EQ(check.settle(start + 60s, question, {}), Actions{}) << "no answer is no news";
+  EXPECT_EQ(check.pass(start + 90s), Actions{question});
+  (void)check.settle(start + 90s, question, answer(false));
+  EXPECT_EQ(describe(check.settle(start + 90s, DeleteNode{"a", "uid-a"}, {Errc::unavailable, {}})),
+            Lines{"event Node/a Warning DeletingNodeFailed"});
+  EXPECT_EQ(check.pass(start + 120s), Actions{question});
+}
+
+TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
+  ProviderCheck check;
+  check.set_node(start, lost("a"));
+  (void)check.pass(start);
+  check.set_node(start, make_facts("a", "True"));
+  EXPECT_EQ(check.settle(start, question, answer(false)), Actions{});
+  NodeFacts another = lost("a");
+  another.uid = "another";
+  check.set_node(start, another);
+  EXPECT_EQ(check.settle(start, question, answer(false)), Actions{});
+  EXPECT_EQ(check.nodes(), 1u);
+}
+
+TEST(ProviderCheck, QuestionsAreFewAndTheLongestWaitingComeFirst) {
+  ProviderCheck check({.period = 30s, .per_pass = 2});
+  check.set_node(start, lost("c"));
+  check.set_node(start + 1s, lost("b"));
+  check.set_node(start + 2s, lost("a"));
+  EXPECT_EQ(describe(check.pass(start + 2s)),
+            (Lines{"ask for c cloud://c", "ask for b cloud://b"}));
+  EXPECT_EQ(describe(check.pass(start + 2s)), Lines{"ask for a cloud://a"});
+}
+
+TEST(ProviderCheck, ReadyAndExemptNodesAreNobodysBusiness) {
+  ProviderCheck check;
+  check.set_node(start, make_facts("a", "True"));
+  NodeFacts exempt = lost("b");
+  exempt.exempt = true;
+  check.set_node(start, exempt);
+  EXPECT_EQ(check.pass(start), Actions{});
+  check.set_node(start, make_facts("c", ""));
+  EXPECT_EQ(check.pass(start).size(), 1u) << "never reported counts as unknown";
+}
+
+// Asked only when an operator wants it, and not while everyone gets a grace after our own silence.
+TEST(ProviderCheck, IsOffByDefaultAndSilentWhileSparing) {
+  Options options;
+  for (const bool wanted : {false, true}) {
+    options.ask_provider = wanted;
+    Bench bench(options);
+    bench.add_node("a");
+    bench.add_node("b");
+    bench.silence("a");
+    int asked = 0;
+    for (const std::string& line : bench.run_until(2min)) asked += line.ends_with("ask for a ");
+    EXPECT_EQ(asked > 0, wanted);
+    bench.forgive();
+    for (const std::string& line : bench.run_until(2min + 45s)) {
+      EXPECT_EQ(line.find("ask for"), std::string::npos) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::sync::lifecycle
