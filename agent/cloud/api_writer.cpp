@@ -244,16 +244,9 @@ asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) 
 }
 
 asio::awaitable<Outcome> ApiWriter::record(lifecycle::RecordEvent event) {
-  auto write = events_.record(clock_.mono(), clock_.wall(), event);
+  const Status sent = co_await events_.record(std::move(event));
   Outcome outcome;
-  if (!write) co_return outcome;
-  auto answer = co_await send(std::move(write->request));
-  if (!answer && write->instead && answer.error().code == Errc::not_found) {
-    answer = co_await send(*std::move(write->instead));
-  }
-  if (answer) co_return outcome;
-  events_.forget(*write);
-  outcome.error = answer.error().code;
+  if (!sent) outcome.error = sent.error().code;
   co_return outcome;
 }
 

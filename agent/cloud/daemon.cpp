@@ -76,7 +76,7 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, [this](http::Method method, int status) { requested(method, status); }),
-      writer_(limited_, plan_.rules, clock, random_, clients_.provider.get()),
+      writer_(executor, limited_, plan_.rules, clock, random_, clients_.provider.get()),
       cloud_(executor, plan_.rules, plan_.parts, *this, clock,
              {.at_once = static_cast<std::size_t>(settings_.concurrent_node_updates)}, &metrics_),
       nodes_([this](const auto& node) { cloud_.set(node); },
@@ -116,6 +116,7 @@ Status Daemon::start() {
   if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
   tasks_.spawn("rules", cloud_.run());
   tasks_.spawn("listen", listen());
+  tasks_.spawn("events", writer_.retry_events());
   watch(std::string(nodes_path), nodes_);
   watch(std::string(pods_path), pods_);
   watch(std::string(leases_path), leases_);
@@ -163,9 +164,9 @@ bool Daemon::is_going_already(const lifecycle::Action& action) const {
   const lifecycle::PodRef* pod = nullptr;
   if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&action)) pod = &mark->pod;
   if (const auto* eviction = std::get_if<lifecycle::EvictPod>(&action)) pod = &eviction->pod;
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) {
-    if (!deletion->forced) pod = &deletion->pod;
-  }
+  const auto* deletion = std::get_if<lifecycle::DeletePod>(&action);
+  // Only force ends one that goes already.
+  if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
   if (pod == nullptr) return false;
   const lifecycle::PodFacts* known = cloud_.rules().pods().find(pod->key());
   return known != nullptr && known->uid == pod->uid && known->terminating;

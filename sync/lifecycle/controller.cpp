@@ -114,8 +114,8 @@ void Controller::remove_daemon_set(const std::string& namespace_name, const std:
 Actions Controller::tick(MonoTime now, WallTime wall) {
   Actions actions;
   if (has_passes() && now >= next_pass_) {
-    ++passes_;
     next_pass_ = now + options_.monitor_period;
+    ++passes_;
     if (parts_.node_lifecycle) pass(now, wall, actions);
     if (parts_.pod_binding) bind_doubtful(actions);
   }

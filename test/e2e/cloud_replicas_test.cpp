@@ -96,8 +96,8 @@ class CloudReplicas : public ::testing::Test {
             "holdfast-cloud", "--kubeconfig=" + (dir() / "kubeconfig").string(), "--secure-port=0",
             "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
             "--leader-elect-retry-period=500ms", "--node-monitor-period=200ms",
-            "--node-lease-duration=3s",
-                                 "--node-monitor-grace-period=" + format_duration(grace), "--node-eviction-rate=4"},
+            "--node-monitor-grace-period=" + format_duration(grace),
+            "--node-lease-duration=" + format_duration(grace), "--node-eviction-rate=4"},
         (dir() / (name + ".log")).string());
   }
 
