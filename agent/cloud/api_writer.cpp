@@ -7,6 +7,7 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
+#include "sync/api/status.h"
 #include "sync/lifecycle/taints.h"
 
 namespace holdfast::agent {
@@ -180,15 +181,19 @@ asio::awaitable<Outcome> ApiWriter::write(ApiRequest request, bool of_pod) {
 
 asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
   log_info("evict pod", {{"pod", action.pod.key()}, {"uid", action.pod.uid}});
-  const auto answer = co_await send(evict_pod(action));
+  const MonoTime deadline = clock_.mono() + request_limit;
+  const auto answer = co_await client_.send(evict_pod(action), false, deadline);
+  if (!answer) co_return failed(answer.error());
   Outcome outcome;
-  if (answer) co_return outcome;
-  outcome.error = answer.error().code;
-  if (outcome.error == Errc::exhausted) {
-    log_info("eviction refused for now",
-             {{"pod", action.pod.key()}, {"reason", answer.error().what}});
+  if (answer->status < 300) co_return outcome;
+  const Error error = sync::to_error(answer->status, answer->body);
+  // To everybody else this says that the server is busy; here that a budget has nothing left.
+  const bool refused = answer->status == 429;
+  outcome.error = refused ? Errc::exhausted : error.code;
+  if (refused) {
+    log_info("eviction refused for now", {{"pod", action.pod.key()}, {"reason", error.what}});
   } else if (outcome.error != Errc::not_found) {
-    log_warn("eviction failed", {{"pod", action.pod.key()}, {"error", answer.error()}});
+    log_warn("eviction failed", {{"pod", action.pod.key()}, {"error", error}});
   }
   co_return outcome;
 }
