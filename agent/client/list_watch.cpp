@@ -2,9 +2,11 @@
 
 #include <boost/asio/this_coro.hpp>
 #include <deque>
+#include <utility>
 
 #include "platform/log.h"
 #include "platform/loop/timer.h"
+#include "platform/memory.h"
 #include "sync/api/list_bytes.h"
 
 namespace holdfast::agent {
@@ -12,6 +14,8 @@ namespace {
 
 namespace reflect = sync::reflect;
 using State = sync::Reflector::State;
+
+constexpr std::size_t large_list = 1UL << 20;  // bytes
 
 sync::Failure failure_of(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
@@ -66,6 +70,8 @@ class Run {
       co_await open_watch(*watch);
     } else if (auto* replace = std::get_if<reflect::Replace>(&action)) {
       sink_.replace(std::move(replace->items), replace->resource_version, head_);
+      const bool large = std::exchange(list_bytes_, 0) >= large_list;
+      if (large) release_free_memory();
     } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
       sink_.apply(apply->event);
     } else if (const auto* bookmark = std::get_if<reflect::Bookmark>(&action)) {
@@ -101,6 +107,7 @@ class Run {
   }
 
   void take_page(const std::string& body) {
+    list_bytes_ += body.size();
     auto list = sync::split_list(body);
     if (!list) {
       feed(reflect::ListFailed{sync::failure_of(list.error())});
@@ -155,6 +162,8 @@ class Run {
       feed(reflect::WatchEnded{});
     } else {
       take_piece(*piece);
+      const bool gathers = target_.gather > Duration::zero();
+      if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);
     }
   }
 
@@ -182,6 +191,7 @@ class Run {
   sync::Reflector reflector_;
   std::deque<reflect::Action> actions_;
   sync::ListHead head_;
+  std::size_t list_bytes_ = 0;
   std::shared_ptr<http::BodyStream> stream_;
   sync::FrameSplitter frames_;
 };

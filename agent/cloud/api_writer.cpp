@@ -7,6 +7,7 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
+#include "sync/api/status.h"
 #include "sync/lifecycle/taints.h"
 
 namespace holdfast::agent {
@@ -184,7 +185,8 @@ asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
   Outcome outcome;
   if (answer) co_return outcome;
   outcome.error = answer.error().code;
-  if (outcome.error == Errc::exhausted) {
+  const bool refused = outcome.error == Errc::exhausted;
+  if (refused) {
     log_info("eviction refused for now",
              {{"pod", action.pod.key()}, {"reason", answer.error().what}});
   } else if (outcome.error != Errc::not_found) {

@@ -8,12 +8,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "agent/client/list_watch.h"
 #include "platform/log.h"
 #include "sync/api/codec.h"
+#include "sync/api/lease_renewal.h"
 #include "sync/api/object_header.h"
 
 namespace holdfast::agent {
@@ -80,8 +82,7 @@ class Feed final : public ListWatchSink {
 
   // An object that cannot be read is skipped: it stays what it was for us.
   Result<T> read(const std::string& bytes) {
-    constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-    auto object = sync::decode_bytes<T>(bytes, lean);
+    auto object = read_lean(bytes);
     if (!object) {
       ++malformed_;
       if (skipped_) skipped_();
@@ -100,6 +101,15 @@ class Feed final : public ListWatchSink {
     log_warn(
         "object skipped",
         {{"kind", T::kind}, {"namespace", name.first}, {"name", name.second}, {"error", error}});
+  }
+
+  static Result<T> read_lean(const std::string& bytes) {
+    if constexpr (std::is_same_v<T, sync::Lease>) {
+      return sync::read_renewal(bytes);
+    } else {
+      constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+      return sync::decode_bytes<T>(bytes, lean);
+    }
   }
 
   // What cannot be read may still have a name: then it is not gone.

@@ -1,5 +1,7 @@
 #include "sync/api/status.h"
 
+#include <algorithm>
+
 #include <array>
 
 #include "platform/text.h"
@@ -183,9 +185,18 @@ Errc to_errc(int http_status, std::string_view reason) {
   }
 }
 
+bool is_budget_refusal(const ApiStatus& status) {
+  if (status.code != 429 || !status.details) return false;
+  const auto& causes = status.details->causes;
+  return std::any_of(causes.begin(), causes.end(),
+                     [](const StatusCause& cause) { return cause.reason == "DisruptionBudget"; });
+}
+
 Error to_error(const ApiStatus& status) {
   const std::string& text = status.message.empty() ? status.reason : status.message;
-  return {to_errc(status.code, status.reason), std::to_string(status.code) + " " + text};
+  const Errc code =
+      is_budget_refusal(status) ? Errc::exhausted : to_errc(status.code, status.reason);
+  return {code, std::to_string(status.code) + " " + text};
 }
 
 Error to_error(int http_status, std::string_view body) {
