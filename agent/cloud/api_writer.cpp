@@ -7,7 +7,6 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
-#include "sync/api/status.h"
 #include "sync/lifecycle/taints.h"
 
 namespace holdfast::agent {
@@ -181,19 +180,15 @@ asio::awaitable<Outcome> ApiWriter::write(ApiRequest request, bool of_pod) {
 
 asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
   log_info("evict pod", {{"pod", action.pod.key()}, {"uid", action.pod.uid}});
-  const MonoTime deadline = clock_.mono() + request_limit;
-  const auto answer = co_await client_.send(evict_pod(action), false, deadline);
-  if (!answer) co_return failed(answer.error());
+  const auto answer = co_await send(evict_pod(action));
   Outcome outcome;
-  if (answer->status < 300) co_return outcome;
-  const Error error = sync::to_error(answer->status, answer->body);
-  // To everybody else this says that the server is busy; here that a budget has nothing left.
-  const bool refused = answer->status == 429;
-  outcome.error = refused ? Errc::exhausted : error.code;
-  if (refused) {
-    log_info("eviction refused for now", {{"pod", action.pod.key()}, {"reason", error.what}});
+  if (answer) co_return outcome;
+  outcome.error = answer.error().code;
+  if (outcome.error == Errc::exhausted) {
+    log_info("eviction refused for now",
+             {{"pod", action.pod.key()}, {"reason", answer.error().what}});
   } else if (outcome.error != Errc::not_found) {
-    log_warn("eviction failed", {{"pod", action.pod.key()}, {"error", error}});
+    log_warn("eviction failed", {{"pod", action.pod.key()}, {"error", answer.error()}});
   }
   co_return outcome;
 }
@@ -249,21 +244,9 @@ asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) 
 }
 
 asio::awaitable<Outcome> ApiWriter::record(lifecycle::RecordEvent event) {
-  auto request = events_.record(clock_.mono(), clock_.wall(), event);
+  const Status sent = co_await events_.record(std::move(event));
   Outcome outcome;
-  if (!request) co_return outcome;
-  const bool repeated = request->method == http::Method::patch;
-  auto answer = co_await send(*std::move(request));
-  if (!answer && repeated && answer.error().code == Errc::not_found) {
-    // It has expired on the server: begin a new one.
-    events_.forget(event);
-    request = events_.record(clock_.mono(), clock_.wall(), event);
-    if (!request) co_return outcome;
-    answer = co_await send(*std::move(request));
-  }
-  if (answer) co_return outcome;
-  events_.forget(event);
-  outcome.error = answer.error().code;
+  if (!sent) outcome.error = sent.error().code;
   co_return outcome;
 }
 

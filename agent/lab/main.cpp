@@ -34,6 +34,8 @@ void add_apiserver(Options& options, ServeSettings& settings) {
               "directory with server.crt, server.key and, for client certificates, ca.crt");
   options.add("token-file", settings.token_file,
               "lines of token,user,uid,\"groups\"; without it everybody may do everything");
+  options.add("audit-log-path", settings.audit_log_path,
+              "file to which a line is added for every request; empty: none");
   options.add("controllers", settings.controllers,
               "run the built-in controllers: deployments, daemon sets, placement, cleaning up");
 }

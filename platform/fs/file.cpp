@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -141,17 +143,33 @@ Result<std::uint64_t> free_space(const Path& path) {
   return std::uint64_t{found.f_bavail} * found.f_frsize;
 }
 
+namespace {
+
+// How long the children of a killed owner may keep its lock: they do from fork to exec.
+constexpr int orphan_tries = 400;
+constexpr int orphan_pause_ms = 5;
+
+// Whether the process that a lock file names has ended.
+bool has_ended(std::string_view holder) {
+  const auto pid = parse_int<pid_t>(holder);
+  return pid && *pid > 0 && ::kill(*pid, 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
 Result<FileLock> FileLock::take(const Path& file) {
   TRY(Descriptor descriptor, open_file(file, O_RDWR | O_CREAT, private_file));
-  if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
+  for (int attempt = 1; ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
     if (errno != EWOULDBLOCK) return fail_errno("lock " + file.string());
-    const auto holder = read_all(file, 64);
-    const std::string who = holder && !trim(*holder).empty()
-                                ? "process " + std::string(trim(*holder))
-                                : "another process";
-    return fail(Errc::conflict, "lock " + file.string() + ": held by " + who);
+    const std::string text = read_all(file, 64).value_or("");
+    const std::string_view holder = trim(text);
+    if (attempt == orphan_tries || !has_ended(holder)) {
+      const std::string who = holder.empty() ? "another process" : "process " + std::string(holder);
+      return fail(Errc::conflict, "lock " + file.string() + ": held by " + who);
+    }
+    (void)::poll(nullptr, 0, orphan_pause_ms);
   }
-  // The pid is only for people: a full disk must not keep us from the lock.
+  // A full disk must not keep us from the lock.
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor.get(), 0) == 0) (void)write_whole(descriptor, pid, file).has_value();
   return FileLock(std::move(descriptor));

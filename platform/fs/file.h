@@ -52,11 +52,12 @@ constexpr mode_t private_dir = 0700;
 [[nodiscard]] Result<std::uint64_t> free_space(const Path& path);
 
 // A lock that ends with its owner, however the owner ends. The file stays and holds the pid of the
-// last owner, for people. Processes that are started meanwhile do not inherit it.
+// last owner. Processes that are started meanwhile do not inherit it.
 class FileLock {
  public:
-  // Never waits. Errors: conflict when another process (or another FileLock of this one) holds it,
-  // naming that process.
+  // Errors: conflict when another process (or another FileLock of this one) holds it, naming that
+  // process. Waits only when the owner has ended and children of it, which were just being started,
+  // still hold it: at most 2 s.
   [[nodiscard]] static Result<FileLock> take(const Path& file);
 
  private:

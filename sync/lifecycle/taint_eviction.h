@@ -61,6 +61,7 @@ class TaintEviction {
   [[nodiscard]] const TimedQueue::Entry* scheduled(const std::string& pod) const;
   // Nodes with NoExecute taints, sorted.
   [[nodiscard]] std::vector<std::string> tainted_nodes() const;
+  [[nodiscard]] std::size_t clocks() const { return timers_.size(); }
 
  private:
   struct NodeTaints {

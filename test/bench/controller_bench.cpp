@@ -99,9 +99,9 @@ class Stage {
   }
 
   asio::awaitable<Status> start_controller() {
-    auto started = children_.start(
-        "cloud", "holdfast-cloud",
-        {"--kubeconfig=" + (data_ / "kubeconfig").string(), "--node-monitor-grace-period=40s"});
+    auto started = children_.start("cloud", "holdfast-cloud",
+                                   {"--kubeconfig=" + (data_ / "kubeconfig").string(),
+                                    "--node-monitor-grace-period=40s", "--secure-port=0"});
     if (!started) co_return fail(started.error());
     const MonoTime deadline = BootClock::now() + 60s;
     const auto logged = co_await children_.logged("cloud", "started", "nodes", deadline);

@@ -1,140 +1,24 @@
 #include "test/e2e/edge_bench.h"
 
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <cstdlib>
 #include <fstream>
-#include <iostream>
 
-#include "platform/check.h"
-#include "platform/fs/file.h"
-#include "platform/loop/timer.h"
-#include "platform/proc/process.h"
 #include "sync/autonomy/version.h"
 
 namespace holdfast::test {
 namespace {
 
-std::string text_in(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::value* at = &value;
-  for (const std::string_view name : path) {
-    const json::object* object = at->if_object();
-    at = object == nullptr ? nullptr : object->if_contains(name);
-    if (at == nullptr) return {};
-  }
-  return at->is_string() ? std::string(at->get_string()) : sync::serialize(*at);
-}
-
-asio::awaitable<void> ask_into(http::Client& client, http::Request request, bool streamed,
-                               MonoTime deadline, std::optional<Result<http::Response>>& into) {
-  if (streamed) {
-    into = co_await client.open(std::move(request), deadline);
-  } else {
-    into = co_await client.send(std::move(request), deadline);
-  }
-}
-
-Answer to_answer(Result<http::Response> response) {
-  if (!response) return {.status = 0, .body = response.error().what};
-  return {.status = response->status, .body = response->body, .headers = response->headers};
-}
-
-void print_end(const std::filesystem::path& file) {
-  constexpr std::size_t shown = 6000;
-  const auto bytes = fs::read_all(file.string(), 64 << 20);
-  if (!bytes) return;
-  const std::size_t from = bytes->size() > shown ? bytes->size() - shown : 0;
-  std::cerr << "---- " << file.filename().string() << "\n" << bytes->substr(from) << "\n";
+asio::awaitable<void> open_into(http::Client& client, http::Request request, MonoTime deadline,
+                                std::optional<Result<http::Response>>& into) {
+  into = co_await client.open(std::move(request), deadline);
 }
 
 }  // namespace
 
-MonoTime now() { return SystemClock().mono(); }
-
-bool eventually(Duration limit, const std::function<bool()>& done) {
-  const MonoTime deadline = now() + limit;
-  for (;;) {
-    if (done()) return true;
-    if (now() >= deadline) return false;
-    (void)poll(nullptr, 0, 5);
-  }
-}
-
-std::uint16_t free_port() {
-  asio::io_context context(1);
-  return net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value()->port();
-}
-
 std::string pod_path(const std::string& name) { return "/api/v1/namespaces/ns/pods/" + name; }
-
-Process::Process(std::vector<std::string> argv, std::string log) {
-  if (argv[0].find('/') == std::string::npos) argv[0] = HOLDFAST_BIN_DIR "/" + argv[0];
-  auto spawned = proc::spawn({.argv = std::move(argv), .log = std::move(log)});
-  CHECK(spawned);
-  identity_ = *spawned;
-}
-
-Process::~Process() { kill(); }
-
-void Process::signal(int number) const {
-  if (!reaped_) (void)::kill(identity_.pid, number);
-}
-
-void Process::kill() {
-  if (reaped_) return;
-  signal(SIGKILL);
-  (void)waitpid(identity_.pid, nullptr, 0);
-  reaped_ = true;
-}
-
-std::optional<int> Process::wait(Duration limit) {
-  int status = 0;
-  if (reaped_) return status;
-  const pid_t pid = identity_.pid;
-  const bool ended =
-      eventually(limit, [pid, &status] { return waitpid(pid, &status, WNOHANG) == pid; });
-  if (!ended) return std::nullopt;
-  reaped_ = true;
-  return status;
-}
-
-json::value Answer::value() const {
-  auto parsed = sync::parse_json(body);
-  return parsed ? *std::move(parsed) : json::value(nullptr);
-}
-
-std::string Answer::text(std::initializer_list<std::string_view> path) const {
-  return text_in(value(), path);
-}
-
-http::Request to_request(const Ask& ask) {
-  http::Request request{.method = ask.method, .target = ask.target, .body = ask.body};
-  request.headers.add("Accept", "application/json");
-  request.headers.add("User-Agent", ask.user_agent);
-  if (!ask.bearer.empty()) request.headers.add("Authorization", "Bearer " + ask.bearer);
-  const bool patch = ask.method == http::Method::patch;
-  const std::string plain = patch ? "application/strategic-merge-patch+json" : "application/json";
-  if (!ask.body.empty()) {
-    request.headers.add("Content-Type", ask.content_type.empty() ? plain : ask.content_type);
-  }
-  return request;
-}
-
-Answer ask(std::uint16_t port, const Ask& ask) {
-  asio::io_context context(1);
-  http::Client client({.at = {"127.0.0.1", port}});
-  std::optional<Result<http::Response>> response;
-  asio::co_spawn(context, ask_into(client, to_request(ask), false, now() + ask.limit, response),
-                 asio::detached);
-  context.run();
-  return to_answer(std::move(*response));
-}
-
-Answer get(std::uint16_t port, const std::string& target) { return ask(port, {.target = target}); }
 
 std::string WatchedEvent::text(std::initializer_list<std::string_view> path) const {
   return text_in(object, path);
@@ -152,7 +36,7 @@ Watch::Watch(std::uint16_t port, const std::string& target) : client_({.at = {"1
   std::optional<Result<http::Response>> response;
   const Ask question{.target = target};
   asio::co_spawn(context_,
-                 ask_into(client_, to_request(question), true, now() + question.limit, response),
+                 open_into(client_, to_request(question), now() + question.limit, response),
                  asio::detached);
   context_.run();
   if (*response) state_->stream = (*response)->stream;
@@ -196,7 +80,7 @@ std::optional<WatchedEvent> Watch::next_change(Duration limit) {
 }
 
 EdgeBench::EdgeBench() {
-  std::ofstream(dir() / "agent.kubeconfig") << kubeconfig(server_port, "agent-upstream");
+  std::ofstream(dir() / "agent.kubeconfig") << kubeconfig_for(server_port, "agent-upstream");
 }
 
 EdgeBench::~EdgeBench() {
@@ -205,12 +89,6 @@ EdgeBench::~EdgeBench() {
   if (!::testing::Test::HasFailure()) return;
   print_end(dir() / "server.log");
   print_end(dir() / "agent.log");
-}
-
-std::string EdgeBench::kubeconfig(std::uint16_t port, const std::string& name) const {
-  return "apiVersion: v1\nkind: Config\ncurrent-context: " + name + "\nclusters:\n- name: " + name +
-         "\n  cluster:\n    server: http://127.0.0.1:" + std::to_string(port) +
-         "\ncontexts:\n- name: " + name + "\n  context:\n    cluster: " + name + "\n";
 }
 
 void EdgeBench::start_server(const std::vector<std::string>& more) {

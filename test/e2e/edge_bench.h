@@ -5,80 +5,21 @@
 
 #pragma once
 
-#include <sys/types.h>
-
 #include <boost/asio/io_context.hpp>
-#include <chrono>
-#include <csignal>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/http/client.h"
-#include "platform/proc/identity.h"
-#include "sync/api/json.h"
 #include "sync/watch/frames.h"
+#include "test/e2e/processes.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::test {
 
-using namespace std::chrono_literals;
 namespace asio = boost::asio;
-namespace json = sync::json;
-
-// Looks again and again, every few milliseconds, until `done` or the deadline.
-[[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
-[[nodiscard]] MonoTime now();
-// A port that nobody listened on a moment ago.
-[[nodiscard]] std::uint16_t free_port();
-
-// A program of ours (by its name in the build's bin/) or another one.
-class Process {
- public:
-  Process(std::vector<std::string> argv, std::string log);
-  ~Process();
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  void signal(int number) const;
-  // Kills and reaps it.
-  void kill();
-  // Its wait status, once it has ended; 0 if it was reaped before.
-  [[nodiscard]] std::optional<int> wait(Duration limit);
-  [[nodiscard]] pid_t pid() const { return identity_.pid; }
-
- private:
-  proc::ProcessIdentity identity_;
-  bool reaped_ = false;
-};
-
-struct Answer {
-  int status = 0;  // 0: none came; `body` says why
-  std::string body = {};
-  http::Headers headers = {};
-
-  [[nodiscard]] json::value value() const;
-  // A string inside: {"metadata", "resourceVersion"}; "" when it is not there.
-  [[nodiscard]] std::string text(std::initializer_list<std::string_view> path) const;
-};
-
-struct Ask {
-  http::Method method = http::Method::get;
-  std::string target;
-  std::string body = {};
-  std::string content_type = {};  // of a body; empty: JSON, for a PATCH strategic
-  std::string bearer = {};
-  std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
-  Duration limit = 20s;
-};
-
-[[nodiscard]] http::Request to_request(const Ask& ask);
-// One request on a connection of its own.
-Answer ask(std::uint16_t port, const Ask& ask);
-[[nodiscard]] Answer get(std::uint16_t port, const std::string& target);
 
 struct WatchedEvent {
   std::string type;
@@ -143,8 +84,6 @@ class EdgeBench {
 
   [[nodiscard]] std::filesystem::path dir() const { return scratch_.path(); }
   [[nodiscard]] std::filesystem::path agent_dir() const { return scratch_.path() / "agent"; }
-  [[nodiscard]] std::string kubeconfig(std::uint16_t port, const std::string& name) const;
-
   const std::uint16_t server_port = free_port();
   const std::uint16_t agent_port = free_port();
   const std::uint16_t admin_port = free_port();

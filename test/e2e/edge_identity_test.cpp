@@ -18,7 +18,7 @@ class EdgeIdentity : public ::testing::Test, public EdgeBench {
                                        "alice-token,alice,2,\"system:masters\"\n"
                                        "bob-token,bob,3,\"system:masters\"\n";
     std::ofstream(dir() / "agent.kubeconfig")
-        << kubeconfig(server_port, "up")
+        << kubeconfig_for(server_port, "up")
         << "    user: up\nusers:\n- name: up\n  user:\n    token: node-token\n";
     start_server({"--token-file=" + (dir() / "tokens").string()});
     by(server_port, "alice-token", Method::post, "/api/v1/namespaces",

@@ -31,8 +31,8 @@ class EdgeKubectl : public ::testing::Test, public EdgeBench {
          R"({"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}})");
     start_agent({"--cache-agents=*"});
     ASSERT_TRUE(wait_for_link("connected"));
-    std::ofstream(dir() / "direct") << kubeconfig(server_port, "direct");
-    std::ofstream(dir() / "proxied") << kubeconfig(agent_port, "agent");
+    std::ofstream(dir() / "direct") << kubeconfig_for(server_port, "direct");
+    std::ofstream(dir() / "proxied") << kubeconfig_for(agent_port, "agent");
   }
 
   void post(const std::string& target, const std::string& body) {

@@ -122,9 +122,14 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   if (options.tokens) {
     TRY(tokens, sync::TokenTable::parse(*options.tokens));
   }
+  std::optional<AuditLog> audit;
+  if (!options.audit_log.empty()) {
+    TRY(audit, AuditLog::open(options.audit_log));
+  }
   auto state = std::make_unique<State>(std::move(executor), clock, random, std::move(options),
                                        std::move(registry));
   state->tokens = std::move(tokens);
+  state->backend.audit = std::move(audit);
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
   raw->controllers.make_namespaces();

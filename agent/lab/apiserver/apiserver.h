@@ -31,6 +31,7 @@ struct ApiServerOptions {
   std::filesystem::path data;              // a directory; made when it is missing
   std::string address = {};                // where clients reach us, for discovery
   std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
+  std::filesystem::path audit_log = {};    // empty: none is written
   bool controllers = true;                 // the built-in loops
   RegistryLimits registry = {};
   WatchLimits watches = {};

@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/lab/apiserver/audit.h"
 #include "agent/lab/apiserver/editor.h"
 #include "agent/lab/apiserver/registry.h"
 #include "agent/lab/apiserver/view.h"
@@ -29,6 +31,7 @@ struct Backend {
   Random& random;
   sync::TokenTable& tokens;
   bool secured;  // false: everybody may do everything
+  std::optional<AuditLog> audit = {};
 };
 
 struct Call {

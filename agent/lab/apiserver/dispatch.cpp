@@ -140,16 +140,20 @@ Reply serve_resource(Backend& backend, Call call) {
   return reply;
 }
 
-Reply answer(Backend& backend, const std::string& address, const http::Request& request) {
+// Fills in `audited` as it goes.
+Reply answer(Backend& backend, const std::string& address, const http::Request& request,
+             Audited& audited) {
   if (request.body.size() > body_bytes_max) {
     return refuse(sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
   }
   auto info = sync::parse_request(http::to_string(request.method), request.path(), request.query());
   if (!info) return refuse(sync::status::bad_request(info.error().what));
+  audited.info = *info;
   auto query = http::Query::parse(request.query());
   if (!query) return refuse(sync::status::bad_request(query.error().what));
   auto who = identify(backend, request);
   if (!who) return refuse(who.error());
+  audited.who = *who;
   if (backend.secured) {
     if (const auto allowed = sync::authorize(*who, *info); !allowed) return refuse(allowed.error());
   }
@@ -167,8 +171,12 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
 
 http::Response dispatch(Backend& backend, const std::string& address,
                         const http::Request& request) {
-  Reply reply = answer(backend, address, request);
-  return reply ? *std::move(reply) : reply_status(reply.error());
+  const WallTime received = backend.clock.wall();
+  Audited audited;
+  Reply reply = answer(backend, address, request, audited);
+  http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
+  if (backend.audit) backend.audit->record(received, request, audited, response.status);
+  return response;
 }
 
 }  // namespace holdfast::lab

@@ -50,6 +50,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   ApiServerOptions options;
   options.data = settings.data;
   options.address = net::HostPort{at.host, listener->port()}.text();
+  options.audit_log = settings.audit_log_path;
   options.controllers = settings.controllers;
   if (!settings.token_file.empty()) {
     TRY(options.tokens, fs::read_all(settings.token_file, file_bytes_max));

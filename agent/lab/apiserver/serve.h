@@ -15,6 +15,7 @@ struct ServeSettings {
   std::string data;                       // directory of the database
   std::string tls_dir;     // has server.crt, server.key, and ca.crt for client certificates
   std::string token_file;  // token,user,uid,"groups"; without one everybody may do everything
+  std::string audit_log_path = {};  // a line for every request is added to it; empty: none
   bool controllers = true;
 };
 

@@ -20,7 +20,18 @@ struct Cast {
   Duration eviction_deadline = std::chrono::seconds(30);  // from the cut to the new pods
   std::string killed_pod = {};                            // uid
 
+  // The second act's.
+  std::string first_site = "south";  // cut first
+  std::string other_site = "north";
+  int site_nodes = 6;
+  double eviction_rate = 0.5;                        // nodes a second
+  Duration site_patience = std::chrono::seconds(2);  // of its pods with an unreachable node
+
   [[nodiscard]] std::vector<std::string> nodes() const { return {autonomous, ordinary, connected}; }
+  [[nodiscard]] std::vector<std::string> sites() const { return {first_site, other_site}; }
+  // "south-1", "south-2", ...
+  [[nodiscard]] std::vector<std::string> nodes_of(const std::string& site) const;
+  [[nodiscard]] std::vector<std::string> nodes_of_both() const;
 };
 
 struct Verdict {
@@ -43,6 +54,11 @@ struct Verdict {
 [[nodiscard]] Verdict check_journal(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_whole_again(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_nothing_left(const History& history, const Cast& cast);
+
+// Of the second act.
+[[nodiscard]] Verdict check_site_evicted_slowly(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_darkness_spares(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_sites_whole(const History& history, const Cast& cast);
 
 [[nodiscard]] std::vector<Verdict> judge(const History& history, const Cast& cast);
 

@@ -119,6 +119,18 @@ void Children::reap() {
   }
 }
 
+asio::awaitable<Status> Children::end(std::string name, MonoTime deadline) {
+  const proc::ProcessIdentity identity = children_.at(name).identity;
+  (void)proc::signal_process(identity, SIGTERM);
+  while (proc::is_alive(identity)) {
+    if (now() >= deadline) co_return fail(Errc::timeout, name + " does not end");
+    co_await loop::sleep_until(now() + look_again);
+    reap();
+  }
+  Status done;
+  co_return done;
+}
+
 bool Children::any_alive() const {
   for (const auto& [name, child] : children_) {
     if (proc::is_alive(child.identity)) return true;

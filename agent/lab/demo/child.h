@@ -36,6 +36,8 @@ class Children {
 
   // Kills at once.
   void kill(const std::string& name);
+  // Asks it to end, and waits for that. Errors: timeout; it is left running then.
+  asio::awaitable<Status> end(std::string name, MonoTime deadline);
   // Asks all to end, and kills those that still run at `deadline`; then ends whatever they left
   // behind and collects everything. What could not be ended is returned by pid.
   asio::awaitable<std::vector<int>> end_all(MonoTime deadline);

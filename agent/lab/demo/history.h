@@ -22,7 +22,14 @@ enum class Deed : std::uint8_t {
   agent_back,
   pod_killed,
   restored,
-  ended
+  ended,
+  // of the second act
+  sites_open,
+  site_cut,
+  all_cut,
+  all_dark,  // seen by the cloud, too
+  all_restored,
+  closed
 };
 
 struct Mark {

@@ -108,8 +108,24 @@ std::string lead(const std::vector<Verdict>& verdicts, const History& history) {
           element("p", {},
                   badge +
                       " A control plane, a controller and three edge agents ran as "
-                      "real processes for " +
-                      escape_html(seconds(end_of(history))) + "; two links were cut, and mended."));
+                      "real processes; two links were cut, and mended. Then two sites of many "
+                      "nodes went dark. It took " +
+                      escape_html(seconds(end_of(history))) + "."));
+}
+
+std::string second_act(const History& history, const Cast& cast) {
+  const Picture picture = sites_picture(history, cast);
+  if (picture.tracks.empty()) return {};
+  const std::string words = "Two sites of " + std::to_string(cast.site_nodes) +
+                            " nodes, each a zone. Site " + cast.first_site +
+                            " goes dark and is evicted node by node, one every " +
+                            decimal(1 / cast.eviction_rate) + " s at the soonest; a pod leaves " +
+                            decimal(std::chrono::duration<double>(cast.site_patience).count()) +
+                            " s after its node's taint (dark mark). When site " + cast.other_site +
+                            " goes dark, too, all is taken back and nobody is evicted any more.";
+  return section("Two sites in the dark",
+                 element("p", {}, escape_html(words)) +
+                     element("div", {{"class", "timeline"}}, timeline_svg(picture)));
 }
 
 }  // namespace
@@ -134,10 +150,10 @@ std::string report_page(const History& history, const Cast& cast,
                   section("Journals", journal_table(history)));
   const std::string body =
       lead(verdicts, history) +
-      section("What happened",
-              element("p", {}, escape_html(roles)) + legend() +
-                  element("div", {{"class", "timeline"}}, timeline_svg(history, cast))) +
-      section("Verdict", verdict_table(verdicts)) + columns +
+      section("What happened", element("p", {}, escape_html(roles)) + legend() +
+                                   element("div", {{"class", "timeline"}},
+                                           timeline_svg(outage_picture(history, cast)))) +
+      second_act(history, cast) + section("Verdict", verdict_table(verdicts)) + columns +
       section("Time constants",
               element("p", {},
                       "Shorter than in life, so that an outage fits into a minute. The "

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "agent/lab/demo/checks.h"
+#include "agent/lab/demo/tracks.h"
 
 namespace holdfast::demo {
 
-// The picture: rows of nodes and pods over time.
-[[nodiscard]] std::string timeline_svg(const History& history, const Cast& cast);
+// An act: rows of nodes and pods over time.
+[[nodiscard]] std::string timeline_svg(const Picture& picture);
 
 [[nodiscard]] std::string report_page(const History& history, const Cast& cast,
                                       const std::vector<Verdict>& verdicts);

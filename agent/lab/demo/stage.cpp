@@ -46,6 +46,7 @@ Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast ca
       clock_(clock),
       recorder_(recorder),
       children_(own_folder(), data_),
+      sites_(executor, clock),
       eyes_(std::move(executor)) {}
 
 asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::string message,
@@ -140,6 +141,18 @@ asio::awaitable<Status> Stage::delete_workloads() {
   co_return done;
 }
 
+asio::awaitable<Status> Stage::dismiss_agents() {
+  for (const std::string& node : cast_.nodes()) {
+    Status ended = co_await children_.end(node, in(end_limit));
+    if (!ended) co_return ended;
+    ApiRequest request{.method = http::Method::remove, .target = "/api/v1/nodes/" + node};
+    const auto removed = co_await client_->call(std::move(request), in(request_limit));
+    if (!removed) co_return fail("delete node " + node, removed.error());
+  }
+  Status done;
+  co_return done;
+}
+
 asio::awaitable<Status> Stage::make_autonomous(std::string node) {
   ApiRequest request{
       .method = http::Method::patch,
@@ -213,6 +226,7 @@ asio::awaitable<void> Stage::stop_watching() {
 asio::awaitable<std::vector<int>> Stage::end() {
   auto left = co_await children_.end_all(in(end_limit));
   for (const auto& [node, link] : links_) co_await link->stop();
+  co_await sites_.close();
   co_return left;
 }
 

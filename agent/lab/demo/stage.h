@@ -13,6 +13,7 @@
 #include "agent/client/api_client.h"
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/child.h"
+#include "agent/lab/demo/sites.h"
 #include "agent/lab/demo/watchers.h"
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/loop/tasks.h"
@@ -33,6 +34,11 @@ class Stage {
   asio::awaitable<Status> start_agent(std::string node);
   asio::awaitable<Status> post_workloads();
   asio::awaitable<Status> make_autonomous(std::string node);
+
+  // Ends the agents in order, and takes their nodes out of the cluster.
+  asio::awaitable<Status> dismiss_agents();
+  asio::awaitable<Status> open_sites() { return sites_.open(server_port_, cast_); }
+  [[nodiscard]] Sites& sites() { return sites_; }
 
   void cut(const std::string& node);
   void restore(const std::string& node);
@@ -69,6 +75,7 @@ class Stage {
   std::map<std::string, std::unique_ptr<agent::FaultProxy>> links_;
   std::map<std::string, Station> stations_;
   bool first_contact_ = false;  // some link was open once
+  Sites sites_;
   loop::Tasks eyes_;
 };
 

@@ -18,15 +18,20 @@ constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending eve
 
 MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
 
+}  // namespace
+
 std::string plural(std::size_t count, const std::string& noun) {
   const char* ending = noun.ends_with('s') ? "es" : "s";
   return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
 }
 
-}  // namespace
-
 Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const loop::Stop& stop)
-    : cast_(cast), stage_(stage), recorder_(recorder), screen_(screen), stop_(stop) {}
+    : cast_(cast),
+      stage_(stage),
+      recorder_(recorder),
+      screen_(screen),
+      stop_(stop),
+      shown_(cast.nodes()) {}
 
 asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition condition) {
   const At began = recorder_.now();
@@ -39,10 +44,10 @@ asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition
                          format_duration(std::chrono::floor<std::chrono::milliseconds>(
                              recorder_.now() - began)));
     }
-    screen_.show(recorder_.scene(), cast_.nodes());
+    screen_.show(recorder_.scene(), shown_);
     (void)co_await recorder_.changed().wait_until(in(look_again));
   }
-  screen_.show(recorder_.scene(), cast_.nodes());
+  screen_.show(recorder_.scene(), shown_);
   Status done;
   co_return done;
 }
@@ -87,6 +92,10 @@ asio::awaitable<Status> Story::play() {
   if (done) done = co_await let_evict();
   if (done) done = co_await restore();
   if (done) done = co_await drain();
+  if (done) done = co_await open_sites();
+  if (done) done = co_await darken_site();
+  if (done) done = co_await darken_all();
+  if (done) done = co_await light_up();
   screen_.hide();
   co_return done;
 }

@@ -31,6 +31,11 @@ class Story {
   asio::awaitable<Status> let_evict();
   asio::awaitable<Status> restore();
   asio::awaitable<Status> drain();
+  // The second act.
+  asio::awaitable<Status> open_sites();
+  asio::awaitable<Status> darken_site();
+  asio::awaitable<Status> darken_all();
+  asio::awaitable<Status> light_up();
 
   // Waits until it holds. Errors: timeout, naming `what`; cancelled.
   asio::awaitable<Status> until(std::string what, Duration limit, Condition condition);
@@ -49,6 +54,10 @@ class Story {
   Recorder& recorder_;
   Screen& screen_;
   const loop::Stop& stop_;
+  std::vector<std::string> shown_;  // the nodes on the screen
 };
+
+// "3 pods", "1 process".
+[[nodiscard]] std::string plural(std::size_t count, const std::string& noun);
 
 }  // namespace holdfast::demo

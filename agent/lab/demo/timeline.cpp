@@ -1,6 +1,7 @@
 // Draws the tracks and the marks as SVG.
 
 #include <algorithm>
+#include <cmath>
 
 #include "agent/lab/demo/html.h"
 #include "agent/lab/demo/report.h"
@@ -22,13 +23,15 @@ double in_seconds(At at) { return std::chrono::duration<double>(at).count(); }
 
 class Scale {
  public:
-  explicit Scale(At end) : end_(in_seconds(end)) {}
+  Scale(At begin, At end) : begin_(in_seconds(begin)), end_(in_seconds(end)) {}
   [[nodiscard]] double x(At at) const {
-    return left + in_seconds(at) / end_ * (width - left - right);
+    return left + (in_seconds(at) - begin_) / (end_ - begin_) * (width - left - right);
   }
+  [[nodiscard]] double begin() const { return begin_; }
   [[nodiscard]] double end() const { return end_; }
 
  private:
+  double begin_;
   double end_;
 };
 
@@ -64,9 +67,10 @@ std::string draw(const Stretch& stretch, const Scale& scale, double y) {
 
 // Seconds under the pictures, at a distance that leaves them readable.
 std::string axis(const Scale& scale, double top, double bottom) {
-  const int step = scale.end() > 45 ? 10 : 5;
+  const int step = scale.end() - scale.begin() > 45 ? 10 : 5;
   std::string markup;
-  for (int second = 0; second <= static_cast<int>(scale.end()); second += step) {
+  for (int second = static_cast<int>(std::ceil(scale.begin() / step)) * step;
+       second <= static_cast<int>(scale.end()); second += step) {
     const double x = scale.x(std::chrono::seconds(second));
     markup += line(x, top, bottom, "grid");
     markup += text(x, bottom + 15, "tick", std::to_string(second) + " s");
@@ -75,10 +79,10 @@ std::string axis(const Scale& scale, double top, double bottom) {
 }
 
 // The deeds, above everything, each on a line of its own when they stand close.
-std::string marks(const History& history, const Scale& scale, double bottom) {
+std::string draw_marks(const std::vector<Mark>& marks, const Scale& scale, double bottom) {
   std::string markup;
   double y = label_row;
-  for (const Mark& mark : history.marks) {
+  for (const Mark& mark : marks) {
     const double x = scale.x(mark.at);
     const bool at_the_right = x > width * 0.72;
     markup += line(x, y + 3, bottom, "mark");
@@ -90,58 +94,49 @@ std::string marks(const History& history, const Scale& scale, double bottom) {
   return markup;
 }
 
-// Behind the rows of a node: the time in which its link was cut.
-std::string outage(const History& history, const std::string& node, const Scale& scale, double top,
-                   double bottom) {
-  const auto cut = history.when(Deed::cut);
-  if (!cut) return {};
-  bool is_hit = false;
-  for (const Mark& mark : history.marks) {
-    const bool there = std::find(mark.nodes.begin(), mark.nodes.end(), node) != mark.nodes.end();
-    is_hit = is_hit || (mark.deed == Deed::cut && there);
-  }
-  if (!is_hit) return {};
-  const double from = scale.x(*cut);
-  const double to = scale.x(history.when(Deed::restored).value_or(end_of(history)));
+std::string draw(const Shade& shade, const Scale& scale, double top, double bottom) {
+  const double from = scale.x(shade.from);
   return element("rect",
                  {{"x", decimal(from)},
                   {"y", decimal(top)},
-                  {"width", decimal(to - from)},
+                  {"width", decimal(scale.x(shade.to) - from)},
                   {"height", decimal(bottom - top)},
                   {"class", "outage"}},
-                 element("title", {}, escape_html("the link of " + node + " is cut")));
+                 element("title", {}, escape_html(shade.hint)));
 }
 
 }  // namespace
 
-std::string timeline_svg(const History& history, const Cast& cast) {
-  const Scale scale(end_of(history));
-  const double top = label_row * static_cast<double>(history.marks.size() + 1);
+std::string timeline_svg(const Picture& picture) {
+  const Scale scale(picture.from, picture.to);
+  const double top = label_row * static_cast<double>(picture.marks.size() + 1);
   std::string rows;
   std::string shades;
-  std::string node;
+  std::string heading;
   double y = top;
-  double node_top = top;
-  const auto shade = [&history, &scale, &node, &node_top, &y, &shades] {
-    if (!node.empty()) shades += outage(history, node, scale, node_top - 4, y);
+  double group_top = top;
+  const auto end_group = [&picture, &scale, &heading, &group_top, &y, &shades] {
+    for (const Shade& shade : picture.shades) {
+      if (shade.heading == heading) shades += draw(shade, scale, group_top - 4, y);
+    }
   };
-  for (const Track& track : tracks_of(history, cast)) {
+  for (const Track& track : picture.tracks) {
     if (!track.heading.empty()) {
-      shade();
+      end_group();
       rows += text(6, y + group - 12, "node", track.heading);
       y += group - 6;
-      node = track.heading;
-      node_top = y;
+      heading = track.heading;
+      group_top = y;
     }
     rows += text(left - 8, y + bar - 3, "name", track.name);
     for (const Stretch& stretch : track.stretches) rows += draw(stretch, scale, y);
     y += row;
   }
-  shade();
+  end_group();
   const std::string box = "0 0 " + decimal(width) + " " + decimal(y + 26);
   return element("svg",
                  {{"viewBox", box}, {"role", "img"}, {"xmlns", "http://www.w3.org/2000/svg"}},
-                 shades + axis(scale, top, y + 4) + rows + marks(history, scale, y + 4));
+                 shades + axis(scale, top, y + 4) + rows + draw_marks(picture.marks, scale, y + 4));
 }
 
 }  // namespace holdfast::demo

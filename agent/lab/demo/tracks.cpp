@@ -19,10 +19,6 @@ void turn(Track& track, At at, std::string look, std::string label, std::string 
   stretches.push_back({at, At::max(), std::move(look), std::move(label), std::move(hint)});
 }
 
-void close(Track& track, At end) {
-  for (Stretch& stretch : track.stretches) stretch.to = std::min(stretch.to, end);
-}
-
 Track link_track(const History& history, const std::string& node) {
   Track track{.name = "link", .heading = node, .thick = true};
   for (const LinkSeen& seen : history.links) {
@@ -93,6 +89,76 @@ std::vector<PodSeen> pods_of(const History& history, const std::string& node) {
   return pods;
 }
 
+// Between `from` and `to` only.
+void crop(std::vector<Track>& tracks, At from, At to) {
+  for (Track& track : tracks) {
+    for (Stretch& stretch : track.stretches) {
+      stretch.from = std::max(stretch.from, from);
+      stretch.to = std::min(stretch.to, to);
+    }
+    std::erase_if(track.stretches,
+                  [](const Stretch& stretch) { return stretch.from >= stretch.to; });
+  }
+}
+
+std::vector<Mark> marks_between(const History& history, At from, At to) {
+  std::vector<Mark> marks;
+  for (const Mark& mark : history.marks) {
+    if (mark.at >= from && mark.at <= to) marks.push_back(mark);
+  }
+  return marks;
+}
+
+// Whether a deed of that kind was done to the node.
+bool hit(const History& history, Deed deed, const std::string& node) {
+  for (const Mark& mark : history.marks) {
+    const auto& nodes = mark.nodes;
+    if (mark.deed == deed && std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A node of a site: how it is, and when its pod was evicted.
+Track site_track(const History& history, const std::string& node) {
+  Track track{.name = node};
+  for (const NodeSeen& seen : history.nodes) {
+    if (seen.name != node || seen.ready.empty()) continue;
+    const bool executes =
+        std::any_of(seen.taints.begin(), seen.taints.end(),
+                    [](const std::string& taint) { return taint.ends_with(":NoExecute"); });
+    const std::string look = executes ? "taint-execute" : "ready-" + seen.ready;
+    std::string hint = "Ready=" + seen.ready;
+    if (!seen.taints.empty()) hint += ", " + join(seen.taints, ", ");
+    turn(track, seen.at, look, executes ? "NoExecute" : seen.ready, std::move(hint));
+  }
+  for (const PodSeen& pod : history.pods) {
+    if (pod.node != node || !pod.deleting) continue;
+    constexpr At mark_width = std::chrono::milliseconds(400);
+    track.stretches.push_back(
+        {pod.at, pod.at + mark_width, "evicted", "", pod.name + " is evicted"});
+    break;
+  }
+  return track;
+}
+
+void add_site(Picture& picture, const History& history, const Cast& cast, const std::string& site,
+              Deed deed) {
+  const std::string heading = "site " + site;
+  bool first = true;
+  for (const std::string& node : cast.nodes_of(site)) {
+    Track track = site_track(history, node);
+    if (first) track.heading = heading;
+    first = false;
+    picture.tracks.push_back(std::move(track));
+  }
+  const auto cut = history.when(deed);
+  if (!cut) return;
+  const At restored = history.when(Deed::all_restored).value_or(picture.to);
+  picture.shades.push_back({heading, *cut, restored, "the link of " + heading + " is cut"});
+}
+
 }  // namespace
 
 At end_of(const History& history) {
@@ -107,17 +173,39 @@ At end_of(const History& history) {
   return end;
 }
 
-std::vector<Track> tracks_of(const History& history, const Cast& cast) {
-  std::vector<Track> tracks;
+Picture outage_picture(const History& history, const Cast& cast) {
+  Picture picture;
+  picture.to = history.when(Deed::sites_open).value_or(end_of(history));
+  picture.marks = marks_between(history, At::zero(), picture.to);
+  std::erase_if(picture.marks, [](const Mark& mark) { return mark.deed == Deed::sites_open; });
+  const auto cut = history.when(Deed::cut);
+  const At restored = history.when(Deed::restored).value_or(picture.to);
   for (const std::string& node : cast.nodes()) {
-    tracks.push_back(link_track(history, node));
-    tracks.push_back(ready_track(history, node));
-    tracks.push_back(taint_track(history, node));
-    for (const PodSeen& pod : pods_of(history, node)) tracks.push_back(pod_track(history, pod));
+    picture.tracks.push_back(link_track(history, node));
+    picture.tracks.push_back(ready_track(history, node));
+    picture.tracks.push_back(taint_track(history, node));
+    for (const PodSeen& pod : pods_of(history, node)) {
+      picture.tracks.push_back(pod_track(history, pod));
+    }
+    if (cut && hit(history, Deed::cut, node)) {
+      picture.shades.push_back({node, *cut, restored, "the link of " + node + " is cut"});
+    }
   }
-  const At end = end_of(history);
-  for (Track& track : tracks) close(track, end);
-  return tracks;
+  crop(picture.tracks, picture.from, picture.to);
+  return picture;
+}
+
+Picture sites_picture(const History& history, const Cast& cast) {
+  Picture picture;
+  const auto begin = history.when(Deed::sites_open);
+  if (!begin) return picture;
+  picture.from = *begin;
+  picture.to = end_of(history);
+  picture.marks = marks_between(history, picture.from, picture.to);
+  add_site(picture, history, cast, cast.first_site, Deed::site_cut);
+  add_site(picture, history, cast, cast.other_site, Deed::all_cut);
+  crop(picture.tracks, picture.from, picture.to);
+  return picture;
 }
 
 }  // namespace holdfast::demo

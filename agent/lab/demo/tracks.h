@@ -1,5 +1,5 @@
-// From the history to what is drawn: for each row of the timeline its stretches of time, each with
-// what it shows. Pure; knows no pixels.
+// From the history to what is drawn: for each act its rows, and for each row its stretches of time
+// with what they show. Pure; knows no pixels.
 
 #pragma once
 
@@ -29,10 +29,33 @@ struct Track {
   bool operator==(const Track&) const = default;
 };
 
+// A time in which something is broken, behind all rows of a group.
+struct Shade {
+  std::string heading = {};  // of the group
+  At from{};
+  At to{};
+  std::string hint = {};
+
+  bool operator==(const Shade&) const = default;
+};
+
+// An act, ready to be drawn.
+struct Picture {
+  At from{};
+  At to{};
+  std::vector<Mark> marks = {};
+  std::vector<Track> tracks = {};
+  std::vector<Shade> shades = {};
+};
+
 // When the last thing was seen.
 [[nodiscard]] At end_of(const History& history);
 
-// Three rows for each node (link, Ready, taints), then one for each pod that was on it.
-[[nodiscard]] std::vector<Track> tracks_of(const History& history, const Cast& cast);
+// The first act. Three rows for each node (link, Ready, taints), then one for each pod that was on
+// it.
+[[nodiscard]] Picture outage_picture(const History& history, const Cast& cast);
+
+// The second one: a row for each node. Without tracks when it was not played.
+[[nodiscard]] Picture sites_picture(const History& history, const Cast& cast);
 
 }  // namespace holdfast::demo

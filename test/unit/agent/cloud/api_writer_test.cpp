@@ -32,7 +32,8 @@ class Stage {
     access.server = {"127.0.0.1", listener->port()};
     server_.listen(std::move(listener));
     client_ = ApiClient::make(std::move(access), clock_, "test").value();
-    writer_ = std::make_unique<ApiWriter>(*client_, options_, clock_, random_);
+    writer_ =
+        std::make_unique<ApiWriter>(context.get_executor(), *client_, options_, clock_, random_);
   }
 
   asio::awaitable<lifecycle::Outcome> perform(lifecycle::Action action) {
@@ -81,17 +82,23 @@ Told tell(lifecycle::Action action, std::vector<Answer> answers) {
 }
 
 TEST(ApiWriter, ARefusedEvictionIsToldFromAFailedOne) {
+  // As a kube-apiserver answers.
+  const std::string budget =
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Cannot )"
+      R"(evict pod as it would violate the pod's disruption budget.","reason":"TooManyRequests",)"
+      R"("details":{"causes":[{"reason":"DisruptionBudget","message":"b needs 1"}]},"code":429})";
   const struct {
-    int status;
+    Answer answer;
     std::optional<Errc> error;
-  } rows[] = {{201, {}},
-              {429, Errc::exhausted},
-              {404, Errc::not_found},
-              {409, Errc::conflict},
-              {500, Errc::unavailable}};
+  } rows[] = {{{201}, {}},
+              {{429, budget}, Errc::exhausted},
+              {{429}, Errc::unavailable},
+              {{404}, Errc::not_found},
+              {{409}, Errc::conflict},
+              {{500}, Errc::unavailable}};
   for (const auto& row : rows) {
-    SCOPED_TRACE(row.status);
-    const Told told = tell(lifecycle::EvictPod{pod}, {{row.status}});
+    SCOPED_TRACE(row.answer.status);
+    const Told told = tell(lifecycle::EvictPod{pod}, {row.answer});
     EXPECT_EQ(told.outcome.error, row.error);
     EXPECT_EQ(told.asked, Lines{"POST /api/v1/namespaces/ns/pods/p/eviction"});
   }

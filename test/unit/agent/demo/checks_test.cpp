@@ -2,8 +2,10 @@
 
 #include "agent/lab/demo/checks.h"
 
+#include <algorithm>
 #include <functional>
 
+#include "platform/check.h"
 #include "test/unit/agent/demo/good_run.h"
 
 namespace holdfast::demo {
@@ -13,7 +15,7 @@ using Check = Verdict (*)(const History&, const Cast&);
 
 TEST(DemoChecks, AGoodRunHoldsEveryPromise) {
   std::vector<Verdict> broken = judge(good_run(), good_cast());
-  EXPECT_EQ(broken.size(), 12u);
+  EXPECT_EQ(broken.size(), 15u);
   std::erase_if(broken, [](const Verdict& verdict) { return verdict.held; });
   EXPECT_EQ(broken, std::vector<Verdict>());
 }
@@ -57,6 +59,22 @@ PodSeen then(const History& history, const std::string& uid, int when) {
   PodSeen pod = last_of(history, uid);
   pod.at = at(when);
   return pod;
+}
+
+NodeSeen& node_seen(History& history, const std::string& name, int when) {
+  const auto found = std::find_if(
+      history.nodes.begin(), history.nodes.end(),
+      [&name, when](const NodeSeen& seen) { return seen.name == name && seen.at == at(when); });
+  CHECK(found != history.nodes.end());
+  return *found;
+}
+
+PodSeen& pod_seen(History& history, const std::string& uid, int when) {
+  const auto found = std::find_if(
+      history.pods.begin(), history.pods.end(),
+      [&uid, when](const PodSeen& seen) { return seen.uid == uid && seen.at == at(when); });
+  CHECK(found != history.pods.end());
+  return *found;
 }
 
 const Spoiled spoiled[] = {
@@ -162,11 +180,55 @@ const Spoiled spoiled[] = {
     {"nothing_was_journalled", check_journal, [](History& history) { history.journal.clear(); },
      "edge-a has journalled no write during the outage"},
     {"a_node_stays_tainted", check_whole_again,
-     [](History& history) { history.nodes.back().taints = {"a:NoSchedule"}; }, "edge-b is tainted"},
+     [](History& history) {
+       history.nodes.push_back({at(39), "edge-b", "True", {"a:NoSchedule"}});
+     },
+     "edge-b is tainted"},
     {"a_write_waits_for_ever", check_whole_again,
      [](History& history) { history.links.back().outbox = 1; }, "edge-a has unsent writes"},
     {"a_replica_is_missing", check_whole_again,
      [](History& history) { history.replicas.back().ready = 3; }, "3 of 4 replicas are ready"},
+    {"a_site_is_evicted_at_once", check_site_evicted_slowly,
+     [](History& history) { node_seen(history, "south-2", 53).at = at(52); },
+     "a node was tainted too early: 52.0 s"},
+    {"a_pod_is_not_tolerated_long_enough", check_site_evicted_slowly,
+     [](History& history) { pod_seen(history, "app-south-1", 53).at = at(52); },
+     "web-app-south-1 was evicted too early"},
+    {"the_site_is_not_evicted", check_site_evicted_slowly,
+     [](History& history) { node_seen(history, "south-2", 53).taints.clear(); },
+     "1 nodes were tainted"},
+    {"no_pod_of_the_site_is_evicted", check_site_evicted_slowly,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) { return pod.at > at(43); });
+     },
+     "no pod was evicted"},
+    {"a_pod_is_evicted_in_the_dark", check_darkness_spares,
+     [](History& history) {
+       PodSeen pod = then(history, "app-south-3", 62);
+       pod.deleting = true;
+       history.pods.push_back(pod);
+     },
+     "web-app-south-3 was evicted in the dark"},
+    {"the_other_site_is_evicted", check_darkness_spares,
+     [](History& history) {
+       PodSeen pod = then(history, "app-north-2", 58);
+       pod.deleting = true;
+       history.pods.push_back(pod);
+     },
+     "web-app-north-2 was evicted"},
+    {"nobody_is_left_to_be_spared", check_darkness_spares,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) {
+         return pod.node.starts_with("north") || pod.node == "south-3";
+       });
+     },
+     "there was no pod to spare"},
+    {"a_site_stays_tainted", check_sites_whole,
+     [](History& history) { node_seen(history, "north-3", 68).taints = {"a:NoSchedule"}; },
+     "north-3 is tainted"},
+    {"a_site_stays_silent", check_sites_whole,
+     [](History& history) { node_seen(history, "south-2", 68).ready = "Unknown"; },
+     "south-2 is not Ready"},
     {"an_agent_crashes_at_its_end", check_nothing_left,
      [](History& history) { history.bad_ends = {"edge-a ended by signal 6"}; },
      "edge-a ended by signal 6"},

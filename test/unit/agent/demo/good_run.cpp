@@ -56,11 +56,47 @@ void add_node(History& history, const std::string& node) {
   history.versions.push_back({at(2), node + " /api/v1/pods", false, 12});
 }
 
+NodeSeen site_node(int when, const std::string& name, const std::string& ready,
+                   std::vector<std::string> taints) {
+  return {at(when), name, ready, std::move(taints)};
+}
+
+// The second act: two nodes of the first site are evicted before everything is dark.
+void add_sites(History& history) {
+  history.marks.insert(history.marks.end(), {{at(42), Deed::sites_open},
+                                             {at(44), Deed::site_cut},
+                                             {at(54), Deed::all_cut},
+                                             {at(60), Deed::all_dark},
+                                             {at(66), Deed::all_restored},
+                                             {at(70), Deed::closed}});
+  const Cast cast = good_cast();
+  auto& nodes = history.nodes;
+  for (const std::string& node : cast.nodes_of_both()) {
+    nodes.push_back(site_node(43, node, "True", {}));
+    PodSeen app = pod(43, "app-" + node, node);
+    app.owner.clear();
+    history.pods.push_back(app);
+  }
+  for (const int number : {1, 2}) {
+    const std::string name = "south-" + std::to_string(number);
+    const int tainted = 49 + 2 * number;
+    nodes.push_back(
+        site_node(tainted, name, "Unknown", {unreachable_no_schedule, unreachable_no_execute}));
+    PodSeen evicted = pod(tainted + 2, "app-" + name, name);
+    evicted.deleting = true;
+    history.pods.push_back(evicted);
+  }
+  for (const std::string& node : cast.nodes_of_both()) {
+    nodes.push_back(site_node(60, node, "Unknown", {unreachable_no_schedule}));
+    nodes.push_back(site_node(68, node, "True", {}));
+  }
+}
+
 }  // namespace
 
 History good_run() {
   History history;
-  history.marks = {{at(8), Deed::steady},        {at(10), Deed::cut},
+  history.marks = {{at(8), Deed::steady},        {at(10), Deed::cut, {"edge-a", "edge-b"}},
                    {at(12), Deed::agent_killed}, {at(13), Deed::agent_back},
                    {at(14), Deed::pod_killed},   {at(30), Deed::restored},
                    {at(40), Deed::ended}};
@@ -78,6 +114,7 @@ History good_run() {
                      {"edge-a", 3, "write-applied", "pods/default/web-a1", "", 7}};
   add_pods(history);
   add_processes(history);
+  add_sites(history);
   return history;
 }
 
@@ -85,6 +122,7 @@ Cast good_cast() {
   Cast cast;
   cast.replicas = 4;
   cast.killed_pod = "a1";
+  cast.site_nodes = 3;
   return cast;
 }
 

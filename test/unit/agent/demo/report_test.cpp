@@ -23,7 +23,8 @@ TEST(DemoReport, NumbersHaveOneDecimal) {
 }
 
 TEST(DemoReport, TracksFollowTheHistory) {
-  const auto tracks = tracks_of(good_run(), good_cast());
+  const Picture picture = outage_picture(good_run(), good_cast());
+  const auto& tracks = picture.tracks;
   std::vector<std::string> names;
   for (const Track& track : tracks) names.push_back(track.heading + "|" + track.name);
   EXPECT_EQ(names,
@@ -32,7 +33,7 @@ TEST(DemoReport, TracksFollowTheHistory) {
                                       "|Ready", "|taints", "|web-c1", "|web-c2"}));
   const std::vector<Stretch> killed = {
       {at(5), at(14), "process", "pid 11", "web-a1: process pid 11"},
-      {at(15), at(40), "process again", "pid 15", "web-a1: process pid 15"}};
+      {at(15), at(42), "process again", "pid 15", "web-a1: process pid 15"}};
   EXPECT_EQ(tracks[3].stretches, killed);
   const std::vector<Stretch> evicted = {
       {at(5), at(20), "process", "pid 13", "web-b1: process pid 13"},
@@ -42,6 +43,37 @@ TEST(DemoReport, TracksFollowTheHistory) {
   const std::vector<Stretch> tainted = {{at(17), at(33), "taint-schedule", "NoSchedule",
                                          "node.kubernetes.io/unreachable:NoSchedule"}};
   EXPECT_EQ(tracks[2].stretches, tainted);
+  const std::vector<Shade> shades = {{"edge-a", at(10), at(30), "the link of edge-a is cut"},
+                                     {"edge-b", at(10), at(30), "the link of edge-b is cut"}};
+  EXPECT_EQ(picture.shades, shades);
+}
+
+TEST(DemoReport, SitesHaveARowForEachNode) {
+  const Picture picture = sites_picture(good_run(), good_cast());
+  EXPECT_EQ(picture.from, at(42));
+  EXPECT_EQ(picture.to, at(70));
+  std::vector<std::string> names;
+  for (const Track& track : picture.tracks) names.push_back(track.heading + "|" + track.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"site south|south-1", "|south-2", "|south-3",
+                                             "site north|north-1", "|north-2", "|north-3"}));
+  const std::string no_schedule = "node.kubernetes.io/unreachable:NoSchedule";
+  const std::vector<Stretch> evicted = {
+      {at(43), at(51), "ready-True", "True", "Ready=True"},
+      {at(51), at(60), "taint-execute", "NoExecute",
+       "Ready=Unknown, " + no_schedule + ", node.kubernetes.io/unreachable:NoExecute"},
+      {at(60), at(68), "ready-Unknown", "Unknown", "Ready=Unknown, " + no_schedule},
+      {at(68), at(70), "ready-True", "True", "Ready=True"},
+      {at(53), at(53) + std::chrono::milliseconds(400), "evicted", "",
+       "web-app-south-1 is evicted"}};
+  EXPECT_EQ(picture.tracks[0].stretches, evicted);
+  const std::vector<Shade> shades = {
+      {"site south", at(44), at(66), "the link of site south is cut"},
+      {"site north", at(54), at(66), "the link of site north is cut"}};
+  EXPECT_EQ(picture.shades, shades);
+}
+
+TEST(DemoReport, NoSecondActIsNotDrawn) {
+  EXPECT_TRUE(sites_picture(History(), Cast()).tracks.empty());
 }
 
 TEST(DemoReport, ThePageStandsAlone) {

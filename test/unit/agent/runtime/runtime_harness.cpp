@@ -1,6 +1,7 @@
 #include "test/unit/agent/runtime/runtime_harness.h"
 
 #include <gtest/gtest.h>
+#include <stdexcept>
 
 #include "sync/api/codec.h"
 #include "test/unit/agent/runtime/processes.h"
@@ -76,7 +77,7 @@ RuntimeHarness::RuntimeHarness(fs::Path dir) : source(io.get_executor()) {
   config.shim = {test_program(), "shim"};
   config.rules.node.node_name = "edge-a";
   auto opened = ProcessRuntime::open(io.get_executor(), std::move(config), source, sink, clock_);
-  EXPECT_TRUE(opened) << opened.error().what;
+  if (!opened) throw std::runtime_error(opened.error().what);
   runtime_ = *std::move(opened);
   tasks_ = std::make_unique<loop::Tasks>(io.get_executor());
   tasks_->spawn("runtime", runtime_->run());

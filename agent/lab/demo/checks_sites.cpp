@@ -1,0 +1,168 @@
+// The checks of the second act: two sites, and what the cloud does when one and when both go dark.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "agent/lab/demo/checks.h"
+#include "agent/lab/demo/scene.h"
+
+namespace holdfast::demo {
+namespace {
+
+// What is seen is seen a little late.
+constexpr Duration lateness = std::chrono::milliseconds(300);
+constexpr const char* not_played = "the story did not get that far";
+
+std::string seconds(At at) {
+  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+bool executes(const NodeSeen& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(),
+                     [](const std::string& taint) { return taint.ends_with(":NoExecute"); });
+}
+
+// When each of these nodes was first tainted NoExecute after `from`.
+std::map<std::string, At> tainted_at(const History& history, const std::vector<std::string>& nodes,
+                                     At from) {
+  std::map<std::string, At> found;
+  for (const NodeSeen& node : history.nodes) {
+    const bool ours = std::find(nodes.begin(), nodes.end(), node.name) != nodes.end();
+    if (ours && node.at > from && executes(node)) found.emplace(node.name, node.at);
+  }
+  return found;
+}
+
+struct Eviction {
+  PodSeen pod;
+  At at{};
+};
+
+// The pods of these nodes whose deletion was first seen after `from` and not after `until`.
+std::vector<Eviction> evicted(const History& history, const std::vector<std::string>& nodes,
+                              At from, At until) {
+  std::map<std::string, Eviction> first;
+  for (const PodSeen& pod : history.pods) {
+    const bool ours = std::find(nodes.begin(), nodes.end(), pod.node) != nodes.end();
+    if (ours && (pod.deleting || pod.gone)) first.emplace(pod.uid, Eviction{pod, pod.at});
+  }
+  std::vector<Eviction> found;
+  for (const auto& [uid, eviction] : first) {
+    if (eviction.at > from && eviction.at <= until) found.push_back(eviction);
+  }
+  return found;
+}
+
+std::size_t pods_of(const History& history, const std::vector<std::string>& nodes) {
+  std::set<std::string> uids;
+  for (const PodSeen& pod : history.pods) {
+    if (std::find(nodes.begin(), nodes.end(), pod.node) != nodes.end()) uids.insert(pod.uid);
+  }
+  return uids.size();
+}
+
+}  // namespace
+
+std::vector<std::string> Cast::nodes_of(const std::string& site) const {
+  std::vector<std::string> names;
+  for (int number = 1; number <= site_nodes; ++number) {
+    names.push_back(site + "-" + std::to_string(number));
+  }
+  return names;
+}
+
+std::vector<std::string> Cast::nodes_of_both() const {
+  std::vector<std::string> names = nodes_of(first_site);
+  for (const std::string& name : nodes_of(other_site)) names.push_back(name);
+  return names;
+}
+
+Verdict check_site_evicted_slowly(const History& history, const Cast& cast) {
+  Verdict verdict{"A site that goes dark is evicted node by node, at the eviction rate"};
+  const auto cut = history.when(Deed::site_cut);
+  const auto dark = history.when(Deed::all_dark);
+  if (!cut || !dark) {
+    verdict.detail = not_played;
+    return verdict;
+  }
+  const auto nodes = cast.nodes_of(cast.first_site);
+  const auto tainted = tainted_at(history, nodes, *cut);
+  std::vector<At> times;
+  for (const auto& [node, at] : tainted) times.push_back(at);
+  std::sort(times.begin(), times.end());
+  const auto turn =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / cast.eviction_rate));
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const At earliest = times[0] + turn * static_cast<std::int64_t>(i) - lateness;
+    if (times[i] < earliest) verdict.detail = "a node was tainted too early: " + seconds(times[i]);
+  }
+  const auto gone = evicted(history, nodes, *cut, *dark);
+  for (const Eviction& eviction : gone) {
+    const auto at = tainted.find(eviction.pod.node);
+    if (at == tainted.end() || eviction.at < at->second + cast.site_patience - lateness) {
+      verdict.detail = eviction.pod.name + " was evicted too early";
+    }
+  }
+  if (times.size() < 2) verdict.detail = std::to_string(times.size()) + " nodes were tainted";
+  if (gone.empty()) verdict.detail = "no pod was evicted";
+  verdict.held = verdict.detail.empty();
+  if (verdict.held) {
+    verdict.detail = std::to_string(times.size()) + " of " + std::to_string(nodes.size()) +
+                     " nodes in " + seconds(times.back() - times.front()) + ", " +
+                     std::to_string(gone.size()) + " pods evicted";
+  }
+  return verdict;
+}
+
+Verdict check_darkness_spares(const History& history, const Cast& cast) {
+  Verdict verdict{"When everything is dark nobody is evicted any more"};
+  const auto cut = history.when(Deed::site_cut);
+  const auto dark = history.when(Deed::all_dark);
+  const auto closed = history.when(Deed::closed);
+  if (!cut || !dark || !closed) {
+    verdict.detail = not_played;
+    return verdict;
+  }
+  const auto nodes = cast.nodes_of_both();
+  for (const Eviction& eviction : evicted(history, nodes, *dark + lateness, *closed)) {
+    verdict.detail = eviction.pod.name + " was evicted in the dark";
+  }
+  const auto others = cast.nodes_of(cast.other_site);
+  for (const Eviction& eviction : evicted(history, others, *cut, *closed)) {
+    verdict.detail = eviction.pod.name + " was evicted";
+  }
+  const std::size_t all = pods_of(history, nodes);
+  const std::size_t lost = evicted(history, nodes, *cut, *closed).size();
+  if (all <= lost) verdict.detail = "there was no pod to spare";
+  verdict.held = verdict.detail.empty();
+  if (verdict.held) {
+    verdict.detail =
+        std::to_string(all - lost) + " of " + std::to_string(all) + " pods were spared";
+  }
+  return verdict;
+}
+
+Verdict check_sites_whole(const History& history, const Cast& cast) {
+  Verdict verdict{"In the end both sites are as they were: nodes Ready, no taints"};
+  const auto closed = history.when(Deed::closed);
+  if (!closed) {
+    verdict.detail = not_played;
+    return verdict;
+  }
+  Scene scene;
+  for (const NodeSeen& seen : history.nodes) {
+    if (seen.at <= *closed) scene.take(seen);
+  }
+  const auto nodes = cast.nodes_of_both();
+  for (const std::string& node : nodes) {
+    if (scene.ready(node) != "True") verdict.detail = node + " is not Ready";
+    if (scene.tainted(node, "")) verdict.detail = node + " is tainted";
+  }
+  verdict.held = verdict.detail.empty();
+  if (verdict.held) verdict.detail = std::to_string(nodes.size()) + " nodes Ready";
+  return verdict;
+}
+
+}  // namespace holdfast::demo

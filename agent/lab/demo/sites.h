@@ -1,0 +1,47 @@
+// The second act's nodes: two sites of hollow ones, each behind one link that can be cut.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "agent/lab/demo/checks.h"
+#include "agent/lab/faults/fault_proxy.h"
+#include "agent/lab/hollow/hollow_site.h"
+#include "platform/loop/tasks.h"
+
+namespace holdfast::demo {
+
+namespace asio = boost::asio;
+
+class Sites {
+ public:
+  Sites(asio::any_io_executor executor, const Clock& clock)
+      : executor_(executor), clock_(clock), tasks_(executor) {}
+
+  // Both sites' nodes join the cluster behind this port, and each gets a pod.
+  // Errors: the API server's.
+  asio::awaitable<Status> open(std::uint16_t server_port, Cast cast);
+  void cut(const std::string& site);
+  void restore(const std::string& site);
+  asio::awaitable<void> close();
+
+ private:
+  struct Site {
+    std::unique_ptr<agent::FaultProxy> link;
+    std::unique_ptr<agent::ApiClient> client;
+    std::unique_ptr<agent::HollowSite> nodes;
+  };
+
+  asio::awaitable<Status> open_site(std::uint16_t server_port, std::string zone, Cast cast);
+
+  asio::any_io_executor executor_;
+  const Clock& clock_;
+  std::map<std::string, Site> sites_;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::demo

@@ -1,0 +1,113 @@
+#include "agent/lab/hollow/hollow_site.h"
+
+#include "agent/lab/hollow/hollow_objects.h"
+#include "platform/loop/timer.h"
+#include "sync/api/codec.h"
+#include "sync/api/list_bytes.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr Duration request_limit = std::chrono::seconds(2);
+constexpr const char* leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+constexpr const char* nodes = "/api/v1/nodes";
+
+ApiRequest post(std::string collection, std::string body) {
+  return {.method = http::Method::post, .target = std::move(collection), .body = std::move(body)};
+}
+
+ApiRequest patch(std::string object, std::string body) {
+  return {.method = http::Method::patch,
+          .target = std::move(object),
+          .body = std::move(body),
+          .content_type = "application/strategic-merge-patch+json"};
+}
+
+std::string path_of(const sync::Pod& pod) {
+  return "/api/v1/namespaces/" + pod.metadata.namespace_name + "/pods/" + pod.metadata.name;
+}
+
+ApiRequest end_of(const sync::Pod& pod) {
+  const sync::json::object options{{"kind", "DeleteOptions"},
+                                   {"apiVersion", "v1"},
+                                   {"gracePeriodSeconds", 0},
+                                   {"preconditions", {{"uid", pod.metadata.uid}}}};
+  return {.method = http::Method::remove, .target = path_of(pod), .body = sync::serialize(options)};
+}
+
+}  // namespace
+
+asio::awaitable<Status> HollowSite::write(ApiRequest request) {
+  const auto answer = co_await client_.call(std::move(request), clock_.mono() + request_limit);
+  Status done;
+  if (!answer) done = fail(answer.error());
+  co_return done;
+}
+
+asio::awaitable<Status> HollowSite::join() {
+  for (const std::string& node : plan_.nodes) {
+    ApiRequest object = post(nodes, hollow_node(node, plan_.zone));
+    Status done = co_await write(std::move(object));
+    if (!done) co_return done;
+    ApiRequest lease = post(leases, hollow_lease(node, plan_.lease_seconds, clock_.wall()));
+    done = co_await write(std::move(lease));
+    if (!done) co_return done;
+  }
+  co_return co_await round();
+}
+
+asio::awaitable<void> HollowSite::run() {
+  for (;;) {
+    const MonoTime next = clock_.mono() + plan_.renew_interval;
+    (void)co_await round();
+    co_await loop::sleep_until(next);
+  }
+}
+
+// All leases first: they are what must not come apart.
+asio::awaitable<Status> HollowSite::round() {
+  Status done;
+  for (const std::string& node : plan_.nodes) {
+    const std::string lease = std::string(leases) + "/" + node;
+    ApiRequest renewal = patch(lease, hollow_renewal(clock_.wall()));
+    renewal.content_type = "application/merge-patch+json";
+    done = co_await write(std::move(renewal));
+    if (!done) co_return done;
+  }
+  for (const std::string& node : plan_.nodes) {
+    const std::string object = std::string(nodes) + "/" + node + "/status";
+    ApiRequest status = patch(object, hollow_node_status(clock_.wall()));
+    done = co_await write(std::move(status));
+    if (!done) co_return done;
+  }
+  co_return co_await serve_pods();
+}
+
+asio::awaitable<Status> HollowSite::serve_pods() {
+  ApiRequest request{.target = std::string("/api/v1/pods?labelSelector=") + hollow_zone_label +
+                               "%3D" + plan_.zone};
+  CO_TRY(const std::string body,
+         co_await client_.call(std::move(request), clock_.mono() + request_limit));
+  CO_TRY(const sync::ListBytes list, sync::split_list(body));
+  Status done;
+  for (const std::string_view item : list.items) {
+    CO_TRY(sync::Pod pod, sync::decode_bytes<sync::Pod>(item));
+    done = co_await serve_pod(std::move(pod));
+    if (!done) co_return done;
+  }
+  co_return done;
+}
+
+asio::awaitable<Status> HollowSite::serve_pod(sync::Pod pod) {
+  Status done;
+  if (pod.metadata.deletion_timestamp) {
+    ApiRequest end = end_of(pod);
+    done = co_await write(std::move(end));
+  } else if (pod.status.phase != "Running") {
+    ApiRequest status = patch(path_of(pod) + "/status", hollow_pod_status(clock_.wall()));
+    done = co_await write(std::move(status));
+  }
+  co_return done;
+}
+
+}  // namespace holdfast::agent
