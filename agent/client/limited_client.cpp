@@ -13,7 +13,7 @@ namespace {
 
 bool is_about_a_budget(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
-  return status && sync::is_budget_refusal(*status);
+  return status && sync::budget_forbids(*status);
 }
 
 }  // namespace

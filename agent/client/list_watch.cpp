@@ -16,6 +16,7 @@ namespace reflect = sync::reflect;
 using State = sync::Reflector::State;
 
 constexpr std::size_t large_list = 1UL << 20;  // bytes
+constexpr std::size_t large_piece = 4UL << 10;
 
 sync::Failure failure_of(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
@@ -162,7 +163,8 @@ class Run {
       feed(reflect::WatchEnded{});
     } else {
       take_piece(*piece);
-      const bool gathers = target_.gather > Duration::zero();
+      // A large piece means that more is there already: no pause then, or we fall behind.
+      const bool gathers = target_.gather > Duration::zero() && piece->size() < large_piece;
       if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);
     }
   }

@@ -41,8 +41,8 @@ struct ListWatchTarget {
   std::string label_selector;
   std::string field_selector;
   std::string resume_from;  // resourceVersion of what the sink has already; "": list first
-  // After something came the watch is not read for so long: what comes meanwhile is read at once.
-  // Where many events come and none is urgent, this saves most of what they cost.
+  // Once all that came is read, the watch is left alone for so long: what comes meanwhile is read
+  // at once. Where many events come and none is urgent, this saves most of what they cost.
   Duration gather = {};
   sync::ReflectorConfig reflector = {};
 };

@@ -7,7 +7,6 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
-#include "sync/api/status.h"
 #include "sync/lifecycle/taints.h"
 
 namespace holdfast::agent {
@@ -185,8 +184,7 @@ asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
   Outcome outcome;
   if (answer) co_return outcome;
   outcome.error = answer.error().code;
-  const bool refused = outcome.error == Errc::exhausted;
-  if (refused) {
+  if (outcome.error == Errc::exhausted) {
     log_info("eviction refused for now",
              {{"pod", action.pod.key()}, {"reason", answer.error().what}});
   } else if (outcome.error != Errc::not_found) {

@@ -93,6 +93,15 @@ class Feed final : public ListWatchSink {
     return object;
   }
 
+  static Result<T> read_lean(const std::string& bytes) {
+    if constexpr (std::is_same_v<T, sync::Lease>) {
+      return sync::read_renewal(bytes);
+    } else {
+      constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+      return sync::decode_bytes<T>(bytes, lean);
+    }
+  }
+
   // Once for each object, however often it comes; all without a name are one.
   void complain(const std::string& bytes, const Error& error) {
     const auto header = sync::read_header(bytes);
@@ -101,15 +110,6 @@ class Feed final : public ListWatchSink {
     log_warn(
         "object skipped",
         {{"kind", T::kind}, {"namespace", name.first}, {"name", name.second}, {"error", error}});
-  }
-
-  static Result<T> read_lean(const std::string& bytes) {
-    if constexpr (std::is_same_v<T, sync::Lease>) {
-      return sync::read_renewal(bytes);
-    } else {
-      constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-      return sync::decode_bytes<T>(bytes, lean);
-    }
   }
 
   // What cannot be read may still have a name: then it is not gone.

@@ -59,11 +59,11 @@ struct GroupResource {
 // Errors: invalid (not JSON, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
 
-// Whether a PodDisruptionBudget refused an eviction: a 429 that is about one pod, not about us.
-[[nodiscard]] bool is_budget_refusal(const ApiStatus& status);
+// Whether this is the 429 of an eviction that a PodDisruptionBudget forbids for now, and not one of
+// a busy server. As an Error it is exhausted.
+[[nodiscard]] bool budget_forbids(const ApiStatus& status);
 
 // An answer of another server as our Error. `what` is the message, in front of it the HTTP status.
-// A budget's refusal is `exhausted`, any other 429 `unavailable`.
 [[nodiscard]] Error to_error(const ApiStatus& status);
 // The same for an answer that may carry a Status or anything else in its body.
 [[nodiscard]] Error to_error(int http_status, std::string_view body);

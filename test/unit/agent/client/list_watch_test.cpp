@@ -116,7 +116,8 @@ struct Bench {
     ListWatchTarget target{.path = "/api/v1/pods",
                            .label_selector = "a=b",
                            .field_selector = "spec.nodeName=n",
-                           .resume_from = resume_from};
+                           .resume_from = resume_from,
+                           .gather = gather};
     target.reflector.first_list_version = "";
     target.reflector.short_watch = 0s;
     target.reflector.backoff = {.initial = 1ms, .most = 2ms};
@@ -131,6 +132,7 @@ struct Bench {
   }
 
   std::string resume_from;
+  Duration gather{};
   SystemClock clock;
   Random random{1};
   Script script;
@@ -220,6 +222,21 @@ TEST(ListWatch, ResumesWithoutAList) {
     EXPECT_EQ(bench.notes.lines, Lines{"MODIFIED " + pod("42")});
     bench.tasks.cancel();
     co_await bench.tasks.join();
+  });
+}
+
+// Small pieces are waited for, so that several come at once; nothing is lost or out of order.
+TEST(ListWatch, GathersSmallPieces) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.gather = 20ms;
+    bench.resume_from = "1";
+    bench.script.watch({event("MODIFIED", pod("2")), event("MODIFIED", pod("3"))},
+                       Pieces::End::ends);
+    const MonoTime begin = loop::BootClock::now();
+    co_await bench.run_until_asked(2);
+    EXPECT_GE(loop::BootClock::now() - begin, 40ms);
+    EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
   });
 }
 

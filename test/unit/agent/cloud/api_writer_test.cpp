@@ -82,9 +82,11 @@ Told tell(lifecycle::Action action, std::vector<Answer> answers) {
 }
 
 TEST(ApiWriter, ARefusedEvictionIsToldFromAFailedOne) {
+  // As a kube-apiserver answers.
   const std::string budget =
-      R"({"kind":"Status","status":"Failure","reason":"TooManyRequests","code":429,)"
-      R"("details":{"causes":[{"reason":"DisruptionBudget","message":"b needs 1"}]}})";
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Cannot )"
+      R"(evict pod as it would violate the pod's disruption budget.","reason":"TooManyRequests",)"
+      R"("details":{"causes":[{"reason":"DisruptionBudget","message":"b needs 1"}]},"code":429})";
   const struct {
     Answer answer;
     std::optional<Errc> error;

@@ -5,10 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "agent/client/kubeconfig.h"
 #include "agent/cloud/settings.h"
-#include "platform/fs/file.h"
-#include "test/support/scratch_dir.h"
 
 namespace holdfast::agent {
 namespace {
@@ -40,8 +37,8 @@ TEST(Manifests, TheDeploymentRunsTheProgramWithFlagsThatItHas) {
   const auto parsed = options.parse(static_cast<int>(argv.size()), argv.data());
   ASSERT_TRUE(parsed) << parsed.error().what;
   EXPECT_TRUE(plan_of(settings));
-  const auto mount = container["volumeMounts"][0]["mountPath"].as<std::string>();
-  EXPECT_EQ(settings.kubeconfig, mount + "/kubeconfig");
+  EXPECT_EQ(settings.kubeconfig, "") << "the pod's own account is used";
+  EXPECT_EQ(settings.endpoints.secure_port, container["ports"][0]["containerPort"].as<int>());
 }
 
 TEST(Manifests, WhatBelongsTogetherIsSelected) {
@@ -60,24 +57,6 @@ TEST(Manifests, WhatBelongsTogetherIsSelected) {
             cloud.at("Service")["metadata"]["labels"][name].as<std::string>());
   EXPECT_EQ(monitor["endpoints"][0]["port"].as<std::string>(),
             cloud.at("Service")["spec"]["ports"][0]["name"].as<std::string>());
-}
-
-TEST(Manifests, TheKubeconfigIsOneThatIsUnderstood) {
-  const YAML::Node data = documents_of("cloud.yaml").at("ConfigMap")["data"];
-  // The pod's certificate is not here.
-  std::string text = data["kubeconfig"].as<std::string>();
-  const std::string certificate =
-      "certificate-authority: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
-  const std::size_t at = text.find(certificate);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, certificate.size(), "insecure-skip-tls-verify: true");
-  const test::ScratchDir scratch;
-  const auto file = scratch.path() / "kubeconfig";
-  ASSERT_TRUE(fs::atomic_write(file, text));
-  const auto access = read_kubeconfig(file.string());
-  ASSERT_TRUE(access) << access.error().what;
-  EXPECT_EQ(access->server.text(), "kubernetes.default.svc:443");
-  EXPECT_EQ(access->token_file, "/var/run/secrets/kubernetes.io/serviceaccount/token");
 }
 
 TEST(Manifests, RightsAreBoundToTheAccountThatRuns) {
