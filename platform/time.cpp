@@ -1,5 +1,6 @@
 #include "platform/time.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -155,7 +156,8 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
 }
 
 std::string format_duration(Duration duration) {
-  std::int64_t left = duration.count();
+  // The shortest of all has no positive counterpart.
+  std::int64_t left = std::max(duration.count(), -Duration::max().count());
   if (left == 0) return "0s";
   const std::string sign = left < 0 ? "-" : "";
   if (left < 0) left = -left;

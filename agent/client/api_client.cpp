@@ -22,6 +22,11 @@ std::string describe(const AnyRequest& request) {
 
 }  // namespace
 
+Result<std::string> body_of(const ApiRequest& request, http::Response response) {
+  if (is_success(response.status)) return std::move(response.body);
+  return fail(describe(request), sync::to_error(response.status, response.body));
+}
+
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
                                                    std::string user_agent) {
   TRY(http::Endpoint endpoint, access.endpoint());
@@ -83,10 +88,10 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
 }
 
 asio::awaitable<Result<std::string>> ApiClient::call(ApiRequest request, MonoTime deadline) {
-  const std::string doing = describe(request);
+  const ApiRequest asked{.method = request.method, .target = request.target};
   CO_TRY(http::Response response, co_await send(std::move(request), false, deadline));
-  if (is_success(response.status)) co_return std::move(response.body);
-  co_return fail(doing, sync::to_error(response.status, response.body));
+  Result<std::string> body = body_of(asked, std::move(response));
+  co_return body;
 }
 
 asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(ApiRequest request,

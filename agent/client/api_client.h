@@ -26,16 +26,26 @@ struct ApiRequest {
   std::string authorization = {};  // another identity's; empty: ours
 };
 
-class ApiClient {
+// The body of a 2xx answer to `request`. Any other status is an Error with the server's own
+// message, coded as sync/api/status.h says.
+[[nodiscard]] Result<std::string> body_of(const ApiRequest& request, http::Response response);
+
+// Whoever sends a request and brings back the body of its answer.
+class ApiCaller {
+ public:
+  virtual ~ApiCaller() = default;
+  // Errors: of body_of(), and the transport's as http::Client::send() has them.
+  virtual asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) = 0;
+};
+
+class ApiClient final : public ApiCaller {
  public:
   // Errors: invalid (certificates).
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> make(ClusterAccess access,
                                                                const Clock& clock,
                                                                std::string user_agent);
 
-  // The body of a 2xx answer. Any other status is an Error with the server's own message, coded as
-  // sync/api/status.h says. Transport errors as http::Client::send().
-  asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline);
+  asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
   // The answer whatever its status; errors are the transport's only. `streamed` as
   // http::Client::open().

@@ -132,4 +132,22 @@ Result<ClusterAccess> read_kubeconfig(const std::string& file, std::string_view 
   }
 }
 
+Result<ClusterAccess> in_cluster_access(const proc::Environment& environment,
+                                        const std::string& folder) {
+  const auto host = environment("KUBERNETES_SERVICE_HOST");
+  const auto port = environment("KUBERNETES_SERVICE_PORT");
+  if (!host || !port || host->empty() || port->empty()) {
+    return fail(Errc::not_found, "no kubeconfig, and this is no pod of a cluster");
+  }
+  const bool is_v6 = host->find(':') != std::string::npos;
+  ClusterAccess access;
+  access.tls = true;
+  TRY(access.server, net::HostPort::parse((is_v6 ? "[" + *host + "]" : *host) + ":" + *port));
+  TRY(access.tls_settings.ca_pem, fs::read_all(folder + "/ca.crt", file_limit));
+  access.token_file = folder + "/token";
+  TRY(access.token, fs::read_all(access.token_file, file_limit));
+  access.token = trim(access.token);
+  return access;
+}
+
 }  // namespace holdfast::agent

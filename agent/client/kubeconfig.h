@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "platform/http/client.h"
+#include "platform/proc/notify.h"
 #include "platform/result.h"
 
 namespace holdfast::agent {
@@ -32,5 +33,12 @@ struct ClusterAccess {
 // Errors: not_found or denied (a file), invalid, naming the file and the entry that is wrong.
 [[nodiscard]] Result<ClusterAccess> read_kubeconfig(const std::string& file,
                                                     std::string_view context = {});
+
+// How a pod reaches its own cluster: KUBERNETES_SERVICE_HOST and _PORT, and the service account's
+// token and certificate authority in `folder`.
+// Errors: not_found when this is no pod; not_found or denied (a file).
+[[nodiscard]] Result<ClusterAccess> in_cluster_access(
+    const proc::Environment& environment,
+    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
 }  // namespace holdfast::agent

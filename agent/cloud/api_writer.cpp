@@ -244,21 +244,9 @@ asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) 
 }
 
 asio::awaitable<Outcome> ApiWriter::record(lifecycle::RecordEvent event) {
-  auto request = events_.record(clock_.mono(), clock_.wall(), event);
+  const Status sent = co_await events_.record(std::move(event));
   Outcome outcome;
-  if (!request) co_return outcome;
-  const bool repeated = request->method == http::Method::patch;
-  auto answer = co_await send(*std::move(request));
-  if (!answer && repeated && answer.error().code == Errc::not_found) {
-    // It has expired on the server: begin a new one.
-    events_.forget(event);
-    request = events_.record(clock_.mono(), clock_.wall(), event);
-    if (!request) co_return outcome;
-    answer = co_await send(*std::move(request));
-  }
-  if (answer) co_return outcome;
-  events_.forget(event);
-  outcome.error = answer.error().code;
+  if (!sent) outcome.error = sent.error().code;
   co_return outcome;
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "agent/client/api_client.h"
-#include "agent/cloud/event_book.h"
+#include "agent/cloud/event_sender.h"
 #include "agent/cloud/provider.h"
 #include "agent/cloud/writer.h"
 #include "platform/random.h"
@@ -18,10 +18,19 @@ namespace holdfast::agent {
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // All are borrowed and outlive it. Without a provider AskProvider has no answer.
-  ApiWriter(ApiClient& client, const sync::lifecycle::Options& options, const Clock& clock,
-            Random& random, Provider* provider = nullptr)
-      : client_(client), options_(options), clock_(clock), random_(random), provider_(provider) {}
+  // All but the executor are borrowed and outlive it. Without a provider AskProvider has no answer.
+  ApiWriter(asio::any_io_executor executor, ApiCaller& client,
+            const sync::lifecycle::Options& options, const Clock& clock, Random& random,
+            Provider* provider = nullptr)
+      : client_(client),
+        options_(options),
+        clock_(clock),
+        random_(random),
+        provider_(provider),
+        events_(std::move(executor), client, clock) {}
+
+  // Sends events again that did not arrive, until cancelled.
+  asio::awaitable<void> retry_events() { return events_.run(); }
 
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
 
@@ -40,12 +49,12 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Outcome> ask_provider(sync::lifecycle::AskProvider action);
   asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
 
-  ApiClient& client_;
+  ApiCaller& client_;
   const sync::lifecycle::Options& options_;
   const Clock& clock_;
   Random& random_;
   Provider* provider_;
-  EventBook events_;
+  EventSender events_;
 };
 
 }  // namespace holdfast::agent

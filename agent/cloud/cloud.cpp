@@ -3,15 +3,18 @@
 #include <iterator>
 #include <utility>
 
+#include "platform/check.h"
+
 namespace holdfast::agent {
 
 namespace lifecycle = sync::lifecycle;
 
 Cloud::Cloud(asio::any_io_executor executor, const lifecycle::Options& options,
              const lifecycle::Parts& parts, ClusterWriter& writer, const Clock& clock,
-             WorkLimits limits)
+             WorkLimits limits, CloudObserver* observer)
     : clock_(clock),
       rules_(options, parts),
+      observer_(observer),
       changed_(executor),
       work_(
           executor, writer,
@@ -40,9 +43,14 @@ void Cloud::remove_daemon_set(const std::string& namespace_name, const std::stri
 }
 
 void Cloud::start() {
-  if (std::exchange(started_, true)) return;
-  work_.add(std::exchange(held_back_, {}));
-  changed_.notify_all();
+  if (std::exchange(mode_, Mode::acting) == Mode::acting) return;
+  act(std::exchange(held_back_, {}));
+}
+
+void Cloud::follow() {
+  CHECK(mode_ != Mode::acting);
+  mode_ = Mode::following;
+  turn_down(std::exchange(held_back_, {}));
 }
 
 void Cloud::resume() {
@@ -52,26 +60,52 @@ void Cloud::resume() {
 
 asio::awaitable<void> Cloud::run() {
   while (true) {
-    if (!started_ || paused_) {
+    if (!started() || paused_) {
       co_await changed_.wait();
       continue;
     }
-    add(rules_.tick(clock_.mono(), clock_.wall()));
+    const MonoTime began = clock_.mono();
+    const std::uint64_t passes = rules_.passes();
+    add(rules_.tick(began, clock_.wall()));
+    if (observer_ != nullptr && rules_.passes() != passes) observer_->passed(began);
     co_await changed_.wait_until(rules_.next());
   }
 }
 
 void Cloud::add(lifecycle::Actions actions) {
-  if (!started_) {
-    std::move(actions.begin(), actions.end(), std::back_inserter(held_back_));
-    return;
+  switch (mode_) {
+    case Mode::waiting:
+      std::move(actions.begin(), actions.end(), std::back_inserter(held_back_));
+      return;
+    case Mode::following:
+      turn_down(std::move(actions));
+      return;
+    case Mode::acting:
+      act(std::move(actions));
+      return;
+  }
+}
+
+void Cloud::act(lifecycle::Actions actions) {
+  for (const lifecycle::Action& action : actions) {
+    if (observer_ != nullptr) observer_->wished(action);
   }
   work_.add(std::move(actions));
   // What came in may be due earlier than what run() waits for.
   changed_.notify_all();
 }
 
+void Cloud::turn_down(lifecycle::Actions actions) {
+  lifecycle::Outcome never;
+  never.error = Errc::cancelled;
+  for (const lifecycle::Action& action : actions) {
+    if (std::holds_alternative<lifecycle::RecordEvent>(action)) continue;
+    turn_down(rules_.settle(clock_.mono(), clock_.wall(), action, never));
+  }
+}
+
 void Cloud::settle(const lifecycle::Action& action, const lifecycle::Outcome& outcome) {
+  if (observer_ != nullptr) observer_->settled(action, outcome);
   add(rules_.settle(clock_.mono(), clock_.wall(), action, outcome));
 }
 

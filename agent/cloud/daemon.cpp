@@ -1,5 +1,6 @@
 #include "agent/cloud/daemon.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/client/kubeconfig.h"
@@ -21,65 +22,118 @@ constexpr std::string_view daemon_sets_path = "/apis/apps/v1/daemonsets";
 
 constexpr Duration request_limit = std::chrono::seconds(10);
 constexpr Duration probe_pause = std::chrono::seconds(2);
+// Whoever follows waits for both: half a second each keeps a hand-over well below two.
+constexpr Duration last_writes_limit = std::chrono::milliseconds(500);
+constexpr Duration release_limit = std::chrono::milliseconds(500);
 
-bool is_no_answer(Errc code) { return code == Errc::unavailable || code == Errc::timeout; }
+Result<ClusterAccess> access_of(const CloudSettings& settings) {
+  if (settings.kubeconfig.empty()) return in_cluster_access(proc::system_environment);
+  return read_kubeconfig(settings.kubeconfig, settings.context);
+}
+
+std::unique_ptr<Leader> make_leader(asio::any_io_executor executor, const LeaderSettings& settings,
+                                    ApiClient& client, const Clock& clock, Random& random,
+                                    Leader::Hooks hooks) {
+  if (!settings.elect) return nullptr;
+  return std::make_unique<Leader>(std::move(executor), settings, make_identity(random), client,
+                                  clock, std::move(hooks));
+}
 
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
-                                             const CloudSettings& settings, const Clock& clock) {
+                                             const CloudSettings& settings, const Clock& clock,
+                                             std::function<void()> give_up) {
   TRY(CloudPlan plan, plan_of(settings));
-  TRY(ClusterAccess access, read_kubeconfig(settings.kubeconfig, settings.context));
+  TRY(const ClusterAccess access, access_of(settings));
   const std::string agent = "holdfast-cloud/" + std::string(version);
-  TRY(auto client, ApiClient::make(std::move(access), clock, agent));
-  std::unique_ptr<Provider> provider;
+  Clients clients;
+  TRY(clients.rules, ApiClient::make(access, clock, agent));
+  TRY(clients.election, ApiClient::make(access, clock, agent + " leader-election"));
   if (!settings.node_exists_url.empty()) {
-    auto made = Provider::make(settings.node_exists_url, clock);
-    if (!made) return fail("--node-exists-url", made.error());
-    provider = *std::move(made);
+    auto provider = Provider::make(settings.node_exists_url, clock);
+    if (!provider) return fail("--node-exists-url", provider.error());
+    clients.provider = *std::move(provider);
   }
-  const WorkLimits limits{.at_once = static_cast<std::size_t>(settings.concurrent_node_updates)};
-  return std::unique_ptr<Daemon>(
-      new Daemon(std::move(executor), plan, std::move(client), std::move(provider), limits, clock));
+  return std::unique_ptr<Daemon>(new Daemon(std::move(executor), settings, plan, std::move(clients),
+                                            clock, std::move(give_up)));
 }
 
-Daemon::Daemon(asio::any_io_executor executor, CloudPlan plan, std::unique_ptr<ApiClient> client,
-               std::unique_ptr<Provider> provider, WorkLimits limits, const Clock& clock)
-    : plan_(plan),
-      client_(std::move(client)),
-      provider_(std::move(provider)),
+Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
+               Clients clients, const Clock& clock, std::function<void()> give_up)
+    : settings_(settings),
+      plan_(plan),
+      clients_(std::move(clients)),
       clock_(clock),
+      give_up_(std::move(give_up)),
       random_(Random::from_entropy()),
       hearing_(clock.mono(), plan_.rules.monitor_grace / 2),
       hearing_changed_(executor),
-      writer_(*client_, plan_.rules, clock, random_, provider_.get()),
-      cloud_(executor, plan_.rules, plan_.parts, *this, clock, limits),
+      metrics_(clients_.rules->access().server.text(), plan_.rules, clock),
+      leader_(
+          make_leader(executor, settings_.leader, *clients_.election, clock, random_,
+                      {[this] { maybe_begin(); }, [this](const std::string& why) { lost(why); }})),
+      limited_(*clients_.rules, settings_.requests,
+               leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
+               clock, [this](http::Method method, int status) { requested(method, status); }),
+      writer_(executor, limited_, plan_.rules, clock, random_, clients_.provider.get()),
+      cloud_(executor, plan_.rules, plan_.parts, *this, clock,
+             {.at_once = static_cast<std::size_t>(settings_.concurrent_node_updates)}, &metrics_),
       nodes_([this](const auto& node) { cloud_.set(node); },
-             [this](const auto& name) { cloud_.remove_node(name.second); }, [this] { heard(); }),
+             [this](const auto& name) { cloud_.remove_node(name.second); }, [this] { heard(); },
+             [this] { metrics_.skipped(sync::Node::kind); }),
       pods_([this](const auto& pod) { cloud_.set(pod); },
             [this](const auto& name) { cloud_.remove_pod(name.first, name.second); },
-            [this] { heard(); }),
+            [this] { heard(); }, [this] { metrics_.skipped(sync::Pod::kind); }),
       leases_([this](const auto& lease) { cloud_.set(lease); },
-              [this](const auto& name) { cloud_.remove_lease(name.second); }, [this] { heard(); }),
+              [this](const auto& name) { cloud_.remove_lease(name.second); }, [this] { heard(); },
+              [this] { metrics_.skipped(sync::Lease::kind); }),
       daemon_sets_([this](const auto& set) { cloud_.set(set); },
                    [this](const auto& name) { cloud_.remove_daemon_set(name.first, name.second); },
-                   [this] { heard(); }),
+                   [this] { heard(); }, [this] { metrics_.skipped(sync::DaemonSet::kind); }),
+      endpoints_(executor, pages()),
       tasks_(executor) {}
 
-void Daemon::start() {
+Endpoints::Pages Daemon::pages() {
+  Endpoints::Pages pages;
+  if (leader_) pages.healthy.push_back({"leaderElection", [this] { return leader_->health(); }});
+  pages.ready = {{"caches", [this] { return complete(); }},
+                 {"hearing", [this]() -> Status {
+                    if (!hearing_.deaf()) return {};
+                    return fail(Errc::unavailable, "the API server does not answer");
+                  }}};
+  pages.metrics = [this] {
+    return metrics_.text(cloud_, {.leads = leads(),
+                                  .election = leader_ ? settings_.leader.resource_name : "",
+                                  .started = cloud_.started(),
+                                  .deaf = hearing_.deaf(),
+                                  .saturation = limited_.saturation()});
+  };
+  return pages;
+}
+
+Status Daemon::start() {
+  if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
   tasks_.spawn("rules", cloud_.run());
   tasks_.spawn("listen", listen());
+  tasks_.spawn("events", writer_.retry_events());
   watch(std::string(nodes_path), nodes_);
   watch(std::string(pods_path), pods_);
   watch(std::string(leases_path), leases_);
   // Only direct eviction spares the pods of DaemonSets by itself.
   if (!plan_.rules.taint_based_evictions) watch(std::string(daemon_sets_path), daemon_sets_);
+  if (leader_) leader_->start();
+  return {};
 }
 
 asio::awaitable<void> Daemon::stop(MonoTime deadline) {
   tasks_.cancel();
-  co_await cloud_.stop(deadline);
+  // Who does not lead has nothing under way that may still be sent.
+  const Duration patience = leads() ? last_writes_limit : Duration::zero();
+  co_await cloud_.stop(std::min(deadline, clock_.mono() + patience));
   co_await tasks_.join();
+  if (leader_) co_await leader_->release(std::min(deadline, clock_.mono() + release_limit));
+  co_await endpoints_.stop(std::min(deadline, clock_.mono() + last_writes_limit));
 }
 
 void Daemon::watch(std::string path, ListWatchSink& sink) {
@@ -93,26 +147,38 @@ asio::awaitable<void> Daemon::list_watch(std::string path, ListWatchSink& sink) 
 }
 
 asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool streamed) {
-  auto response =
-      co_await client_->send(std::move(request), streamed, clock_.mono() + request_limit);
-  if (!response || response->status >= 500) {
-    failed();
-  } else {
-    heard();
-  }
-  co_return response;
+  co_return co_await limited_.send(std::move(request), streamed, request_limit);
 }
 
 asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
-  const bool asks_provider = std::holds_alternative<lifecycle::AskProvider>(action);
-  auto outcome = co_await writer_.perform(std::move(action));
-  if (asks_provider) co_return outcome;  // It says nothing about the API server.
-  if (outcome.error && is_no_answer(*outcome.error)) {
+  if (is_going_already(action)) {
+    lifecycle::Outcome gone;
+    gone.error = Errc::not_found;
+    co_return gone;
+  }
+  co_return co_await writer_.perform(std::move(action));
+}
+
+// Whoever led before us has deleted it; once is enough.
+bool Daemon::is_going_already(const lifecycle::Action& action) const {
+  const lifecycle::PodRef* pod = nullptr;
+  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&action)) pod = &mark->pod;
+  if (const auto* eviction = std::get_if<lifecycle::EvictPod>(&action)) pod = &eviction->pod;
+  const auto* deletion = std::get_if<lifecycle::DeletePod>(&action);
+  // Only force ends one that goes already.
+  if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
+  if (pod == nullptr) return false;
+  const lifecycle::PodFacts* known = cloud_.rules().pods().find(pod->key());
+  return known != nullptr && known->uid == pod->uid && known->terminating;
+}
+
+void Daemon::requested(http::Method method, int status) {
+  metrics_.requested(method, status);
+  if (status == 0 || status >= 500) {
     failed();
   } else {
     heard();
   }
-  co_return outcome;
 }
 
 void Daemon::heard() {
@@ -121,8 +187,8 @@ void Daemon::heard() {
     log_warn("API server is back, silence forgiven");
     cloud_.forgive();
   }
-  if (was_deaf) cloud_.resume();
-  begin_when_complete();
+  if (was_deaf && verdict_) cloud_.resume();
+  maybe_begin();
 }
 
 void Daemon::failed() {
@@ -133,13 +199,34 @@ void Daemon::failed() {
   hearing_changed_.notify_all();
 }
 
-void Daemon::begin_when_complete() {
-  if (cloud_.started()) return;
-  const bool with_sets = plan_.rules.taint_based_evictions || daemon_sets_.complete();
-  if (!nodes_.complete() || !pods_.complete() || !leases_.complete() || !with_sets) return;
+Status Daemon::complete() const {
+  const bool sets_wanted = !plan_.rules.taint_based_evictions;
+  std::string missing;
+  if (!nodes_.complete()) missing += " nodes";
+  if (!pods_.complete()) missing += " pods";
+  if (!leases_.complete()) missing += " leases";
+  if (sets_wanted && !daemon_sets_.complete()) missing += " daemonsets";
+  if (missing.empty()) return {};
+  return fail(Errc::unavailable, "never received in full:" + missing);
+}
+
+void Daemon::maybe_begin() {
+  if (cloud_.started() || !verdict_ || (cloud_.following() && !leads())) return;
+  if (!complete()) return;
+  if (!leads()) {
+    log_info("following", {{"nodes", cloud_.rules().fleet().size()}});
+    cloud_.follow();
+    return;
+  }
   log_info("started",
            {{"nodes", cloud_.rules().fleet().size()}, {"pods", cloud_.rules().pods().size()}});
   cloud_.start();
+}
+
+void Daemon::lost(const std::string& why) {
+  verdict_ = fail(Errc::conflict, "leader election lost: " + why);
+  cloud_.pause();
+  if (give_up_) give_up_();
 }
 
 // While nothing is heard somebody has to ask, or a watch that died silently would keep us deaf.

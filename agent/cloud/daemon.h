@@ -1,64 +1,101 @@
-// holdfast-cloud as a whole: the client, the feeds, the Cloud between them, start and stop.
+// holdfast-cloud as a whole: the clients, the feeds, the Cloud between them, who leads, what is
+// served, start and stop.
 //
-// Threading: the loop's thread only.
+// Of several replicas one acts; the others receive everything, so that they can go on at once, and
+// write nothing. Threading: the loop's thread only.
 
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "agent/client/api_client.h"
+#include "agent/client/limited_client.h"
 #include "agent/client/list_watch.h"
 #include "agent/cloud/api_writer.h"
 #include "agent/cloud/cloud.h"
+#include "agent/cloud/cloud_metrics.h"
+#include "agent/cloud/endpoints.h"
 #include "agent/cloud/feed.h"
 #include "agent/cloud/hearing.h"
+#include "agent/cloud/leader.h"
 #include "agent/cloud/provider.h"
 #include "agent/cloud/settings.h"
 #include "platform/loop/tasks.h"
+#include "platform/proc/service.h"
 #include "platform/random.h"
 
 namespace holdfast::agent {
 
-class Daemon final : public ListWatchSource, public ClusterWriter {
+class Daemon final : public proc::Service, public ListWatchSource, public ClusterWriter {
  public:
+  // `give_up`, if any, is called when it must end; verdict() then says why.
   // Errors: those of reading the kubeconfig and of plan_of(). `clock` outlives it.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(asio::any_io_executor executor,
                                                             const CloudSettings& settings,
-                                                            const Clock& clock);
+                                                            const Clock& clock,
+                                                            std::function<void()> give_up = {});
 
-  void start();
-  asio::awaitable<void> stop(MonoTime deadline);
+  // Errors: those of Endpoints::listen().
+  [[nodiscard]] Status start() override;
+  // Lets writes under way end, then gives the lease back.
+  asio::awaitable<void> stop(MonoTime deadline) override;
+  [[nodiscard]] Status verdict() const override { return verdict_; }
 
   [[nodiscard]] const Cloud& cloud() const { return cloud_; }
+  [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
+  [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
 
   // For the feeds and the Cloud: the client, with an ear for whether it is answered.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
 
  private:
-  Daemon(asio::any_io_executor executor, CloudPlan plan, std::unique_ptr<ApiClient> client,
-         std::unique_ptr<Provider> provider, WorkLimits limits, const Clock& clock);
+  // Without election everybody may always write.
+  struct Always final : WritePermit {
+    asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
+  };
+  struct Clients {
+    std::unique_ptr<ApiClient> rules;
+    std::unique_ptr<ApiClient> election;
+    std::unique_ptr<Provider> provider;  // null: nobody is asked
+  };
 
+  Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
+         Clients clients, const Clock& clock, std::function<void()> give_up);
+
+  [[nodiscard]] Endpoints::Pages pages();
+  [[nodiscard]] Status complete() const;
+  [[nodiscard]] bool is_going_already(const sync::lifecycle::Action& action) const;
+  void requested(http::Method method, int status);
   void heard();
   void failed();
-  void begin_when_complete();
+  void maybe_begin();
+  void lost(const std::string& why);
   void watch(std::string path, ListWatchSink& sink);
   asio::awaitable<void> list_watch(std::string path, ListWatchSink& sink);
   asio::awaitable<void> listen();
 
+  CloudSettings settings_;
   CloudPlan plan_;
-  std::unique_ptr<ApiClient> client_;
-  std::unique_ptr<Provider> provider_;  // null: nobody is asked
+  Clients clients_;
   const Clock& clock_;
+  std::function<void()> give_up_;
+  Status verdict_;
   Random random_;
   Hearing hearing_;
   loop::Event hearing_changed_;
+  CloudMetrics metrics_;
+  Always always_;
+  std::unique_ptr<Leader> leader_;  // null: no election
+  LimitedClient limited_;
   ApiWriter writer_;
   Cloud cloud_;
   Feed<sync::Node> nodes_;
   Feed<sync::Pod> pods_;
   Feed<sync::Lease> leases_;
   Feed<sync::DaemonSet> daemon_sets_;
+  Endpoints endpoints_;
   loop::Tasks tasks_;
 };
 

@@ -37,8 +37,9 @@ std::string object_of(const RecordEvent& event) {
          event.about.key() + "|" + event.about.uid;
 }
 
-std::string key_of(const RecordEvent& event) {
-  return object_of(event) + "|" + event.reason + "|" + event.message;
+// Without the message: what makes events similar.
+std::string similar_of(const RecordEvent& event) {
+  return object_of(event) + "|" + (event.warning ? "Warning" : "Normal") + "|" + event.reason;
 }
 
 // Events of nodes live in the namespace "default".
@@ -64,17 +65,25 @@ json::object involved(const RecordEvent& event) {
   return object;
 }
 
-ApiRequest create(const RecordEvent& event, const std::string& name, const std::string& time) {
+struct Facts {
+  std::string name;
+  std::string message;
+  std::string first;
+  std::string last;
+  int count = 1;
+};
+
+ApiRequest create(const RecordEvent& event, const Facts& facts) {
   const json::object body{{"kind", "Event"},
                           {"apiVersion", "v1"},
-                          {"metadata", {{"name", name}, {"namespace", namespace_of(event)}}},
+                          {"metadata", {{"name", facts.name}, {"namespace", namespace_of(event)}}},
                           {"involvedObject", involved(event)},
                           {"reason", event.reason},
-                          {"message", event.message},
+                          {"message", facts.message},
                           {"source", {{"component", component_of(event)}}},
-                          {"firstTimestamp", time},
-                          {"lastTimestamp", time},
-                          {"count", 1},
+                          {"firstTimestamp", facts.first},
+                          {"lastTimestamp", facts.last},
+                          {"count", facts.count},
                           {"type", event.warning ? "Warning" : "Normal"},
                           {"eventTime", nullptr},
                           {"reportingComponent", component_of(event)},
@@ -83,48 +92,61 @@ ApiRequest create(const RecordEvent& event, const std::string& name, const std::
       .method = http::Method::post, .target = events_path(event), .body = sync::serialize(body)};
 }
 
-ApiRequest repeat(const RecordEvent& event, const std::string& name, int count,
-                  const std::string& time) {
-  const json::object body{{"count", count}, {"lastTimestamp", time}};
+ApiRequest repeat(const RecordEvent& event, const Facts& facts) {
+  const json::object body{
+      {"count", facts.count}, {"lastTimestamp", facts.last}, {"message", facts.message}};
   return {.method = http::Method::patch,
-          .target = events_path(event) + "/" + percent_encode(name),
+          .target = events_path(event) + "/" + percent_encode(facts.name),
           .body = sync::serialize(body),
-          .content_type = "application/merge-patch+json"};
+          .content_type = "application/strategic-merge-patch+json"};
 }
 
 }  // namespace
 
-std::optional<ApiRequest> EventBook::record(MonoTime now, WallTime wall, const RecordEvent& event) {
+EventBook::EventBook(EventLimits limits)
+    : limits_(limits),
+      similar_(limits.remembered),
+      seen_(limits.remembered),
+      talks_(limits.remembered) {}
+
+std::optional<EventWrite> EventBook::record(MonoTime now, WallTime wall, const RecordEvent& event) {
+  std::string key = similar_of(event);
+  Facts facts{.message = event.message, .last = format_rfc3339(wall)};
+  if (is_combined(now, key, event.message)) {
+    facts.message = "(combined from similar events): " + event.message;
+  } else {
+    key += "|" + event.message;
+  }
+  // Counted before it is held back, as client-go does: the next patch tells of all.
+  Seen& seen = seen_.at(key);
+  const bool repeated = seen.count > 0;
+  if (!repeated) {
+    const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
+    seen.name = event.about.name + "." + hex(nanos + sequence_++);
+    seen.first = facts.last;
+  }
+  facts.name = seen.name;
+  facts.first = seen.first;
+  facts.count = ++seen.count;
   if (!may_talk(now, object_of(event))) return std::nullopt;
-  const std::string time = format_rfc3339(wall);
-  const std::string key = key_of(event);
-  const auto found = by_key_.find(key);
-  if (found != by_key_.end()) {
-    entries_.splice(entries_.begin(), entries_, found->second);
-    Entry& entry = entries_.front();
-    return repeat(event, entry.name, ++entry.count, time);
-  }
-  const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-  entries_.push_front({key, event.about.name + "." + hex(nanos + sequence_++), 1});
-  by_key_.emplace(key, entries_.begin());
-  if (entries_.size() > limits_.remembered) {
-    by_key_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
-  return create(event, entries_.front().name, time);
+  ApiRequest made = create(event, facts);
+  if (!repeated) return EventWrite{std::move(made), std::nullopt, std::move(key)};
+  return EventWrite{repeat(event, facts), std::move(made), std::move(key)};
 }
 
-void EventBook::forget(const RecordEvent& event) {
-  const auto found = by_key_.find(key_of(event));
-  if (found == by_key_.end()) return;
-  entries_.erase(found->second);
-  by_key_.erase(found);
+bool EventBook::is_combined(MonoTime now, const std::string& kind, const std::string& message) {
+  Similar& similar = similar_.at(kind);
+  if (now - similar.last > limits_.similar_interval) similar.messages.clear();
+  similar.last = now;
+  similar.messages.insert(message);
+  if (similar.messages.size() < limits_.similar) return false;
+  similar.messages.erase(similar.messages.begin());
+  return true;
 }
 
 bool EventBook::may_talk(MonoTime now, const std::string& object) {
-  // Losing the memory lets everybody talk again; that is the cheaper mistake.
-  if (talks_.size() > limits_.remembered) talks_.clear();
-  Talk& talk = talks_.try_emplace(object, Talk{limits_.burst, now}).first->second;
+  Talk& talk = talks_.at(object);
+  if (talk.at == MonoTime::min()) talk = {limits_.burst, now};
   const double gained =
       std::chrono::duration<double>(now - talk.at) / std::chrono::duration<double>(limits_.refill);
   talk.tokens = std::min(limits_.burst, talk.tokens + gained);

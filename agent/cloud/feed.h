@@ -25,10 +25,14 @@ class Feed final : public ListWatchSink {
   using Name = std::pair<std::string, std::string>;  // namespace and name
 
   // `set` gets every object that is there or changed, `remove` those that went, `heard` is called
-  // whenever anything came. What they refer to outlives the feed.
+  // whenever anything came, `skipped`, if any, for each object that could not be read. What they
+  // refer to outlives the feed.
   Feed(std::function<void(const T&)> set, std::function<void(const Name&)> remove,
-       std::function<void()> heard)
-      : set_(std::move(set)), remove_(std::move(remove)), heard_(std::move(heard)) {}
+       std::function<void()> heard, std::function<void()> skipped = {})
+      : set_(std::move(set)),
+        remove_(std::move(remove)),
+        heard_(std::move(heard)),
+        skipped_(std::move(skipped)) {}
 
   // Whether a whole list was received once.
   [[nodiscard]] bool complete() const { return complete_; }
@@ -59,6 +63,7 @@ class Feed final : public ListWatchSink {
       const Name name{object->metadata.namespace_name, object->metadata.name};
       if (event.type == sync::WatchEvent::Type::deleted) {
         known_.erase(name);
+        complained_.erase(name);
         remove_(name);
       } else {
         known_.insert(name);
@@ -71,15 +76,30 @@ class Feed final : public ListWatchSink {
   void bookmark(const std::string& /*version*/) override { heard_(); }
 
  private:
+  static constexpr std::size_t complaints_max = 1000;  // more are only counted
+
   // An object that cannot be read is skipped: it stays what it was for us.
   Result<T> read(const std::string& bytes) {
     constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
     auto object = sync::decode_bytes<T>(bytes, lean);
     if (!object) {
       ++malformed_;
-      log_warn("object skipped", {{"kind", T::kind}, {"error", object.error()}});
+      if (skipped_) skipped_();
+      complain(bytes, object.error());
+    } else if (!complained_.empty()) {
+      complained_.erase({object->metadata.namespace_name, object->metadata.name});
     }
     return object;
+  }
+
+  // Once for each object, however often it comes; all without a name are one.
+  void complain(const std::string& bytes, const Error& error) {
+    const auto header = sync::read_header(bytes);
+    const Name name = header ? Name{header->namespace_name, header->name} : Name{};
+    if (complained_.size() >= complaints_max || !complained_.insert(name).second) return;
+    log_warn(
+        "object skipped",
+        {{"kind", T::kind}, {"namespace", name.first}, {"name", name.second}, {"error", error}});
   }
 
   // What cannot be read may still have a name: then it is not gone.
@@ -91,7 +111,9 @@ class Feed final : public ListWatchSink {
   std::function<void(const T&)> set_;
   std::function<void(const Name&)> remove_;
   std::function<void()> heard_;
+  std::function<void()> skipped_;
   std::set<Name> known_;
+  std::set<Name> complained_;  // whose objects could not be read last time
   std::size_t malformed_ = 0;
   bool complete_ = false;
 };

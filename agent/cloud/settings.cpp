@@ -98,7 +98,7 @@ Result<lifecycle::EvictionMode> read_eviction_mode(const std::string& text) {
 
 constexpr Duration eviction_deadline_most = std::chrono::hours(8760);
 
-Status check(bool good, const std::string& complaint) {
+Status require(bool good, const std::string& complaint) {
   if (good) return {};
   return fail(Errc::invalid, complaint);
 }
@@ -110,14 +110,14 @@ Status check_plan(const CloudPlan& plan) {
   const bool evicts = rules.eviction_mode == lifecycle::EvictionMode::evict;
   const bool reads_annotations = rules.autonomy != lifecycle::AutonomyMode::off;
   const Status checks[] = {
-      check(parts.node_lifecycle || parts.taint_eviction || parts.pod_binding,
-            "--controllers: nothing is left to run"),
-      check(!evicts || rules.taint_based_evictions,
-            "--eviction-mode=evict needs evictions by taint: --enable-taint-manager=true"),
-      check(!parts.pod_binding || reads_annotations,
-            "--controllers: pod-binding contradicts --autonomy-mode=off"),
-      check(!rules.ask_provider || parts.node_lifecycle,
-            "--node-exists-url needs node-lifecycle in --controllers"),
+      require(parts.node_lifecycle || parts.taint_eviction || parts.pod_binding,
+              "--controllers: nothing is left to run"),
+      require(!evicts || rules.taint_based_evictions,
+              "--eviction-mode=evict needs evictions by taint: --enable-taint-manager=true"),
+      require(!parts.pod_binding || reads_annotations,
+              "--controllers: pod-binding contradicts --autonomy-mode=off"),
+      require(!rules.ask_provider || parts.node_lifecycle,
+              "--node-exists-url needs node-lifecycle in --controllers"),
   };
   for (const Status& status : checks) {
     if (!status) return fail(status.error());
@@ -127,30 +127,34 @@ Status check_plan(const CloudPlan& plan) {
 
 Status check_ranges(const CloudSettings& settings) {
   const auto positive = [](Duration value, const char* name) {
-    return check(value > Duration::zero(), std::string(name) + " must be above zero");
+    return require(value > Duration::zero(), std::string(name) + " must be above zero");
   };
   const auto rate = [](double value, const char* name) {
-    return check(std::isfinite(value) && value >= 0, std::string(name) + " must not be negative");
+    return require(std::isfinite(value) && value >= 0, std::string(name) + " must not be negative");
   };
   const Status checks[] = {
+      check(settings.requests),
+      check(settings.leader),
+      check(settings.endpoints),
       positive(settings.node_monitor_period, "--node-monitor-period"),
       positive(settings.node_monitor_grace_period, "--node-monitor-grace-period"),
       positive(settings.node_startup_grace_period, "--node-startup-grace-period"),
       positive(settings.pod_eviction_timeout, "--pod-eviction-timeout"),
       rate(settings.node_eviction_rate, "--node-eviction-rate"),
       rate(settings.secondary_node_eviction_rate, "--secondary-node-eviction-rate"),
-      check(settings.secondary_node_eviction_rate <= settings.node_eviction_rate,
-            "--secondary-node-eviction-rate must not be above --node-eviction-rate"),
-      check(settings.large_cluster_size_threshold >= 0,
-            "--large-cluster-size-threshold must not be negative"),
-      check(settings.unhealthy_zone_threshold >= 0 && settings.unhealthy_zone_threshold <= 1,
-            "--unhealthy-zone-threshold must lie between 0 and 1"),
-      check(settings.node_monitor_grace_period > settings.node_monitor_period,
-            "--node-monitor-grace-period must be above --node-monitor-period"),
-      check(settings.concurrent_node_updates > 0, "--concurrent-node-updates must be above zero"),
-      check(settings.eviction_deadline >= Duration::zero() &&
-                settings.eviction_deadline <= eviction_deadline_most,
-            "--eviction-deadline must lie between 0 and 8760h"),
+      require(settings.secondary_node_eviction_rate <= settings.node_eviction_rate,
+              "--secondary-node-eviction-rate must not be above --node-eviction-rate"),
+      require(settings.large_cluster_size_threshold >= 0,
+              "--large-cluster-size-threshold must not be negative"),
+      require(settings.unhealthy_zone_threshold >= 0 && settings.unhealthy_zone_threshold <= 1,
+              "--unhealthy-zone-threshold must lie between 0 and 1"),
+      require(settings.node_monitor_grace_period > settings.node_monitor_period,
+              "--node-monitor-grace-period must be above --node-monitor-period"),
+      positive(settings.node_lease_duration, "--node-lease-duration"),
+      require(settings.concurrent_node_updates > 0, "--concurrent-node-updates must be above zero"),
+      require(settings.eviction_deadline >= Duration::zero() &&
+                  settings.eviction_deadline <= eviction_deadline_most,
+              "--eviction-deadline must lie between 0 and 8760h"),
   };
   for (const Status& status : checks) {
     if (!status) return fail(status.error());
@@ -158,18 +162,35 @@ Status check_ranges(const CloudSettings& settings) {
   return {};
 }
 
+// The kubelet renews four times in the lease's duration; who is dead earlier than that duration is
+// often only late.
+Status check_grace(const CloudSettings& settings, const Gates& gates) {
+  if (!gates.at("NodeLease")) return {};
+  return require(
+      settings.node_monitor_grace_period >= settings.node_lease_duration,
+      "--node-monitor-grace-period " + format_duration(settings.node_monitor_grace_period) +
+          " is below --node-lease-duration " + format_duration(settings.node_lease_duration));
+}
+
 }  // namespace
 
 void add_options(config::Options& options, CloudSettings& settings) {
-  options.add("kubeconfig", settings.kubeconfig, "how to reach the API server, and as whom");
+  options.add("kubeconfig", settings.kubeconfig,
+              "how to reach the API server, and as whom; empty: as a pod of its cluster");
   options.add("context", settings.context, "context of the kubeconfig; empty: its current one");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
+  add_options(options, settings.requests);
+  add_options(options, settings.leader);
+  add_options(options, settings.endpoints);
   options.add("node-monitor-period", settings.node_monitor_period,
               "pause between two looks at all nodes");
   options.add("node-monitor-grace-period", settings.node_monitor_grace_period,
               "silence after which a node is lost");
   options.add("node-startup-grace-period", settings.node_startup_grace_period,
               "the same for a node that has not reported yet");
+  options.add("node-lease-duration", settings.node_lease_duration,
+              "the kubelets' nodeLeaseDurationSeconds; a grace below it would lose nodes that are "
+              "well, and is refused");
   options.add("pod-eviction-timeout", settings.pod_eviction_timeout,
               "silence after which pods are deleted, with --enable-taint-manager=false");
   options.add("enable-taint-manager", settings.enable_taint_manager,
@@ -203,6 +224,7 @@ void add_options(config::Options& options, CloudSettings& settings) {
 Result<CloudPlan> plan_of(const CloudSettings& settings) {
   if (auto ranges = check_ranges(settings); !ranges) return fail(ranges.error());
   TRY(const Gates gates, read_gates(settings.feature_gates));
+  if (auto grace = check_grace(settings, gates); !grace) return fail(grace.error());
   CloudPlan plan;
   lifecycle::Options& rules = plan.rules;
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));

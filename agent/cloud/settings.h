@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/client/limited_client.h"
+#include "agent/cloud/endpoints.h"
+#include "agent/cloud/leader.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
 #include "sync/lifecycle/controller.h"
@@ -16,10 +19,14 @@ struct CloudSettings {
   std::string kubeconfig;
   std::string context;
   std::string log_level = "info";
+  RequestLimits requests;
+  LeaderSettings leader;
+  EndpointSettings endpoints;
 
   Duration node_monitor_period = std::chrono::seconds(5);
   Duration node_monitor_grace_period = std::chrono::seconds(50);
   Duration node_startup_grace_period = std::chrono::seconds(60);
+  Duration node_lease_duration = std::chrono::seconds(40);  // kubelet's nodeLeaseDurationSeconds
   Duration pod_eviction_timeout = std::chrono::minutes(5);
   bool enable_taint_manager = true;
   double node_eviction_rate = 0.1;

@@ -21,13 +21,13 @@
 #include "agent/edge/writes.h"
 #include "platform/fs/file.h"
 #include "platform/http/server.h"
-#include "platform/loop/program.h"
 #include "platform/loop/tasks.h"
+#include "platform/proc/service.h"
 #include "store/sqlite.h"
 
 namespace holdfast::agent {
 
-class Edge final : public LocalApi {
+class Edge final : public LocalApi, public proc::Service {
  public:
   // Opens the data directory and reads what the last run has left; nothing runs yet.
   // Errors: conflict (another agent holds the directory), invalid (kubeconfig), the disk's.
@@ -37,10 +37,10 @@ class Edge final : public LocalApi {
   ~Edge() override;
 
   // Listens and serves. Errors: unavailable (an address is in use).
-  [[nodiscard]] Status start();
+  [[nodiscard]] Status start() override;
 
   // Ends orderly by `deadline`: answers under way are given, what has gathered is written.
-  asio::awaitable<void> stop(MonoTime deadline);
+  asio::awaitable<void> stop(MonoTime deadline) override;
 
   // One request at the proxy, as the server hands it over.
   asio::awaitable<http::Response> handle(const http::Request& request);

@@ -38,6 +38,13 @@ std::string canonical_labels(const std::string& text) {
   return query ? query->text() : text;
 }
 
+// What describes the API and changes only when the server is upgraded: worth keeping for any
+// client, and no lie when it is old. Health and metrics are neither.
+bool is_description(std::string_view path) {
+  return path == "/version" || path == "/api" || path.starts_with("/api/") || path == "/apis" ||
+         path.starts_with("/apis/") || path.starts_with("/openapi/");
+}
+
 bool names_local_version(const http::Request& request) {
   const auto query = http::Query::parse(request.query());
   return query && sync::is_local_version(query->get("resourceVersion"));
@@ -92,10 +99,12 @@ asio::awaitable<http::Response> Reads::pass_through(const http::Request& request
 
 asio::awaitable<http::Response> Reads::serve(const http::Request& request,
                                              const sync::RequestInfo& info, const Caller& caller) {
-  if (!caller.cached || info.is_connect()) {
+  if (!info.is_resource && is_description(request.path())) {
+    co_return co_await serve_document(request, caller);
+  }
+  if (!caller.cached || !info.is_resource || info.is_connect()) {
     co_return co_await pass_through(request, options_.write_deadline);
   }
-  if (!info.is_resource) co_return co_await serve_document(request, caller);
   const std::string_view accept = request.headers.get("accept");
   const bool cacheable = info.subresource.empty() && accepts_json(accept);
   if (!cacheable) co_return co_await pass_through(request, options_.write_deadline);

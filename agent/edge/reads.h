@@ -19,7 +19,8 @@ class Reads {
   Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock,
         Random& random);
 
-  // A get, list or watch of a resource, or of anything else (discovery, /version).
+  // A get, list or watch of a resource, or of anything else: what describes the API (/version,
+  // discovery) is kept for every caller, the rest passes through.
   asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
                                         const Caller& caller);
 

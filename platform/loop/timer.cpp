@@ -7,6 +7,8 @@
 namespace holdfast::loop {
 namespace {
 
+thread_local const Clock* followed = nullptr;
+
 Errc word_for(const boost::system::error_code& ec) {
   if (ec == asio::error::operation_aborted) return Errc::cancelled;
   if (ec == asio::error::timed_out) return Errc::timeout;
@@ -16,6 +18,12 @@ Errc word_for(const boost::system::error_code& ec) {
 }
 
 }  // namespace
+
+BootClock::time_point BootClock::now() {
+  return followed != nullptr ? followed->mono() : SystemClock().mono();
+}
+
+void BootClock::follow(const Clock* clock) { followed = clock; }
 
 Error to_error(const boost::system::error_code& ec, std::string what) {
   return Error{word_for(ec), std::move(what) + ": " + ec.message(), ec};

@@ -17,7 +17,10 @@ namespace asio = boost::asio;
 
 // A Clock in Asio's form. Its time points are MonoTime.
 struct BootClock : MonoTag {
-  static time_point now() { return SystemClock().mono(); }
+  [[nodiscard]] static time_point now();
+  // From now on every timer of this thread's loops goes by `clock`, which is borrowed; null: by the
+  // system's again. For tests in virtual time: whoever moves such a clock wakes the timers himself.
+  static void follow(const Clock* clock);
 };
 
 using Timer = asio::basic_waitable_timer<BootClock, asio::wait_traits<BootClock>>;

@@ -115,6 +115,7 @@ Actions Controller::tick(MonoTime now, WallTime wall) {
   Actions actions;
   if (has_passes() && now >= next_pass_) {
     next_pass_ = now + options_.monitor_period;
+    ++passes_;
     if (parts_.node_lifecycle) pass(now, wall, actions);
     if (parts_.pod_binding) bind_doubtful(actions);
   }

@@ -50,6 +50,8 @@ class Controller {
   [[nodiscard]] Actions tick(MonoTime now, WallTime wall);
   // When tick() has something to do.
   [[nodiscard]] MonoTime next() const;
+  // How often tick() has judged all that was due, once each monitor period.
+  [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
   [[nodiscard]] Actions settle(MonoTime now, WallTime wall, const Action& action,
                                const Outcome& outcome);
@@ -104,6 +106,7 @@ class Controller {
   std::map<std::string, Run> runs_;            // by node
   std::map<std::string, std::string> run_of_;  // pod whose action is under way, to its node
   MonoTime next_pass_ = MonoTime::min();
+  std::uint64_t passes_ = 0;
   MonoTime spared_until_ = MonoTime::min();
 };
 

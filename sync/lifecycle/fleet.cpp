@@ -35,7 +35,15 @@ void Fleet::remove_node(const std::string& name) {
   Member* member = find(name);
   if (member == nullptr || !member->present) return;
   member->present = false;
-  touch(*member);
+  if (member->known) {
+    touch(*member);
+    return;
+  }
+  // No pass has met it, and if we only follow none will: leave nothing behind.
+  count(*member, false, false);
+  member->zone->queue.remove(name);
+  zones_.leave(*member->zone);
+  erase(*member);
 }
 
 void Fleet::set_lease(MonoTime now, const std::string& node, WallTime renewed) {

@@ -96,6 +96,27 @@ TEST_F(EdgeOffline, AWatchOutlivesTheOutageAndEndsWhereLocalVersionsDo) {
   EXPECT_EQ(news->text({"status", "phase"}), "FromTheCloud");
 }
 
+TEST_F(EdgeOffline, WhatDescribesTheApiIsKeptForEveryClient) {
+  const auto look = [this](const std::string& target) {
+    return ask(agent_port, {.target = target, .user_agent = "some-tool/1.0"});
+  };
+  const std::string kept[] = {"/version", "/api", "/apis", "/apis/apps/v1", "/openapi/v2"};
+  std::vector<Answer> before;
+  for (const std::string& target : kept) {
+    before.push_back(look(target));
+    EXPECT_EQ(before.back().status, 200) << target;
+  }
+  EXPECT_EQ(look("/healthz").status, 200);
+  cut(SIGKILL);
+  for (std::size_t i = 0; i < std::size(kept); ++i) {
+    const Answer after = look(kept[i]);
+    EXPECT_EQ(after.status, 200) << kept[i];
+    EXPECT_EQ(after.body, before[i].body) << kept[i];
+  }
+  EXPECT_EQ(look("/healthz").status, 503) << "the cloud's health is not known";
+  EXPECT_EQ(look("/api/v1/pods").status, 503);
+}
+
 TEST_F(EdgeOffline, WhatWasNeverListedIsUnavailableAndNeverEmpty) {
   cut(SIGKILL);
   const std::string unknown[] = {"/api/v1/configmaps",

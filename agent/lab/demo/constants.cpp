@@ -60,7 +60,10 @@ const Flags& cloud_constants() {
   static const Flags flags = {{"node-monitor-period", "500ms"},
                               {"node-monitor-grace-period", "6s"},
                               {"node-startup-grace-period", "10s"},
-                              {"node-eviction-rate", "0.5"}};
+                              {"node-lease-duration", "6s"},
+                              {"node-eviction-rate", "0.5"},
+                              {"leader-elect", "false"},
+                              {"secure-port", "0"}};
   return flags;
 }
 

@@ -91,5 +91,29 @@ TEST_F(Kubeconfig, MistakesAreNamed) {
             Errc::not_found);
 }
 
+TEST_F(Kubeconfig, APodHasItsOwnAccess) {
+  write("ca.crt", "CA");
+  write("token", "secret\n");
+  std::string host = "10.0.0.1";
+  const auto environment = [&host](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "KUBERNETES_SERVICE_HOST") return host;
+    if (std::string_view(name) == "KUBERNETES_SERVICE_PORT") return "6443";
+    return std::nullopt;
+  };
+  const auto access = in_cluster_access(environment, scratch.path());
+  ASSERT_TRUE(access) << access.error().what;
+  EXPECT_TRUE(access->tls);
+  EXPECT_EQ(access->server, (net::HostPort{"10.0.0.1", 6443}));
+  EXPECT_EQ(access->tls_settings.ca_pem, "CA");
+  EXPECT_EQ(access->token, "secret");
+  EXPECT_EQ(access->token_file, scratch.path() / "token");
+  host = "fd00::1";
+  EXPECT_EQ(in_cluster_access(environment, scratch.path())->server.text(), "[fd00::1]:6443");
+  host.clear();
+  EXPECT_EQ(in_cluster_access(environment, scratch.path()).error().code, Errc::not_found);
+  const auto nowhere = [](const char*) { return std::optional<std::string>(); };
+  EXPECT_EQ(in_cluster_access(nowhere, scratch.path()).error().code, Errc::not_found);
+}
+
 }  // namespace
 }  // namespace holdfast::agent

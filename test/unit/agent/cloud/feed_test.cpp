@@ -55,6 +55,16 @@ TEST(Feed, MalformedObjectsAreCountedAndSkipped) {
   EXPECT_EQ(feed.malformed(), 3u);
 }
 
+TEST(Feed, EachSkippedObjectIsTold) {
+  int skipped = 0;
+  Feed<sync::Pod> feed([](const auto&) {}, [](const auto&) {}, [] {}, [&skipped] { ++skipped; });
+  const std::string broken = R"({"metadata":{"name":"a","namespace":"d"},"spec":7})";
+  feed.replace({broken, item("b")}, "1", {});
+  feed.apply({Type::modified, broken, "2"});
+  EXPECT_EQ(skipped, 2);
+  EXPECT_EQ(feed.malformed(), 2u);
+}
+
 TEST(Feed, WhatCannotBeReadAnyMoreIsNotGone) {
   Log log;
   auto feed = make_feed(log);

@@ -64,11 +64,11 @@ TEST(CloudSettings, EvictionModeAndProvider) {
 }
 
 TEST(CloudSettings, FlagsReachTheRules) {
-  const auto found =
-      plan({"--node-monitor-grace-period=8s", "--node-monitor-period=1s", "--node-eviction-rate=2",
-            "--enable-taint-manager=false", "--autonomy-mode=openyurt",
-            "--feature-gates=LegacyNodeRoleBehavior=true,NodeLease=false",
-            "--controllers=*,-taint-eviction-controller"});
+  const auto found = plan({"--node-monitor-grace-period=8s", "--node-lease-duration=8s",
+                           "--node-monitor-period=1s", "--node-eviction-rate=2",
+                           "--enable-taint-manager=false", "--autonomy-mode=openyurt",
+                           "--feature-gates=LegacyNodeRoleBehavior=true,NodeLease=false",
+                           "--controllers=*,-taint-eviction-controller"});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rules.monitor_grace, 8s);
   EXPECT_EQ(found->rules.monitor_period, 1s);
@@ -79,6 +79,23 @@ TEST(CloudSettings, FlagsReachTheRules) {
   EXPECT_FALSE(found->rules.node_leases);
   EXPECT_TRUE(found->parts.node_lifecycle);
   EXPECT_FALSE(found->parts.taint_eviction);
+}
+
+TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
+  const std::vector<std::vector<const char*>> rows = {
+      {"--node-monitor-grace-period=40s"},
+      {"--node-monitor-grace-period=10s", "--feature-gates=NodeLease=false"},
+      {"--bind-address=0.0.0.0", "--allow-insecure-bind"},
+      {"--bind-address=0.0.0.0", "--tls-cert-file=a", "--tls-private-key-file=b"},
+      {"--bind-address=::1"},
+      {"--bind-address=0.0.0.0", "--secure-port=0"},
+      {"--leader-elect=false"},
+      {"--kube-api-qps=0.5", "--kube-api-burst=1"},
+  };
+  for (const auto& row : rows) {
+    const auto found = plan(row);
+    EXPECT_TRUE(found) << row.front() << ": " << found.error().what;
+  }
 }
 
 TEST(CloudSettings, OneControllerTakesTheOtherWithIt) {
@@ -99,6 +116,22 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--secondary-node-eviction-rate=1"}, "--secondary-node-eviction-rate"},
       {{"--node-monitor-period=0s"}, "--node-monitor-period"},
       {{"--node-monitor-grace-period=4s"}, "--node-monitor-grace-period"},
+      {{"--node-monitor-grace-period=39s"}, "--node-lease-duration 40s"},
+      {{"--node-lease-duration=51s"}, "--node-lease-duration"},
+      {{"--node-lease-duration=0s"}, "--node-lease-duration"},
+      {{"--kube-api-qps=-1"}, "--kube-api-qps"},
+      {{"--kube-api-qps=0"}, "--kube-api-qps"},
+      {{"--kube-api-burst=0"}, "--kube-api-burst"},
+      {{"--leader-elect-resource-lock=endpoints"}, "--leader-elect-resource-lock"},
+      {{"--leader-elect-resource-name="}, "--leader-elect-resource-name"},
+      {{"--leader-elect-resource-namespace="}, "--leader-elect-resource-namespace"},
+      {{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration"},
+      {{"--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline"},
+      {{"--leader-elect-retry-period=0s"}, "--leader-elect-retry-period"},
+      {{"--secure-port=65536"}, "--secure-port"},
+      {{"--bind-address=localhost"}, "--bind-address"},
+      {{"--bind-address=0.0.0.0"}, "--allow-insecure-bind"},
+      {{"--tls-cert-file=a"}, "--tls-private-key-file"},
       {{"--node-monitor-grace-period=soon"}, "node-monitor-grace-period"},
       {{"--unhealthy-zone-threshold=1.5"}, "--unhealthy-zone-threshold"},
       {{"--large-cluster-size-threshold=-1"}, "--large-cluster-size-threshold"},

@@ -1,0 +1,67 @@
+#include "agent/cloud/event_sender.h"
+
+#include <utility>
+
+#include "platform/log.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr Duration request_limit = std::chrono::seconds(10);
+
+// Nobody has refused it.
+bool may_still_arrive(const Status& sent) {
+  return !sent && (sent.error().code == Errc::unavailable || sent.error().code == Errc::timeout);
+}
+
+}  // namespace
+
+asio::awaitable<Status> EventSender::record(sync::lifecycle::RecordEvent event) {
+  auto write = book_.record(clock_.mono(), clock_.wall(), event);
+  Status sent;
+  if (!write) co_return sent;
+  EventWrite copy = *write;
+  sent = co_await send(std::move(copy));
+  settle(*std::move(write), 1, sent);
+  co_return sent;
+}
+
+asio::awaitable<Status> EventSender::send(EventWrite write) {
+  const MonoTime deadline = clock_.mono() + request_limit;
+  auto answer = co_await client_.call(std::move(write.request), deadline);
+  if (!answer && write.instead && answer.error().code == Errc::not_found) {
+    const MonoTime later = clock_.mono() + request_limit;
+    answer = co_await client_.call(*std::move(write.instead), later);
+  }
+  Status sent;
+  if (!answer) sent = fail(answer.error());
+  co_return sent;
+}
+
+void EventSender::settle(EventWrite write, int tried, const Status& sent) {
+  if (sent) return;
+  if (may_still_arrive(sent) && tried < retries_.tries && late_.size() < retries_.waiting) {
+    late_.push_back({std::move(write), tried, clock_.mono() + retries_.pause});
+    changed_.notify_all();
+    return;
+  }
+  log_debug("event lost", {{"error", sent.error()}});
+  book_.forget(write);
+}
+
+asio::awaitable<void> EventSender::run() {
+  for (;;) {
+    const MonoTime due = late_.empty() ? MonoTime::max() : late_.front().due;
+    if (clock_.mono() < due) {
+      (void)co_await changed_.wait_until(due);
+      continue;
+    }
+    Late late = std::move(late_.front());
+    late_.pop_front();
+    EventWrite copy = late.write;
+    const Status sent = co_await send(std::move(copy));
+    settle(std::move(late.write), late.tried + 1, sent);
+  }
+}
+
+}  // namespace holdfast::agent

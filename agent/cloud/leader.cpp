@@ -1,0 +1,292 @@
+#include "agent/cloud/leader.h"
+
+#include <boost/asio/ip/host_name.hpp>
+#include <utility>
+
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+#include "sync/api/codec.h"
+#include "sync/api/json.h"
+
+namespace holdfast::agent {
+
+namespace election = sync::election;
+
+namespace {
+
+// kube-controller-manager's leader election watchdog.
+constexpr Duration watchdog_tolerance = std::chrono::seconds(20);
+constexpr Duration event_limit = std::chrono::seconds(2);
+constexpr Duration watch_limit = std::chrono::seconds(10);
+
+sync::ElectionConfig config_of(const LeaderSettings& settings, std::string identity) {
+  return {.identity = std::move(identity),
+          .name = settings.resource_name,
+          .namespace_name = settings.resource_namespace,
+          .lease_duration = settings.lease_duration,
+          .renew_deadline = settings.renew_deadline,
+          .retry_period = settings.retry_period};
+}
+
+std::string folder_of(const LeaderSettings& settings) {
+  return "/apis/coordination.k8s.io/v1/namespaces/" + percent_encode(settings.resource_namespace) +
+         "/leases";
+}
+
+std::string hex(std::int64_t value) {
+  std::string text;
+  for (auto rest = static_cast<std::uint64_t>(value); rest != 0; rest /= 16) {
+    text.insert(text.begin(), "0123456789abcdef"[rest % 16]);
+  }
+  return text;
+}
+
+// As client-go's recorder writes it for a LeaseLock.
+ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& message, WallTime wall) {
+  namespace json = boost::json;
+  const std::string time = format_rfc3339(wall);
+  json::object about{{"kind", "Lease"},
+                     {"namespace", lease.namespace_name},
+                     {"name", lease.name},
+                     {"uid", lease.uid},
+                     {"apiVersion", sync::Lease::api_version},
+                     {"resourceVersion", lease.resource_version}};
+  const std::string name = lease.name + "." + hex(wall.time_since_epoch().count());
+  const json::object body{{"kind", "Event"},
+                          {"apiVersion", "v1"},
+                          {"metadata", {{"name", name}, {"namespace", lease.namespace_name}}},
+                          {"involvedObject", std::move(about)},
+                          {"reason", "LeaderElection"},
+                          {"message", message},
+                          {"source", {{"component", "holdfast-cloud"}}},
+                          {"firstTimestamp", time},
+                          {"lastTimestamp", time},
+                          {"count", 1},
+                          {"type", "Normal"},
+                          {"eventTime", nullptr},
+                          {"reportingComponent", "holdfast-cloud"},
+                          {"reportingInstance", ""}};
+  return {.method = http::Method::post,
+          .target = "/api/v1/namespaces/" + percent_encode(lease.namespace_name) + "/events",
+          .body = sync::serialize(body)};
+}
+
+}  // namespace
+
+void add_options(config::Options& options, LeaderSettings& settings) {
+  options.add("leader-elect", settings.elect, "act only as long as we hold the lease");
+  options.add("leader-elect-lease-duration", settings.lease_duration,
+              "silence of a leader after which others may take over");
+  options.add("leader-elect-renew-deadline", settings.renew_deadline,
+              "how long a leader tries to renew before it gives up");
+  options.add("leader-elect-retry-period", settings.retry_period, "pause between two tries");
+  options.add("leader-elect-resource-lock", settings.resource_lock, "only leases are supported");
+  options.add("leader-elect-resource-name", settings.resource_name, "name of the Lease");
+  options.add("leader-elect-resource-namespace", settings.resource_namespace,
+              "namespace of the Lease");
+}
+
+Status check(const LeaderSettings& settings) {
+  if (settings.resource_lock != "leases") {
+    return fail(Errc::invalid, "--leader-elect-resource-lock: \"" + settings.resource_lock +
+                                   "\" is not supported, only leases");
+  }
+  if (settings.resource_name.empty()) {
+    return fail(Errc::invalid, "--leader-elect-resource-name must not be empty");
+  }
+  if (settings.resource_namespace.empty()) {
+    return fail(Errc::invalid, "--leader-elect-resource-namespace must not be empty");
+  }
+  if (auto checked = sync::check(config_of(settings, "")); !checked) {
+    return fail(
+        "--leader-elect-lease-duration, --leader-elect-renew-deadline, --leader-elect-retry-period",
+        checked.error());
+  }
+  return {};
+}
+
+std::string make_identity(Random& random) {
+  boost::system::error_code ec;
+  const std::string host = asio::ip::host_name(ec);
+  return (ec ? std::string("unknown") : host) + "_" + random.uuid();
+}
+
+Leader::Leader(asio::any_io_executor executor, const LeaderSettings& settings, std::string identity,
+               ApiClient& client, const Clock& clock, Hooks hooks)
+    : identity_(std::move(identity)),
+      folder_(folder_of(settings)),
+      settings_(settings),
+      client_(client),
+      clock_(clock),
+      hooks_(std::move(hooks)),
+      random_(Random::from_entropy()),
+      elector_(config_of(settings, identity_), random_),
+      changed_(executor),
+      tasks_(executor),
+      watching_(executor),
+      telling_(executor) {
+  lease_.name = settings.resource_name;
+  lease_.namespace_name = settings.resource_namespace;
+}
+
+void Leader::start() {
+  tasks_.spawn("leader election", run());
+  watching_.spawn("watch lease", watch());
+}
+
+asio::awaitable<void> Leader::release(MonoTime deadline) {
+  tasks_.cancel();
+  watching_.cancel();
+  co_await tasks_.join();
+  co_await watching_.join();
+  const bool led = elector_.leads();
+  loop::Tasks releasing(co_await asio::this_coro::executor);
+  if (!ended_) {
+    request_.reset();
+    feed(election::Stopping{});
+    releasing.spawn("release lease", perform_all());
+    const bool released = co_await releasing.join_until(deadline);
+    if (!released) log_warn("lease not released in time");
+  }
+  releasing.cancel();
+  co_await releasing.join();
+  if (led) telling_.spawn("leader event", record("stopped leading"));
+  const bool told = co_await telling_.join_until(deadline);
+  if (!told) telling_.cancel();
+  co_await telling_.join();
+}
+
+asio::awaitable<MonoTime> Leader::wait() {
+  for (;;) {
+    const MonoTime until = elector_.may_act_until();
+    if (clock_.mono() < until) co_return until;
+    co_await changed_.wait();
+  }
+}
+
+Status Leader::health() const { return elector_.health(clock_.mono(), watchdog_tolerance); }
+
+asio::awaitable<void> Leader::run() {
+  feed(election::Started{});
+  while (!ended_) {
+    co_await perform_all();
+    if (ended_) co_return;
+    if (std::exchange(nudged_, false)) {
+      feed(election::Nudged{});
+    } else {
+      (void)co_await changed_.wait_until(elector_.deadline());
+      if (!nudged_) feed(election::TimePassed{});
+    }
+  }
+}
+
+asio::awaitable<void> Leader::perform_all() {
+  while (request_) {
+    election::Action request = *std::exchange(request_, std::nullopt);
+    election::Input answer = co_await ask(std::move(request));
+    feed(std::move(answer));
+  }
+}
+
+asio::awaitable<election::Input> Leader::ask(election::Action request) {
+  ApiRequest made{.target = folder_ + "/" + percent_encode(settings_.resource_name)};
+  MonoTime deadline = MonoTime::min();
+  if (const auto* read = std::get_if<election::Read>(&request)) {
+    deadline = read->deadline;
+  } else if (const auto* create = std::get_if<election::Create>(&request)) {
+    deadline = create->deadline;
+    made.method = http::Method::post;
+    made.target = folder_;
+    made.body = sync::encode_bytes(create->lease);
+  } else {
+    const auto& update = std::get<election::Update>(request);
+    deadline = update.deadline;
+    made.method = http::Method::put;
+    made.body = sync::encode_bytes(update.lease);
+  }
+  const bool is_read = made.method == http::Method::get;
+  const auto answer = co_await client_.call(std::move(made), deadline);
+  election::Input input = election::Missing{};
+  if (!answer) {
+    const bool missing = is_read && answer.error().code == Errc::not_found;
+    if (!missing) input = election::Failed{answer.error()};
+    co_return input;
+  }
+  auto lease = sync::decode_bytes<sync::Lease>(*answer);
+  if (!lease) {
+    input = election::Failed{lease.error()};
+  } else {
+    lease_ = lease->metadata;
+    if (is_read) {
+      input = election::Found{*std::move(lease)};
+    } else {
+      input = election::Written{*std::move(lease)};
+    }
+  }
+  co_return input;
+}
+
+asio::awaitable<void> Leader::record(std::string what) {
+  ApiRequest request = event_request(lease_, identity_ + " " + what, clock_.wall());
+  const auto answer = co_await client_.call(std::move(request), clock_.mono() + event_limit);
+  if (!answer) log_debug("event not recorded", {{"error", answer.error()}});
+}
+
+void Leader::feed(election::Input input) {
+  for (auto& action : elector_.step(clock_.mono(), clock_.wall(), std::move(input))) {
+    take(std::move(action));
+  }
+  changed_.notify_all();
+}
+
+void Leader::take(election::Action action) {
+  if (std::holds_alternative<election::BecameLeader>(action)) {
+    log_info("became leader", {{"identity", identity_}});
+    watching_.cancel();
+    telling_.spawn("leader event", record("became leader"));
+    hooks_.lead();
+  } else if (const auto* saw = std::get_if<election::SawLeader>(&action)) {
+    log_info("leader seen", {{"identity", saw->identity}});
+  } else if (const auto* lost = std::get_if<election::LostLeadership>(&action)) {
+    ended_ = true;
+    log_error("leadership lost", {{"why", lost->why}});
+    telling_.spawn("leader event", record("stopped leading"));
+    hooks_.lose(lost->why);
+  } else if (const auto* warn = std::get_if<election::Warn>(&action)) {
+    log_warn("leader election", {{"what", warn->what}});
+  } else if (std::holds_alternative<election::Stopped>(action)) {
+    ended_ = true;
+  } else {
+    request_ = std::move(action);
+  }
+}
+
+asio::awaitable<void> Leader::watch() {
+  ListWatchTarget target{.path = folder_,
+                         .field_selector = "metadata.name=" + settings_.resource_name};
+  co_await run_list_watch(std::move(target), *this, *this, clock_, random_);
+}
+
+asio::awaitable<Result<http::Response>> Leader::send(ApiRequest request, bool streamed) {
+  co_return co_await client_.send(std::move(request), streamed, clock_.mono() + watch_limit);
+}
+
+void Leader::replace(std::vector<std::string> items, const std::string& /*version*/,
+                     const sync::ListHead& /*head*/) {
+  for (const std::string& item : items) look(item);
+}
+
+void Leader::apply(const sync::WatchEvent& event) {
+  if (event.type != sync::WatchEvent::Type::deleted) look(event.object);
+}
+
+// Only whether it is worth a try: what counts is read then.
+void Leader::look(const std::string& lease) {
+  const auto seen = sync::decode_bytes<sync::Lease>(lease);
+  if (!seen || !seen->spec.holder_identity.empty()) return;
+  nudged_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace holdfast::agent

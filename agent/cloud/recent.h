@@ -1,0 +1,52 @@
+// A map by text that keeps only what was used most recently.
+
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace holdfast::agent {
+
+template <class Value>
+class Recent {
+ public:
+  explicit Recent(std::size_t most) : most_(most) {}
+
+  // The value at `key`, made by default when there is none; it is the most recent one now. Borrowed
+  // until the next call.
+  [[nodiscard]] Value& at(const std::string& key) {
+    const auto found = by_key_.find(key);
+    if (found != by_key_.end()) {
+      entries_.splice(entries_.begin(), entries_, found->second);
+      return entries_.front().second;
+    }
+    entries_.emplace_front(key, Value());
+    by_key_.emplace(key, entries_.begin());
+    if (entries_.size() > most_) {
+      by_key_.erase(entries_.back().first);
+      entries_.pop_back();
+    }
+    return entries_.front().second;
+  }
+
+  void erase(const std::string& key) {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return;
+    entries_.erase(found->second);
+    by_key_.erase(found);
+  }
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  using Entries = std::list<std::pair<std::string, Value>>;
+
+  std::size_t most_;
+  Entries entries_;  // most recent first
+  std::unordered_map<std::string, typename Entries::iterator> by_key_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,65 @@
+#include "test/support/virtual_time.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+
+#include "platform/check.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::test {
+namespace {
+
+constexpr Duration step_length = std::chrono::milliseconds(20);
+
+}  // namespace
+
+VirtualTime::VirtualTime() { loop::BootClock::follow(&clock_); }
+
+VirtualTime::~VirtualTime() {
+  settle();
+  loop::BootClock::follow(nullptr);
+}
+
+void VirtualTime::settle() {
+  // A socket may become ready by what another handler did just now: quiet means twice nothing.
+  for (int quiet = 0; quiet < 2;) {
+    context_.restart();
+    quiet = context_.poll() == 0 ? quiet + 1 : 0;
+  }
+}
+
+void VirtualTime::step() {
+  clock_.advance(step_length);
+  // The loop looks at its timers when an earlier one than all others comes.
+  loop::Timer nudge(context_, MonoTime{});
+  nudge.async_wait([](const boost::system::error_code&) {});
+  settle();
+}
+
+void VirtualTime::run(Duration duration) {
+  settle();
+  const MonoTime end = clock_.mono() + duration;
+  while (clock_.mono() < end) step();
+}
+
+bool VirtualTime::run_until(Duration limit, const std::function<bool()>& done) {
+  settle();
+  const MonoTime end = clock_.mono() + limit;
+  while (!done()) {
+    if (clock_.mono() >= end) return false;
+    step();
+  }
+  return true;
+}
+
+void VirtualTime::complete(asio::awaitable<void> task) {
+  bool ended = false;
+  asio::co_spawn(context_, std::move(task), [&ended](const std::exception_ptr& error) {
+    ended = true;
+    if (error) std::rethrow_exception(error);
+  });
+  const bool in_time = run_until(std::chrono::minutes(10), [&ended] { return ended; });
+  CHECK(in_time);
+}
+
+}  // namespace holdfast::test

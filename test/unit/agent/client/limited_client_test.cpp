@@ -1,0 +1,198 @@
+// The client's manners, against a server on loopback in virtual time.
+
+#include "agent/client/limited_client.h"
+
+#include "platform/http/server.h"
+#include "platform/loop/tasks.h"
+#include "platform/net/transport.h"
+#include "test/support/virtual_time.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RequestBucket, GivesABurstAndThenARate) {
+  RequestBucket bucket(20, 30);
+  const MonoTime start{1h};
+  EXPECT_EQ(bucket.saturation(start), 0);
+  for (int index = 0; index < 30; ++index) EXPECT_EQ(bucket.take(start), start);
+  EXPECT_EQ(bucket.saturation(start), 1);
+  EXPECT_EQ(bucket.take(start), start + 50ms);
+  EXPECT_EQ(bucket.take(start), start + 100ms);
+  EXPECT_EQ(bucket.take(start + 60ms), start + 150ms) << "in the order of asking";
+  EXPECT_EQ(bucket.take(start + 1h), start + 1h);
+  for (int index = 0; index < 29; ++index) EXPECT_EQ(bucket.take(start + 1h), start + 1h);
+  EXPECT_EQ(bucket.take(start + 1h), start + 1h + 50ms) << "no more than a burst is saved up";
+}
+
+TEST(RequestBucket, APauseHoldsEverybody) {
+  RequestBucket bucket(20, 30);
+  const MonoTime start{1h};
+  bucket.hold(start + 5s);
+  bucket.hold(start + 3s);
+  EXPECT_EQ(bucket.take(start), start + 5s);
+  EXPECT_EQ(bucket.take(start + 6s), start + 6s);
+}
+
+TEST(RetryPolicy, ObeysRetryAfterWithinBounds) {
+  const RetryPolicy policy;
+  const struct {
+    int status;
+    const char* header;
+    std::optional<Duration> pause;
+  } rows[] = {{429, "5", 5s},    {429, "0", 1s},  {429, "100000", 60s}, {429, "", std::nullopt},
+              {429, "soon", {}}, {503, "2", 2s},  {503, "", {}},        {500, "2", {}},
+              {200, "2", {}},    {429, "-1", {}}, {409, "1", {}}};
+  for (const auto& row : rows) {
+    http::Response response{.status = row.status};
+    if (*row.header != 0) response.headers.set("Retry-After", row.header);
+    EXPECT_EQ(pause_of(response, policy), row.pause) << row.status << " " << row.header;
+  }
+}
+
+TEST(RetryPolicy, ABudgetIsNotAboutUs) {
+  http::Response response{.status = 429};
+  response.headers.set("Retry-After", "10");
+  response.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","code":429,)"
+                  R"("reason":"TooManyRequests","details":{"causes":[)"
+                  R"({"reason":"DisruptionBudget","message":"m"}]}})";
+  EXPECT_EQ(pause_of(response, {}), std::nullopt);
+}
+
+// A server that notes when it was asked and answers from a list, then 200.
+class Rig : public WritePermit {
+ public:
+  Rig(asio::any_io_executor executor, const Clock& clock, RequestLimits limits)
+      : clock_(clock),
+        changed_(executor),
+        server_(executor, {}, [this](const http::Request& request) { return answer(request); }) {
+    auto listener = net::Listener::open(executor, {"127.0.0.1", 0}, nullptr).value();
+    ClusterAccess access;
+    access.server = {"127.0.0.1", listener->port()};
+    server_.listen(std::move(listener));
+    api_ = ApiClient::make(access, clock, "test").value();
+    client = std::make_unique<LimitedClient>(
+        *api_, limits, *this, clock,
+        [this](http::Method, int status) { statuses.push_back(status); });
+  }
+
+  asio::awaitable<MonoTime> wait() override {
+    while (clock_.mono() >= permitted_until) co_await changed_.wait();
+    co_return permitted_until;
+  }
+  void permit(MonoTime until) {
+    permitted_until = until;
+    changed_.notify_all();
+  }
+  asio::awaitable<void> call(Duration limit) {
+    const MonoTime deadline = clock_.mono() + limit;
+    ApiRequest request{.method = http::Method::put, .target = "/a", .body = "{}"};
+    auto answer = co_await client->call(std::move(request), deadline);
+    results.push_back(answer ? *answer : answer.error().what);
+    ended_at.push_back(clock_.mono());
+  }
+  asio::awaitable<void> stop() { co_await server_.stop(clock_.mono() + 1s); }
+
+  std::unique_ptr<LimitedClient> client;
+  MonoTime permitted_until = MonoTime::max();
+  std::vector<http::Response> answers;
+  bool silent = false;
+  std::vector<MonoTime> asked_at;
+  std::vector<int> statuses;
+  std::vector<std::string> results;
+  std::vector<MonoTime> ended_at;
+
+ private:
+  asio::awaitable<http::Response> answer(const http::Request& /*request*/) {
+    asked_at.push_back(clock_.mono());
+    while (silent) co_await changed_.wait();
+    http::Response response{.status = 200, .body = "fine"};
+    if (asked_at.size() <= answers.size()) response = answers[asked_at.size() - 1];
+    co_return response;
+  }
+
+  const Clock& clock_;
+  loop::Event changed_;
+  http::Server server_;
+  std::unique_ptr<ApiClient> api_;
+};
+
+class Limited : public testing::Test {
+ protected:
+  explicit Limited(RequestLimits limits = {})
+      : rig(time.executor(), time.clock(), limits), tasks(time.executor()) {}
+  ~Limited() override {
+    rig.silent = false;
+    tasks.cancel();
+    time.complete(rig.stop());
+    time.complete(tasks.join());
+  }
+
+  void call(Duration limit = 10s) { tasks.spawn("call", rig.call(limit)); }
+
+  test::VirtualTime time;
+  Rig rig;
+  loop::Tasks tasks;
+  const MonoTime start = time.clock().mono();
+};
+
+class Slow : public Limited {
+ protected:
+  Slow() : Limited({.qps = 2, .burst = 1}) {}
+};
+
+TEST_F(Slow, RequestsKeepTheRate) {
+  for (int index = 0; index < 4; ++index) call(1s);
+  EXPECT_TRUE(time.run_until(10s, [this] { return rig.results.size() == 4; }));
+  for (std::size_t index = 0; index < 4; ++index) {
+    EXPECT_EQ(rig.results[index], "fine") << "the wait for the turn is not the server's";
+    EXPECT_GE(rig.asked_at[index], start + 500ms * static_cast<int>(index));
+  }
+  EXPECT_LE(rig.asked_at[3], start + 1600ms);
+}
+
+TEST_F(Limited, APauseIsObeyedByAll) {
+  http::Response busy{.status = 429, .body = "busy"};
+  busy.headers.set("Retry-After", "7");
+  rig.answers = {busy};
+  call();
+  EXPECT_TRUE(time.run_until(1s, [this] { return rig.statuses.size() == 1; }));
+  call();
+  EXPECT_TRUE(time.run_until(20s, [this] { return rig.results.size() == 2; }));
+  EXPECT_EQ(rig.statuses, (std::vector<int>{429, 200, 200}));
+  EXPECT_GE(rig.asked_at[1], start + 7s);
+  EXPECT_GE(rig.asked_at[2], start + 7s);
+}
+
+TEST_F(Limited, ItDoesNotTryForEver) {
+  http::Response busy{.status = 429, .body = "busy"};
+  busy.headers.set("Retry-After", "1");
+  rig.answers.assign(100, busy);
+  call();
+  EXPECT_TRUE(time.run_until(1min, [this] { return rig.results.size() == 1; }));
+  EXPECT_EQ(rig.asked_at.size(), 11u);
+  EXPECT_NE(rig.results[0].find("PUT /a"), std::string::npos) << rig.results[0];
+}
+
+TEST_F(Limited, WithoutAPermitNothingIsSent) {
+  rig.permit(start);
+  call();
+  time.run(1min);
+  EXPECT_TRUE(rig.asked_at.empty());
+  rig.permit(time.clock().mono() + 10s);
+  EXPECT_TRUE(time.run_until(1s, [this] { return rig.results.size() == 1; }));
+  EXPECT_EQ(rig.results[0], "fine");
+}
+
+TEST_F(Limited, WhatIsUnderWayEndsWithThePermit) {
+  rig.silent = true;
+  rig.permit(start + 3s);
+  call(10s);
+  EXPECT_TRUE(time.run_until(20s, [this] { return rig.results.size() == 1; }));
+  EXPECT_NEAR(std::chrono::duration<double>(rig.ended_at[0] - start).count(), 3, 0.1);
+  EXPECT_EQ(rig.statuses, std::vector<int>{0});
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,122 @@
+// The text of /metrics: fed by a scenario, compared as a scraper sees it.
+
+#include "agent/cloud/cloud_metrics.h"
+
+#include "platform/text.h"
+#include "test/unit/agent/cloud/cluster.h"
+
+namespace holdfast::agent {
+namespace {
+
+class MetricsText : public testing::Test {
+ protected:
+  void scrape() {
+    const http::Request request{.target = "/metrics"};
+    text = (*replica)->endpoints().answer(request).body;
+  }
+  // All of one family, comments first.
+  [[nodiscard]] std::string family(const std::string& name) const {
+    std::string found;
+    for (const std::string_view line : split(text, '\n')) {
+      const bool comment =
+          line.starts_with("# HELP " + name + " ") || line.starts_with("# TYPE " + name + " ");
+      const bool sample = line.starts_with(name + "{") || line.starts_with(name + " ");
+      if (comment || sample) found += std::string(line) + "\n";
+    }
+    return found;
+  }
+  [[nodiscard]] bool has(const std::string& line) const {
+    return text.find("\n" + line + "\n") != std::string::npos;
+  }
+
+  Cluster cluster;
+  std::unique_ptr<Replica> replica;
+  std::string text;
+};
+
+TEST_F(MetricsText, TellsOfZonesEvictionsAndRequests) {
+  for (const char* name : {"a", "b", "c", "d"}) cluster.add_node(name);
+  cluster.ask(http::Method::patch, "/api/v1/nodes/d",
+              R"({"metadata":{"labels":{"node.kubernetes.io/exclude-disruption":""}}})",
+              "application/merge-patch+json");
+  cluster.add_pod("p", "a");
+  cluster.add_pod("q", "a");
+  replica = cluster.replica();
+  cluster.time.run(30s);
+  cluster.silence("a");
+  cluster.time.run(2min);
+  scrape();
+  EXPECT_EQ(family("node_collector_zone_size"),
+            "# HELP node_collector_zone_size Gauge measuring number of registered Nodes per "
+            "zones.\n# TYPE node_collector_zone_size gauge\n"
+            "node_collector_zone_size{zone=\"\"} 3\n");
+  EXPECT_TRUE(has("node_collector_unhealthy_nodes_in_zone{zone=\"\"} 1")) << text;
+  EXPECT_NE(family("node_collector_zone_health").find("{zone=\"\"} 66.6"), std::string::npos);
+  EXPECT_EQ(family("node_collector_evictions_total"),
+            "# HELP node_collector_evictions_total Number of Node evictions that happened since "
+            "current instance of NodeController started.\n"
+            "# TYPE node_collector_evictions_total counter\n"
+            "node_collector_evictions_total{zone=\"\"} 1\n");
+  EXPECT_TRUE(has("# TYPE node_collector_evictions_number counter"));
+  EXPECT_TRUE(has("node_collector_evictions_number{zone=\"\"} 1"));
+  EXPECT_TRUE(has("# TYPE node_collector_update_node_health_duration_seconds histogram"));
+  EXPECT_TRUE(has("node_collector_update_node_health_duration_seconds_count 1"));
+  EXPECT_TRUE(has("node_collector_update_node_health_duration_seconds_bucket{le=\"0.001\"} 1"));
+  EXPECT_TRUE(has("# TYPE node_collector_update_all_nodes_health_duration_seconds histogram"));
+  EXPECT_TRUE(
+      text.find("node_collector_update_all_nodes_health_duration_seconds_bucket{le=\"163.84\"}") !=
+      std::string::npos);
+  EXPECT_EQ(family("taint_eviction_controller_pod_deletions_total"),
+            "# HELP taint_eviction_controller_pod_deletions_total Total number of Pods deleted by "
+            "TaintEvictionController since its start.\n"
+            "# TYPE taint_eviction_controller_pod_deletions_total counter\n"
+            "taint_eviction_controller_pod_deletions_total 2\n");
+  EXPECT_TRUE(has("# TYPE taint_eviction_controller_pod_deletion_duration_seconds histogram"));
+  EXPECT_TRUE(has("taint_eviction_controller_pod_deletion_duration_seconds_count 2"));
+  EXPECT_TRUE(has("taint_eviction_controller_pod_deletion_duration_seconds_bucket{le=\"240\"} 2"));
+  EXPECT_NE(text.find("rest_client_requests_total{code=\"200\",host=\"127.0.0.1:"),
+            std::string::npos);
+  EXPECT_NE(text.find("method=\"DELETE\"} 2\n"), std::string::npos);
+  EXPECT_TRUE(has("holdfast_build_info{version=\"0.1.0\"} 1"));
+  EXPECT_TRUE(has("holdfast_cloud_started 1"));
+  EXPECT_TRUE(has("holdfast_cloud_deaf 0"));
+  EXPECT_TRUE(has("holdfast_cloud_writes_waiting 0"));
+  EXPECT_TRUE(has("node_lifecycle_controller_rate_limiter_use 0"));
+  EXPECT_EQ(family("leader_election_master_status"), "") << "no election";
+}
+
+TEST_F(MetricsText, AZoneThatIsGoneIsEmptyAndHealthy) {
+  cluster.add_node("a");
+  cluster.add_node("b");
+  cluster.ask(http::Method::patch, "/api/v1/nodes/b",
+              R"({"metadata":{"labels":{"topology.kubernetes.io/zone":"z"}}})",
+              "application/merge-patch+json");
+  replica = cluster.replica();
+  cluster.time.run(30s);
+  scrape();
+  const std::string zone("{zone=\":\0:z\"}", 13);
+  EXPECT_TRUE(has("node_collector_zone_size" + zone + " 1")) << "with upstream's NUL";
+  EXPECT_TRUE(has("node_collector_evictions_total" + zone + " 0"));
+  cluster.remove_node("b");
+  cluster.time.run(30s);
+  scrape();
+  EXPECT_TRUE(has("node_collector_zone_size" + zone + " 0"));
+  EXPECT_TRUE(has("node_collector_zone_health" + zone + " 100"));
+  EXPECT_TRUE(has("node_collector_unhealthy_nodes_in_zone" + zone + " 0"));
+}
+
+TEST_F(MetricsText, TheLeaderSaysSo) {
+  CloudSettings settings = cluster.settings(cluster.door);
+  settings.leader.elect = true;
+  settings.leader.resource_name = "mine";
+  replica = std::make_unique<Replica>(cluster.time, settings);
+  scrape();
+  EXPECT_TRUE(has("leader_election_master_status{name=\"mine\"} 0"));
+  cluster.time.run(1s);
+  scrape();
+  EXPECT_TRUE(has("# TYPE leader_election_master_status gauge"));
+  EXPECT_TRUE(has("leader_election_master_status{name=\"mine\"} 1"));
+}
+
+}  // namespace
+}  // namespace holdfast::agent

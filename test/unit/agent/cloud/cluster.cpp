@@ -1,0 +1,243 @@
+#include "test/unit/agent/cloud/cluster.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "sync/api/codec.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+const std::string pods = "/api/v1/namespaces/default/pods";
+const std::string strategic = "application/strategic-merge-patch+json";
+const std::string merge = "application/merge-patch+json";
+
+std::string ready_status(const std::string& time) {
+  return R"({"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady",)"
+         R"("lastHeartbeatTime":")" +
+         time + R"(","lastTransitionTime":")" + time + R"("}]})";
+}
+
+std::string tolerates(const char* key, std::int64_t seconds) {
+  return std::string(R"({"key":"node.kubernetes.io/)") + key +
+         R"(","operator":"Exists","effect":"NoExecute","tolerationSeconds":)" +
+         std::to_string(seconds) + "}";
+}
+
+void replace_all(std::string& text, const std::pair<std::string, std::string>& spoil) {
+  if (spoil.first.empty()) return;
+  for (auto at = text.find(spoil.first); at != std::string::npos; at = text.find(spoil.first, at)) {
+    text.replace(at, spoil.first.size(), spoil.second);
+    at += spoil.second.size();
+  }
+}
+
+}  // namespace
+
+// A watch through a door.
+class Door::Stream final : public http::BodyStream {
+ public:
+  Stream(Door& door, std::shared_ptr<http::BodyStream> inner)
+      : door_(door), inner_(std::move(inner)) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    auto piece = co_await inner_->next();
+    while (!cancelled_ && (door_.state_ == State::mute || door_.state_ == State::hole)) {
+      co_await door_.changed_.wait();
+    }
+    if (piece) replace_all(*piece, door_.spoil);
+    co_return piece;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    inner_->cancel();
+    door_.changed_.notify_all();
+  }
+
+ private:
+  Door& door_;
+  std::shared_ptr<http::BodyStream> inner_;
+  bool cancelled_ = false;
+};
+
+Door::Door(asio::any_io_executor executor, lab::ApiServer& api)
+    : executor_(executor), api_(api), changed_(executor) {
+  listen();
+}
+
+void Door::listen() {
+  server_ = std::make_unique<http::Server>(
+      executor_, http::ServerLimits{},
+      [this](const http::Request& request) { return answer(request); }, lab::status_problem);
+  auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr).value();
+  port_ = listener->port();
+  server_->listen(std::move(listener));
+}
+
+void Door::set(test::VirtualTime& time, State state) {
+  state_ = state;
+  changed_.notify_all();
+  if (state == State::shut && server_) {
+    time.complete(server_->stop(time.clock().mono()));
+    server_.reset();
+  } else if (state == State::open && !server_) {
+    listen();
+  }
+}
+
+asio::awaitable<http::Response> Door::answer(const http::Request& request) {
+  const bool watch = request.target.find("watch=true") != std::string::npos;
+  asked.push_back(std::string(http::to_string(request.method)) + " " + std::string(request.path()) +
+                  (watch ? " (watch)" : ""));
+  while (state_ == State::hole) co_await changed_.wait();
+  http::Response response = co_await api_.handler()(request);
+  replace_all(response.body, spoil);
+  if (response.stream) response.stream = std::make_shared<Stream>(*this, response.stream);
+  co_return response;
+}
+
+Replica::Replica(test::VirtualTime& time, const CloudSettings& settings)
+    : time_(time), daemon_(Daemon::make(time.executor(), settings, time.clock(), [this] {
+                             gave_up = true;
+                           }).value()) {
+  EXPECT_TRUE(daemon_->start());
+}
+
+Replica::~Replica() { stop(); }
+
+void Replica::stop() {
+  if (std::exchange(stopped_, true)) return;
+  time_.complete(daemon_->stop(time_.clock().mono() + 5s));
+}
+
+Cluster::Cluster()
+    : api_(lab::ApiServer::open(time.executor(), time.clock(), Random(1),
+                                {.data = scratch_.path() / "data", .controllers = false})
+               .value()),
+      door(time.executor(), *api_),
+      other_door(time.executor(), *api_),
+      tasks_(time.executor()) {
+  tasks_.spawn("api", api_->run());
+  tasks_.spawn("beat", beat());
+}
+
+Cluster::~Cluster() {
+  door.set(time, Door::State::shut);
+  other_door.set(time, Door::State::shut);
+  tasks_.cancel();
+  time.complete(tasks_.join());
+  api_->stop();
+}
+
+CloudSettings Cluster::settings(const Door& at) const {
+  const auto file = scratch_.path() / ("kubeconfig-" + std::to_string(at.port()));
+  std::ofstream(file) << "current-context: c\n"
+                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:" << at.port()
+                      << "\"}}]\nusers: [{name: u, user: {}}]\n";
+  CloudSettings settings;
+  settings.kubeconfig = file.string();
+  settings.leader.elect = false;
+  settings.endpoints.secure_port = 0;
+  return settings;
+}
+
+asio::awaitable<void> Cluster::send(http::Request request, std::string& body) {
+  const http::Response response = co_await api_->handler()(request);
+  EXPECT_LT(response.status, 300) << request.target << " " << response.body;
+  body = response.body;
+}
+
+std::string Cluster::ask(http::Method method, std::string target, std::string body,
+                         std::string type) {
+  http::Request request{.method = method, .target = std::move(target), .body = std::move(body)};
+  request.headers.set("Content-Type", std::move(type));
+  std::string answer;
+  time.complete(send(std::move(request), answer));
+  return answer;
+}
+
+void Cluster::add_node(const std::string& name) {
+  const std::string now = format_rfc3339(nodes_clock());
+  ask(http::Method::post, "/api/v1/nodes",
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"("},"status":)" +
+          ready_status(now) + "}");
+  ask(http::Method::post, leases,
+      R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":")" + name +
+          R"("},"spec":{"holderIdentity":")" + name + R"("}})");
+  living_.insert(name);
+}
+
+void Cluster::remove_node(const std::string& name) {
+  living_.erase(name);
+  ask(http::Method::remove, "/api/v1/nodes/" + name);
+  ask(http::Method::remove, leases + "/" + name);
+}
+
+void Cluster::add_pod(const std::string& name, const std::string& node, std::int64_t seconds) {
+  ask(http::Method::post, pods,
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
+          R"("},"spec":{"nodeName":")" + node +
+          R"(","containers":[{"name":"c","image":"i"}],"tolerations":[)" +
+          tolerates("unreachable", seconds) + "," + tolerates("not-ready", seconds) + "]}}");
+  ask(http::Method::patch, pods + "/" + name + "/status",
+      R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})", strategic);
+}
+
+void Cluster::annotate(const std::string& node, const std::string& key, const std::string& value) {
+  ask(http::Method::patch, "/api/v1/nodes/" + node,
+      R"({"metadata":{"annotations":{")" + key + R"(":")" + value + R"("}}})", merge);
+}
+
+void Cluster::revive(const std::string& node) {
+  living_.insert(node);
+  ask(http::Method::patch, "/api/v1/nodes/" + node + "/status",
+      R"({"status":)" + ready_status(format_rfc3339(nodes_clock())) + "}", strategic);
+}
+
+sync::Node Cluster::node(const std::string& name) {
+  const std::string body = ask(http::Method::get, "/api/v1/nodes/" + name);
+  return sync::decode_bytes<sync::Node>(body).value_or(sync::Node{});
+}
+
+std::string Cluster::ready(const std::string& name) {
+  const sync::Node found = node(name);
+  const auto* condition = found.status.condition("Ready");
+  return condition == nullptr ? "" : condition->status;
+}
+
+std::string Cluster::taints(const std::string& name) {
+  std::string text;
+  for (const auto& taint : node(name).spec.taints) text += taint.key + ":" + taint.effect + " ";
+  return text;
+}
+
+bool Cluster::is_terminating(const std::string& pod) {
+  const std::string body = ask(http::Method::get, pods + "/" + pod);
+  const auto found = sync::decode_bytes<sync::Pod>(body);
+  return found && found->metadata.deletion_timestamp.has_value();
+}
+
+std::size_t Cluster::count(const Door& door, const std::string& start) {
+  return static_cast<std::size_t>(
+      std::count_if(door.asked.begin(), door.asked.end(),
+                    [&start](const auto& line) { return line.starts_with(start); }));
+}
+
+asio::awaitable<void> Cluster::beat() {
+  while (true) {
+    const std::set<std::string> names = renewing ? living_ : std::set<std::string>{};
+    for (const std::string& name : names) {
+      http::Request request{.method = http::Method::patch, .target = leases + "/" + name};
+      request.body = R"({"spec":{"renewTime":")" +
+                     format_rfc3339(nodes_clock(), TimeDigits::micros) + R"("}})";
+      request.headers.set("Content-Type", merge);
+      std::string ignored;
+      co_await send(std::move(request), ignored);
+    }
+    co_await loop::sleep_until(time.clock().mono() + 10s);
+  }
+}
+
+}  // namespace holdfast::agent

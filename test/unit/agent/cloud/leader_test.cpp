@@ -1,0 +1,177 @@
+// Two replicas of holdfast-cloud: one acts, the other keeps up and takes over.
+
+#include "agent/cloud/leader.h"
+
+#include "test/unit/agent/cloud/cluster.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string lease_path =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/holdfast-cloud";
+const std::string pods = "/api/v1/namespaces/default/pods";
+
+class Leadership : public testing::Test {
+ protected:
+  Leadership() {
+    for (const char* name : {"a", "b", "c", "d", "e"}) cluster.add_node(name);
+  }
+
+  std::unique_ptr<Replica> start(Door& door, double qps = 1000) {
+    CloudSettings settings = cluster.settings(door);
+    settings.leader.elect = true;
+    settings.requests.qps = qps;
+    if (qps < 1000) settings.requests.burst = 1;
+    return std::make_unique<Replica>(cluster.time, settings);
+  }
+  void start_both(double qps = 1000) {
+    first = start(cluster.door, qps);
+    cluster.time.run(1s);
+    second = start(cluster.other_door, qps);
+    cluster.time.run(30s);
+    EXPECT_TRUE((*first)->leads());
+    EXPECT_FALSE((*second)->leads());
+  }
+
+  // Writes to anything but the lease of the election and its events.
+  static std::size_t writes(const Door& door) {
+    std::size_t found = 0;
+    for (const std::string& line : door.asked) {
+      const bool reads = line.starts_with("GET");
+      const bool own = line.find("/namespaces/kube-system/") != std::string::npos;
+      if (!reads && !own) ++found;
+    }
+    return found;
+  }
+  [[nodiscard]] auto deletions(const std::string& pod) const {
+    const std::string line = "DELETE " + pods + "/" + pod;
+    return std::count(cluster.door.asked.begin(), cluster.door.asked.end(), line) +
+           std::count(cluster.other_door.asked.begin(), cluster.other_door.asked.end(), line);
+  }
+
+  // When the last of its taints was added: the NoExecute one.
+  WallTime tainted_at(const std::string& node) {
+    EXPECT_EQ(cluster.taints(node), lost_taints);
+    return cluster.node(node).spec.taints.back().time_added.value_or(WallTime::max());
+  }
+
+  sync::Lease lease() {
+    return sync::decode_bytes<sync::Lease>(cluster.ask(http::Method::get, lease_path)).value();
+  }
+
+  Cluster cluster;
+  std::unique_ptr<Replica> first;
+  std::unique_ptr<Replica> second;
+};
+
+TEST_F(Leadership, AFollowerKeepsUpAndWritesNothing) {
+  start_both();
+  EXPECT_TRUE((*first)->cloud().started());
+  EXPECT_TRUE((*second)->cloud().following());
+  cluster.add_pod("p", "a");
+  cluster.silence("a");
+  EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.is_terminating("p"); }));
+  cluster.time.run(1min);
+  EXPECT_EQ(writes(cluster.other_door), 0u);
+  EXPECT_EQ((*second)->cloud().rules().fleet().size(), 5u);
+  EXPECT_EQ((*second)->cloud().rules().pods().size(), 1u);
+  EXPECT_EQ(deletions("p"), 1);
+  const sync::Lease held = lease();
+  EXPECT_NE(held.spec.holder_identity.find('_'), std::string::npos);
+  EXPECT_EQ(held.spec.lease_duration_seconds, 15);
+  EXPECT_EQ(held.spec.lease_transitions, 0);
+  EXPECT_LE(cluster.time.clock().wall() - *held.spec.renew_time, 2100ms);
+}
+
+TEST_F(Leadership, AnOrderlyStopHandsOverWithinTwoSeconds) {
+  start_both();
+  const std::string old = lease().spec.holder_identity;
+  const MonoTime begin = cluster.time.clock().mono();
+  first->stop();
+  EXPECT_TRUE(cluster.time.run_until(10s, [this] { return (*second)->cloud().started(); }));
+  EXPECT_LE(cluster.time.clock().mono() - begin, 500ms);
+  EXPECT_TRUE((*first)->verdict());
+  EXPECT_NE(lease().spec.holder_identity, old);
+  EXPECT_EQ(lease().spec.lease_transitions, 1);
+  const std::string events =
+      cluster.ask(http::Method::get, "/api/v1/namespaces/kube-system/events");
+  EXPECT_NE(events.find(R"("message":")" + old + R"( became leader")"), std::string::npos);
+  EXPECT_NE(events.find(R"("message":")" + old + R"( stopped leading")"), std::string::npos);
+  EXPECT_NE(events.find(R"("reason":"LeaderElection")"), std::string::npos);
+}
+
+// With the last writes hanging it takes a little longer.
+TEST_F(Leadership, AStopDoesNotWaitForAnswersThatNeverCome) {
+  start_both();
+  cluster.add_pod("p", "a");
+  cluster.silence("a");
+  EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.ready("a") == "Unknown"; }));
+  cluster.door.set(cluster.time, Door::State::hole);
+  const MonoTime begin = cluster.time.clock().mono();
+  first->stop();
+  EXPECT_LE(cluster.time.clock().mono() - begin, 2s);
+}
+
+// As kill -9: nothing goes out any more, in the middle of a wave of evictions.
+TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
+  for (int index = 0; index < 40; ++index) {
+    cluster.add_pod("p" + std::to_string(index), index % 2 == 0 ? "a" : "b", 30);
+  }
+  start_both(4);
+  cluster.silence("a");
+  cluster.silence("b");
+  const auto some = [this] { return Cluster::count(cluster.door, "DELETE") >= 5; };
+  ASSERT_TRUE(cluster.time.run_until(10min, some));
+  cluster.door.set(cluster.time, Door::State::shut);
+  const WallTime tainted[] = {tainted_at("a"), tainted_at("b")};
+  const std::size_t before = Cluster::count(cluster.door, "DELETE");
+  EXPECT_LT(before, 20u);
+  const MonoTime killed = cluster.time.clock().mono();
+  EXPECT_TRUE(cluster.time.run_until(1min, [this] { return (*second)->cloud().started(); }));
+  EXPECT_LE(cluster.time.clock().mono() - killed, 20s);
+  const auto all = [this, before] {
+    return before + Cluster::count(cluster.other_door, "DELETE") >= 40;
+  };
+  EXPECT_TRUE(cluster.time.run_until(10min, all));
+  cluster.time.run(2min);
+  for (int index = 0; index < 40; ++index) {
+    const std::string name = "p" + std::to_string(index);
+    EXPECT_EQ(deletions(name), 1) << index;
+    const std::string body = cluster.ask(http::Method::get, pods + "/" + name);
+    const auto pod = sync::decode_bytes<sync::Pod>(body);
+    ASSERT_TRUE(pod && pod->metadata.deletion_timestamp);
+    const WallTime deleted = *pod->metadata.deletion_timestamp -
+                             std::chrono::seconds(*pod->metadata.deletion_grace_period_seconds);
+    EXPECT_GE(deleted, tainted[index % 2] + 30s) << index;
+  }
+}
+
+TEST_F(Leadership, ALeaderWhoIsCutOffEndsItself) {
+  start_both();
+  cluster.door.set(cluster.time, Door::State::hole);
+  EXPECT_TRUE(cluster.time.run_until(13s, [this] { return first->gave_up; }));
+  const Status verdict = (*first)->verdict();
+  ASSERT_FALSE(verdict);
+  EXPECT_TRUE(verdict.error().what.starts_with("leader election lost: not renewed within 10s"))
+      << verdict.error().what;
+  EXPECT_FALSE((*first)->leads());
+  cluster.door.set(cluster.time, Door::State::open);
+  const std::size_t before = writes(cluster.door);
+  cluster.silence("a");
+  EXPECT_TRUE(cluster.time.run_until(3min, [this] { return cluster.ready("a") == "Unknown"; }));
+  EXPECT_EQ(writes(cluster.door), before) << "it is over";
+  EXPECT_GT(writes(cluster.other_door), 0u);
+}
+
+TEST_F(Leadership, WhoseLeaseIsTakenEndsAtOnce) {
+  start_both();
+  cluster.ask(http::Method::patch, lease_path,
+              R"({"spec":{"holderIdentity":"somebody","leaseDurationSeconds":15}})",
+              "application/merge-patch+json");
+  EXPECT_TRUE(cluster.time.run_until(3s, [this] { return first->gave_up; }));
+  EXPECT_EQ((*first)->verdict().error().what,
+            "leader election lost: the lease is held by somebody");
+}
+
+}  // namespace
+}  // namespace holdfast::agent

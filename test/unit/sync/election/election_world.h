@@ -1,0 +1,89 @@
+// One Lease on a pretended API server and replicas that fight for it, in virtual time.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sync/election/elector.h"
+
+namespace holdfast::sync {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
+
+inline ElectionConfig config_of(std::string identity) {
+  return {.identity = std::move(identity), .name = "l", .namespace_name = "kube-system"};
+}
+
+// The server's side: optimistic concurrency, and failures on demand.
+class LeaseServer {
+ public:
+  [[nodiscard]] election::Input answer(const election::Action& request);
+
+  void put(Lease lease) {
+    lease.metadata.resource_version = std::to_string(++version_);
+    lease_ = std::move(lease);
+  }
+  void erase() { lease_.reset(); }
+  [[nodiscard]] const std::optional<Lease>& lease() const { return lease_; }
+  [[nodiscard]] std::string holder() const { return lease_ ? lease_->spec.holder_identity : "-"; }
+
+  bool down = false;          // nothing arrives
+  bool answers_lost = false;  // writes arrive, their answers do not
+  bool unreadable = false;    // the lease cannot be decoded
+  int writes = 0;
+
+ private:
+  std::optional<Lease> lease_;
+  int version_ = 0;
+};
+
+// One replica: its elector, whose requests are answered at once unless `hangs`.
+class Replica {
+ public:
+  Replica(const ElectionConfig& config, std::uint64_t seed)
+      : random_(seed), elector_(config, random_) {}
+
+  void feed(MonoTime now, WallTime wall, LeaseServer& server, election::Input input);
+  // Lets it do what is due.
+  void wake(MonoTime now, WallTime wall, LeaseServer& server);
+
+  [[nodiscard]] bool acts(MonoTime now) const { return now < elector_.may_act_until(); }
+  [[nodiscard]] const Elector& elector() const { return elector_; }
+
+  std::vector<std::string> said;  // "leads", "saw b", "lost: ...", "warn: ...", "stopped"
+  bool asleep = false;            // its clock runs, its program does not
+
+ private:
+  Random random_;
+  Elector elector_;
+};
+
+class World {
+ public:
+  explicit World(int count) {
+    for (int index = 0; index < count; ++index) {
+      const std::string name(1, static_cast<char>('a' + index));
+      replicas.push_back(
+          std::make_unique<Replica>(config_of(name), static_cast<std::uint64_t>(index + 1)));
+    }
+  }
+
+  void start();
+  // Runs in steps of 10 ms; two that act at once fail the test.
+  void run(Duration duration);
+  // Runs until one that is not `except` acts; how long that took, at most a minute.
+  [[nodiscard]] Duration run_until_led(const Replica* except = nullptr);
+  [[nodiscard]] Replica* leader();
+  void feed(Replica& replica, election::Input input) {
+    replica.feed(now, wall, server, std::move(input));
+  }
+
+  LeaseServer server;
+  std::vector<std::unique_ptr<Replica>> replicas;
+  MonoTime now{1h};
+  WallTime wall{std::chrono::seconds(1'420'113'600)};
+};
+
+}  // namespace holdfast::sync
