@@ -123,6 +123,11 @@ void WireCursor::take_error(const WireCursor& inner) {
   problem_at_ = inner.problem_at_;
 }
 
+void append_wire(std::string& out, int number, std::int64_t value) {
+  append_varint(out, static_cast<std::uint64_t>(number) << 3U);
+  append_varint(out, static_cast<std::uint64_t>(value));
+}
+
 void append_wire(std::string& out, int number, std::string_view bytes) {
   append_varint(out, (static_cast<std::uint64_t>(number) << 3U) |
                          static_cast<std::uint64_t>(WireCursor::Type::bytes));

@@ -70,6 +70,8 @@ class WireCursor {
   std::size_t problem_at_ = 0;
 };
 
+// Appends one field that is a number or a boolean.
+void append_wire(std::string& out, int number, std::int64_t value);
 // Appends one field of bytes, text or an embedded message.
 void append_wire(std::string& out, int number, std::string_view bytes);
 

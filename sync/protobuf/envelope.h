@@ -20,6 +20,11 @@ inline constexpr std::string_view protobuf_type = "application/vnd.kubernetes.pr
   return bytes.starts_with(protobuf_magic);
 }
 
+// Whether a Content-Type says so, of objects or of a watch stream.
+[[nodiscard]] inline bool is_protobuf_type(std::string_view content_type) {
+  return content_type.starts_with(protobuf_type);
+}
+
 // Borrowed from the bytes it was read from.
 struct Envelope {
   std::string_view api_version;

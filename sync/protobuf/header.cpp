@@ -78,4 +78,8 @@ Result<ObjectHeader> read_protobuf_header(std::string_view object) {
   return header;
 }
 
+Result<ObjectHeader> read_any_header(std::string_view object) {
+  return is_protobuf(object) ? read_protobuf_header(object) : read_header(object);
+}
+
 }  // namespace holdfast::sync

@@ -11,4 +11,7 @@ namespace holdfast::sync {
 // Errors: invalid (no envelope, broken, a field of the wrong type).
 [[nodiscard]] Result<ObjectHeader> read_protobuf_header(std::string_view object);
 
+// Of an object in either encoding: protobuf in its envelope, or JSON.
+[[nodiscard]] Result<ObjectHeader> read_any_header(std::string_view object);
+
 }  // namespace holdfast::sync

@@ -40,7 +40,34 @@ StatusDetails read_details(WireCursor& in) {
   return details;
 }
 
+std::string encode(const StatusDetails& details) {
+  std::string out;
+  append_wire(out, 1, details.name);
+  append_wire(out, 2, details.group);
+  append_wire(out, 3, details.kind);
+  for (const StatusCause& cause : details.causes) {
+    std::string inner;
+    append_wire(inner, 1, cause.reason);
+    append_wire(inner, 2, cause.message);
+    append_wire(inner, 3, cause.field);
+    append_wire(out, 4, inner);
+  }
+  append_wire(out, 5, details.retry_after_seconds);
+  append_wire(out, 6, details.uid);
+  return out;
+}
+
 }  // namespace
+
+std::string encode_protobuf_status(const ApiStatus& status) {
+  std::string out;
+  append_wire(out, 2, status.status);
+  append_wire(out, 3, status.message);
+  append_wire(out, 4, status.reason);
+  if (status.details) append_wire(out, 5, encode(*status.details));
+  append_wire(out, 6, status.code);
+  return enveloped("v1", "Status", out);
+}
 
 Result<ApiStatus> parse_protobuf_status(std::string_view body) {
   TRY(const Envelope envelope, open_envelope(body));

@@ -9,4 +9,7 @@ namespace holdfast::sync {
 // Errors: invalid (no envelope, broken, not a Status).
 [[nodiscard]] Result<ApiStatus> parse_protobuf_status(std::string_view body);
 
+// In its envelope.
+[[nodiscard]] std::string encode_protobuf_status(const ApiStatus& status);
+
 }  // namespace holdfast::sync

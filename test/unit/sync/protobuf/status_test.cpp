@@ -42,6 +42,7 @@ TEST(ProtobufStatus, EveryFieldArrives) {
                            .details = StatusDetails{"n", "g", "k", "u", {{"cr", "cm", "cf"}}, 9},
                            .code = 429};
   EXPECT_EQ(*parse_status(enveloped("v1", "Status", raw)), expected);
+  EXPECT_EQ(encode_protobuf_status(expected), enveloped("v1", "Status", raw));
 }
 
 TEST(ProtobufStatus, WhatIsNoneIsAnError) {
