@@ -14,7 +14,9 @@
 #include "agent/client/list_watch.h"
 #include "platform/log.h"
 #include "sync/api/codec.h"
-#include "sync/api/object_header.h"
+#include "sync/protobuf/decode.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 
@@ -80,8 +82,7 @@ class Feed final : public ListWatchSink {
 
   // An object that cannot be read is skipped: it stays what it was for us.
   Result<T> read(const std::string& bytes) {
-    constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-    auto object = sync::decode_bytes<T>(bytes, lean);
+    auto object = decode(bytes);
     if (!object) {
       ++malformed_;
       if (skipped_) skipped_();
@@ -92,9 +93,15 @@ class Feed final : public ListWatchSink {
     return object;
   }
 
+  static Result<T> decode(const std::string& bytes) {
+    constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+    if (sync::is_protobuf(bytes)) return sync::decode_protobuf<T>(bytes);
+    return sync::decode_bytes<T>(bytes, lean);
+  }
+
   // Once for each object, however often it comes; all without a name are one.
   void complain(const std::string& bytes, const Error& error) {
-    const auto header = sync::read_header(bytes);
+    const auto header = sync::read_any_header(bytes);
     const Name name = header ? Name{header->namespace_name, header->name} : Name{};
     if (complained_.size() >= complaints_max || !complained_.insert(name).second) return;
     log_warn(
@@ -104,7 +111,7 @@ class Feed final : public ListWatchSink {
 
   // What cannot be read may still have a name: then it is not gone.
   static void keep(const std::string& bytes, std::set<Name>& there) {
-    const auto header = sync::read_header(bytes);
+    const auto header = sync::read_any_header(bytes);
     if (header) there.emplace(header->namespace_name, header->name);
   }
 
