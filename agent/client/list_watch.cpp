@@ -8,6 +8,9 @@
 #include "platform/loop/timer.h"
 #include "platform/memory.h"
 #include "sync/api/list_bytes.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/list.h"
 
 namespace holdfast::agent {
 namespace {
@@ -17,6 +20,33 @@ using State = sync::Reflector::State;
 
 constexpr std::size_t large_list = 1UL << 20;  // bytes
 constexpr std::size_t large_piece = 4UL << 10;
+
+// As client-go asks.
+constexpr std::string_view list_types = "application/vnd.kubernetes.protobuf,application/json";
+constexpr std::string_view watch_types =
+    "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
+
+bool in_protobuf(const http::Response& response) {
+  return sync::is_protobuf_type(response.headers.get("Content-Type"));
+}
+
+// The watch events that arrive in pieces, in the encoding that the server chose.
+class EventReader {
+ public:
+  explicit EventReader(bool protobuf) : protobuf_(protobuf) {}
+
+  Result<std::vector<std::string>> feed(std::string_view piece) {
+    return protobuf_ ? frames_.feed(piece) : documents_.feed(piece);
+  }
+  [[nodiscard]] Result<sync::WatchEvent> decode(std::string_view event) const {
+    return protobuf_ ? sync::decode_protobuf_event(event) : sync::decode_event(event);
+  }
+
+ private:
+  bool protobuf_;
+  sync::ProtobufFrames frames_;
+  sync::FrameSplitter documents_;
+};
 
 sync::Failure failure_of(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
@@ -97,19 +127,20 @@ class Run {
     if (list.limit > 0) query.set("limit", std::to_string(list.limit));
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
     ApiRequest request{.target = target(std::move(query))};
+    if (target_.ask_protobuf) request.accept = list_types;
     const auto response = co_await source_.send(std::move(request), false);
     if (!response) {
       feed(reflect::ListFailed{sync::failure_of(response.error())});
     } else if (response->status != 200) {
       feed(reflect::ListFailed{failure_of(*response)});
     } else {
-      take_page(response->body);
+      take_page(response->body, in_protobuf(*response));
     }
   }
 
-  void take_page(const std::string& body) {
+  void take_page(const std::string& body, bool protobuf) {
     list_bytes_ += body.size();
-    auto list = sync::split_list(body);
+    auto list = protobuf ? sync::split_protobuf_list(body) : sync::split_list(body);
     if (!list) {
       feed(reflect::ListFailed{sync::failure_of(list.error())});
       return;
@@ -117,7 +148,11 @@ class Run {
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());
-    for (const std::string_view item : list->items) page.items.emplace_back(item);
+    const std::string_view kind = sync::item_kind(list->head.kind);
+    for (const std::string_view item : list->items) {
+      page.items.push_back(protobuf ? sync::enveloped(list->head.api_version, kind, item)
+                                    : std::string(item));
+    }
     head_ = std::move(list->head);
     feed(std::move(page));
   }
@@ -129,6 +164,7 @@ class Run {
     query.set("resourceVersion", watch.resource_version);
     query.set("timeoutSeconds", std::to_string(watch.timeout_seconds));
     ApiRequest request{.target = target(std::move(query))};
+    if (target_.ask_protobuf) request.accept = watch_types;
     auto response = co_await source_.send(std::move(request), true);
     if (!response) {
       feed(reflect::WatchFailed{sync::failure_of(response.error())});
@@ -136,7 +172,7 @@ class Run {
       feed(reflect::WatchFailed{failure_of(*response)});
     } else {
       stream_ = std::move(response->stream);
-      frames_ = sync::FrameSplitter();
+      events_ = EventReader(in_protobuf(*response));
       feed(reflect::WatchOpened{});
     }
   }
@@ -170,13 +206,13 @@ class Run {
   }
 
   void take_piece(const std::string& piece) {
-    const auto documents = frames_.feed(piece);
-    if (!documents) {
-      feed(reflect::WatchFailed{sync::failure_of(documents.error())});
+    const auto bytes = events_.feed(piece);
+    if (!bytes) {
+      feed(reflect::WatchFailed{sync::failure_of(bytes.error())});
       return;
     }
-    for (const std::string& document : *documents) {
-      auto event = sync::decode_event(document);
+    for (const std::string& each : *bytes) {
+      auto event = events_.decode(each);
       if (!event) {
         feed(reflect::WatchFailed{sync::failure_of(event.error())});
       } else {
@@ -195,7 +231,7 @@ class Run {
   sync::ListHead head_;
   std::size_t list_bytes_ = 0;
   std::shared_ptr<http::BodyStream> stream_;
-  sync::FrameSplitter frames_;
+  EventReader events_{false};
 };
 
 }  // namespace

@@ -27,10 +27,12 @@ class ListWatchSource {
 class ListWatchSink {
  public:
   virtual ~ListWatchSink() = default;
-  // These are all objects there are, as list items (without kind and apiVersion).
+  // These are all objects there are, as list items: JSON without kind and apiVersion, or protobuf
+  // in its envelope.
   virtual void replace(std::vector<std::string> items, const std::string& version,
                        const sync::ListHead& head) = 0;
-  // One object was added, modified or deleted; its bytes are those of a whole object.
+  // One object was added, modified or deleted; its bytes are those of a whole object, in either
+  // encoding.
   virtual void apply(const sync::WatchEvent& event) = 0;
   // Nothing happened up to this version.
   virtual void bookmark(const std::string& version) = 0;
@@ -40,7 +42,8 @@ struct ListWatchTarget {
   std::string path;  // "/api/v1/pods"
   std::string label_selector;
   std::string field_selector;
-  std::string resume_from;  // resourceVersion of what the sink has already; "": list first
+  std::string resume_from;    // resourceVersion of what the sink has already; "": list first
+  bool ask_protobuf = false;  // a server that has none answers in JSON
   // Once all that came is read, the watch is left alone for so long: what comes meanwhile is read
   // at once. Where many events come and none is urgent, this saves most of what they cost.
   Duration gather = {};

@@ -16,7 +16,9 @@
 #include "platform/log.h"
 #include "sync/api/codec.h"
 #include "sync/api/lease_renewal.h"
-#include "sync/api/object_header.h"
+#include "sync/protobuf/decode.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 
@@ -94,6 +96,7 @@ class Feed final : public ListWatchSink {
   }
 
   static Result<T> read_lean(const std::string& bytes) {
+    if (sync::is_protobuf(bytes)) return sync::decode_protobuf<T>(bytes);
     if constexpr (std::is_same_v<T, sync::Lease>) {
       return sync::read_renewal(bytes);
     } else {
@@ -104,7 +107,7 @@ class Feed final : public ListWatchSink {
 
   // Once for each object, however often it comes; all without a name are one.
   void complain(const std::string& bytes, const Error& error) {
-    const auto header = sync::read_header(bytes);
+    const auto header = sync::read_any_header(bytes);
     const Name name = header ? Name{header->namespace_name, header->name} : Name{};
     if (complained_.size() >= complaints_max || !complained_.insert(name).second) return;
     log_warn(
@@ -114,7 +117,7 @@ class Feed final : public ListWatchSink {
 
   // What cannot be read may still have a name: then it is not gone.
   static void keep(const std::string& bytes, std::set<Name>& there) {
-    const auto header = sync::read_header(bytes);
+    const auto header = sync::read_any_header(bytes);
     if (header) there.emplace(header->namespace_name, header->name);
   }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <map>
 
+#include "sync/protobuf/envelope.h"
+
 namespace holdfast::agent {
 
 namespace lifecycle = sync::lifecycle;
@@ -125,6 +127,14 @@ Status check_plan(const CloudPlan& plan) {
   return {};
 }
 
+Status check_content_type(const std::string& type) {
+  const std::string json = "application/json";
+  const std::string protobuf(sync::protobuf_type);
+  return require(
+      type == json || type == protobuf,
+      "--kube-api-content-type: \"" + type + "\" is neither " + protobuf + " nor " + json);
+}
+
 Status check_ranges(const CloudSettings& settings) {
   const auto positive = [](Duration value, const char* name) {
     return require(value > Duration::zero(), std::string(name) + " must be above zero");
@@ -133,6 +143,7 @@ Status check_ranges(const CloudSettings& settings) {
     return require(std::isfinite(value) && value >= 0, std::string(name) + " must not be negative");
   };
   const Status checks[] = {
+      check_content_type(settings.kube_api_content_type),
       check(settings.requests),
       check(settings.leader),
       check(settings.endpoints),
@@ -179,6 +190,9 @@ void add_options(config::Options& options, CloudSettings& settings) {
               "how to reach the API server, and as whom; empty: as a pod of its cluster");
   options.add("context", settings.context, "context of the kubeconfig; empty: its current one");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
+  options.add("kube-api-content-type", settings.kube_api_content_type,
+              "what lists and watches ask for: application/vnd.kubernetes.protobuf, which a server "
+              "without it answers in JSON, or application/json");
   add_options(options, settings.requests);
   add_options(options, settings.leader);
   add_options(options, settings.endpoints);

@@ -19,6 +19,7 @@ struct CloudSettings {
   std::string kubeconfig;
   std::string context;
   std::string log_level = "info";
+  std::string kube_api_content_type = "application/vnd.kubernetes.protobuf";
   RequestLimits requests;
   LeaderSettings leader;
   EndpointSettings endpoints;

@@ -8,14 +8,6 @@ bool Untouched::same(const Untouched& left, const Untouched& right) {
 
 namespace codec {
 
-std::string Path::text() const {
-  std::string before = parent != nullptr ? parent->text() : std::string();
-  if (!key.empty()) return before.append("[").append(key).append("]");
-  if (name.empty()) return before.append("[").append(std::to_string(index)).append("]");
-  if (!before.empty()) before += '.';
-  return before.append(name);
-}
-
 const json::value* Reader::take(std::string_view name) {
   const auto found = in_.find(name);
   if (found == in_.end()) return nullptr;

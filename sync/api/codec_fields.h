@@ -22,6 +22,7 @@
 #include "platform/text.h"
 #include "sync/api/boxed.h"
 #include "sync/api/codec.h"
+#include "sync/api/codec_path.h"
 
 namespace holdfast::sync::codec {
 
@@ -31,16 +32,6 @@ concept Is = std::same_as<std::remove_const_t<T>, U>;
 // Whether a field that is empty is written (as "", 0, false, [] or null) or left out.
 enum class Presence : std::uint8_t { if_set, always };
 using enum Presence;
-
-// Where we are in the document; lives on the stack, spelled out only for an error.
-struct Path {
-  const Path* parent = nullptr;
-  std::string_view name;  // of a field
-  std::string_view key;   // of a map's entry
-  std::size_t index = 0;  // of an array's element, when the two above are empty
-
-  [[nodiscard]] std::string text() const;
-};
 
 struct ReadContext {
   DecodeOptions options;

@@ -1,5 +1,7 @@
 #include "sync/api/quote.h"
 
+#include "sync/api/utf8.h"
+
 namespace holdfast::sync {
 namespace {
 
@@ -34,21 +36,6 @@ void append_hex(std::string& out, unsigned char byte) {
   out += "\\x";
   out += digits[byte >> 4U];
   out += digits[byte & 15U];
-}
-
-// How many bytes the well-formed UTF-8 sequence in front of `text` has; 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t length = first < 0x80                     ? 1
-                             : first >= 0xc2 && first < 0xe0  ? 2
-                             : first >= 0xe0 && first < 0xf0  ? 3
-                             : first >= 0xf0 && first <= 0xf4 ? 4
-                                                              : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80) return 0;
-  }
-  return length;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/api/json_scan.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::sync {
 namespace {
@@ -135,6 +137,7 @@ std::string ApiStatus::body() const {
 }
 
 Result<ApiStatus> parse_status(std::string_view body) {
+  if (is_protobuf(body)) return parse_protobuf_status(body);
   ApiStatus out{.status = {}, .message = {}, .reason = {}, .details = {}, .code = 0};
   std::string kind;
   JsonCursor in(body);

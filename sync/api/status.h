@@ -56,7 +56,7 @@ struct GroupResource {
   [[nodiscard]] std::string text() const;
 };
 
-// Errors: invalid (not JSON, or not a Status).
+// In JSON or in protobuf. Errors: invalid (broken, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
 
 // Whether this is the 429 of an eviction that a PodDisruptionBudget forbids for now, and not one of

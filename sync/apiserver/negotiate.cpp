@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "platform/text.h"
+#include "sync/protobuf/envelope.h"
 
 namespace holdfast::sync {
 namespace {
@@ -57,19 +58,29 @@ std::optional<Form> form_of(const Clause& clause) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<Form> negotiate(std::string_view accept) {
-  if (trim(accept).empty()) return Form::object;
+// Best first.
+std::vector<Clause> clauses_of(std::string_view accept) {
   std::vector<Clause> clauses;
   for (const std::string_view part : split(accept, ',')) clauses.push_back(parse_clause(part));
   std::stable_sort(clauses.begin(), clauses.end(), [](const Clause& left, const Clause& right) {
     return left.quality > right.quality;
   });
-  for (const Clause& clause : clauses) {
+  return clauses;
+}
+
+}  // namespace
+
+std::optional<Form> negotiate(std::string_view accept) {
+  if (trim(accept).empty()) return Form::object;
+  for (const Clause& clause : clauses_of(accept)) {
     if (const auto form = form_of(clause)) return form;
   }
   return std::nullopt;
+}
+
+bool prefers_protobuf(std::string_view accept) {
+  const Clause best = clauses_of(accept).front();
+  return best.type == protobuf_type && best.as.empty();
 }
 
 }  // namespace holdfast::sync

@@ -5,6 +5,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "platform/time.h"
+#include "sync/api/utf8.h"
 
 namespace holdfast::sync {
 namespace {
@@ -79,19 +80,6 @@ class Reader {
 
   std::string_view rest_;
 };
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-    if ((lead >= 0x80 && lead < 0xC2) || lead > 0xF4 || at + more >= text.size()) return false;
-    for (std::size_t next = 1; next <= more; ++next) {
-      if ((static_cast<unsigned char>(text[at + next]) & 0xC0) != 0x80) return false;
-    }
-    at += more + 1;
-  }
-  return true;
-}
 
 // The first occurrence of a field in a small message; an empty one when it is not there.
 Result<Item> find(std::string_view bytes, int number) {

@@ -1,5 +1,5 @@
 // Kubernetes' protobuf, read into JSON by the schema's field numbers. kubectl and kubelets write in
-// it; our answers are JSON, which they accept as well.
+// it. The way back is protobuf_write.h.
 
 #pragma once
 

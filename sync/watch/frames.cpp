@@ -1,7 +1,6 @@
 #include "sync/watch/frames.h"
 
 #include <array>
-#include <optional>
 
 #include "sync/api/json_scan.h"
 #include "sync/api/object_header.h"
@@ -14,13 +13,6 @@ using Type = WatchEvent::Type;
 constexpr std::array types = {Type::added, Type::modified, Type::deleted, Type::bookmark,
                               Type::error};
 constexpr std::string_view blank = " \t\r\n";
-
-std::optional<Type> parse_type(std::string_view text) {
-  for (const Type type : types) {
-    if (to_string(type) == text) return type;
-  }
-  return std::nullopt;
-}
 
 tl::unexpected<Error> corrupt(std::string what) {
   return fail(Errc::corrupt, "watch event: " + std::move(what));
@@ -98,6 +90,13 @@ std::string_view to_string(Type type) {
   return "";
 }
 
+std::optional<WatchEvent::Type> parse_event_type(std::string_view text) {
+  for (const Type type : types) {
+    if (to_string(type) == text) return type;
+  }
+  return std::nullopt;
+}
+
 Result<WatchEvent> decode_event(std::string_view document) {
   std::string type_text;
   std::string_view object;
@@ -113,7 +112,7 @@ Result<WatchEvent> decode_event(std::string_view document) {
   }
   in.end();
   if (!in.ok()) return corrupt(in.error().what);
-  const auto type = parse_type(type_text);
+  const auto type = parse_event_type(type_text);
   if (!type) return corrupt("unknown type \"" + type_text + "\"");
   if (!object.starts_with('{')) return corrupt("no object");
   WatchEvent event{*type, std::string(object), {}};

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,7 @@ struct WatchEvent {
 
 // "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR".
 [[nodiscard]] std::string_view to_string(WatchEvent::Type type);
+[[nodiscard]] std::optional<WatchEvent::Type> parse_event_type(std::string_view text);
 
 // Reads {"type":...,"object":...}.
 // Errors: corrupt (broken JSON, an unknown type, no object, an object without resourceVersion).

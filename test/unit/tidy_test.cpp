@@ -42,6 +42,8 @@ const std::vector<Ban> bans = {
     {"<sqlite3.h>", "store/sqlite.cpp", "store/sqlite.h"},
     {"<spdlog/", "platform/log.cpp", "platform/log.h"},
     {"<openssl/", "platform/tls/", "platform/tls/"},
+    {"<google/protobuf", "sync/protobuf/", "sync/protobuf/decode.h"},
+    {".pb.h", "sync/protobuf/", "sync/protobuf/decode.h"},
     {"<thread>", "", "the loop"},
     {"<regex>", "", "platform/text.h"},
     {"steady_clock", "platform/", "a MonoTime handed in by the caller"},

@@ -1,6 +1,7 @@
 #include "agent/lab/apiserver/dispatch.h"
 
 #include "agent/lab/apiserver/apiserver.h"
+#include "agent/lab/apiserver/transcode.h"
 #include "sync/apiserver/negotiate.h"
 
 namespace holdfast::lab {
@@ -135,6 +136,7 @@ Reply serve_resource(Backend& backend, Call call) {
   if (const auto known = check_verb(call); !known) return refuse(known.error());
   if (const auto understood = understand(call); !understood) return refuse(understood.error());
   auto reply = serve_verb(backend, call);
+  if (reply && wants_protobuf(call)) reply = in_protobuf(*std::move(reply));
   const std::string_view warning = call.view.version->warning;
   if (reply && !warning.empty()) add_warnings(*reply, {std::string(warning)});
   return reply;

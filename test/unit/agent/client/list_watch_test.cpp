@@ -7,6 +7,10 @@
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/status.h"
 #include "test/support/run.h"
 
 namespace holdfast::agent {
@@ -53,6 +57,7 @@ struct Script final : ListWatchSource {
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     // How long a watch may last is chosen at random.
     const std::size_t random = request.target.find("&timeoutSeconds=");
+    accepts.push_back(request.accept);
     asked.push_back((streamed ? "watch " : "list ") + request.target.substr(0, random));
     changed.notify_all();
     while (answers.empty()) co_await changed.wait();
@@ -83,6 +88,7 @@ struct Script final : ListWatchSource {
   asio::any_io_executor executor;
   std::deque<Result<http::Response>> answers;
   Lines asked;
+  Lines accepts;
   loop::Event changed;
 };
 
@@ -117,6 +123,7 @@ struct Bench {
                            .label_selector = "a=b",
                            .field_selector = "spec.nodeName=n",
                            .resume_from = resume_from,
+                           .ask_protobuf = ask_protobuf,
                            .gather = gather};
     target.reflector.first_list_version = "";
     target.reflector.short_watch = 0s;
@@ -132,6 +139,7 @@ struct Bench {
   }
 
   std::string resume_from;
+  bool ask_protobuf = false;
   Duration gather{};
   SystemClock clock;
   Random random{1};
@@ -237,6 +245,85 @@ TEST(ListWatch, GathersSmallPieces) {
     co_await bench.run_until_asked(2);
     EXPECT_GE(loop::BootClock::now() - begin, 40ms);
     EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
+  });
+}
+
+// Of a Pod, without envelope: metadata.name is field 1 of field 1, its resourceVersion 6.
+std::string protobuf_pod(const std::string& version) {
+  std::string metadata;
+  sync::append_wire(metadata, 1, "a");
+  sync::append_wire(metadata, 6, version);
+  std::string out;
+  sync::append_wire(out, 1, metadata);
+  return out;
+}
+
+http::Response in_protobuf(http::Response response, const std::string& more = "") {
+  response.headers.set("Content-Type", std::string(sync::protobuf_type) + more);
+  return response;
+}
+
+// A PodList with one pod, and whether more follow.
+http::Response protobuf_list(const std::string& version, const std::string& more) {
+  std::string metadata;
+  sync::append_wire(metadata, 2, version);
+  sync::append_wire(metadata, 3, more);
+  std::string list;
+  sync::append_wire(list, 1, metadata);
+  sync::append_wire(list, 2, protobuf_pod(version));
+  return in_protobuf({.body = sync::enveloped("v1", "PodList", list)});
+}
+
+TEST(ListWatch, TheAnswersContentTypeDecides) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.ask_protobuf = true;
+    auto& answers = bench.script.answers;
+    answers.push_back(protobuf_list("5", "more"));
+    answers.push_back(protobuf_list("7", ""));
+    const std::string object = sync::enveloped("v1", "Pod", protobuf_pod("8"));
+    const std::string frames =
+        sync::encode_protobuf_event(sync::WatchEvent::Type::added, object) +
+        sync::encode_protobuf_event(sync::WatchEvent::Type::bookmark, object);
+    bench.script.watch({frames.substr(0, 3), frames.substr(3, 40), frames.substr(43)},
+                       Pieces::End::ends);
+    answers.back() = in_protobuf(*std::move(answers.back()), ";stream=watch");
+    bench.script.watch({event("MODIFIED", pod("9"))}, Pieces::End::ends);
+    co_await bench.run_until_asked(5);
+    const std::string five = sync::enveloped("v1", "Pod", protobuf_pod("5"));
+    const std::string seven = sync::enveloped("v1", "Pod", protobuf_pod("7"));
+    EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 PodList " + five + " " + seven,
+                                        "ADDED " + object, "bookmark 8", "MODIFIED " + pod("9")}));
+    const std::string list = "application/vnd.kubernetes.protobuf,application/json";
+    const std::string watch =
+        "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
+    EXPECT_EQ(bench.script.accepts, (Lines{list, list, watch, watch, watch}));
+  });
+}
+
+TEST(ListWatch, ANoInProtobufIsUnderstood) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.ask_protobuf = true;
+    bench.resume_from = "41";
+    auto& answers = bench.script.answers;
+    const std::string gone =
+        sync::encode_protobuf_status({.message = "old", .reason = "Expired", .code = 410});
+    answers.push_back(in_protobuf({.status = 410, .body = gone}));
+    answers.push_back(protobuf_list("50", ""));
+    bench.script.watch({sync::encode_protobuf_event(sync::WatchEvent::Type::error, gone)},
+                       Pieces::End::waits);
+    answers.back() = in_protobuf(*std::move(answers.back()), ";stream=watch");
+    answers.push_back(in_protobuf({.body = gone}));
+    answers.push_back(protobuf_list("60", ""));
+    co_await bench.run_until_asked(6);
+    const auto& asked = bench.script.asked;
+    EXPECT_TRUE(asked[1].starts_with("list ")) << "a refused watch";
+    EXPECT_NE(asked[2].find("resourceVersion=50"), std::string::npos) << asked[2];
+    EXPECT_TRUE(asked[3].starts_with("list ")) << "an event of the watch";
+    EXPECT_TRUE(asked[4].starts_with("list ")) << "a Status is no empty list";
+    EXPECT_NE(asked[5].find("resourceVersion=60"), std::string::npos) << asked[5];
+    EXPECT_EQ(bench.notes.lines.size(), 2u);
   });
 }
 

@@ -140,11 +140,11 @@ TEST_F(DaemonFailure, TenThousandTaintsAreKept) {
 }
 
 TEST_F(DaemonFailure, MalformedObjectsAreCountedAndSkipped) {
-  cluster.door.spoil = {R"("unschedulable":true)", R"("unschedulable":"maybe")"};
+  cluster.door.spoil = {"spoil-me", "\xffpoil-me"};
   cluster.add_node("odd");
   for (int index = 0; index < 3; ++index) {
     cluster.ask(http::Method::patch, "/api/v1/nodes/odd",
-                R"({"spec":{"unschedulable":true},"metadata":{"labels":{"n":")" +
+                R"({"spec":{"providerID":"spoil-me"},"metadata":{"labels":{"n":")" +
                     std::to_string(index) + R"("}}})",
                 "application/merge-patch+json");
   }

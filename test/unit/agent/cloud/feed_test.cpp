@@ -1,5 +1,7 @@
 #include "agent/cloud/feed.h"
 
+#include "sync/protobuf/cursor.h"
+
 namespace holdfast::agent {
 namespace {
 
@@ -31,6 +33,40 @@ TEST(Feed, AListRemovesWhatItDoesNotHave) {
   feed.replace({item("b"), item("c")}, "2", {});
   EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set b", "set c", "remove a"}));
   EXPECT_EQ(log.heard, 2);
+}
+
+// Field 1 of a field is its name; 3 the namespace.
+std::string protobuf_item(const std::string& name) {
+  std::string metadata;
+  sync::append_wire(metadata, 1, name);
+  sync::append_wire(metadata, 3, "d");
+  std::string pod;
+  sync::append_wire(pod, 1, metadata);
+  return sync::enveloped("v1", "Pod", pod);
+}
+
+TEST(Feed, ObjectsComeInEitherEncoding) {
+  Log log;
+  auto feed = make_feed(log);
+  const std::string broken = sync::enveloped("v1", "Pod", std::string("\x0a\x03\x0a\x01x\x1a", 6));
+  feed.replace({item("a"), protobuf_item("b"), broken}, "1", {});
+  feed.apply({Type::modified, protobuf_item("a"), "2"});
+  feed.apply({Type::deleted, protobuf_item("b"), "3"});
+  EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set a", "remove b"}));
+  EXPECT_EQ(feed.malformed(), 1u);
+}
+
+TEST(Feed, AProtobufObjectThatCannotBeReadIsNotGone) {
+  Log log;
+  auto feed = make_feed(log);
+  feed.replace({protobuf_item("a")}, "1", {});
+  const std::string whole = protobuf_item("a");
+  std::string raw(sync::open_envelope(whole).value().raw);
+  // A toleration that is a number.
+  sync::append_wire(raw, 2, std::string("\xb0\x01\x01", 3));
+  feed.replace({sync::enveloped("v1", "Pod", raw)}, "2", {});
+  EXPECT_EQ(log.lines, Lines{"set a"});
+  EXPECT_EQ(feed.malformed(), 1u);
 }
 
 TEST(Feed, EventsAreTakenOneByOne) {

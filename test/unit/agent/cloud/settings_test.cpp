@@ -91,6 +91,7 @@ TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
       {"--bind-address=0.0.0.0", "--secure-port=0"},
       {"--leader-elect=false"},
       {"--kube-api-qps=0.5", "--kube-api-burst=1"},
+      {"--kube-api-content-type=application/json"},
   };
   for (const auto& row : rows) {
     const auto found = plan(row);
@@ -119,6 +120,7 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--node-monitor-grace-period=39s"}, "--node-lease-duration 40s"},
       {{"--node-lease-duration=51s"}, "--node-lease-duration"},
       {{"--node-lease-duration=0s"}, "--node-lease-duration"},
+      {{"--kube-api-content-type=text/html"}, "--kube-api-content-type"},
       {{"--kube-api-qps=-1"}, "--kube-api-qps"},
       {{"--kube-api-qps=0"}, "--kube-api-qps"},
       {{"--kube-api-burst=0"}, "--kube-api-burst"},

@@ -10,6 +10,7 @@
 #include "sync/apiserver/negotiate.h"
 #include "sync/apiserver/paging.h"
 #include "sync/apiserver/protobuf.h"
+#include "sync/apiserver/protobuf_write.h"
 
 namespace holdfast::sync {
 namespace {
@@ -52,6 +53,35 @@ TEST(Negotiate, TakesTheFirstFormThatWeHave) {
       {"image/png", std::nullopt},
   };
   for (const auto& [accept, form] : cases) EXPECT_EQ(negotiate(accept), form) << accept;
+}
+
+TEST(Negotiate, ProtobufIsPreferredWhereItComesFirst) {
+  const std::pair<std::string_view, bool> cases[] = {
+      {"", false},
+      {"*/*", false},
+      {"application/json", false},
+      {"application/vnd.kubernetes.protobuf,application/json", true},
+      {"application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch", true},
+      {"application/json,application/vnd.kubernetes.protobuf", false},
+      {"application/vnd.kubernetes.protobuf;q=0.5,application/json", false},
+      {"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", false},
+  };
+  for (const auto& [accept, prefers] : cases) EXPECT_EQ(prefers_protobuf(accept), prefers);
+}
+
+TEST(Protobuf, WhatIsWrittenIsReadAgain) {
+  const json::object pod =
+      json::parse(R"({"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"priority":-5,)"
+                  R"("containers":[{"name":"c","env":[{"name":"A","valueFrom":{"secretKeyRef":)"
+                  R"({"name":"s","key":"k"}}}],"resources":{"limits":{"cpu":"1"}}}]},)"
+                  R"("status":{"startTime":"2024-01-01T00:00:00Z"}})")
+          .as_object();
+  const StructType& type = *find_type("Pod");
+  EXPECT_EQ(*read_protobuf(type, *write_protobuf(type, pod)), pod);
+  const auto wrong = write_protobuf(type, json::object{{"spec", json::object{{"nodeName", 1}}}});
+  EXPECT_EQ(wrong.error(), (Error{Errc::invalid, "nodeName: not a string"}));
+  EXPECT_FALSE(to_protobuf(R"({"kind":"Nobody"})").has_value());
+  EXPECT_FALSE(to_protobuf("{").has_value());
 }
 
 TEST(ContinueToken, IsUpstreams) {

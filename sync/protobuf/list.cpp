@@ -1,0 +1,49 @@
+#include "sync/protobuf/list.h"
+
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/envelope.h"
+
+namespace holdfast::sync {
+namespace {
+
+void read_list_metadata(WireCursor& in, ListHead& head) {
+  while (in.next()) {
+    if (in.number() == 2) {
+      in.text(head.resource_version);
+    } else if (in.number() == 3) {
+      in.text(head.continue_token);
+    } else if (in.number() == 4) {
+      in.integer(head.remaining_item_count.emplace());
+    }
+  }
+}
+
+}  // namespace
+
+Result<ListBytes> split_protobuf_list(std::string_view list) {
+  auto envelope = open_envelope(list);
+  if (!envelope) return fail("list", envelope.error());
+  ListBytes out;
+  out.head.kind = envelope->kind;
+  out.head.api_version = envelope->api_version;
+  if (!envelope->kind.ends_with("List")) {
+    return fail(Errc::invalid, "list: not a list: kind \"" + out.head.kind + "\"");
+  }
+  bool has_metadata = false;
+  WireCursor in(envelope->raw, envelope->raw_offset);
+  while (in.next()) {
+    if (in.number() == 1) {
+      has_metadata = true;
+      WireCursor metadata = in.message();
+      read_list_metadata(metadata, out.head);
+      in.take_error(metadata);
+    } else if (in.number() == 2) {
+      in.bytes(out.items.emplace_back());
+    }
+  }
+  if (!in.ok()) return fail("list", in.error());
+  if (!has_metadata) return fail(Errc::invalid, "list: no metadata");
+  return out;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,14 @@
+// Takes a List answer in protobuf apart; see sync/api/list_bytes.h for JSON.
+
+#pragma once
+
+#include "sync/api/list_bytes.h"
+
+namespace holdfast::sync {
+
+// The items are bare objects, without envelope.
+// Errors: invalid (no envelope; broken or cut off; no List; no metadata: a List has them even when
+// it is empty).
+[[nodiscard]] Result<ListBytes> split_protobuf_list(std::string_view list);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,99 @@
+// Answers in protobuf: who gets them, and that they say what the JSON says.
+
+#include "platform/text.h"
+#include "sync/apiserver/read.h"
+#include "sync/protobuf/decode.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "test/unit/agent/apiserver/rig.h"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+
+const std::string protobuf = "application/vnd.kubernetes.protobuf,application/json";
+const std::string nodes = "/api/v1/nodes";
+
+lab::ApiServerOptions quiet() {
+  lab::ApiServerOptions options;
+  options.controllers = false;
+  return options;
+}
+
+json::object node(std::string_view name) {
+  return {{"metadata", json::object{{"name", name}, {"labels", json::object{{"a", "b"}}}}},
+          {"spec", json::object{{"unschedulable", true}}}};
+}
+
+TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
+  Rig rig(quiet());
+  const json::object made = rig.post(nodes, node("a"));
+  rig.post(nodes, node("b"));
+  const Told got = rig.ask({.target = nodes + "/a", .accept = protobuf});
+  EXPECT_EQ(got.headers.get("Content-Type"), sync::protobuf_type);
+  const sync::Node read = sync::decode_protobuf<sync::Node>(got.body).value();
+  EXPECT_EQ(read.metadata.uid, sync::uid_of(made));
+  EXPECT_EQ(read.metadata.labels.get("a"), "b");
+  EXPECT_TRUE(read.spec.unschedulable);
+
+  const Told listed = rig.ask({.target = nodes + "?limit=1", .accept = protobuf});
+  const sync::ListBytes list = sync::split_protobuf_list(listed.body).value();
+  const json::object plain = rig.get(nodes + "?limit=1");
+  EXPECT_EQ(list.head.kind, "NodeList");
+  EXPECT_EQ(list.head.resource_version, sync::version_of(plain));
+  EXPECT_EQ(list.head.continue_token, sync::dig_text(plain, {"metadata", "continue"}));
+  EXPECT_EQ(list.head.remaining_item_count, 1);
+  ASSERT_EQ(list.items.size(), 1u);
+  EXPECT_EQ(sync::decode_protobuf<sync::Node>(list.items[0]).value(), read);
+}
+
+TEST(InProtobuf, AWatchIsMadeOfFrames) {
+  Rig rig(quiet());
+  rig.post(nodes, node("a"));
+  const std::string accept =
+      "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
+  Told told = rig.ask(
+      {.target = nodes + "?watch=1&timeoutSeconds=90&allowWatchBookmarks=1", .accept = accept});
+  EXPECT_EQ(told.headers.get("Content-Type"), "application/vnd.kubernetes.protobuf;stream=watch");
+  rig.post(nodes, node("b"));
+  rig.remove(nodes + "/a");
+  rig.drain(told);
+  std::vector<std::string> events;
+  sync::ProtobufFrames splitter;
+  const std::vector<std::string> frames = splitter.feed(told.body).value();
+  for (const std::string& frame : frames) {
+    const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+    const sync::ObjectHeader header = sync::read_protobuf_header(event.object).value();
+    EXPECT_EQ(header.kind, "Node");
+    events.push_back(std::string(to_string(event.type)) + " " + header.name);
+  }
+  EXPECT_TRUE(splitter.idle());
+  EXPECT_EQ(events, (std::vector<std::string>{"ADDED a", "ADDED b", "DELETED a", "BOOKMARK "}));
+}
+
+TEST(InProtobuf, EverythingElseIsJson) {
+  Rig rig(quiet());
+  rig.post(nodes, node("a"));
+  const Asked cases[] = {
+      {.target = nodes + "/a"},
+      {.target = nodes + "/a", .accept = "application/json," + protobuf},
+      {.target = nodes + "/none", .accept = protobuf},
+      {.target = "/api/v1/namespaces/default/configmaps", .accept = protobuf},
+      {.method = "PATCH",
+       .target = nodes + "/a",
+       .body = "{}",
+       .content_type = "application/merge-patch+json",
+       .accept = protobuf},
+  };
+  for (const Asked& asked : cases) {
+    const Told told = rig.ask(asked);
+    EXPECT_EQ(told.headers.get("Content-Type"), "application/json") << asked.target;
+    EXPECT_TRUE(told.body.starts_with('{')) << asked.target;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,121 @@
+// Protobuf from someone who means harm: an error that names the place, never a crash.
+
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/decode.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "sync/protobuf/status.h"
+#include "test/unit/sync/protobuf/session.h"
+
+namespace holdfast::sync {
+namespace {
+
+std::string wire(int number, std::string_view bytes) {
+  std::string out;
+  append_wire(out, number, bytes);
+  return out;
+}
+
+// A varint field.
+std::string number_wire(int number, char value) {
+  return std::string{static_cast<char>(number << 3), value};
+}
+
+// Everything that reads bytes, whatever comes of it; whether the object could be read.
+bool read_all_ways(std::string_view kind, std::string_view bytes) {
+  (void)read_protobuf_header(bytes);
+  (void)split_protobuf_list(bytes);
+  (void)parse_protobuf_status(bytes);
+  const bool pod = decode_protobuf<Pod>(bytes).has_value();
+  const bool node = decode_protobuf<Node>(bytes).has_value();
+  const bool lease = decode_protobuf<Lease>(bytes).has_value();
+  (void)decode_protobuf<DaemonSet>(bytes);
+  return kind == "Pod" ? pod : kind == "Node" ? node : kind == "Lease" && lease;
+}
+
+// The longest recorded object of each of our kinds.
+std::vector<std::pair<std::string, std::string>> samples() {
+  std::map<std::string, std::string> longest;
+  for (const test::Recorded& object : test::recorded_objects()) {
+    std::string& kept = longest[std::string(open_envelope(object.bytes).value().kind)];
+    if (object.bytes.size() > kept.size()) kept = object.bytes;
+  }
+  return {{"Pod", longest["Pod"]}, {"Node", longest["Node"]}, {"Lease", longest["Lease"]}};
+}
+
+TEST(HostileProtobuf, CutOffAtEveryByte) {
+  for (const auto& [kind, bytes] : samples()) {
+    EXPECT_TRUE(read_all_ways(kind, bytes));
+    const Envelope envelope = open_envelope(bytes).value();
+    const std::size_t end = envelope.raw_offset + envelope.raw.size();
+    for (std::size_t size = 0; size < end; ++size) {
+      const bool read = read_all_ways(kind, std::string(bytes, 0, size));
+      // Nothing at all is an object without fields, as protobuf has it.
+      EXPECT_EQ(read, size == 0) << kind << " " << size;
+    }
+  }
+}
+
+TEST(HostileProtobuf, EveryByteTurned) {
+  for (const auto& [kind, bytes] : samples()) {
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (const unsigned flip : {0x01U, 0x02U, 0x80U, 0xffU}) {
+        std::string turned = bytes;
+        turned[at] = static_cast<char>(static_cast<unsigned char>(turned[at]) ^ flip);
+        (void)read_all_ways(kind, turned);
+      }
+    }
+  }
+}
+
+TEST(HostileProtobuf, ErrorsNameThePlace) {
+  const std::string toleration = wire(22, wire(1, "ok"));
+  const std::pair<std::string, std::string> cases[] = {
+      {wire(1, wire(1, "\xff")), "metadata.name: invalid UTF-8"},
+      {wire(1, wire(1, "\xed\xa0\x80")), "metadata.name: invalid UTF-8"},
+      {wire(1, wire(11, wire(1, "a") + wire(2, "\xc0\x80"))), "metadata.labels[a]: invalid UTF-8"},
+      {wire(1, wire(14, "\xf4\x90\x80\x80")), "metadata.finalizers[0]: invalid UTF-8"},
+      {wire(2, toleration + wire(22, wire(3, "\x80"))), "spec.tolerations[1].value: invalid UTF-8"},
+      {wire(2, toleration + wire(22, number_wire(3, 1))),
+       "spec.tolerations[1]: field 3: wrong wire type"},
+      {wire(2, wire(22, wire(5, ""))), "spec.tolerations[0]: field 5: wrong wire type"},
+      {wire(2, wire(32, wire(1, "cpu") + wire(2, number_wire(1, 1)))),
+       "spec.overhead[cpu]: field 1: wrong wire type"},
+      {wire(1, wire(11, wire(1, "a") + number_wire(2, 1))),
+       "metadata.labels[a]: field 2: wrong wire type"},
+      {wire(1, wire(8, wire(1, ""))), "metadata.creationTimestamp: field 1: wrong wire type"},
+      {wire(1, wire(8, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
+       "metadata.creationTimestamp: time out of range"},
+      {number_wire(1, 1), "field 1: wrong wire type"},
+      {wire(1, "") + std::string("\x9b\x01\x9c\x01", 4), "field 19: unknown wire type"},
+      {wire(1, "") + std::string("\x12\xff\xff\xff\xff\x0f"), "protobuf at byte 2: cut off"},
+      {wire(1, "") + wire(2, "\x12\x7f"),
+       "protobuf at byte 2: field 2 is broken or nested too deep"},
+      {wire(1, "") + std::string("\x00\x01", 2), "protobuf at byte 2: no field number"},
+      {std::string(11, '\xff'), "protobuf at byte 0: a number of more than 64 bits"},
+  };
+  for (const auto& [bytes, what] : cases) {
+    const auto pod = decode_protobuf<Pod>(bytes);
+    ASSERT_FALSE(pod.has_value()) << what;
+    EXPECT_EQ(pod.error(), (Error{Errc::invalid, "Pod: " + what}));
+  }
+}
+
+TEST(HostileProtobuf, DeepNestingEnds) {
+  // Groups are what an unknown field could nest in: opened and never closed, or closed in order.
+  const std::string open(100'000, '\x7b');
+  const std::string closed = std::string(100, '\x7b') + std::string(100, '\x7c');
+  for (const std::string& bytes : {open, closed, wire(2, open), wire(1, wire(13, closed))}) {
+    EXPECT_FALSE(decode_protobuf<Pod>(bytes).has_value());
+    EXPECT_FALSE(decode_protobuf<Lease>(enveloped("", "Lease", bytes)).has_value());
+  }
+  std::string nested;
+  for (int depth = 0; depth < 10'000; ++depth) nested = wire(2, nested);
+  (void)decode_protobuf<Pod>(nested);
+  (void)decode_protobuf<DaemonSet>(nested);
+  EXPECT_FALSE(split_protobuf_list(nested).has_value());
+}
+
+}  // namespace
+}  // namespace holdfast::sync

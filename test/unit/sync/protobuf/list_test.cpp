@@ -1,0 +1,95 @@
+// Lists and headers of objects, in protobuf.
+
+#include "sync/protobuf/list.h"
+
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+#include "test/unit/sync/protobuf/session.h"
+
+namespace holdfast::sync {
+namespace {
+
+std::string wire(int number, std::string_view bytes) {
+  std::string out;
+  append_wire(out, number, bytes);
+  return out;
+}
+
+const std::string metadata = wire(1, wire(2, "41") + wire(3, "next") + "\x20\x07");
+
+TEST(ProtobufList, ComesApart) {
+  const std::string first = wire(1, wire(1, "a"));
+  const std::string list =
+      enveloped("v1", "PodList", metadata + wire(2, first) + wire(9, "new") + wire(2, ""));
+  const ListBytes split = split_protobuf_list(list).value();
+  EXPECT_EQ(split.head, (ListHead{"PodList", "v1", "41", "next", 7}));
+  EXPECT_EQ(split.items, (std::vector<std::string_view>{first, ""}));
+}
+
+TEST(ProtobufList, WhatIsNotAWholeListIsNoEmptyList) {
+  const std::string empty = enveloped("v1", "PodList", metadata);
+  EXPECT_TRUE(split_protobuf_list(empty).value().items.empty());
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "list: not Kubernetes protobuf: no \"k8s\" in front"},
+      {R"({"items":[]})", "list: not Kubernetes protobuf: no \"k8s\" in front"},
+      {std::string(protobuf_magic), "list: protobuf envelope: nothing in it"},
+      {enveloped("v1", "PodList", ""), "list: no metadata"},
+      {enveloped("v1", "PodList", wire(2, "")), "list: no metadata"},
+      {enveloped("v1", "Status", metadata), "list: not a list: kind \"Status\""},
+      {enveloped("v1", "PodList", metadata + "\x10\x01"),
+       "list: protobuf at byte 35: wrong wire type"},
+      {enveloped("v1", "PodList", metadata + "\x12\x05x"), "list: protobuf at byte 35: cut off"},
+  };
+  for (const auto& [bytes, what] : cases) {
+    const auto list = split_protobuf_list(bytes);
+    ASSERT_FALSE(list.has_value()) << what;
+    EXPECT_EQ(list.error(), (Error{Errc::invalid, what}));
+  }
+  // Behind the object only the envelope's two empty fields follow.
+  for (std::size_t size = 0; size < empty.size() - 4; ++size) {
+    EXPECT_FALSE(split_protobuf_list(empty.substr(0, size)).has_value()) << size;
+  }
+}
+
+TEST(ProtobufList, ARealServersListsComeApart) {
+  std::size_t lists = 0;
+  std::size_t items = 0;
+  for (const test::Recorded& body : test::recorded_bodies()) {
+    const Envelope envelope = open_envelope(body.bytes).value();
+    if (!envelope.kind.ends_with("List")) continue;
+    const auto list = split_protobuf_list(body.bytes);
+    ASSERT_TRUE(list.has_value()) << body.where << ": " << list.error().what;
+    EXPECT_FALSE(list->head.resource_version.empty());
+    std::string raw = wire(1, wire(1, "") + wire(2, list->head.resource_version) + wire(3, ""));
+    for (const std::string_view item : list->items) raw += wire(2, item);
+    EXPECT_EQ(enveloped(list->head.api_version, list->head.kind, raw), body.bytes) << body.where;
+    ++lists;
+    items += list->items.size();
+  }
+  EXPECT_GT(lists, 10u);
+  EXPECT_GT(items, 10u);
+}
+
+TEST(ProtobufHeader, HasWhatIndexesNeed) {
+  const std::string label = wire(11, wire(1, "app") + wire(2, "web"));
+  const std::string object = enveloped(
+      "v1", "Pod",
+      wire(1, wire(1, "a") + wire(2, "gen") + wire(3, "default") + wire(5, "u-1") + wire(6, "17") +
+                  wire(9, "\x08\x80\x94\xeb\xdc\x03\x10\x05") + label + wire(17, "managed")) +
+          wire(2, "spec"));
+  EXPECT_EQ(*read_protobuf_header(object),
+            (ObjectHeader{.api_version = "v1",
+                          .kind = "Pod",
+                          .namespace_name = "default",
+                          .name = "a",
+                          .uid = "u-1",
+                          .resource_version = "17",
+                          .labels = {{"app", "web"}},
+                          .deletion_timestamp = WallTime(std::chrono::seconds(1'000'000'000))}));
+  EXPECT_EQ(read_protobuf_header(enveloped("v1", "Pod", wire(1, "\x08\x01"))).error(),
+            (Error{Errc::invalid, "protobuf at byte 19: wrong wire type"}));
+}
+
+}  // namespace
+}  // namespace holdfast::sync

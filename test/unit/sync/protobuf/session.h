@@ -1,0 +1,28 @@
+// The recorded conversation of a real kubelet: every body and every watch in protobuf.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace holdfast::sync::test {
+
+struct Recorded {
+  std::string where;  // for messages: "line 17: GET /api/v1/nodes/edge1"
+  std::string bytes;  // in its envelope
+};
+
+struct RecordedWatch {
+  std::string where;
+  std::vector<std::string> chunks;  // as they came
+};
+
+// Bodies of requests and answers, in order.
+[[nodiscard]] std::vector<Recorded> recorded_bodies();
+[[nodiscard]] std::vector<RecordedWatch> recorded_watches();
+
+// Every single object: bodies that are no list, items of lists (in an envelope of their own) and
+// objects of watch events.
+[[nodiscard]] std::vector<Recorded> recorded_objects();
+
+}  // namespace holdfast::sync::test
