@@ -155,25 +155,12 @@ asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool st
 }
 
 asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
-  if (is_going_already(action)) {
+  if (cloud_.rules().is_moot(action)) {
     lifecycle::Outcome gone;
     gone.error = Errc::not_found;
     co_return gone;
   }
   co_return co_await writer_.perform(std::move(action));
-}
-
-// Whoever led before us has deleted it; once is enough.
-bool Daemon::is_going_already(const lifecycle::Action& action) const {
-  const lifecycle::PodRef* pod = nullptr;
-  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&action)) pod = &mark->pod;
-  if (const auto* eviction = std::get_if<lifecycle::EvictPod>(&action)) pod = &eviction->pod;
-  const auto* deletion = std::get_if<lifecycle::DeletePod>(&action);
-  // Only force ends one that goes already.
-  if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
-  if (pod == nullptr) return false;
-  const lifecycle::PodFacts* known = cloud_.rules().pods().find(pod->key());
-  return known != nullptr && known->uid == pod->uid && known->terminating;
 }
 
 void Daemon::requested(http::Method method, int status) {

@@ -66,7 +66,6 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
 
   [[nodiscard]] Endpoints::Pages pages();
   [[nodiscard]] Status complete() const;
-  [[nodiscard]] bool is_going_already(const sync::lifecycle::Action& action) const;
   void requested(http::Method method, int status);
   void heard();
   void failed();

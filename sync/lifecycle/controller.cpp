@@ -156,6 +156,17 @@ void Controller::bind_doubtful(Actions& actions) {
   }
 }
 
+bool Controller::is_moot(const Action& action) const {
+  const PodRef* pod = nullptr;
+  if (const auto* mark = std::get_if<MarkPodDisrupted>(&action)) pod = &mark->pod;
+  if (const auto* eviction = std::get_if<EvictPod>(&action)) pod = &eviction->pod;
+  const auto* deletion = std::get_if<DeletePod>(&action);
+  if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
+  if (pod == nullptr) return false;
+  const PodFacts* known = pods_.find(pod->key());
+  return known != nullptr && known->uid == pod->uid && known->terminating;
+}
+
 void Controller::forgive(MonoTime now) {
   fleet_.forgive(now);
   spared_until_ = now + options_.monitor_grace;

@@ -56,6 +56,10 @@ class Controller {
   [[nodiscard]] Actions settle(MonoTime now, WallTime wall, const Action& action,
                                const Outcome& outcome);
 
+  // Whether the pod that `action` would mark, evict or delete is going already: whoever led before
+  // us has deleted it. A deletion by force is never moot.
+  [[nodiscard]] bool is_moot(const Action& action) const;
+
   // We were cut off ourselves: nobody is judged by the silence of that time, and for one grace
   // nobody is evicted, so that who came back meanwhile can say so.
   void forgive(MonoTime now);

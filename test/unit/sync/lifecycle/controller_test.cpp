@@ -116,6 +116,23 @@ TEST(Controller, APodAssignedToALostNodeIsMarked) {
             (Lines{"100 mark default/late", "100 event Pod/late Warning NodeNotReady"}));
 }
 
+TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {
+  Controller controller{Options{}};
+  Pod pod;
+  pod.metadata = {.name = "p", .namespace_name = "ns", .uid = "1"};
+  pod.spec.node_name = "a";
+  const PodRef ref{"ns", "p", "1"};
+  const Action needless[] = {MarkPodDisrupted{ref, wall}, EvictPod{ref}, DeletePod{ref}};
+  (void)controller.set_pod(start, wall, pod);
+  for (const Action& action : needless) EXPECT_FALSE(controller.is_moot(action));
+  pod.metadata.deletion_timestamp = wall;
+  (void)controller.set_pod(start, wall, pod);
+  for (const Action& action : needless) EXPECT_TRUE(controller.is_moot(action));
+  EXPECT_FALSE(controller.is_moot(DeletePod{ref, true})) << "by force";
+  EXPECT_FALSE(controller.is_moot(DeletePod{{"ns", "p", "2"}})) << "another pod of that name";
+  EXPECT_FALSE(controller.is_moot(FailPod{ref}));
+}
+
 TEST(Controller, MalformedObjectsHarmNobody) {
   Controller controller{Options{}};
   Node nameless;
