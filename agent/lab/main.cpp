@@ -10,9 +10,9 @@
 
 namespace {
 
+using holdfast::agent::demo::DemoSettings;
+using holdfast::agent::lab::ServeSettings;
 using holdfast::config::Options;
-using holdfast::demo::DemoSettings;
-using holdfast::lab::ServeSettings;
 
 int failed(const holdfast::Error& error) {
   (void)std::fprintf(stderr, "holdfast-lab: %s\n", error.what.c_str());
@@ -20,7 +20,7 @@ int failed(const holdfast::Error& error) {
 }
 
 boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
-  const holdfast::Status served = co_await holdfast::lab::serve(std::move(settings), stop);
+  const holdfast::Status served = co_await holdfast::agent::lab::serve(std::move(settings), stop);
   if (served) co_return 0;
   const int code = failed(served.error());
   co_return code;
@@ -68,8 +68,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (parsed->command == "demo") {
-    return holdfast::loop::run(
-        [&demo](holdfast::loop::Stop& stop) { return holdfast::demo::run_demo(demo, stop); });
+    return holdfast::loop::run([&demo](holdfast::loop::Stop& stop) {
+      return holdfast::agent::demo::run_demo(demo, stop);
+    });
   }
   return serve(apiserver);
 }

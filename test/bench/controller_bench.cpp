@@ -115,7 +115,7 @@ class Stage {
 
  private:
   std::filesystem::path data_;
-  demo::Children children_;
+  agent::demo::Children children_;
 };
 
 // Whether all budgets were kept.

@@ -44,7 +44,7 @@ class Scene {
   asio::awaitable<Result<Latency>> ask(http::Client& client, std::string target, int count);
 
   std::filesystem::path data_;
-  demo::Children children_;
+  agent::demo::Children children_;
   std::unique_ptr<http::Client> server_;
   std::unique_ptr<http::Client> agent_;
 };

@@ -9,7 +9,7 @@
 #include "sync/apiserver/defaults.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -123,4 +123,4 @@ sync::Answer<json::object> admit_service(const Registry& registry, json::object 
   return sync::canonical(resource_of("", "Service"), std::move(service));
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

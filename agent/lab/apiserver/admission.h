@@ -8,7 +8,7 @@
 #include "platform/random.h"
 #include "sync/apiserver/answer.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 // Priority from its class, tolerations of an unwell node. Refuses an unknown class.
 [[nodiscard]] sync::Answer<boost::json::object> admit_pod(const Registry& registry,
@@ -20,4 +20,4 @@ namespace holdfast::lab {
                                                               boost::json::object service,
                                                               Random& random);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

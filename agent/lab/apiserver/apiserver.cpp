@@ -12,7 +12,7 @@
 #include "platform/loop/timer.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 // Passes in a row at most: a loop that never comes to rest must not starve the requests.
@@ -182,4 +182,4 @@ http::Response status_problem(int status, std::string_view message) {
   return reply_status(problem);
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

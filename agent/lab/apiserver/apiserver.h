@@ -20,7 +20,7 @@
 #include "platform/random.h"
 #include "platform/time.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 namespace asio = boost::asio;
 
@@ -76,4 +76,4 @@ class ApiServer {
 // An answer that the HTTP server gives by itself, as a Status.
 [[nodiscard]] http::Response status_problem(int status, std::string_view message);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -6,7 +6,7 @@
 #include "platform/log.h"
 #include "sync/api/json.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = sync::json;
@@ -55,4 +55,4 @@ void AuditLog::record(WallTime received, const http::Request& request, const Aud
   if (!written) log_warn("audit line lost", {{"error", written.error()}});
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

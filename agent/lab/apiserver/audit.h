@@ -15,7 +15,7 @@
 #include "sync/api/request_info.h"
 #include "sync/apiserver/identity.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 // A request as far as it was understood.
 struct Audited {
@@ -42,4 +42,4 @@ class AuditLog {
   std::filesystem::path file_;
 };
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -2,7 +2,7 @@
 
 #include "sync/apiserver/convert.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 const sync::Resource& Call::stored() const { return sync::stored_resource(resource()); }
 
@@ -41,4 +41,4 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
   }
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -20,7 +20,7 @@
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/identity.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 // What all verbs work on. The references outlive every call.
 struct Backend {
@@ -87,4 +87,4 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
 // The options of a deletion, from the query and the body.
 [[nodiscard]] sync::Answer<sync::DeleteOptions> read_delete_options(const Call& call);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

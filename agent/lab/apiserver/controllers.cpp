@@ -10,7 +10,7 @@
 #include "sync/apiserver/matching.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -206,4 +206,4 @@ void Controllers::finish_namespace(const StoredPtr& space) {
   if (!written) log_warn("namespace", {{"name", name}, {"why", written.error().message}});
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -10,7 +10,7 @@
 
 #include "agent/lab/apiserver/editor.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 class Controllers {
  public:
@@ -48,4 +48,4 @@ class Controllers {
   Editor& editor_;
 };
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

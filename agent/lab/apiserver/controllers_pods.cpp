@@ -14,7 +14,7 @@
 #include "sync/apiserver/matching.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -164,4 +164,4 @@ void Controllers::place_pods() {
   }
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -4,7 +4,7 @@
 #include "agent/lab/apiserver/transcode.h"
 #include "sync/apiserver/negotiate.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 using sync::Answer;
@@ -181,4 +181,4 @@ http::Response dispatch(Backend& backend, const std::string& address,
   return response;
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -7,7 +7,7 @@
 
 #include "agent/lab/apiserver/call.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 // Answers one request; what went wrong is an answer, too.
 [[nodiscard]] http::Response dispatch(Backend& backend, const std::string& address,
@@ -15,8 +15,7 @@ namespace holdfast::lab {
 
 // Paths that are no resources: discovery, /version, /healthz, /openapi.
 // `address` is where clients reach us.
-[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info,
-                                            const http::Query& query, std::string_view accept,
-                                            const std::string& address);
+[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
+                                            std::string_view accept, const std::string& address);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -11,7 +11,7 @@
 #include "sync/apiserver/openapi.h"
 #include "sync/apiserver/openapi_v2.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -86,4 +86,4 @@ http::Response serve_document(const sync::RequestInfo& info, const http::Query& 
   return reply_text(404, "404 page not found\n");
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -10,7 +10,7 @@
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/validation.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -183,4 +183,4 @@ void Editor::orphan_dependents(const StoredPtr& owner) {
   }
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

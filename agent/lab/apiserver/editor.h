@@ -13,7 +13,7 @@
 #include "sync/apiserver/answer.h"
 #include "sync/apiserver/strategy.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 struct Removed {
   StoredPtr last;     // what the object was at the end, or is now
@@ -68,4 +68,4 @@ class Editor {
 // 404 of a name.
 [[nodiscard]] sync::ApiStatus missing(const sync::Resource& resource, std::string_view name);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

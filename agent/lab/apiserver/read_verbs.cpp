@@ -8,7 +8,7 @@
 #include "sync/apiserver/paging.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 using sync::Answer;
@@ -185,4 +185,4 @@ Reply watch(Backend& backend, const Call& call) {
   return reply_stream(stream);
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

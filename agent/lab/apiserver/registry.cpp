@@ -8,7 +8,7 @@
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -192,4 +192,4 @@ Status Registry::compact(std::int64_t revision) {
   return {};
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -23,7 +23,7 @@
 #include "store/revisions.h"
 #include "sync/apiserver/resources.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 struct Stored {
   std::string key;
@@ -112,4 +112,4 @@ class Registry {
   std::vector<Listener> listeners_;
 };
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

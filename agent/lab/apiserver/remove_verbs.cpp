@@ -10,7 +10,7 @@
 #include "sync/api/quote.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -102,4 +102,4 @@ Reply remove_collection(Backend& backend, const Call& call) {
   return reply_json(200, render_list(call.view, removed, meta, backend.clock.wall()));
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

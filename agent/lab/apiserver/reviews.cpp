@@ -10,7 +10,7 @@
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -146,4 +146,4 @@ Reply review(Backend& backend, const Call& call) {
   return reply_shaped(type, *asked, kind, api_version);
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -6,7 +6,7 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -60,4 +60,4 @@ std::string_view event_for(const Selection& selection, const Change& change, Sto
   return "DELETED";
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

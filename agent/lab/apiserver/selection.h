@@ -9,7 +9,7 @@
 #include "sync/apiserver/answer.h"
 #include "sync/apiserver/resources.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 class Selection {
  public:
@@ -35,4 +35,4 @@ class Selection {
 [[nodiscard]] std::string_view event_for(const Selection& selection, const Change& change,
                                          StoredPtr& seen);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

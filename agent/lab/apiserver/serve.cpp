@@ -9,7 +9,7 @@
 #include "platform/loop/tasks.h"
 #include "platform/net/transport.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::size_t file_bytes_max = 1UL << 20;
@@ -82,4 +82,4 @@ asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
   co_return done;
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -8,7 +8,7 @@
 #include "platform/loop/program.h"
 #include "platform/result.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 struct ServeSettings {
   std::string listen = "127.0.0.1:7443";  // address:port; port 0 takes a free one
@@ -23,4 +23,4 @@ struct ServeSettings {
 // Errors: those of the files, the listener and the store.
 [[nodiscard]] boost::asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

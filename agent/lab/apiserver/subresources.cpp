@@ -12,7 +12,7 @@
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -238,4 +238,4 @@ Reply finalize(Backend& backend, const Call& call) {
   return reply_object(200, call, **stored, backend.clock.wall());
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

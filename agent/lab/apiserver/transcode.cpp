@@ -9,7 +9,7 @@
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/frames.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::string_view kinds[] = {"Node", "Pod", "Lease", "DaemonSet"};
@@ -75,4 +75,4 @@ http::Response in_protobuf(http::Response response) {
   return response;
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

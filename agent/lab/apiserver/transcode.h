@@ -7,11 +7,11 @@
 
 #include "agent/lab/apiserver/call.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 [[nodiscard]] bool wants_protobuf(const Call& call);
 
 // `response` is the answer to such a call.
 [[nodiscard]] http::Response in_protobuf(http::Response response);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

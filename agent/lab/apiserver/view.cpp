@@ -6,7 +6,7 @@
 #include "sync/apiserver/read.h"
 #include "sync/apiserver/typed.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -137,4 +137,4 @@ std::string render_bookmark(const View& view, std::int64_t revision, bool initia
   return "{\"type\":\"BOOKMARK\",\"object\":" + sync::serialize(object) + "}\n";
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

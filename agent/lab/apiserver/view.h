@@ -14,7 +14,7 @@
 #include "sync/apiserver/resources.h"
 #include "sync/apiserver/tables.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 struct View {
   const sync::Resource* resource = nullptr;
@@ -49,4 +49,4 @@ struct ListMeta {
 [[nodiscard]] std::string render_bookmark(const View& view, std::int64_t revision,
                                           bool initial_end);
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

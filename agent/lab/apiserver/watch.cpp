@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 Watch::Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits,
              MonoTime now)
@@ -113,4 +113,4 @@ void WatchHub::finish_all() {
   watches_.clear();
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -20,7 +20,7 @@
 #include "platform/loop/event.h"
 #include "platform/time.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 
 namespace asio = boost::asio;
 
@@ -92,4 +92,4 @@ class WatchHub {
   std::list<std::weak_ptr<Watch>> watches_;
 };
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -7,7 +7,7 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/read.h"
 
-namespace holdfast::lab {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -111,4 +111,4 @@ Reply patch(Backend& backend, const Call& call) {
   return response;
 }
 
-}  // namespace holdfast::lab
+}  // namespace holdfast::agent::lab

@@ -7,7 +7,7 @@
 #include "agent/lab/demo/scene.h"
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 Verdict check_no_empty_answers(const History& history, const Cast& cast) {
   Verdict verdict{"An incomplete list is never answered as an empty one"};
@@ -208,4 +208,4 @@ std::vector<Verdict> judge(const History& history, const Cast& cast) {
           check_nothing_left(history, cast)};
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

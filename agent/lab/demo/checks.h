@@ -9,7 +9,7 @@
 
 #include "agent/lab/demo/history.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 // Who plays which part.
 struct Cast {
@@ -62,4 +62,4 @@ struct Verdict {
 
 [[nodiscard]] std::vector<Verdict> judge(const History& history, const Cast& cast);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -6,7 +6,7 @@
 
 #include "agent/lab/demo/checks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 struct Window {
@@ -219,4 +219,4 @@ Verdict check_stale_copies_stop(const History& history, const Cast& cast) {
   return verdict;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -7,7 +7,7 @@
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/scene.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 // What is seen is seen a little late.
@@ -165,4 +165,4 @@ Verdict check_sites_whole(const History& history, const Cast& cast) {
   return verdict;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

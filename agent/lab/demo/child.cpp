@@ -12,7 +12,7 @@
 #include "platform/proc/process.h"
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -160,4 +160,4 @@ asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
   co_return left;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

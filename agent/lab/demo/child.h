@@ -14,7 +14,7 @@
 
 #include "platform/proc/identity.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 namespace asio = boost::asio;
 
@@ -67,4 +67,4 @@ class Children {
 [[nodiscard]] std::string find_logged(std::string_view log, std::string_view message,
                                       std::string_view field);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

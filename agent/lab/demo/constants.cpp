@@ -2,7 +2,7 @@
 
 #include "sync/api/json.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 namespace json = sync::json;
@@ -94,4 +94,4 @@ std::string kubeconfig(std::uint16_t port) {
          "users:\n- name: lab\n  user: {}\n";
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

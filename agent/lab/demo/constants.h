@@ -9,7 +9,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 using Flags = std::vector<std::pair<std::string, std::string>>;
 
@@ -32,4 +32,4 @@ inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of t
 // A kubeconfig for a server on this machine.
 [[nodiscard]] std::string kubeconfig(std::uint16_t port);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

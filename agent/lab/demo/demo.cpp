@@ -14,7 +14,7 @@
 #include "platform/proc/notify.h"
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 Result<std::filesystem::path> make_data_dir(const std::string& wanted) {
@@ -98,4 +98,4 @@ boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop) {
   co_return code;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

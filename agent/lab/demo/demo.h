@@ -8,7 +8,7 @@
 
 #include "platform/loop/program.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 struct DemoSettings {
   std::string report = "build/report/demo.html";
@@ -18,4 +18,4 @@ struct DemoSettings {
 // Runs it; 0 only if the story was played to its end and every promise held.
 boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -10,7 +10,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 using At = Duration;  // since the demo began
 
@@ -171,4 +171,4 @@ struct History {
   }
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 std::string escape_html(std::string_view text) {
   std::string escaped;
@@ -47,4 +47,4 @@ std::string element(std::string_view name, const Attributes& attributes, const s
   return markup + ">" + inner + "</" + std::string(name) + ">";
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 // For text and for attribute values.
 [[nodiscard]] std::string escape_html(std::string_view text);
@@ -22,4 +22,4 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
 [[nodiscard]] std::string element(std::string_view name, const Attributes& attributes,
                                   const std::string& inner = {});
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 bool same_process(const ProcessSeen& left, const ProcessSeen& right) {
@@ -45,4 +45,4 @@ void Recorder::processes_are(const std::string& node, const std::vector<ProcessS
   if (changed) changed_.notify_all();
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

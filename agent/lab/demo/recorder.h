@@ -7,7 +7,7 @@
 #include "agent/lab/demo/scene.h"
 #include "platform/loop/event.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 class Recorder {
  public:
@@ -52,4 +52,4 @@ class Recorder {
   loop::Event changed_;
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

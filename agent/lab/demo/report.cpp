@@ -8,7 +8,7 @@
 #include "agent/lab/demo/tracks.h"
 #include "embedded/demo_style.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 std::string seconds(At at) { return decimal(std::chrono::duration<double>(at).count()) + " s"; }
@@ -164,4 +164,4 @@ std::string report_page(const History& history, const Cast& cast,
          "</main></body></html>\n";
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

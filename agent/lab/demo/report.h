@@ -10,7 +10,7 @@
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/tracks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 // An act: rows of nodes and pods over time.
 [[nodiscard]] std::string timeline_svg(const Picture& picture);
@@ -18,4 +18,4 @@ namespace holdfast::demo {
 [[nodiscard]] std::string report_page(const History& history, const Cast& cast,
                                       const std::vector<Verdict>& verdicts);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 // Stores `seen`, and tells whether it says anything new, its time aside.
@@ -67,4 +67,4 @@ bool Scene::whole(std::size_t nodes) const {
   return links_well && nodes_well;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -10,7 +10,7 @@
 
 #include "agent/lab/demo/history.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 class Scene {
  public:
@@ -45,4 +45,4 @@ class Scene {
   ReplicasSeen replicas_;
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -6,7 +6,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 constexpr const char* bold = "\x1b[1m";
@@ -100,4 +100,4 @@ void Screen::hide() {
   shown_ = 0;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -9,7 +9,7 @@
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/scene.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 // "12.3s", right-aligned to seven characters.
 [[nodiscard]] std::string clock_text(At at);
@@ -41,4 +41,4 @@ class Screen {
   std::vector<std::string> table_;
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

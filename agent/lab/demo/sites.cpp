@@ -4,7 +4,7 @@
 #include "agent/lab/hollow/hollow_objects.h"
 #include "platform/loop/timer.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using agent::ApiRequest;
@@ -61,4 +61,4 @@ asio::awaitable<void> Sites::close() {
   for (auto& [zone, site] : sites_) co_await site.link->stop();
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -13,7 +13,7 @@
 #include "agent/lab/hollow/hollow_site.h"
 #include "platform/loop/tasks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 namespace asio = boost::asio;
 
@@ -44,4 +44,4 @@ class Sites {
   loop::Tasks tasks_;
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -7,7 +7,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -230,4 +230,4 @@ asio::awaitable<std::vector<int>> Stage::end() {
   co_return left;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -18,7 +18,7 @@
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/loop/tasks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 class Stage {
  public:
@@ -79,4 +79,4 @@ class Stage {
   loop::Tasks eyes_;
 };
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -7,7 +7,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -309,4 +309,4 @@ asio::awaitable<Status> Story::drain() {
   co_return done;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

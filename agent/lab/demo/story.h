@@ -10,7 +10,7 @@
 #include "agent/lab/demo/stage.h"
 #include "platform/loop/program.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 class Story {
  public:
@@ -60,4 +60,4 @@ class Story {
 // "3 pods", "1 process".
 [[nodiscard]] std::string plural(std::size_t count, const std::string& noun);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

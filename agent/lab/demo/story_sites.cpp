@@ -5,7 +5,7 @@
 
 #include "agent/lab/demo/story.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ asio::awaitable<Status> Story::light_up() {
   co_return done;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -7,7 +7,7 @@
 #include "agent/lab/demo/report.h"
 #include "agent/lab/demo/tracks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 constexpr double width = 1240;
@@ -139,4 +139,4 @@ std::string timeline_svg(const Picture& picture) {
                  shades + axis(scale, top, y + 4) + rows + draw_marks(picture.marks, scale, y + 4));
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -5,7 +5,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 // Ends what is drawn at `at`, and begins something else unless `look` is empty.
@@ -208,4 +208,4 @@ Picture sites_picture(const History& history, const Cast& cast) {
   return picture;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

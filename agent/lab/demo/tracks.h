@@ -8,7 +8,7 @@
 
 #include "agent/lab/demo/checks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 struct Stretch {
   At from{};
@@ -58,4 +58,4 @@ struct Picture {
 // The second one: a row for each node. Without tracks when it was not played.
 [[nodiscard]] Picture sites_picture(const History& history, const Cast& cast);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -10,7 +10,7 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -230,4 +230,4 @@ asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
   co_return done;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -6,7 +6,7 @@
 #include "sync/api/codec.h"
 #include "sync/api/types.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -147,4 +147,4 @@ asio::awaitable<void> watch_deployment(ApiClient& client, Recorder& recorder) {
                                         note);
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -13,7 +13,7 @@
 #include "agent/client/api_client.h"
 #include "agent/lab/demo/recorder.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 namespace asio = boost::asio;
 
@@ -58,4 +58,4 @@ asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder
 // The agent's whole journal. Errors: the transport's; invalid.
 asio::awaitable<Status> read_journal(Station station, Recorder& recorder);
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

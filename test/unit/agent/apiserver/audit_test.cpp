@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
 TEST(Audit, EveryRequestLeavesALine) {
   const ScratchDir scratch;
   const auto file = scratch.path() / "audit.log";
-  lab::ApiServerOptions options;
+  agent::lab::ApiServerOptions options;
   options.audit_log = file;
   Rig rig(std::move(options));
   (void)rig.ask({.target = "/api/v1/namespaces/default/pods/none"});
@@ -51,7 +51,7 @@ TEST(Audit, EveryRequestLeavesALine) {
 
 TEST(Audit, AFileThatCannotBeWrittenIsRefusedAtTheStart) {
   const ScratchDir scratch;
-  const auto opened = lab::AuditLog::open(scratch.path() / "none" / "audit.log");
+  const auto opened = agent::lab::AuditLog::open(scratch.path() / "none" / "audit.log");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Errc::not_found);
 }

@@ -17,8 +17,8 @@ constexpr std::string_view tokens =
     "admin,admin,1,system:masters\n"
     "bootstrap,token-bootstrap-client,2\n";
 
-lab::ApiServerOptions options() {
-  lab::ApiServerOptions made;
+agent::lab::ApiServerOptions options() {
+  agent::lab::ApiServerOptions made;
   made.tokens = std::string(tokens);
   made.controllers = false;  // as the recorded server had none
   return made;

@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 constexpr std::string_view maps = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view pods = "/api/v1/namespaces/default/pods";
 
-lab::ApiServerOptions quiet() {
-  lab::ApiServerOptions options;
+agent::lab::ApiServerOptions quiet() {
+  agent::lab::ApiServerOptions options;
   options.controllers = false;
   return options;
 }
@@ -213,7 +213,7 @@ TEST(ApiServer, RefusesTooMuch) {
   Rig rig(quiet());
   const Told told = rig.ask({.method = "POST",
                              .target = std::string(maps),
-                             .body = std::string(lab::body_bytes_max + 1, ' ')});
+                             .body = std::string(agent::lab::body_bytes_max + 1, ' ')});
   EXPECT_EQ(told.status, 413);
   EXPECT_EQ(text(told.object(), {"reason"}), "RequestEntityTooLarge");
 }

@@ -17,8 +17,8 @@ namespace json = boost::json;
 const std::string protobuf = "application/vnd.kubernetes.protobuf,application/json";
 const std::string nodes = "/api/v1/nodes";
 
-lab::ApiServerOptions quiet() {
-  lab::ApiServerOptions options;
+agent::lab::ApiServerOptions quiet() {
+  agent::lab::ApiServerOptions options;
   options.controllers = false;
   return options;
 }

@@ -43,14 +43,14 @@ json::value Told::json() const {
 
 json::object Told::object() const { return json::parse(body).as_object(); }
 
-Rig::Rig(lab::ApiServerOptions options) : clock_(start()), options_(std::move(options)) {
+Rig::Rig(agent::lab::ApiServerOptions options) : clock_(start()), options_(std::move(options)) {
   options_.data = dir_.path() / "data";
   options_.address = "192.0.2.2:6443";
   open();
 }
 
 void Rig::open() {
-  auto server = lab::ApiServer::open(context_.get_executor(), clock_, Random(7), options_);
+  auto server = agent::lab::ApiServer::open(context_.get_executor(), clock_, Random(7), options_);
   CHECK(server.has_value());
   server_ = *std::move(server);
 }

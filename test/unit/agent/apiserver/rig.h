@@ -54,7 +54,7 @@ class Rig {
   // 2026-11-21T01:23:14Z: when the fixture was recorded.
   static WallTime start();
 
-  explicit Rig(lab::ApiServerOptions options = {});
+  explicit Rig(agent::lab::ApiServerOptions options = {});
 
   // Asks and, unless the answer is a stream, has all of it.
   Told ask(const Asked& asked);
@@ -76,7 +76,7 @@ class Rig {
   boost::json::object put(const std::string& target, const boost::json::object& body);
   boost::json::object remove(const std::string& target, const std::string& body = {});
 
-  lab::ApiServer& server() { return *server_; }
+  agent::lab::ApiServer& server() { return *server_; }
   ManualClock& clock() { return clock_; }
 
  private:
@@ -85,8 +85,8 @@ class Rig {
   ScratchDir dir_;
   boost::asio::io_context context_{1};
   ManualClock clock_;
-  lab::ApiServerOptions options_;
-  std::unique_ptr<lab::ApiServer> server_;
+  agent::lab::ApiServerOptions options_;
+  std::unique_ptr<agent::lab::ApiServer> server_;
 };
 
 }  // namespace holdfast::test

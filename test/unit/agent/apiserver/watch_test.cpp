@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view maps = "/api/v1/namespaces/default/configmaps";
 
-lab::ApiServerOptions quiet() {
-  lab::ApiServerOptions options;
+agent::lab::ApiServerOptions quiet() {
+  agent::lab::ApiServerOptions options;
   options.controllers = false;
   return options;
 }
@@ -127,7 +127,7 @@ TEST(Watch, SaysSoWhenTheVersionIsForgotten) {
 }
 
 TEST(Watch, ForgetsHistoryInTime) {
-  lab::ApiServerOptions options = quiet();
+  agent::lab::ApiServerOptions options = quiet();
   options.compact_after = 60s;
   Rig rig(options);
   rig.post(std::string(maps), config_map("a"));
@@ -181,7 +181,7 @@ TEST(Watch, ListIsAWatchThatMarksItsEnd) {
 }
 
 TEST(Watch, CutsOffWhoDoesNotRead) {
-  lab::ApiServerOptions options = quiet();
+  agent::lab::ApiServerOptions options = quiet();
   options.watches.pending = 2000;
   Rig rig(options);
   Told told = watch(rig, "");

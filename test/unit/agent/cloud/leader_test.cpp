@@ -128,7 +128,8 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   EXPECT_LT(before, 20u);
   const MonoTime killed = cluster.time.clock().mono();
   EXPECT_TRUE(cluster.time.run_until(1min, [this] { return (*second)->cloud().started(); }));
-  EXPECT_LE(cluster.time.clock().mono() - killed, 20s);
+  // The lease's 15 s, from a look at it that may be 4.4 s late, to a try that may be 4.4 s later.
+  EXPECT_LE(cluster.time.clock().mono() - killed, 24s);
   const auto all = [this, before] {
     return before + Cluster::count(cluster.other_door, "DELETE") >= 40;
   };

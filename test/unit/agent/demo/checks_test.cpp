@@ -8,7 +8,7 @@
 #include "platform/check.h"
 #include "test/unit/agent/demo/good_run.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 using Check = Verdict (*)(const History&, const Cast&);
@@ -248,4 +248,4 @@ TEST(DemoChecks, AVersionMayGoBackWithARelist) {
 }
 
 }  // namespace
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

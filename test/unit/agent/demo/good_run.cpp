@@ -1,6 +1,6 @@
 #include "test/unit/agent/demo/good_run.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 constexpr const char* unreachable_no_schedule = "node.kubernetes.io/unreachable:NoSchedule";
@@ -126,4 +126,4 @@ Cast good_cast() {
   return cast;
 }
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

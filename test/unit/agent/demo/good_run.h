@@ -4,7 +4,7 @@
 
 #include "agent/lab/demo/checks.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 
 inline At at(int seconds) { return std::chrono::seconds(seconds); }
 
@@ -15,4 +15,4 @@ inline At at(int seconds) { return std::chrono::seconds(seconds); }
 // edge-a's pod a1 was killed.
 [[nodiscard]] Cast good_cast();
 
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

@@ -7,7 +7,7 @@
 #include "agent/lab/demo/tracks.h"
 #include "test/unit/agent/demo/good_run.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 TEST(DemoReport, WhatComesFromOutsideIsEscaped) {
@@ -107,4 +107,4 @@ TEST(DemoChildren, PortsAreFoundInTheirLogs) {
 }
 
 }  // namespace
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo

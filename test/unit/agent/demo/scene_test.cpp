@@ -5,7 +5,7 @@
 #include "agent/lab/demo/screen.h"
 #include "test/unit/agent/demo/good_run.h"
 
-namespace holdfast::demo {
+namespace holdfast::agent::demo {
 namespace {
 
 Scene quiet_scene() {
@@ -73,4 +73,4 @@ TEST(DemoScreen, TimesAreAligned) {
 }
 
 }  // namespace
-}  // namespace holdfast::demo
+}  // namespace holdfast::agent::demo
