@@ -13,9 +13,7 @@ namespace {
 
 bool is_about_a_budget(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
-  if (!status || !status->details) return false;
-  return std::any_of(status->details->causes.begin(), status->details->causes.end(),
-                     [](const auto& cause) { return cause.reason == "DisruptionBudget"; });
+  return status && sync::budget_forbids(*status);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <boost/asio/this_coro.hpp>
 #include <deque>
+#include <utility>
 
 #include "platform/log.h"
 #include "platform/loop/timer.h"
+#include "platform/memory.h"
 #include "sync/api/list_bytes.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/frames.h"
@@ -15,6 +17,9 @@ namespace {
 
 namespace reflect = sync::reflect;
 using State = sync::Reflector::State;
+
+constexpr std::size_t large_list = 1UL << 20;  // bytes
+constexpr std::size_t large_piece = 4UL << 10;
 
 // As client-go asks.
 constexpr std::string_view list_types = "application/vnd.kubernetes.protobuf,application/json";
@@ -96,6 +101,8 @@ class Run {
       co_await open_watch(*watch);
     } else if (auto* replace = std::get_if<reflect::Replace>(&action)) {
       sink_.replace(std::move(replace->items), replace->resource_version, head_);
+      const bool large = std::exchange(list_bytes_, 0) >= large_list;
+      if (large) release_free_memory();
     } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
       sink_.apply(apply->event);
     } else if (const auto* bookmark = std::get_if<reflect::Bookmark>(&action)) {
@@ -132,6 +139,7 @@ class Run {
   }
 
   void take_page(const std::string& body, bool protobuf) {
+    list_bytes_ += body.size();
     auto list = protobuf ? sync::split_protobuf_list(body) : sync::split_list(body);
     if (!list) {
       feed(reflect::ListFailed{sync::failure_of(list.error())});
@@ -191,6 +199,9 @@ class Run {
       feed(reflect::WatchEnded{});
     } else {
       take_piece(*piece);
+      // A large piece means that more is there already: no pause then, or we fall behind.
+      const bool gathers = target_.gather > Duration::zero() && piece->size() < large_piece;
+      if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);
     }
   }
 
@@ -218,6 +229,7 @@ class Run {
   sync::Reflector reflector_;
   std::deque<reflect::Action> actions_;
   sync::ListHead head_;
+  std::size_t list_bytes_ = 0;
   std::shared_ptr<http::BodyStream> stream_;
   EventReader events_{false};
 };

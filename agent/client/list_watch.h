@@ -44,6 +44,9 @@ struct ListWatchTarget {
   std::string field_selector;
   std::string resume_from;    // resourceVersion of what the sink has already; "": list first
   bool ask_protobuf = false;  // a server that has none answers in JSON
+  // Once all that came is read, the watch is left alone for so long: what comes meanwhile is read
+  // at once. Where many events come and none is urgent, this saves most of what they cost.
+  Duration gather = {};
   sync::ReflectorConfig reflector = {};
 };
 

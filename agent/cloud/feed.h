@@ -8,15 +8,18 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "agent/client/list_watch.h"
 #include "platform/log.h"
 #include "sync/api/codec.h"
+#include "sync/api/lease_renewal.h"
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
+#include "sync/protobuf/renewal.h"
 
 namespace holdfast::agent {
 
@@ -82,7 +85,7 @@ class Feed final : public ListWatchSink {
 
   // An object that cannot be read is skipped: it stays what it was for us.
   Result<T> read(const std::string& bytes) {
-    auto object = decode(bytes);
+    auto object = read_lean(bytes);
     if (!object) {
       ++malformed_;
       if (skipped_) skipped_();
@@ -93,10 +96,14 @@ class Feed final : public ListWatchSink {
     return object;
   }
 
-  static Result<T> decode(const std::string& bytes) {
-    constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-    if (sync::is_protobuf(bytes)) return sync::decode_protobuf<T>(bytes);
-    return sync::decode_bytes<T>(bytes, lean);
+  static Result<T> read_lean(const std::string& bytes) {
+    const bool protobuf = sync::is_protobuf(bytes);
+    if constexpr (std::is_same_v<T, sync::Lease>) {
+      return protobuf ? sync::read_protobuf_renewal(bytes) : sync::read_renewal(bytes);
+    } else {
+      constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+      return protobuf ? sync::decode_protobuf<T>(bytes) : sync::decode_bytes<T>(bytes, lean);
+    }
   }
 
   // Once for each object, however often it comes; all without a name are one.

@@ -1,7 +1,8 @@
 #include "platform/http/client.h"
 
-#include <array>
 #include <list>
+#include <memory>
+#include <span>
 
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
@@ -51,15 +52,19 @@ namespace {
 
 using PoolPtr = std::shared_ptr<Client::Pool>;
 
+constexpr std::size_t read_bytes = 16UL * 1024;
+
 // A request on its way: one connection and what was read from it.
 struct Exchange {
   ConnectionPtr connection;
   ResponseReader reader;
   bool answered = false;  // a byte of the answer has arrived
+  // Kept for as long as the exchange lasts: a watch reads a small piece thousands of times.
+  std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
 };
 
 asio::awaitable<Status> read_more(Client::Pool& pool, Exchange& exchange) {
-  std::array<char, 16 * 1024> buffer{};
+  const std::span<char> buffer(exchange.buffer.get(), read_bytes);
   CO_TRY(const std::size_t count, co_await exchange.connection->read_some(buffer));
   if (count == 0) co_return exchange.reader.put_end();
   exchange.answered = true;

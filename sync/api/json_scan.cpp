@@ -1,14 +1,36 @@
 #include "sync/api/json_scan.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
 namespace holdfast::sync {
 namespace {
 
-constexpr std::string_view blank = " \t\r\n";
-constexpr std::string_view scalar_end = ",]} \t\r\n:{[\"";
 constexpr std::uint32_t replacement = 0xfffd;
+
+// Which bytes belong to a set. Where every byte of every event is looked at, this is several times
+// faster than find_first_of(), which searches the set for each byte.
+class Bytes {
+ public:
+  constexpr explicit Bytes(std::string_view members) {
+    for (const char c : members) in_[static_cast<unsigned char>(c)] = true;
+  }
+  [[nodiscard]] constexpr bool has(char c) const { return in_[static_cast<unsigned char>(c)]; }
+  // The first one from `at` on, or the size of `text`.
+  [[nodiscard]] std::size_t find(std::string_view text, std::size_t at) const {
+    while (at < text.size() && !has(text[at])) ++at;
+    return at;
+  }
+
+ private:
+  std::array<bool, 256> in_{};
+};
+
+constexpr Bytes blank(" \t\r\n");
+constexpr Bytes scalar_end(",]} \t\r\n:{[\"");
+constexpr Bytes string_stop("\"\\");
+constexpr Bytes nested_stop("\"{}[]");
 
 void append_utf8(std::string& out, std::uint32_t code) {
   const auto tail = [](std::uint32_t bits) { return static_cast<char>(0x80U | (bits & 0x3fU)); };
@@ -100,8 +122,9 @@ void JsonCursor::fail_here(const char* problem) {
 }
 
 char JsonCursor::peek() {
-  const std::size_t next = bytes_.find_first_not_of(blank, at_);
-  if (!ok() || next == bytes_.npos) return '\0';
+  std::size_t next = at_;
+  while (next < bytes_.size() && blank.has(bytes_[next])) ++next;
+  if (!ok() || next >= bytes_.size()) return '\0';
   at_ = next;
   return bytes_[at_];
 }
@@ -127,7 +150,7 @@ std::string_view JsonCursor::skip() {
   } else if (first == '{' || first == '[') {
     skip_nested();
   } else {
-    at_ = std::min(bytes_.find_first_of(scalar_end, at_), bytes_.size());
+    at_ = scalar_end.find(bytes_, at_);
     if (at_ == start) fail_here("expected a value");
   }
   return ok() ? bytes_.substr(start, at_ - start) : std::string_view();
@@ -137,8 +160,8 @@ std::string_view JsonCursor::skip() {
 void JsonCursor::skip_string() {
   std::size_t at = at_ + 1;
   for (;;) {
-    at = bytes_.find_first_of("\"\\", at);
-    if (at == bytes_.npos) return fail_here("string without end");
+    at = string_stop.find(bytes_, at);
+    if (at >= bytes_.size()) return fail_here("string without end");
     if (bytes_[at] == '"') break;
     at += 2;
   }
@@ -149,11 +172,8 @@ void JsonCursor::skip_string() {
 void JsonCursor::skip_nested() {
   std::string closers;  // what the open brackets wait for, innermost last
   do {
-    at_ = bytes_.find_first_of("\"{}[]", at_);
-    if (at_ == bytes_.npos) {
-      at_ = bytes_.size();
-      return fail_here("object or array without end");
-    }
+    at_ = nested_stop.find(bytes_, at_);
+    if (at_ >= bytes_.size()) return fail_here("object or array without end");
     const char c = bytes_[at_];
     if (c == '"') {
       skip_string();

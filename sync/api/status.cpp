@@ -1,5 +1,6 @@
 #include "sync/api/status.h"
 
+#include <algorithm>
 #include <array>
 
 #include "platform/text.h"
@@ -162,6 +163,13 @@ Result<ApiStatus> parse_status(std::string_view body) {
   return out;
 }
 
+bool budget_forbids(const ApiStatus& status) {
+  if (status.code != 429 || !status.details) return false;
+  const auto& causes = status.details->causes;
+  return std::any_of(causes.begin(), causes.end(),
+                     [](const StatusCause& cause) { return cause.reason == "DisruptionBudget"; });
+}
+
 Errc to_errc(int http_status, std::string_view reason) {
   for (const ReasonMeans& known : reasons) {
     if (known.reason == reason) return known.code;
@@ -188,7 +196,8 @@ Errc to_errc(int http_status, std::string_view reason) {
 
 Error to_error(const ApiStatus& status) {
   const std::string& text = status.message.empty() ? status.reason : status.message;
-  return {to_errc(status.code, status.reason), std::to_string(status.code) + " " + text};
+  const Errc code = budget_forbids(status) ? Errc::exhausted : to_errc(status.code, status.reason);
+  return {code, std::to_string(status.code) + " " + text};
 }
 
 Error to_error(int http_status, std::string_view body) {

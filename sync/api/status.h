@@ -59,6 +59,10 @@ struct GroupResource {
 // In JSON or in protobuf. Errors: invalid (broken, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
 
+// Whether this is the 429 of an eviction that a PodDisruptionBudget forbids for now, and not one of
+// a busy server. As an Error it is exhausted.
+[[nodiscard]] bool budget_forbids(const ApiStatus& status);
+
 // An answer of another server as our Error. `what` is the message, in front of it the HTTP status.
 [[nodiscard]] Error to_error(const ApiStatus& status);
 // The same for an answer that may carry a Status or anything else in its body.

@@ -178,11 +178,6 @@ const NodeFacts* Fleet::node(const std::string& name) const {
   return member != nullptr && member->present ? &member->facts : nullptr;
 }
 
-const HealthRecord* Fleet::health(const std::string& name) const {
-  const Member* member = find(name);
-  return member != nullptr && member->zone != nullptr ? &member->record : nullptr;
-}
-
 Fleet::Member& Fleet::member(const std::string& name) {
   if (Member* found = find(name)) return *found;
   if (free_.empty()) {

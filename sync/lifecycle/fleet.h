@@ -67,12 +67,9 @@ class Fleet {
   [[nodiscard]] bool withholds_evictions(MonoTime now, const std::string& node) const;
 
   [[nodiscard]] MonoTime next_drain() const { return zones_.next(); }
-  // A pass before this would find nothing due; changes apart.
-  [[nodiscard]] MonoTime next_due() const { return deadlines_.next(); }
 
   // nullptr when unknown. Borrowed until the next change.
   [[nodiscard]] const NodeFacts* node(const std::string& name) const;
-  [[nodiscard]] const HealthRecord* health(const std::string& name) const;
   [[nodiscard]] const Zones& zones() const { return zones_; }
   [[nodiscard]] std::size_t size() const { return by_name_.size(); }
 

@@ -17,7 +17,8 @@ namespace holdfast::sync {
 
 // `bytes` are the object's, in the envelope or without (an item of a list). The kind that the
 // envelope names must be the object's. T is Node, Lease, Pod or DaemonSet.
-// Errors: invalid, naming the field ("Pod: spec.tolerations[2].key: invalid UTF-8") or the byte of the object.
+// Errors: invalid, naming the field ("Pod: spec.tolerations[2].key: invalid UTF-8") or the byte of
+// the object.
 template <class T>
 [[nodiscard]] Result<T> decode_protobuf(std::string_view bytes);
 

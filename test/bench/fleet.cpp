@@ -146,7 +146,6 @@ asio::awaitable<void> Fleet::renew_share(int share) {
       if (silenced_ && number < size_.silent) continue;
       const MonoTime due = round + renewal_period * number / size_.nodes;
       co_await loop::sleep_until(due);
-      if (BootClock::now() - due > 1s) ++late_;
       co_await renew(client, number);
     }
     co_await loop::sleep_until(round + renewal_period);
@@ -160,7 +159,7 @@ asio::awaitable<void> Fleet::renew(http::Client& client, int number) {
   request.body =
       R"({"spec":{"renewTime":")" + format_rfc3339(clock_.wall(), TimeDigits::micros) + R"("}})";
   const auto answer = co_await client.send(std::move(request), BootClock::now() + patience);
-  if (!answer || answer->status != 200) ++failures_;
+  ++(answer && answer->status == 200 ? renewals_ : failures_);
 }
 
 asio::awaitable<MonoTime> Fleet::silence() {

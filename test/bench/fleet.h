@@ -53,9 +53,9 @@ class Fleet final : public agent::ListWatchSource {
   // Errors: timeout, saying how many were marked.
   asio::awaitable<Result<Marked>> wait_until_marked(MonoTime deadline);
 
-  // Renewals that failed, and those that came more than a second late.
+  // Renewals that were answered, and those that failed.
+  [[nodiscard]] int renewals() const { return renewals_; }
   [[nodiscard]] int failures() const { return failures_; }
-  [[nodiscard]] int late() const { return late_; }
 
   asio::awaitable<Result<http::Response>> send(agent::ApiRequest request, bool streamed) override;
 
@@ -79,8 +79,8 @@ class Fleet final : public agent::ListWatchSource {
   Random random_{1};
   agent::Feed<sync::Node> feed_;
   bool silenced_ = false;
+  int renewals_ = 0;
   int failures_ = 0;
-  int late_ = 0;
   std::set<std::string> marked_;
   Marked when_;
   loop::Event all_marked_;

@@ -288,6 +288,16 @@ TEST(Kubectl, CreatesAndEdits) {
   EXPECT_EQ(cluster.kubectl({"get", "configmap", "c", "-o", "jsonpath={.data.k}"}).output, "w");
 }
 
+// Those of them whose kinds the lab has; rights and monitors it has not.
+TEST(Kubectl, TakesOurManifests) {
+  Cluster cluster;
+  const std::string file = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud.yaml";
+  follow(cluster, {{{"create", "--dry-run=server", "-f", file},
+                    {"deployment.apps/holdfast-cloud created",
+                     "poddisruptionbudget.policy/holdfast-cloud created",
+                     "service/holdfast-cloud created"}}});
+}
+
 TEST(Kubectl, Watches) {
   Cluster cluster;
   follow(cluster, {{{"create", "configmap", "first"}, {"created"}}});

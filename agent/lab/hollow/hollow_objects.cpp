@@ -56,9 +56,10 @@ std::string hollow_lease(const std::string& node, std::int32_t duration_seconds,
                                          {"renewTime", format_rfc3339(now, TimeDigits::micros)}}}});
 }
 
-std::string hollow_renewal(WallTime now) {
+std::string hollow_renewal(const std::string& version, WallTime now) {
+  const json::object spec{{"renewTime", format_rfc3339(now, TimeDigits::micros)}};
   return sync::serialize(
-      json::object{{"spec", json::object{{"renewTime", format_rfc3339(now, TimeDigits::micros)}}}});
+      json::object{{"metadata", json::object{{"resourceVersion", version}}}, {"spec", spec}});
 }
 
 std::string hollow_pod(const std::string& name, const std::string& node, const std::string& zone,

@@ -17,8 +17,9 @@ namespace holdfast::agent {
 
 [[nodiscard]] std::string hollow_lease(const std::string& node, std::int32_t duration_seconds,
                                        WallTime now);
-// A merge patch that renews it.
-[[nodiscard]] std::string hollow_renewal(WallTime now);
+// A merge patch that renews it, refused unless the lease is still at `version`: one that was stuck
+// in a broken link must not take a later one back.
+[[nodiscard]] std::string hollow_renewal(const std::string& version, WallTime now);
 
 // Bound to `node`; it stays `patience_seconds` on an unreachable or not ready node.
 [[nodiscard]] std::string hollow_pod(const std::string& name, const std::string& node,

@@ -4,6 +4,7 @@
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
 #include "sync/api/list_bytes.h"
+#include "sync/api/object_header.h"
 
 namespace holdfast::agent {
 namespace {
@@ -64,14 +65,32 @@ asio::awaitable<void> HollowSite::run() {
   }
 }
 
+asio::awaitable<Status> HollowSite::renew(std::string node) {
+  const std::string lease = std::string(leases) + "/" + node;
+  std::string& version = versions_[node];
+  if (version.empty()) {
+    ApiRequest read{.target = lease};
+    CO_TRY(const std::string body,
+           co_await client_.call(std::move(read), clock_.mono() + request_limit));
+    CO_TRY(const sync::ObjectHeader found, sync::read_header(body));
+    version = found.resource_version;
+  }
+  ApiRequest renewal = patch(lease, hollow_renewal(version, clock_.wall()));
+  renewal.content_type = "application/merge-patch+json";
+  version.clear();  // until we know what came of it
+  CO_TRY(const std::string renewed,
+         co_await client_.call(std::move(renewal), clock_.mono() + request_limit));
+  CO_TRY(const sync::ObjectHeader header, sync::read_header(renewed));
+  version = header.resource_version;
+  Status done;
+  co_return done;
+}
+
 // All leases first: they are what must not come apart.
 asio::awaitable<Status> HollowSite::round() {
   Status done;
   for (const std::string& node : plan_.nodes) {
-    const std::string lease = std::string(leases) + "/" + node;
-    ApiRequest renewal = patch(lease, hollow_renewal(clock_.wall()));
-    renewal.content_type = "application/merge-patch+json";
-    done = co_await write(std::move(renewal));
+    done = co_await renew(node);
     if (!done) co_return done;
   }
   for (const std::string& node : plan_.nodes) {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,6 +40,7 @@ class HollowSite {
 
  private:
   asio::awaitable<Status> round();
+  asio::awaitable<Status> renew(std::string node);
   asio::awaitable<Status> serve_pods();
   asio::awaitable<Status> serve_pod(sync::Pod pod);
   asio::awaitable<Status> write(ApiRequest request);
@@ -47,6 +48,7 @@ class HollowSite {
   HollowPlan plan_;
   ApiClient& client_;
   const Clock& clock_;
+  std::map<std::string, std::string> versions_;  // of the nodes' leases; none: to be read
 };
 
 }  // namespace holdfast::agent

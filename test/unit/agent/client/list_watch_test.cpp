@@ -123,7 +123,8 @@ struct Bench {
                            .label_selector = "a=b",
                            .field_selector = "spec.nodeName=n",
                            .resume_from = resume_from,
-                           .ask_protobuf = ask_protobuf};
+                           .ask_protobuf = ask_protobuf,
+                           .gather = gather};
     target.reflector.first_list_version = "";
     target.reflector.short_watch = 0s;
     target.reflector.backoff = {.initial = 1ms, .most = 2ms};
@@ -139,6 +140,7 @@ struct Bench {
 
   std::string resume_from;
   bool ask_protobuf = false;
+  Duration gather{};
   SystemClock clock;
   Random random{1};
   Script script;
@@ -307,6 +309,21 @@ TEST(ListWatch, ANoInProtobufIsUnderstood) {
     EXPECT_TRUE(asked[4].starts_with("list ")) << "a Status is no empty list";
     EXPECT_NE(asked[5].find("resourceVersion=60"), std::string::npos) << asked[5];
     EXPECT_EQ(bench.notes.lines.size(), 2u);
+  });
+}
+
+// Small pieces are waited for, so that several come at once; nothing is lost or out of order.
+TEST(ListWatch, GathersSmallPieces) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.gather = 20ms;
+    bench.resume_from = "1";
+    bench.script.watch({event("MODIFIED", pod("2")), event("MODIFIED", pod("3"))},
+                       Pieces::End::ends);
+    const MonoTime begin = loop::BootClock::now();
+    co_await bench.run_until_asked(2);
+    EXPECT_GE(loop::BootClock::now() - begin, 40ms);
+    EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
   });
 }
 

@@ -80,6 +80,12 @@ struct Back {
   Error error;
 };
 
+std::string refused_by_a_budget() {
+  ApiStatus status = status::too_many_requests("budget", 0);
+  status.details.emplace().causes.push_back({"DisruptionBudget", "b needs 1", ""});
+  return status.body();
+}
+
 const Back backs[] = {
     {404,
      status::not_found({"", "pods"}, "x").body(),
@@ -89,7 +95,8 @@ const Back backs[] = {
      {Errc::conflict, "409 pods \"x\" already exists"}},
     {410, status::expired("old").body(), {Errc::gone, "410 old"}},
     {200, status::expired("inside a watch").body(), {Errc::gone, "410 inside a watch"}},
-    {429, status::too_many_requests("budget", 0).body(), {Errc::unavailable, "429 budget"}},
+    {429, status::too_many_requests("busy", 0).body(), {Errc::unavailable, "429 busy"}},
+    {429, refused_by_a_budget(), {Errc::exhausted, "429 budget"}},
     {504, status::timeout("slow", 1).body(), {Errc::timeout, "504 Timeout: slow"}},
     {422,
      status::generic(422).body(),

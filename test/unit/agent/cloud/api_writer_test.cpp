@@ -1,0 +1,155 @@
+// What the writer makes of the server's answers, where one action is more than one request.
+
+#include "agent/cloud/api_writer.h"
+
+#include "platform/http/server.h"
+#include "platform/loop/timer.h"
+#include "test/support/run.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+namespace lifecycle = sync::lifecycle;
+using Lines = std::vector<std::string>;
+
+const lifecycle::PodRef pod{"ns", "p", "uid-p"};
+
+struct Answer {
+  int status = 200;
+  std::string body = "{}";
+};
+
+// An API server that gives the answers of a list, one after the other, and the writer before it.
+class Stage {
+ public:
+  Stage(asio::io_context& context, std::vector<Answer> answers)
+      : answers_(std::move(answers)),
+        server_(context.get_executor(), {},
+                [this](const http::Request& request) { return answer(request); }) {
+    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
+    ClusterAccess access;
+    access.server = {"127.0.0.1", listener->port()};
+    server_.listen(std::move(listener));
+    client_ = ApiClient::make(std::move(access), clock_, "test").value();
+    writer_ =
+        std::make_unique<ApiWriter>(context.get_executor(), *client_, options_, clock_, random_);
+  }
+
+  asio::awaitable<lifecycle::Outcome> perform(lifecycle::Action action) {
+    return writer_->perform(std::move(action));
+  }
+  asio::awaitable<void> stop() { return server_.stop(loop::BootClock::now() + 5s); }
+
+  Lines asked;  // "DELETE /api/v1/..."
+
+ private:
+  asio::awaitable<http::Response> answer(const http::Request& request) {
+    const std::size_t number = asked.size();
+    asked.push_back(std::string(http::to_string(request.method)) + " " + request.target);
+    http::Response response{.status = 500};
+    if (number < answers_.size()) {
+      response.status = answers_[number].status;
+      response.body = answers_[number].body;
+    }
+    co_return response;
+  }
+
+  std::vector<Answer> answers_;
+  http::Server server_;
+  SystemClock clock_;
+  Random random_{1};
+  lifecycle::Options options_;
+  std::unique_ptr<ApiClient> client_;
+  std::unique_ptr<ApiWriter> writer_;
+};
+
+// What `action` comes to, and what was asked for it.
+struct Told {
+  lifecycle::Outcome outcome;
+  Lines asked;
+};
+
+Told tell(lifecycle::Action action, std::vector<Answer> answers) {
+  Told told;
+  test::run([&action, &answers, &told](asio::io_context& context) -> asio::awaitable<void> {
+    Stage stage(context, answers);
+    told.outcome = co_await stage.perform(action);
+    told.asked = stage.asked;
+    co_await stage.stop();
+  });
+  return told;
+}
+
+TEST(ApiWriter, ARefusedEvictionIsToldFromAFailedOne) {
+  // As a kube-apiserver answers.
+  const std::string budget =
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Cannot )"
+      R"(evict pod as it would violate the pod's disruption budget.","reason":"TooManyRequests",)"
+      R"("details":{"causes":[{"reason":"DisruptionBudget","message":"b needs 1"}]},"code":429})";
+  const struct {
+    Answer answer;
+    std::optional<Errc> error;
+  } rows[] = {{{201}, {}},
+              {{429, budget}, Errc::exhausted},
+              {{429}, Errc::unavailable},
+              {{404}, Errc::not_found},
+              {{409}, Errc::conflict},
+              {{500}, Errc::unavailable}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.answer.status);
+    const Told told = tell(lifecycle::EvictPod{pod}, {row.answer});
+    EXPECT_EQ(told.outcome.error, row.error);
+    EXPECT_EQ(told.asked, Lines{"POST /api/v1/namespaces/ns/pods/p/eviction"});
+  }
+}
+
+const std::string bindable =
+    R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","uid":"uid-p",)"
+    R"("resourceVersion":"7"},"spec":{"containers":[],"tolerations":[)"
+    R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
+    R"("tolerationSeconds":300}]}})";
+const lifecycle::Autonomy for_ever{.bound = true, .wanted = true};
+const std::string get_pod = "GET /api/v1/namespaces/ns/pods/p";
+const std::string patch_pod = "PATCH /api/v1/namespaces/ns/pods/p";
+
+TEST(ApiWriter, ABindingIsDecidedOnThePodAsItIs) {
+  const Told conflict =
+      tell(lifecycle::BindPod{pod, for_ever}, {{200, bindable}, {409}, {200, bindable}, {200}});
+  EXPECT_TRUE(conflict.outcome.ok());
+  EXPECT_EQ(conflict.asked, (Lines{get_pod, patch_pod, get_pod, patch_pod}));
+  const Told done = tell(lifecycle::BindPod{pod, {}}, {{200, bindable}});
+  EXPECT_TRUE(done.outcome.ok());
+  EXPECT_EQ(done.asked, Lines{get_pod});
+  const Told replaced =
+      tell(lifecycle::BindPod{{"ns", "p", "another"}, for_ever}, {{200, bindable}});
+  EXPECT_EQ(replaced.outcome.error, Errc::not_found);
+  EXPECT_EQ(replaced.asked, Lines{get_pod});
+}
+
+TEST(ApiWriter, DetachingTriesAllVolumesAndFailsIfOneDoes) {
+  const std::string list = R"({"items":[{"metadata":{"name":"v1"},"spec":{"nodeName":"a"}},)"
+                           R"({"metadata":{"name":"v2"},"spec":{"nodeName":"b"}},)"
+                           R"({"metadata":{"name":"v3"},"spec":{"nodeName":"a"}}]})";
+  const std::string path = "/apis/storage.k8s.io/v1/volumeattachments";
+  const Lines expect{"GET " + path, "DELETE " + path + "/v1", "DELETE " + path + "/v3"};
+  const Told gone = tell(lifecycle::DetachVolumes{"a"}, {{200, list}, {404}, {200}});
+  EXPECT_TRUE(gone.outcome.ok());
+  EXPECT_EQ(gone.asked, expect);
+  const Told failed = tell(lifecycle::DetachVolumes{"a"}, {{200, list}, {500}, {200}});
+  EXPECT_FALSE(failed.outcome.ok());
+  EXPECT_EQ(failed.asked, expect);
+  EXPECT_TRUE(tell(lifecycle::DetachVolumes{"a"}, {{404}}).outcome.ok());
+  EXPECT_FALSE(tell(lifecycle::DetachVolumes{"a"}, {{200, "nonsense"}}).outcome.ok());
+}
+
+// Whatever is wrong with the provider, the API server is not to be suspected.
+TEST(ApiWriter, WithoutAProviderNothingIsKnown) {
+  const Told told = tell(lifecycle::AskProvider{"a", "uid-a", "id"}, {});
+  EXPECT_EQ(told.outcome.exists, std::nullopt);
+  EXPECT_EQ(told.outcome.error, Errc::invalid);
+  EXPECT_EQ(told.asked, Lines{});
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,81 @@
+// The manifests of cross/k8s hang together, and run the program as it is.
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <map>
+
+#include "agent/cloud/settings.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::filesystem::path folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s";
+
+std::map<std::string, YAML::Node> documents_of(const std::string& file) {
+  std::map<std::string, YAML::Node> found;
+  for (const YAML::Node& document : YAML::LoadAllFromFile((folder / file).string())) {
+    const std::string kind = document["kind"].as<std::string>();
+    found.emplace(kind, document);
+    EXPECT_EQ(document["metadata"]["name"].as<std::string>(), "holdfast-cloud") << file << kind;
+    EXPECT_FALSE(document["apiVersion"].as<std::string>().empty());
+  }
+  return found;
+}
+
+TEST(Manifests, TheDeploymentRunsTheProgramWithFlagsThatItHas) {
+  const YAML::Node spec = documents_of("cloud.yaml").at("Deployment")["spec"];
+  EXPECT_EQ(spec["replicas"].as<int>(), 2);
+  const YAML::Node container = spec["template"]["spec"]["containers"][0];
+  auto words = container["command"].as<std::vector<std::string>>();
+  for (const auto& word : container["args"].as<std::vector<std::string>>()) words.push_back(word);
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  CloudSettings settings;
+  config::Options options("holdfast-cloud", "");
+  add_options(options, settings);
+  const auto parsed = options.parse(static_cast<int>(argv.size()), argv.data());
+  ASSERT_TRUE(parsed) << parsed.error().what;
+  EXPECT_TRUE(plan_of(settings));
+  EXPECT_EQ(settings.kubeconfig, "") << "the pod's own account is used";
+  EXPECT_EQ(settings.endpoints.secure_port, container["ports"][0]["containerPort"].as<int>());
+}
+
+TEST(Manifests, WhatBelongsTogetherIsSelected) {
+  auto cloud = documents_of("cloud.yaml");
+  const YAML::Node labels = cloud.at("Deployment")["spec"]["template"]["metadata"]["labels"];
+  const std::string name = "app.kubernetes.io/name";
+  const YAML::Node selectors[] = {
+      cloud.at("Deployment")["spec"]["selector"]["matchLabels"],
+      cloud.at("PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+      cloud.at("Service")["spec"]["selector"]};
+  for (const YAML::Node& selector : selectors) {
+    EXPECT_EQ(selector[name].as<std::string>(), labels[name].as<std::string>());
+  }
+  const YAML::Node monitor = documents_of("cloud-monitor.yaml").at("ServiceMonitor")["spec"];
+  EXPECT_EQ(monitor["selector"]["matchLabels"][name].as<std::string>(),
+            cloud.at("Service")["metadata"]["labels"][name].as<std::string>());
+  EXPECT_EQ(monitor["endpoints"][0]["port"].as<std::string>(),
+            cloud.at("Service")["spec"]["ports"][0]["name"].as<std::string>());
+}
+
+TEST(Manifests, RightsAreBoundToTheAccountThatRuns) {
+  const auto account = documents_of("cloud.yaml")
+                           .at("Deployment")["spec"]["template"]["spec"]["serviceAccountName"]
+                           .as<std::string>();
+  int bindings = 0;
+  int roles = 0;
+  for (const YAML::Node& one : YAML::LoadAllFromFile((folder / "cloud-rbac.yaml").string())) {
+    const std::string kind = one["kind"].as<std::string>();
+    roles += kind == "Role" || kind == "ClusterRole";
+    if (kind != "RoleBinding" && kind != "ClusterRoleBinding") continue;
+    ++bindings;
+    EXPECT_EQ(one["subjects"][0]["name"].as<std::string>(), account);
+    EXPECT_EQ(one["roleRef"]["kind"].as<std::string>() + "Binding", kind);
+    EXPECT_EQ(one["roleRef"]["name"].as<std::string>(), "holdfast-cloud");
+  }
+  EXPECT_EQ(bindings, roles);
+}
+
+}  // namespace
+}  // namespace holdfast::agent
