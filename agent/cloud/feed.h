@@ -19,6 +19,7 @@
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
+#include "sync/protobuf/renewal.h"
 
 namespace holdfast::agent {
 
@@ -96,12 +97,12 @@ class Feed final : public ListWatchSink {
   }
 
   static Result<T> read_lean(const std::string& bytes) {
-    if (sync::is_protobuf(bytes)) return sync::decode_protobuf<T>(bytes);
+    const bool protobuf = sync::is_protobuf(bytes);
     if constexpr (std::is_same_v<T, sync::Lease>) {
-      return sync::read_renewal(bytes);
+      return protobuf ? sync::read_protobuf_renewal(bytes) : sync::read_renewal(bytes);
     } else {
       constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-      return sync::decode_bytes<T>(bytes, lean);
+      return protobuf ? sync::decode_protobuf<T>(bytes) : sync::decode_bytes<T>(bytes, lean);
     }
   }
 

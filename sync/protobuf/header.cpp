@@ -18,14 +18,7 @@ void read_label(WireCursor& in, StringMap& labels) {
 }
 
 void read_time(WireCursor& in, std::optional<WallTime>& out) {
-  std::int64_t seconds = 0;
-  bool there = false;
-  while (in.next()) {
-    if (in.number() == 1) there = in.integer(seconds);
-  }
-  if (!in.ok() || !there || seconds == wire_year_one) return;
-  out = wall_time(seconds, 0);
-  if (!out) in.fail_here("time out of range");
+  read_wire_time(in, TimeDigits::seconds, out);
 }
 
 // Calls `read` for the embedded message at the cursor.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "platform/time.h"
+#include "sync/protobuf/cursor.h"
 
 namespace holdfast::sync {
 
@@ -19,5 +20,9 @@ inline constexpr std::int64_t wire_year_one = -62'135'596'800;
   if (seconds < from || seconds >= to || nanos < 0 || nanos >= 1'000'000'000) return std::nullopt;
   return WallTime(std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos));
 }
+
+// Reads the time that the cursor walks over, to the second or to the microsecond. Nothing when it
+// is empty: Go writes its zero time so.
+void read_wire_time(WireCursor& in, TimeDigits digits, std::optional<WallTime>& out);
 
 }  // namespace holdfast::sync

@@ -233,21 +233,6 @@ TEST(ListWatch, ResumesWithoutAList) {
   });
 }
 
-// Small pieces are waited for, so that several come at once; nothing is lost or out of order.
-TEST(ListWatch, GathersSmallPieces) {
-  test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    Bench bench(context);
-    bench.gather = 20ms;
-    bench.resume_from = "1";
-    bench.script.watch({event("MODIFIED", pod("2")), event("MODIFIED", pod("3"))},
-                       Pieces::End::ends);
-    const MonoTime begin = loop::BootClock::now();
-    co_await bench.run_until_asked(2);
-    EXPECT_GE(loop::BootClock::now() - begin, 40ms);
-    EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
-  });
-}
-
 // Of a Pod, without envelope: metadata.name is field 1 of field 1, its resourceVersion 6.
 std::string protobuf_pod(const std::string& version) {
   std::string metadata;
@@ -324,6 +309,21 @@ TEST(ListWatch, ANoInProtobufIsUnderstood) {
     EXPECT_TRUE(asked[4].starts_with("list ")) << "a Status is no empty list";
     EXPECT_NE(asked[5].find("resourceVersion=60"), std::string::npos) << asked[5];
     EXPECT_EQ(bench.notes.lines.size(), 2u);
+  });
+}
+
+// Small pieces are waited for, so that several come at once; nothing is lost or out of order.
+TEST(ListWatch, GathersSmallPieces) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.gather = 20ms;
+    bench.resume_from = "1";
+    bench.script.watch({event("MODIFIED", pod("2")), event("MODIFIED", pod("3"))},
+                       Pieces::End::ends);
+    const MonoTime begin = loop::BootClock::now();
+    co_await bench.run_until_asked(2);
+    EXPECT_GE(loop::BootClock::now() - begin, 40ms);
+    EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
   });
 }
 

@@ -126,6 +126,7 @@ TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {
   (void)controller.set_pod(start, wall, pod);
   for (const Action& action : needless) EXPECT_FALSE(controller.is_moot(action));
   pod.metadata.deletion_timestamp = wall;
+  pod.metadata.deletion_grace_period_seconds = 30;
   (void)controller.set_pod(start, wall, pod);
   for (const Action& action : needless) EXPECT_TRUE(controller.is_moot(action));
   EXPECT_FALSE(controller.is_moot(DeletePod{ref, true})) << "by force";
