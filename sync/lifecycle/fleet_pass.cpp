@@ -205,7 +205,18 @@ void Fleet::evict(MonoTime now, Member& member, Actions& actions) {
 void Fleet::spare(Member& member, Actions& actions) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
-  if (options_.taint_based_evictions) append(actions, remove_no_execute(member.facts, options_));
+  if (!options_.taint_based_evictions) return;
+  if (member.patches == 0) {
+    append(actions, remove_no_execute(member.facts, options_));
+    return;
+  }
+  // A taint is on its way, and not known to be there yet: it is taken off after it arrived.
+  NodeFacts arrived = member.facts;
+  for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
+    if (has_taint(arrived.taints, key, no_execute)) continue;
+    arrived.taints.push_back(make_taint(key, no_execute, WallTime{}));
+  }
+  append(actions, remove_no_execute(arrived, options_));
 }
 
 void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current,
