@@ -1,5 +1,7 @@
 #include "sync/lifecycle/controller.h"
 
+#include <map>
+
 #include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
 #include "test/unit/sync/lifecycle/bench.h"
@@ -114,6 +116,45 @@ TEST(Controller, APodAssignedToALostNodeIsMarked) {
   bench.add_pod("late", "a", Bench::default_tolerations({}));
   EXPECT_EQ(bench.run_until(101s),
             (Lines{"100 mark default/late", "100 event Pod/late Warning NodeNotReady"}));
+}
+
+// The second node falls silent while the first one's taint is still being written.
+TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
+  Options options;
+  Controller controller(options);
+  std::map<std::string, Node> nodes;
+  for (const std::string name : {"x", "y"}) {
+    nodes[name] = make_node(name, "True");
+    nodes[name].metadata.labels.set(label_zone, name);
+    (void)controller.set_node(start, wall, nodes[name]);
+  }
+  Lines taints;
+  for (Duration at{}; at <= options.monitor_grace + 60s; at += options.monitor_period) {
+    const MonoTime now = start + at;
+    if (at <= 20s) {
+      Lease lease;
+      lease.metadata.name = "y";
+      lease.spec.renew_time = wall + at;
+      controller.set_lease(now, lease);
+    }
+    for (const Action& action : controller.tick(now, wall + at)) {
+      if (const auto* taint = std::get_if<PatchTaints>(&action)) {
+        if (taint->cause != TaintCause::conditions) taints.push_back(describe({action}).front());
+        if (taint->cause == TaintCause::queued) continue;  // never answered
+      }
+      Outcome outcome;
+      if (const auto* update = std::get_if<UpdateNodeStatus>(&action)) {
+        nodes[update->node].status.conditions = update->conditions;
+        outcome.node = facts_of(nodes[update->node], options);
+        (void)controller.set_node(now, wall + at, nodes[update->node]);
+      }
+      (void)controller.settle(now, wall + at, action, outcome);
+    }
+  }
+  ASSERT_GE(taints.size(), 2u);
+  EXPECT_EQ(taints[0].substr(0, 7), "taint x");
+  EXPECT_NE(taints[1].find("taint x -node.kubernetes.io/unreachable:NoExecute"), std::string::npos)
+      << taints[1];
 }
 
 TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {
