@@ -58,8 +58,11 @@ Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const P
     }
     if (!made.filter) continue;
     const std::size_t slots = made.filter->slots();
-    links_.push_back({std::move(made.filter), slots_});
+    links_.push_back({std::move(made.filter), slots_, slots});
     slots_ += slots;
+  }
+  for (const Link& link : links_) {
+    if (link.filter->follows()) followers_.push_back(&link);
   }
 }
 
@@ -78,12 +81,11 @@ void Chain::restrict_to(std::vector<std::string> names, std::string_view plugin)
 
 Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
                       std::vector<int>& slots) const {
-  for (const Link& link : links_) {
-    const std::span<int> own = std::span(slots).subspan(link.first_slot, link.filter->slots());
-    const Verdict verdict = link.filter->change(node, pod, by, own);
+  for (const Link* link : followers_) {
+    const Verdict verdict = link->filter->change(node, pod, by, link->own(std::span(slots)));
     if (verdict.ok()) continue;
     return reject(Code::error, std::string("running ") + (by > 0 ? "AddPod" : "RemovePod") +
-                                   " on PreFilter plugin \"" + std::string(link.filter->plugin()) +
+                                   " on PreFilter plugin \"" + std::string(link->filter->plugin()) +
                                    "\": " + verdict.message());
   }
   return {};
@@ -92,8 +94,7 @@ Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
 Verdict Chain::check(const Trial& trial) const {
   ++runs_;
   for (const Link& link : links_) {
-    const auto own = std::span(trial.slots_).subspan(link.first_slot, link.filter->slots());
-    Verdict verdict = link.filter->check(trial, own);
+    Verdict verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
     if (verdict.ok()) continue;
     if (verdict.code == Code::error) {
       return reject(Code::error, "running \"" + std::string(link.filter->plugin()) +
@@ -103,6 +104,17 @@ Verdict Chain::check(const Trial& trial) const {
     return verdict;
   }
   return {};
+}
+
+bool Chain::passes(const Trial& trial) const {
+  ++runs_;
+  return std::all_of(links_.begin(), links_.end(), [&trial](const Link& link) {
+    return link.filter->passes(trial, link.own(std::span(trial.slots_)));
+  });
+}
+
+bool Chain::passes_twice(Trial& trial, std::span<const PodRef> nominated) const {
+  return nominated.empty() ? passes(trial) : check_twice(trial, nominated).ok();
 }
 
 Verdict Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) const {

@@ -57,6 +57,12 @@ class Filter {
   // How many slots of a trial it needs; all are 0 at its start.
   [[nodiscard]] virtual std::size_t slots() const { return 0; }
   [[nodiscard]] virtual Verdict check(const Trial& trial, std::span<const int> slots) const = 0;
+  // Whether check() is ok; for those that say so faster than why not.
+  [[nodiscard]] virtual bool passes(const Trial& trial, std::span<const int> slots) const {
+    return check(trial, slots).ok();
+  }
+  // Whether it wants to hear of pods that join or leave.
+  [[nodiscard]] virtual bool follows() const { return slots() > 0; }
   // `pod` joins (1) or leaves (-1) `node`.
   [[nodiscard]] virtual Verdict change(const NodeView& node, const PodView& pod, int by,
                                        std::span<int> slots) const;
@@ -96,9 +102,13 @@ class Chain {
 
   // Runs the filters until one does not let the pod pass.
   [[nodiscard]] Verdict check(const Trial& trial) const;
+  // Whether check() is ok.
+  [[nodiscard]] bool passes(const Trial& trial) const;
   // First with the pods that are nominated to the node and not less important, then without: the
   // pod must fit both ways. `nominated` may hold others; they are passed over.
   [[nodiscard]] Verdict check_twice(Trial& trial, std::span<const PodRef> nominated) const;
+  // Whether check_twice() is ok.
+  [[nodiscard]] bool passes_twice(Trial& trial, std::span<const PodRef> nominated) const;
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const PodView& pod() const { return pod_; }
@@ -110,6 +120,12 @@ class Chain {
   struct Link {
     std::unique_ptr<Filter> filter;
     std::size_t first_slot;
+    std::size_t slots;
+
+    template <class T>
+    [[nodiscard]] std::span<T> own(std::span<T> all) const {
+      return all.subspan(first_slot, slots);
+    }
   };
 
   void restrict_to(std::vector<std::string> names, std::string_view plugin);
@@ -119,6 +135,7 @@ class Chain {
   const Cluster& cluster_;
   const PodView& pod_;
   std::vector<Link> links_;
+  std::vector<const Link*> followers_;
   std::size_t slots_ = 0;
   Verdict prepared_;
   std::optional<std::vector<std::string>> only_nodes_;

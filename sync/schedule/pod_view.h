@@ -31,6 +31,7 @@ struct PodTerms {
 struct PodView {
   std::shared_ptr<const Pod> pod;  // never null
   std::int32_t priority = 0;
+  std::optional<WallTime> started;  // copied, as sorting reads it often
   PodRequests requests;
   std::vector<HostPort> host_ports;  // of ordinary containers
   std::unique_ptr<const PodTerms> terms;

@@ -47,6 +47,7 @@ class ExtensionError final : public schedule::Filter {
   ExtensionError(std::string_view plugin, const json::object& args, std::string pod)
       : Filter(plugin), args_(args), pod_(std::move(pod)) {}
   Verdict check(const schedule::Trial&, Slots) const override { return {}; }
+  bool follows() const override { return true; }
   Verdict change(const NodeView& node, const PodView&, int by, std::span<int>) const override {
     const std::string* value = node.labels().find(text(args_, "nodeLabel"));
     if (value == nullptr || *value != text(args_, "nodeLabelValue")) return {};

@@ -34,6 +34,10 @@ class Fit final : public Filter {
   Fit(const PodView& pod, const Symbols& symbols, const FitOptions& options)
       : Filter(plugin_fit), pod_(pod), symbols_(symbols), options_(options) {}
 
+  bool passes(const Trial& trial, std::span<const int> slots) const override {
+    if (!pod_.requests.real.scalars.empty()) return check(trial, slots).ok();
+    return all_fit(pod_.requests.real, trial.node(), trial.requested(), trial.pods());
+  }
   Verdict check(const Trial& trial, std::span<const int>) const override {
     if (all_fit(pod_.requests.real, trial.node(), trial.requested(), trial.pods())) return {};
     const auto missing =

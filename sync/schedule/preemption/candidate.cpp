@@ -9,9 +9,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-WallTime start_of(const PodView& pod, WallTime now) {
-  return pod.pod->status.start_time.value_or(now);
-}
+WallTime start_of(const PodView& pod, WallTime now) { return pod.started.value_or(now); }
 
 // Every term above zero, so that one victim more always costs more.
 std::int64_t priority_sum(const Candidate& candidate) {

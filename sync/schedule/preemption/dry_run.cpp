@@ -37,11 +37,11 @@ Verdict VictimSearch::remove_lower(const NodeView& node) {
   return {};
 }
 
-Verdict VictimSearch::reprieve(const NodeView& node, const std::vector<PodRef>& pods,
+Verdict VictimSearch::reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
                                std::vector<PodRef>& victims) {
   for (const PodRef& pod : pods) {
     if (Verdict verdict = trial_.add(*pod); !verdict.ok()) return verdict;
-    if (check(node).ok()) continue;
+    if (chain_.passes_twice(trial_, promised)) continue;
     if (Verdict verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
     victims.push_back(pod);
   }
@@ -50,16 +50,18 @@ Verdict VictimSearch::reprieve(const NodeView& node, const std::vector<PodRef>& 
 
 Verdict VictimSearch::search(const NodeView& node, Candidate& out) {
   if (Verdict verdict = remove_lower(node); !verdict.ok()) return verdict;
-  if (Verdict verdict = check(node); !verdict.ok()) return verdict;
+  const std::span<const PodRef> promised = nominator_.on(node.name());
+  if (Verdict verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;
   sort_by_importance(lower_, now_);
   budgets_.split(lower_, split_);
   out.node = node.name();
   out.victims.clear();
-  if (Verdict verdict = reprieve(node, split_.violating, out.victims); !verdict.ok()) {
+  if (Verdict verdict = reprieve(promised, split_.violating, out.victims); !verdict.ok()) {
     return verdict;
   }
   out.violations = static_cast<std::int64_t>(out.victims.size());
-  if (Verdict verdict = reprieve(node, split_.sparing, out.victims); !verdict.ok()) return verdict;
+  if (Verdict verdict = reprieve(promised, split_.sparing, out.victims); !verdict.ok())
+    return verdict;
   // Those that break budgets came first; the choice of the node reads the first one.
   if (!split_.violating.empty() && !split_.sparing.empty()) sort_by_importance(out.victims, now_);
   if (!out.victims.empty()) return {};

@@ -36,11 +36,8 @@ class VictimSearch {
 
  private:
   [[nodiscard]] Verdict remove_lower(const NodeView& node);
-  [[nodiscard]] Verdict check(const NodeView& node) {
-    return chain_.check_twice(trial_, nominator_.on(node.name()));
-  }
   // Puts back who need not leave; the others are victims.
-  [[nodiscard]] Verdict reprieve(const NodeView& node, const std::vector<PodRef>& pods,
+  [[nodiscard]] Verdict reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
                                  std::vector<PodRef>& victims);
 
   const Chain& chain_;
