@@ -49,8 +49,13 @@ Extent extent_of(const Scopes& scopes) {
 }  // namespace
 
 Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-             const Clock& clock)
-    : options_(options), scopes_(scopes), uplink_(uplink), ledger_(ledger), clock_(clock) {}
+             const NodeLease& lease, const Clock& clock)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      ledger_(ledger),
+      lease_(lease),
+      clock_(clock) {}
 
 asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
   http::Response response;
@@ -109,6 +114,8 @@ http::Response Admin::metrics() {
     gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
     gauge("holdfast_edge_outbox_bytes", "Bytes of these writes.", outbox->bytes);
   }
+  gauge("holdfast_edge_kubelet_silent", "1 while the lease is not renewed for lack of a kubelet.",
+        lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
   const http::Traffic traffic = uplink_.traffic();
   gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
   gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
@@ -124,6 +131,9 @@ http::Response Admin::status() {
   return document(json::object{
       {"node", options_.node_name},
       {"link", link_json(uplink_.link(), clock_.mono())},
+      {"kubelet",
+       json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
+                    {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "agent/edge/ledger.h"
+#include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -24,7 +25,7 @@ namespace holdfast::agent {
 class Admin {
  public:
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-        const Clock& clock);
+        const NodeLease& lease, const Clock& clock);
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 
@@ -42,6 +43,7 @@ class Admin {
   Scopes& scopes_;
   Uplink& uplink_;
   Ledger& ledger_;
+  const NodeLease& lease_;
   const Clock& clock_;
   Metrics metrics_;
 };
