@@ -234,6 +234,10 @@ Engine::~Engine() = default;
 Status Engine::receive(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
       inner_->session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  const std::size_t queued = nghttp2_session_get_outbound_queue_size(inner_->session);
+  if (queued > inner_->limits.queued_frames) {
+    return fail(Errc::corrupt, "HTTP/2: asked for much and read nothing");
+  }
   if (used >= 0) return {};
   return fail(Errc::corrupt, std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(used)));
 }

@@ -40,8 +40,11 @@ struct EngineLimits {
   std::size_t header_bytes = 32UL * 1024;      // of one block, each field with 32 more (RFC 9113)
   std::uint32_t streams = 250;                 // that the peer may have open; Go's own default
   std::uint32_t stream_window = 256UL * 1024;  // bytes of one body that were not consumed
-  std::uint64_t resets_burst = 200;            // by the peer, before the connection is cut: rapid
-  std::uint64_t resets_per_second = 33;        // resets are an attack (CVE-2023-44487)
+  std::size_t queued_frames = 4000;            // that wait for a peer who asks and does not read
+  // Streams that the peer may reset before the connection is cut: rapid resets are an attack
+  // (CVE-2023-44487).
+  std::uint64_t resets_burst = 200;
+  std::uint64_t resets_per_second = 33;
 };
 
 // The headers of a request or answer, or trailers. ":status" and its like are among the fields.
