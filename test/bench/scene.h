@@ -31,6 +31,7 @@ class Scene {
   // Asks `count` times for `target`, one after the other. Errors: an answer that is not 200.
   asio::awaitable<Result<Latency>> ask_server(std::string target, int count);
   asio::awaitable<Result<Latency>> ask_agent(std::string target, int count);
+  static asio::awaitable<Result<Latency>> ask(http::Client& client, std::string target, int count);
   // Asks until the agent answers 200. Errors: timeout.
   asio::awaitable<Status> wait_for_agent(std::string target, MonoTime deadline);
 
@@ -49,7 +50,6 @@ class Scene {
   asio::awaitable<Result<std::uint16_t>> port_of(std::string child, std::string message,
                                                  std::string field);
   [[nodiscard]] Status write_certificates();
-  asio::awaitable<Result<Latency>> ask(http::Client& client, std::string target, int count);
 
   std::filesystem::path data_;
   bool tls_;

@@ -74,6 +74,20 @@ asio::awaitable<Result<double>> cost_of_one(http::Endpoint server, bool http2) {
   co_return static_cast<double>(after - before) / (watches - 1);
 }
 
+// The same question over TLS, with either protocol.
+asio::awaitable<Status> compare_latency(http::Endpoint server) {
+  constexpr int rounds = 2000;
+  const std::string target = "/api/v1/nodes/bench";
+  http::Client shared(server);
+  http::Client alone(server, {.http2 = {.enabled = false}});
+  CO_TRY(const Latency newer, co_await Scene::ask(shared, target, rounds));
+  CO_TRY(const Latency older, co_await Scene::ask(alone, target, rounds));
+  print("GET one node over TLS, HTTP/2", newer.text(), "", "");
+  print("GET one node over TLS, HTTP/1.1", older.text(), "", "");
+  Status done;
+  co_return done;
+}
+
 asio::awaitable<Status> measure(Scene& scene) {
   Status done = co_await scene.start(0);
   for (int number = 0; done && number < watches; ++number) {
@@ -81,6 +95,7 @@ asio::awaitable<Status> measure(Scene& scene) {
     const std::string body = R"({"metadata":{"name":")" + name_of(number) + R"("}})";
     done = co_await scene.create(target, body);
   }
+  if (done) done = co_await compare_latency(scene.server());
   if (!done) co_return done;
   // HTTP/2 first: what HTTP/1.1 takes and gives back would hide what it costs.
   CO_TRY(const double shared, co_await cost_of_one(scene.server(), true));

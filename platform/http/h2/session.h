@@ -22,8 +22,10 @@
 namespace holdfast::http::h2 {
 
 struct SessionLimits {
-  bool enabled = true;                         // false: HTTP/1.1 only
-  std::size_t connections = 8;                 // to one server; a second one when the first is full
+  bool enabled = true;  // false: HTTP/1.1 only
+  // To one server; a second one is made when the first is full. kube-apiserver allows 100 streams
+  // on each since 1.29, 250 before: an agent with a thousand watches must not run out of them.
+  std::size_t connections = 32;
   std::size_t streams = 1000;                  // on one connection, if the server allows as many
   std::uint32_t stream_window = 256UL * 1024;  // bytes of a stream that its reader did not take yet
   // A connection with open streams that was silent for so long is asked for a sign of life, and
