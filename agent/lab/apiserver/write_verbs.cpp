@@ -5,7 +5,7 @@
 #include "agent/lab/apiserver/call.h"
 #include "sync/api/patch/patch.h"
 #include "sync/apiserver/convert.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {
