@@ -120,6 +120,8 @@ http::Response Admin::metrics() {
   gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
   gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
         traffic.received);
+  gauge("holdfast_edge_uplink_connections", "Connections to the cloud made since the start.",
+        traffic.connections);
   return {
       .status = 200, .headers = {{"Content-Type", Metrics::content_type}}, .body = metrics_.text()};
 }
@@ -140,7 +142,9 @@ http::Response Admin::status() {
                              {"complete_scopes", extent.complete},
                              {"objects", extent.objects},
                              {"bytes", extent.bytes}}},
-      {"uplink", json::object{{"bytes_sent", traffic.sent}, {"bytes_received", traffic.received}}},
+      {"uplink", json::object{{"bytes_sent", traffic.sent},
+                              {"bytes_received", traffic.received},
+                              {"connections_made", traffic.connections}}},
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platform/result.h"
 
@@ -32,6 +33,9 @@ struct ServerSettings {
   Identity identity;
   std::string client_ca_pem;  // empty: clients are not asked for a certificate
   bool client_required = false;
+  // What is spoken here, the liked ones first: "h2", "http/1.1". A client that offers none of them
+  // is taken as one that offers nothing. Empty: whatever the client offers is ignored.
+  std::vector<std::string> protocols = {};
 };
 
 class Context {
@@ -56,6 +60,7 @@ class Context {
   std::unique_ptr<boost::asio::ssl::context> native_;
   bool verifies_peer_ = true;
   std::string server_name_;
+  std::string protocols_;  // as protocol_list() writes them; OpenSSL's callback refers to it
 };
 
 }  // namespace holdfast::tls

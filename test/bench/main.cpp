@@ -16,6 +16,7 @@
 #include "test/bench/controller_bench.h"
 #include "test/bench/scene.h"
 #include "test/bench/table.h"
+#include "test/bench/watches_bench.h"
 
 namespace holdfast::bench {
 namespace {
@@ -75,10 +76,14 @@ asio::awaitable<Status> measure(Scene& scene) {
 asio::awaitable<int> processes(loop::Stop&) {
   std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) co_return 1;
-  Scene scene(pattern);
-  const Status measured = co_await measure(scene);
-  co_await scene.end();
   std::error_code ignored;
+  const std::filesystem::path data(pattern);
+  std::filesystem::create_directory(data / "reads", ignored);
+  std::filesystem::create_directory(data / "watches", ignored);
+  Scene scene(data / "reads");
+  Status measured = co_await measure(scene);
+  co_await scene.end();
+  if (measured) measured = co_await measure_watches(data / "watches");
   std::filesystem::remove_all(pattern, ignored);
   if (measured) co_return 0;
   (void)std::fprintf(stderr, "holdfast-bench: %s\n", measured.error().what.c_str());

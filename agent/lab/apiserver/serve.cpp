@@ -19,6 +19,7 @@ Result<std::shared_ptr<const tls::Context>> load_tls(const std::string& dir) {
   if (dir.empty()) return std::shared_ptr<const tls::Context>();
   const std::filesystem::path path(dir);
   tls::ServerSettings settings;
+  settings.protocols = {"h2", "http/1.1"};
   TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
   TRY(settings.identity.key_pem, fs::read_all(path / "server.key", file_bytes_max));
   auto authority = fs::read_all(path / "ca.crt", file_bytes_max);
