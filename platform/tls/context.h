@@ -1,19 +1,25 @@
 // TLS settings, made once from PEM text and shared by many connections. TLS 1.2 or newer.
 //
-// A context is immutable; new certificates make a new one. Any thread may hold it.
+// A context is immutable but for renew(). Any thread may hold it.
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "platform/result.h"
+#include "platform/time.h"
 
 namespace boost::asio::ssl {
 class context;
 }
 
 namespace holdfast::tls {
+
+// The time by which peers' certificates are judged; empty: the system's. For machines whose clock
+// is known to be wrong at times.
+using Now = std::function<WallTime()>;
 
 // PEM text, not file names.
 struct Identity {
@@ -26,12 +32,14 @@ struct ClientSettings {
   Identity identity;             // empty: no client certificate
   bool insecure = false;         // accept any server certificate
   std::string server_name = {};  // that its certificate must have; empty: the host we connect to
+  Now now = {};
 };
 
 struct ServerSettings {
   Identity identity;
   std::string client_ca_pem;  // empty: clients are not asked for a certificate
   bool client_required = false;
+  Now now = {};
 };
 
 class Context {
@@ -46,6 +54,10 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  // From the next handshake on the other side is shown this one. The only thing that ever changes
+  // about a context; not while another thread uses it. Errors: invalid; then nothing has changed.
+  [[nodiscard]] Status renew(const Identity& identity) const;
+
   [[nodiscard]] bool verifies_peer() const { return verifies_peer_; }
   [[nodiscard]] const std::string& server_name() const { return server_name_; }
   // For platform/net only.
@@ -54,8 +66,10 @@ class Context {
  private:
   Context();
   std::unique_ptr<boost::asio::ssl::context> native_;
+  void judge_by(Now now);
   bool verifies_peer_ = true;
   std::string server_name_;
+  Now now_;
 };
 
 }  // namespace holdfast::tls
