@@ -86,6 +86,7 @@ struct Signer::State {
 
 Signer::Signer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Signer::Signer(Signer&&) noexcept = default;
+Signer& Signer::operator=(Signer&&) noexcept = default;
 Signer::~Signer() = default;
 
 Result<Signer> Signer::make(const Identity& authority) {

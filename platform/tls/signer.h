@@ -32,6 +32,7 @@ class Signer {
   [[nodiscard]] static Identity make_authority(const std::string& common_name, WallTime not_before,
                                                WallTime not_after);
   Signer(Signer&&) noexcept;
+  Signer& operator=(Signer&&) noexcept;
   ~Signer();
 
   // The certificate (PEM) for all the names that are asked for. Errors: invalid (the request).

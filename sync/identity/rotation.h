@@ -38,9 +38,11 @@ struct Validity {
 struct RotationConfig {
   double earliest = 0.7;  // of a certificate's life; in (0, latest]
   double latest = 0.9;    // below 1
+  // Whether there are bootstrap credentials; without, all requests come with the node's own.
+  bool bootstraps = true;
   // Between tries that failed, besides `pause`.
   BackoffConfig backoff = {.initial = std::chrono::seconds(4),
-                           .most = std::chrono::minutes(10),
+                           .most = std::chrono::minutes(1),
                            .reset_after = std::chrono::hours(1)};
   Duration pause = std::chrono::seconds(1);
   // After somebody has decided against us: asking again at once would only annoy.

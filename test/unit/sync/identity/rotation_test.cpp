@@ -128,6 +128,14 @@ TEST(Rotation, AServerThatDoesNotKnowUsIsBootstrappedAgain) {
   EXPECT_TRUE(fresh.step(Refused{}).empty()) << "without a certificate it is no news";
 }
 
+TEST(Rotation, WithoutBootstrapCredentialsTheNodesOwnAreAllThereIs) {
+  Random random(1);
+  Rotation serving({.bootstraps = false}, random, std::nullopt, MonoTime{});
+  EXPECT_EQ(serving.step(MonoTime{}, day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(serving.step(MonoTime{}, day, NotSubmitted{refused}).size(), 1u);
+  EXPECT_EQ(serving.step(serving.deadline(), day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+}
+
 TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
   Bench bench(std::nullopt);
   EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
