@@ -100,7 +100,7 @@ class Run {
     } else if (const auto* watch = std::get_if<reflect::OpenWatch>(&action)) {
       co_await open_watch(*watch);
     } else if (auto* replace = std::get_if<reflect::Replace>(&action)) {
-      sink_.replace(std::move(replace->items), replace->resource_version, head_);
+      sink_.replace(std::move(replace->items), replace->resource_version, kind_);
       const bool large = std::exchange(list_bytes_, 0) >= large_list;
       if (large) release_free_memory();
     } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
@@ -148,12 +148,13 @@ class Run {
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());
-    const std::string_view kind = sync::item_kind(list->head.kind);
+    kind_ = {.kind = std::string(sync::item_kind(list->head.kind)),
+             .api_version = list->head.api_version,
+             .encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json};
     for (const std::string_view item : list->items) {
-      page.items.push_back(protobuf ? sync::enveloped(list->head.api_version, kind, item)
+      page.items.push_back(protobuf ? sync::enveloped(kind_.api_version, kind_.kind, item)
                                     : std::string(item));
     }
-    head_ = std::move(list->head);
     feed(std::move(page));
   }
 
@@ -228,7 +229,7 @@ class Run {
   const Clock& clock_;
   sync::Reflector reflector_;
   std::deque<reflect::Action> actions_;
-  sync::ListHead head_;
+  sync::ScopeKind kind_;  // of the last list
   std::size_t list_bytes_ = 0;
   std::shared_ptr<http::BodyStream> stream_;
   EventReader events_{false};

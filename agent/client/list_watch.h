@@ -10,7 +10,7 @@
 
 #include "agent/client/api_client.h"
 #include "platform/random.h"
-#include "sync/api/list_bytes.h"
+#include "sync/watch/encoding.h"
 #include "sync/watch/reflector.h"
 
 namespace holdfast::agent {
@@ -27,10 +27,9 @@ class ListWatchSource {
 class ListWatchSink {
  public:
   virtual ~ListWatchSink() = default;
-  // These are all objects there are, as list items: JSON without kind and apiVersion, or protobuf
-  // in its envelope.
+  // These are all objects there are, in the form of sync/watch/cached_form.h.
   virtual void replace(std::vector<std::string> items, const std::string& version,
-                       const sync::ListHead& head) = 0;
+                       const sync::ScopeKind& kind) = 0;
   // One object was added, modified or deleted; its bytes are those of a whole object, in either
   // encoding.
   virtual void apply(const sync::WatchEvent& event) = 0;

@@ -45,9 +45,10 @@ class Feed final : public ListWatchSink {
   [[nodiscard]] std::size_t malformed() const { return malformed_; }
 
   void replace(std::vector<std::string> items, const std::string& /*version*/,
-               const sync::ListHead& /*head*/) override {
+               const sync::ScopeKind& /*kind*/) override {
     std::set<Name> there;
-    for (const std::string& item : items) {
+    for (std::string& kept : items) {
+      const std::string item = std::move(kept);  // given back before the next one is read
       const auto object = read(item);
       if (!object) {
         keep(item, there);

@@ -273,7 +273,7 @@ asio::awaitable<Result<http::Response>> Leader::send(ApiRequest request, bool st
 }
 
 void Leader::replace(std::vector<std::string> items, const std::string& /*version*/,
-                     const sync::ListHead& /*head*/) {
+                     const sync::ScopeKind& /*kind*/) {
   for (const std::string& item : items) look(item);
 }
 

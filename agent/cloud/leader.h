@@ -73,7 +73,7 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ListHead& head) override;
+               const sync::ScopeKind& kind) override;
   void apply(const sync::WatchEvent& event) override;
   void bookmark(const std::string& /*version*/) override {}
 

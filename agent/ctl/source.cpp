@@ -10,7 +10,6 @@
 #include "platform/fs/file.h"
 #include "platform/http/client.h"
 #include "sync/api/json.h"
-#include "sync/api/list_bytes.h"
 
 namespace holdfast::agent {
 namespace {
@@ -99,7 +98,7 @@ class FileSource final : public Source {
       if (!kind) continue;
       CO_TRY(const std::vector<store::CachedObject> rows, cache_->list(scope.id));
       for (const store::CachedObject& row : rows) {
-        found[row.name] = sync::standalone(row.bytes, kind->kind, kind->api_version);
+        found[row.name] = sync::cached_json(*kind, row.bytes).value_or("null");
       }
     }
     std::string body = "[";

@@ -5,7 +5,6 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
-#include "sync/api/list_bytes.h"
 
 namespace holdfast::agent {
 namespace {
@@ -157,7 +156,7 @@ http::Response Admin::objects(const http::Query& query) const {
     if (key.resource != resource) continue;
     const sync::ScopeKind& kind = scope->cache().kind();
     for (const auto& [name, object] : scope->cache().objects()) {
-      found[name] = sync::standalone(*object.bytes, kind.kind, kind.api_version);
+      found[name] = sync::cached_json(kind, *object.bytes).value_or("null");
     }
   }
   std::string body = "[";

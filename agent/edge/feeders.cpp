@@ -4,8 +4,7 @@
 
 #include "agent/edge/caller.h"
 #include "platform/log.h"
-#include "sync/api/list_bytes.h"
-#include "sync/api/object_header.h"
+#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {
@@ -18,7 +17,7 @@ class ScopeSink final : public ListWatchSink {
   ScopeSink(Scopes& scopes, ScopePtr scope) : scopes_(scopes), scope_(std::move(scope)) {}
 
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ListHead& head) override {
+               const sync::ScopeKind& kind) override {
     const auto number = sync::parse_version(version);
     if (!number) return skip(version, "the list's resourceVersion is no number");
     sync::WatchCache::Objects objects;
@@ -26,12 +25,12 @@ class ScopeSink final : public ListWatchSink {
       auto object = read(std::move(item));
       if (object) objects.insert_or_assign(std::move(object->first), std::move(object->second));
     }
-    scopes_.replace(*scope_, std::move(objects), *number,
-                    {std::string(sync::item_kind(head.kind)), head.api_version});
+    scopes_.replace(*scope_, std::move(objects), *number, kind);
   }
 
   void apply(const sync::WatchEvent& event) override {
-    auto item = sync::as_item(event.object);
+    auto item = sync::cached_form(event.object);
+    if (item) item = sync::in_encoding(scope_->cache().kind(), *std::move(item));
     if (!item) return skip(event.resource_version, item.error().what);
     auto object = read(*std::move(item));
     if (!object) return;
@@ -49,7 +48,7 @@ class ScopeSink final : public ListWatchSink {
   using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
 
   std::optional<Read> read(std::string item) {
-    auto header = sync::read_header(item);
+    auto header = sync::read_any_header(item);
     const auto version = header ? sync::parse_version(header->resource_version) : std::nullopt;
     if (!version || header->name.empty()) {
       skip(header ? header->name : "", header ? "no usable metadata" : header.error().what);
@@ -169,10 +168,12 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
     const auto credentials = authorizations_.find(scope->key().owner);
     std::string authorization;
     if (credentials != authorizations_.end()) authorization = credentials->second;
-    ListWatchTarget target{.path = scope->path(),
-                           .label_selector = scope->key().label_selector,
-                           .field_selector = scope->key().field_selector,
-                           .reflector = {.first_list_version = ""}};
+    ListWatchTarget target{
+        .path = scope->path(),
+        .label_selector = scope->key().label_selector,
+        .field_selector = scope->key().field_selector,
+        .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
+        .reflector = {.first_list_version = ""}};
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope.get()] = online;
     online->spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),

@@ -4,28 +4,10 @@
 #include "agent/edge/watch_stream.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/list_bytes.h"
 #include "sync/api/selector.h"
 
 namespace holdfast::agent {
 namespace {
-
-// What a client can read: JSON as it is cached, or something that only the cloud can make.
-bool accepts_json(std::string_view accept) {
-  if (accept.empty()) return true;
-  for (const std::string_view part : split(accept, ',')) {
-    const std::string_view type = trim(part);
-    const std::string_view plain = trim(type.substr(0, type.find(';')));
-    const bool transformed = type.find("as=") != std::string_view::npos;
-    if (!transformed && (plain == "application/json" || plain == "*/*")) return true;
-  }
-  return false;
-}
-
-// Tables and metadata-only answers are made by the server, even if JSON would do as well.
-bool prefers_transformed(std::string_view accept) {
-  return split(accept, ',').front().find("as=") != std::string_view::npos;
-}
 
 // The canonical text of a field selector, so that the same question is the same scope.
 std::string canonical_fields(const std::string& text) {
@@ -106,7 +88,8 @@ asio::awaitable<http::Response> Reads::serve(const http::Request& request,
     co_return co_await pass_through(request, options_.write_deadline);
   }
   const std::string_view accept = request.headers.get("accept");
-  const bool cacheable = info.subresource.empty() && accepts_json(accept);
+  const auto encoding = sync::wanted_encoding(accept);
+  const bool cacheable = info.subresource.empty() && encoding;
   if (!cacheable) co_return co_await pass_through(request, options_.write_deadline);
 
   Question question{.info = info, .caller = caller};
@@ -122,14 +105,14 @@ asio::awaitable<http::Response> Reads::serve(const http::Request& request,
                   .namespace_name = cluster_scoped ? "" : info.namespace_name,
                   .label_selector = canonical_labels(info.label_selector),
                   .field_selector = canonical_fields(info.field_selector),
-                  .encoding = "json"};
+                  .encoding = std::string(to_string(*encoding))};
   if (info.verb == "get") question.key.field_selector = "metadata.name=" + info.name;
   question.info.namespace_name = question.key.namespace_name;
   const std::string_view version = question.query.get("resourceVersion");
   const bool exact = question.query.get("resourceVersionMatch") == "Exact";
   question.newest = !question.is_watch() && (version.empty() || exact);
   question.newest =
-      question.newest || question.query.has("continue") || prefers_transformed(accept);
+      question.newest || question.query.has("continue") || sync::prefers_transformed(accept);
   if (sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
   co_return co_await serve_resource(request, std::move(question));
 }
@@ -196,6 +179,14 @@ http::Response Reads::from_cache(const Question& question) {
   return question.is_list() ? list_from(question) : get_from(question);
 }
 
+// A body made from the scope, with its type.
+http::Response Reads::answer(const Question& question, std::string body) {
+  http::Response response{.status = 200, .body = std::move(body)};
+  const sync::Encoding encoding = question.scope->cache().kind().encoding;
+  response.headers.set("Content-Type", std::string(sync::content_type(encoding)));
+  return response;
+}
+
 http::Response Reads::list_from(const Question& question) const {
   const sync::WatchCache& cache = question.scope->cache();
   if (question.query.has("continue")) {
@@ -203,13 +194,10 @@ http::Response Reads::list_from(const Question& question) const {
         "The provided continue parameter is too old to display a consistent list result. You must "
         "start a new list without the continue parameter."));
   }
-  const sync::ListHead head{.kind = cache.kind().kind + "List",
-                            .api_version = cache.kind().api_version,
-                            .resource_version = std::to_string(cache.version())};
   std::vector<std::string_view> items;
   items.reserve(cache.objects().size());
   for (const auto& [key, object] : cache.objects()) items.emplace_back(*object.bytes);
-  return json_response(200, sync::join_list(head, items) + "\n");
+  return answer(question, sync::list_body(cache.kind(), {.version = cache.version()}, items));
 }
 
 http::Response Reads::get_from(const Question& question) const {
@@ -219,8 +207,7 @@ http::Response Reads::get_from(const Question& question) const {
     return to_response(
         sync::status::not_found({question.info.group, question.info.resource}, question.info.name));
   }
-  const sync::ScopeKind& kind = cache.kind();
-  return json_response(200, sync::standalone(*object->bytes, kind.kind, kind.api_version) + "\n");
+  return answer(question, sync::object_body(cache.kind(), *object->bytes));
 }
 
 http::Response Reads::watch_from(const Question& question) {
@@ -243,7 +230,9 @@ http::Response Reads::watch_from(const Question& question) {
   }
   auto stream = open_watch(question.scope, watch, clock_);
   if (!stream) return to_response(sync::status::expired(stream.error().what));
-  http::Response response = json_response(200, "");
+  http::Response response{.status = 200};
+  const sync::Encoding encoding = question.scope->cache().kind().encoding;
+  response.headers.set("Content-Type", std::string(sync::watch_content_type(encoding)));
   response.stream = *std::move(stream);
   return response;
 }

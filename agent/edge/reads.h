@@ -36,6 +36,7 @@ class Reads {
   [[nodiscard]] static bool only_the_cloud_knows(const Question& question);
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
   [[nodiscard]] http::Response from_cache(const Question& question);
+  [[nodiscard]] static http::Response answer(const Question& question, std::string body);
   [[nodiscard]] http::Response list_from(const Question& question) const;
   [[nodiscard]] http::Response get_from(const Question& question) const;
   [[nodiscard]] http::Response watch_from(const Question& question);

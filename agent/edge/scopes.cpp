@@ -7,9 +7,18 @@
 namespace holdfast::agent {
 namespace {
 
-// Under which answer a resource's kind is remembered: "kind" and "apiVersion" with a blank between.
+// Under which answer a resource's kind is remembered: "kind", "apiVersion" and, unless it is JSON,
+// the encoding, with blanks between.
 std::string kind_key(const store::ScopeKey& key) {
-  return "kind " + key.group + "/" + key.version + "/" + key.resource;
+  const std::string name = "kind " + key.group + "/" + key.version + "/" + key.resource;
+  const bool json = key.encoding.empty() || key.encoding == to_string(sync::Encoding::json);
+  return json ? name : name + " in " + key.encoding;
+}
+
+std::string kind_text(const sync::ScopeKind& kind) {
+  const std::string text = kind.kind + " " + kind.api_version;
+  const bool json = kind.encoding == sync::Encoding::json;
+  return json ? text : text + " " + std::string(to_string(kind.encoding));
 }
 
 // Whether those who watch the scope act on what comes and goes at once.
@@ -30,9 +39,11 @@ Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
                                                  const store::ScopeKey& key) {
   TRY(const auto answer, answers.find(key.owner, kind_key(key)));
   if (!answer) return std::nullopt;
-  const std::size_t blank = answer->bytes.find(' ');
-  if (blank == std::string::npos) return fail(Errc::corrupt, kind_key(key));
-  return sync::ScopeKind{answer->bytes.substr(0, blank), answer->bytes.substr(blank + 1)};
+  const std::vector<std::string_view> words = split(answer->bytes, ' ');
+  const auto encoding =
+      words.size() == 3 ? sync::parse_encoding(words[2]) : std::optional(sync::Encoding::json);
+  if (words.size() < 2 || words.size() > 3 || !encoding) return fail(Errc::corrupt, kind_key(key));
+  return sync::ScopeKind{std::string(words[0]), std::string(words[1]), *encoding};
 }
 
 std::string LocalScope::path() const {
@@ -77,13 +88,17 @@ Status Scopes::restore_one(const store::Scope& row) {
   const auto scope = std::make_shared<LocalScope>(executor_, row.key, row.id);
   scopes_[row.key] = scope;
   if (!row.complete) return {};
-  TRY(const auto kind, find_kind(answers_, row.key));
+  TRY(auto kind, find_kind(answers_, row.key));
   const auto version = sync::parse_version(row.resource_version);
   if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
   sync::WatchCache::Objects objects;
-  const auto take = [&objects](store::CachedObject object) -> Status {
+  const auto take = [&objects, &kind](store::CachedObject object) -> Status {
     const auto of_object = sync::parse_version(object.resource_version);
     if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
+    // The kind is remembered for all scopes of a resource; the objects know better.
+    const sync::Encoding encoding = sync::encoding_of(object.bytes);
+    if (objects.empty()) kind->encoding = encoding;
+    if (kind->encoding != encoding) return fail(Errc::corrupt, "encoding of " + object.name.name);
     objects[{std::move(object.name.namespace_name), std::move(object.name.name)}] = {
         std::move(object.uid), *of_object,
         std::make_shared<const std::string>(std::move(object.bytes))};
@@ -123,7 +138,8 @@ ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey
                           bool selections_too) const {
   for (const auto& [key, scope] : scopes_) {
     const bool same = key.owner == resource.owner && key.group == resource.group &&
-                      key.version == resource.version && key.resource == resource.resource;
+                      key.version == resource.version && key.resource == resource.resource &&
+                      (resource.encoding.empty() || key.encoding == resource.encoding);
     if (!same || !scope->cache().complete()) continue;
     const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
     const bool unselected = key.label_selector.empty() && key.field_selector.empty();
@@ -142,7 +158,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
   scope.set_listed_at(clock_.mono());
   if (new_kind) {
-    const store::Answer answer{.status = 200, .bytes = kind.kind + " " + kind.api_version};
+    const store::Answer answer{.status = 200, .bytes = kind_text(kind)};
     if (auto put = put_answer(scope.key().owner, kind_key(scope.key()), answer); !put) {
       log_error("cache write failed", {{"error", put.error()}});
     }
@@ -191,12 +207,10 @@ void Scopes::announce(LocalScope& scope) {
   changed_.notify_all();
 }
 
-Status Scopes::apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event) {
-  for (const ScopePtr& scope : scopes) {
-    scope->cache().apply_local(event);
-    note(*scope, event.key);
-  }
-  return flush();
+void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
+  const sync::ObjectKey key = event.key;
+  scope.cache().apply_local(std::move(event));
+  note(scope, key);
 }
 
 Result<sync::Version> Scopes::next_local_version() {

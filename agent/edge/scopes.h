@@ -91,7 +91,8 @@ class Scopes {
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
   // Errors: exhausted (too many scopes), the disk's.
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
-  // A complete scope of the same owner and resource that holds the object, if it exists at all.
+  // A complete scope of the same owner, resource and encoding (any, if the key has none) that holds
+  // the object, if it exists at all.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
                                   bool selections_too) const;
   // Notified when anything changed in any scope.
@@ -104,8 +105,8 @@ class Scopes {
   void apply(LocalScope& scope, sync::CacheEvent event);
   void bookmark(LocalScope& scope, sync::Version version);
 
-  // A write accepted here: every scope that holds the object takes part. Errors: the disk's.
-  [[nodiscard]] Status apply_local(const std::vector<ScopePtr>& scopes, sync::CacheEvent event);
+  // A write accepted here, in one of the scopes that hold the object; flush() when all have it.
+  void apply_local(LocalScope& scope, sync::CacheEvent event);
   // The next local version. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sync/api/list_bytes.h"
 #include "sync/api/status.h"
 
 namespace holdfast::agent {
@@ -10,11 +9,6 @@ namespace {
 
 // Enough to fill a network buffer; more events go into the next piece.
 constexpr std::size_t piece_bytes = 64UL * 1024;
-
-std::string line(std::string_view type, std::string_view object) {
-  std::string out = R"({"type":")";
-  return out.append(type).append(R"(","object":)").append(object).append("}\n");
-}
 
 class WatchStream final : public http::BodyStream {
  public:
@@ -52,7 +46,9 @@ class WatchStream final : public http::BodyStream {
     if (initial_) {
       initial_ = false;
       position_ = cache().end();
-      for (const auto& [key, object] : cache().objects()) piece += event_line("ADDED", object);
+      for (const auto& [key, object] : cache().objects()) {
+        piece += frame(sync::EventType::added, object);
+      }
       if (request_.initial_events_end) piece += bookmark(true);
       if (!piece.empty()) return piece;
     }
@@ -60,31 +56,26 @@ class WatchStream final : public http::BodyStream {
       const auto event = cache().at(position_);
       if (!event) {
         ended_ = true;
-        return piece += line("ERROR", sync::status::expired(event.error().what).body());
+        return piece +=
+               sync::error_frame(cache().kind(), sync::status::expired(event.error().what).body());
       }
       if (*event == nullptr) break;
       ++position_;
       // Its list came from the cloud itself and was newer than the cache was then.
       if (request_.from && (*event)->object.version <= *request_.from) continue;
-      piece += event_line(to_string((*event)->type), (*event)->object);
+      piece += frame((*event)->type, (*event)->object);
     }
     return piece;
   }
 
-  std::string event_line(std::string_view type, const sync::CachedObject& object) {
-    const sync::ScopeKind& kind = cache().kind();
-    return line(type, sync::standalone(*object.bytes, kind.kind, kind.api_version));
+  [[nodiscard]] std::string frame(sync::EventType type, const sync::CachedObject& object) const {
+    return sync::event_frame(cache().kind(), type, *object.bytes);
   }
 
   std::string bookmark(bool end_of_initial_events) {
     bookmark_at_ = clock_.mono() + request_.bookmark_interval;
-    const sync::ScopeKind& kind = cache().kind();
-    std::string object = R"({"kind":")" + kind.kind + R"(","apiVersion":")" + kind.api_version +
-                         R"(","metadata":{"resourceVersion":")" +
-                         std::to_string(std::max(cache().version(), request_.from.value_or(0))) +
-                         R"(","creationTimestamp":null)";
-    if (end_of_initial_events) object += R"(,"annotations":{"k8s.io/initial-events-end":"true"})";
-    return line("BOOKMARK", object + "}}");
+    const sync::Version seen = std::max(cache().version(), request_.from.value_or(0));
+    return sync::bookmark_frame(cache().kind(), seen, end_of_initial_events);
   }
 
   [[nodiscard]] const sync::WatchCache& cache() const { return scope_->cache(); }

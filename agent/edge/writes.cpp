@@ -4,10 +4,12 @@
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/tls/digest.h"
-#include "sync/api/list_bytes.h"
 #include "sync/api/object_header.h"
 #include "sync/autonomy/admit.h"
+#include "sync/autonomy/local_form.h"
 #include "sync/autonomy/local_write.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {
@@ -19,6 +21,37 @@ http::Response not_accepted(const Error& error) {
   sync::ApiStatus full = sync::status::generic(507);
   full.message = "the write could not be kept for the cloud: " + error.what;
   return to_response(full);
+}
+
+// When a token ends; nothing: its answer does not say.
+std::optional<WallTime> expiry_of(const std::string& token_request) {
+  const auto json = sync::body_as_json(token_request);
+  if (!json) return std::nullopt;
+  const auto text = sync::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
+  const auto time = parse_rfc3339(text.value_or(""));
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+// An answer of ours, `json`, in the encoding that the client likes best.
+http::Response in_wanted_encoding(const http::Request& request, int status, std::string json) {
+  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+  if (encoding == sync::Encoding::protobuf) {
+    if (auto body = sync::body_in(*encoding, json)) {
+      http::Response response{.status = status, .body = *std::move(body)};
+      response.headers.set("Content-Type", std::string(sync::content_type(*encoding)));
+      return response;
+    }
+  }
+  return json_response(status, std::move(json) + "\n");
+}
+
+// The rules read JSON, whatever encoding a write came in.
+Result<http::Request> as_json(const http::Request& request) {
+  http::Request readable = request;
+  if (!sync::is_protobuf(request.body)) return readable;
+  TRY(readable.body, sync::body_as_json(request.body));
+  readable.headers.set("Content-Type", "application/json");
+  return readable;
 }
 
 }  // namespace
@@ -57,13 +90,15 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     // with the node's own.
     co_return unavailable("the cloud, which alone knows these credentials, is out of reach");
   }
-  co_return accept(request, info, admission, caller);
+  const auto readable = as_json(request);
+  if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
+  co_return accept(*readable, info, admission, caller);
 }
 
 // Only the body of a creation tells whose lease it is.
 bool Writes::is_our_lease(const http::Request& request) const {
   if (request.method != http::Method::post) return true;
-  const auto header = sync::read_header(request.body);
+  const auto header = sync::read_any_header(request.body);
   return header && header->name == options_.node_name;
 }
 
@@ -71,7 +106,8 @@ asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request
   auto version = scopes_.next_local_version();
   if (!version) co_return not_accepted(version.error());
   const bool created = request.method == http::Method::post;
-  co_return json_response(created ? 201 : 200, lease_.renew_locally(std::to_string(*version)));
+  std::string lease = lease_.renew_locally(std::to_string(*version));
+  co_return in_wanted_encoding(request, created ? 201 : 200, std::move(lease));
 }
 
 asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
@@ -82,9 +118,7 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
   if (uplink_.link().may_ask()) {
     http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
     if (response.status == 200 || response.status == 201) {
-      const auto expires =
-          sync::text_at(response.body, {"status", "expirationTimestamp"}).value_or(std::nullopt);
-      const auto until = parse_rfc3339(expires.value_or(""));
+      const auto until = expiry_of(response.body);
       store::Answer answer{.status = response.status,
                            .content_type = std::string(response.headers.get("content-type")),
                            .bytes = response.body};
@@ -104,6 +138,54 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
   }
   co_return unavailable("the cloud is out of reach and no valid token is stored");
 }
+
+namespace {
+
+// The object as some scope of `owner` has it, as JSON; one that was received so has all fields.
+std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
+                                      const sync::ObjectKey& object, std::string_view owner) {
+  std::optional<std::string> found;
+  for (const ScopePtr& scope : scopes) {
+    const sync::CachedObject* cached = scope->cache().find(object);
+    if (cached == nullptr || scope->key().owner != owner) continue;
+    const sync::ScopeKind& kind = scope->cache().kind();
+    auto json = sync::cached_json(kind, *cached->bytes);
+    if (json) found = *std::move(json);
+    if (json && kind.encoding == sync::Encoding::json) break;
+  }
+  return found;
+}
+
+// The object as a scope of the client's encoding shows it now: with all its fields.
+std::optional<http::Response> cached_answer(const http::Request& request,
+                                            const std::vector<ScopePtr>& scopes,
+                                            const sync::ObjectKey& object) {
+  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+  for (const ScopePtr& scope : scopes) {
+    const sync::ScopeKind& kind = scope->cache().kind();
+    const sync::CachedObject* cached = scope->cache().find(object);
+    if (cached == nullptr || kind.encoding != encoding) continue;
+    http::Response response{.body = sync::object_body(kind, *cached->bytes)};
+    response.headers.set("Content-Type", std::string(sync::content_type(kind.encoding)));
+    return response;
+  }
+  return std::nullopt;
+}
+
+// The object of a local event in the form of the scope: as it is from now on or, of a deletion, as
+// it was last. Clients take the version to go on from out of the object.
+Result<std::string> shown_in(const sync::WatchCache& cache, const sync::CacheEvent& event,
+                             std::string_view object) {
+  const sync::CachedObject* last = cache.find(event.key);
+  if (event.type == sync::EventType::deleted) {
+    CHECK(last != nullptr);
+    return sync::with_version(*last->bytes, event.object.version);
+  }
+  if (last == nullptr) return sync::local_form(cache.kind(), std::nullopt, object);
+  return sync::local_form(cache.kind(), *last->bytes, object);
+}
+
+}  // namespace
 
 std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync::ObjectKey& object,
                                       bool created) const {
@@ -136,14 +218,7 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   if (!version) return not_accepted(version.error());
 
   std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
-  std::optional<std::string> current;
-  for (const ScopePtr& scope : scopes) {
-    const sync::CachedObject* cached = scope->cache().find(object);
-    if (cached == nullptr || scope->key().owner != caller.owner) continue;
-    const sync::ScopeKind& kind = scope->cache().kind();
-    current = sync::standalone(*cached->bytes, kind.kind, kind.api_version);
-    break;
-  }
+  const std::optional<std::string> current = current_of(scopes, object, caller.owner);
   if (registration && about.name == options_.node_name && !current) {
     return unavailable("the cloud is out of reach and this node was never registered");
   }
@@ -172,7 +247,14 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
     // It is in the outbox, so it is accepted; the cache takes part again after a restart.
     log_error("cache write failed", {{"error", applied.error()}});
   }
-  return json_response(outcome.status, outcome.answer + "\n");
+  const bool put = outcome.change == sync::LocalOutcome::Change::put;
+  if (put) {
+    if (auto cached = cached_answer(request, scopes, object)) {
+      cached->status = outcome.status;
+      return *std::move(cached);
+    }
+  }
+  return in_wanted_encoding(request, outcome.status, outcome.answer);
 }
 
 Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
@@ -181,22 +263,13 @@ Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& ou
   if (outcome.change == Change::none) return {};
   sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
                          .object = {.uid = outcome.uid, .version = version}};
-  if (outcome.change == Change::put) {
-    TRY(std::string item, sync::as_item(outcome.object));
-    event.type = sync::EventType::modified;
-    event.object.bytes = std::make_shared<const std::string>(std::move(item));
-    return scopes_.apply_local(scopes, event);
-  }
-  event.type = sync::EventType::deleted;
+  event.type = outcome.change == Change::put ? sync::EventType::modified : sync::EventType::deleted;
   for (const ScopePtr& scope : scopes) {
-    const sync::CachedObject* last = scope->cache().find(event.key);
-    CHECK(last != nullptr);
-    // Clients take the version to go on from out of the object.
-    TRY(std::string bytes, sync::with_resource_version(*last->bytes, std::to_string(version)));
+    TRY(std::string bytes, shown_in(scope->cache(), event, outcome.object));
     event.object.bytes = std::make_shared<const std::string>(std::move(bytes));
-    if (auto applied = scopes_.apply_local({scope}, event); !applied) return applied;
+    scopes_.apply_local(*scope, event);
   }
-  return {};
+  return scopes_.flush();
 }
 
 Status Writes::reapply_outbox() {
@@ -210,14 +283,9 @@ Status Writes::reapply_outbox() {
     const sync::ObjectKey object{info->namespace_name, info->name};
     const auto scopes = holders(*info, object, queued.verb == "POST");
     if (scopes.empty()) continue;
-    const sync::CachedObject* cached = scopes.front()->cache().find(object);
-    const sync::ScopeKind& kind = scopes.front()->cache().kind();
-    if (cached != nullptr && queued.verb == "POST") continue;
+    const auto current = current_of(scopes, object, node_owner);
+    if (current && queued.verb == "POST") continue;
     TRY(const sync::Version version, scopes_.next_local_version());
-    std::string current;
-    if (cached != nullptr) {
-      current = sync::standalone(*cached->bytes, kind.kind, kind.api_version);
-    }
     const std::string new_uid = sync::local_uid(random_.uuid());
     sync::LocalWrite write{.admission = sync::admit(*info, options_.node_name),
                            .request = *info,
@@ -227,7 +295,7 @@ Status Writes::reapply_outbox() {
                            .version = version,
                            .now = queued.created,
                            .new_uid = new_uid};
-    if (cached != nullptr) write.current = current;
+    if (current) write.current = *current;
     if (write.admission == sync::Admission::event) continue;
     const sync::LocalOutcome outcome = apply_local_write(write);
     if (!outcome.accepted) continue;

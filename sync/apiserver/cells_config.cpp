@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "sync/apiserver/age.h"
 #include "sync/apiserver/cells.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

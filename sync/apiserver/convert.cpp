@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "platform/check.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::sync {
 namespace {

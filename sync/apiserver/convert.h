@@ -8,7 +8,7 @@
 #include <boost/json/object.hpp>
 
 #include "sync/apiserver/resources.h"
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 namespace holdfast::sync {
 

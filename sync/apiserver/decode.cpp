@@ -9,9 +9,9 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/defaults.h"
 #include "sync/apiserver/go_json.h"
-#include "sync/apiserver/protobuf.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::sync {
 namespace {

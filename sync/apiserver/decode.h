@@ -10,7 +10,7 @@
 
 #include "sync/apiserver/answer.h"
 #include "sync/apiserver/resources.h"
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 namespace holdfast::sync {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "platform/text.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "sync/apiserver/defaults.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

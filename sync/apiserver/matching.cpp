@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "platform/text.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "sync/apiserver/openapi_schema.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

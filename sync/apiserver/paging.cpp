@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "sync/api/quote.h"
 #include "sync/apiserver/go_json.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -6,7 +6,7 @@
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/defaults.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

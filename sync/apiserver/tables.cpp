@@ -3,11 +3,11 @@
 #include <map>
 #include <string>
 
-#include "embedded/apiserver_schema.h"
+#include "embedded/table_columns.h"
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/apiserver/cells.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "sync/api/name.h"
-#include "sync/apiserver/read.h"
 #include "sync/apiserver/validation.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

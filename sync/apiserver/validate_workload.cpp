@@ -5,8 +5,8 @@
 #include "sync/api/name.h"
 #include "sync/api/quote.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
 #include "sync/apiserver/validation.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -6,6 +6,9 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/api/patch/patch.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+#include "sync/schema/protobuf.h"
 
 namespace holdfast::sync {
 namespace {
@@ -258,6 +261,12 @@ std::string local_uid(std::string_view random_uuid) {
 bool is_local_uid(std::string_view uid) { return uid.starts_with(local_uid_prefix); }
 
 bool carries_local_version(std::string_view body) {
+  if (is_protobuf(body)) {
+    const auto json = json_of_protobuf(body);
+    if (json) return carries_local_version(*json);
+    const auto header = read_protobuf_header(body);
+    return header && is_local_version(header->resource_version);
+  }
   const auto parsed = parse_json(body);
   if (!parsed) return false;
   if (const json::array* operations = parsed->if_array()) {

@@ -25,7 +25,7 @@ namespace holdfast::sync {
 [[nodiscard]] bool is_local_uid(std::string_view uid);
 
 // Whether a write's body names a version that we made up, where an API server would compare it: as
-// the object's own, as a precondition or in a JSON patch.
+// the object's own, as a precondition or in a JSON patch. In either encoding.
 [[nodiscard]] bool carries_local_version(std::string_view body);
 
 struct LocalWrite {

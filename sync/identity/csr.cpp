@@ -5,7 +5,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

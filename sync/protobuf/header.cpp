@@ -7,6 +7,9 @@
 namespace holdfast::sync {
 namespace {
 
+constexpr int metadata_number = 1;  // of every kind's metadata
+constexpr int version_number = 6;   // of metadata.resourceVersion
+
 void read_label(WireCursor& in, StringMap& labels) {
   std::string_view key;
   std::string_view value;
@@ -56,6 +59,25 @@ void read_metadata(WireCursor& in, ObjectHeader& header) {
   }
 }
 
+// `bytes` with the field `number` replaced by `field`, which stands where it was, or behind all
+// smaller numbers when there was none.
+Result<std::string> with_field(std::string_view bytes, int number, std::string_view field) {
+  std::string out;
+  bool placed = false;
+  WireCursor in(bytes);
+  while (in.next()) {
+    if (!placed && in.number() >= number) {
+      out += field;
+      placed = true;
+    }
+    if (in.number() == number) continue;
+    out += bytes.substr(in.offset(), in.end_offset() - in.offset());
+  }
+  if (!in.ok()) return fail(in.error());
+  if (!placed) out += field;
+  return out;
+}
+
 }  // namespace
 
 Result<ObjectHeader> read_protobuf_header(std::string_view object) {
@@ -73,6 +95,44 @@ Result<ObjectHeader> read_protobuf_header(std::string_view object) {
 
 Result<ObjectHeader> read_any_header(std::string_view object) {
   return is_protobuf(object) ? read_protobuf_header(object) : read_header(object);
+}
+
+Result<std::string> protobuf_with_resource_version(std::string_view object,
+                                                   std::string_view resource_version) {
+  TRY(const Envelope envelope, open_envelope(object));
+  std::string_view metadata;
+  bool has_metadata = false;
+  WireCursor in(envelope.raw, envelope.raw_offset);
+  while (in.next()) {
+    if (in.number() == metadata_number) has_metadata = in.bytes(metadata);
+  }
+  if (!in.ok()) return fail(in.error());
+  if (!has_metadata) return fail(Errc::invalid, "no metadata");
+  std::string version;
+  append_wire(version, version_number, resource_version);
+  TRY(const std::string changed, with_field(metadata, version_number, version));
+  std::string field;
+  append_wire(field, metadata_number, changed);
+  TRY(const std::string raw, with_field(envelope.raw, metadata_number, field));
+  return enveloped(envelope.api_version, envelope.kind, raw);
+}
+
+std::string protobuf_bookmark(std::string_view resource_version, std::string_view annotation) {
+  std::string metadata;
+  // What is empty is written, too, as Go does: name, generateName, namespace, selfLink and uid.
+  for (int number = 1; number < version_number; ++number) append_wire(metadata, number, "");
+  append_wire(metadata, version_number, resource_version);
+  append_wire(metadata, 7, std::int64_t{0});  // generation
+  append_wire(metadata, 8, "");               // creationTimestamp
+  if (!annotation.empty()) {
+    std::string entry;
+    append_wire(entry, 1, annotation);
+    append_wire(entry, 2, "true");
+    append_wire(metadata, 12, entry);
+  }
+  std::string raw;
+  append_wire(raw, metadata_number, metadata);
+  return raw;
 }
 
 }  // namespace holdfast::sync

@@ -46,4 +46,19 @@ Result<ListBytes> split_protobuf_list(std::string_view list) {
   return out;
 }
 
+std::string join_protobuf_list(const ListHead& head, std::span<const std::string_view> items) {
+  std::string metadata;
+  append_wire(metadata, 1, "");  // selfLink, which Go writes although nobody sets it
+  append_wire(metadata, 2, head.resource_version);
+  append_wire(metadata, 3, head.continue_token);
+  if (head.remaining_item_count) append_wire(metadata, 4, *head.remaining_item_count);
+  std::size_t size = metadata.size() + 16;
+  for (const std::string_view item : items) size += item.size() + 8;
+  std::string raw;
+  raw.reserve(size);
+  append_wire(raw, 1, metadata);
+  for (const std::string_view item : items) append_wire(raw, 2, item);
+  return enveloped(head.api_version, head.kind, raw);
+}
+
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// Takes a List answer in protobuf apart; see sync/api/list_bytes.h for JSON.
+// Takes a List answer in protobuf apart and puts one together; see sync/api/list_bytes.h for JSON.
 
 #pragma once
 
@@ -10,5 +10,9 @@ namespace holdfast::sync {
 // Errors: invalid (no envelope; broken or cut off; no List; no metadata: a List has them even when
 // it is empty).
 [[nodiscard]] Result<ListBytes> split_protobuf_list(std::string_view list);
+
+// The List of these objects, as an API server writes it. Items are without envelope.
+[[nodiscard]] std::string join_protobuf_list(const ListHead& head,
+                                             std::span<const std::string_view> items);
 
 }  // namespace holdfast::sync

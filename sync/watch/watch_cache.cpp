@@ -5,7 +5,6 @@
 #include <set>
 
 #include "platform/check.h"
-#include "sync/api/object_header.h"
 
 namespace holdfast::sync {
 namespace {
@@ -26,7 +25,7 @@ bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version li
     if (next <= seen) return false;
     change.object.version = next--;
     // Clients take the version to go on from out of the object.
-    auto bytes = with_resource_version(*change.object.bytes, std::to_string(change.object.version));
+    auto bytes = with_version(*change.object.bytes, change.object.version);
     if (bytes) change.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
   }
   return true;
@@ -42,18 +41,6 @@ std::strong_ordering ObjectKey::operator<=>(const ObjectKey& other) const {
   if (mine.size() > common) return mine[common] <=> '/';
   if (theirs.size() > common) return '/' <=> theirs[common];
   return name <=> other.name;
-}
-
-std::string_view to_string(EventType type) {
-  switch (type) {
-    case EventType::added:
-      return "ADDED";
-    case EventType::modified:
-      return "MODIFIED";
-    case EventType::deleted:
-      return "DELETED";
-  }
-  UNREACHABLE();
 }
 
 WatchCache::WatchCache(WatchCacheLimits limits) : limits_(limits) { CHECK(limits.events > 0); }

@@ -4,8 +4,8 @@
 // here while the cloud was away. A client names the resourceVersion up to which it has seen the
 // scope and gets all later events in order, each once, or `gone`: never a gap.
 //
-// Objects are kept as the bytes they came in, in the form of list items (without kind and
-// apiVersion). Pure and single-threaded.
+// Objects are kept as the bytes they came in, in the form of cached_form.h. Pure and
+// single-threaded.
 
 #pragma once
 
@@ -21,6 +21,7 @@
 
 #include "platform/result.h"
 #include "sync/autonomy/version.h"
+#include "sync/watch/cached_form.h"
 
 namespace holdfast::sync {
 
@@ -42,10 +43,6 @@ struct CachedObject {
   Bytes bytes;
 };
 
-enum class EventType : std::uint8_t { added, modified, deleted };
-
-[[nodiscard]] std::string_view to_string(EventType type);  // "ADDED"
-
 struct CacheEvent {
   EventType type = EventType::added;
   ObjectKey key;
@@ -55,14 +52,6 @@ struct CacheEvent {
 struct WatchCacheLimits {
   std::size_t events = 1000;          // kept for clients that come back
   std::size_t bytes = 1024UL * 1024;  // of these events' objects
-};
-
-// What kind of thing a scope holds, from its list.
-struct ScopeKind {
-  std::string kind;         // of one object: "Pod"
-  std::string api_version;  // "v1"
-
-  bool operator==(const ScopeKind&) const = default;
 };
 
 class WatchCache {

@@ -7,7 +7,7 @@
 #include "platform/check.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/defaults.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

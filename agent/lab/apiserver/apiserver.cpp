@@ -11,7 +11,7 @@
 #include "platform/log.h"
 #include "platform/loop/event.h"
 #include "platform/loop/timer.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

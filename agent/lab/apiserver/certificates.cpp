@@ -7,7 +7,7 @@
 #include "platform/text.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/loops/certificates.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

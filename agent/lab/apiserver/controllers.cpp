@@ -8,7 +8,7 @@
 #include "sync/apiserver/loops/budgets.h"
 #include "sync/apiserver/loops/sweep.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -12,7 +12,7 @@
 #include "sync/apiserver/loops/replicas.h"
 #include "sync/apiserver/loops/rollout.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include "sync/api/json.h"
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/decode.h"
-#include "sync/apiserver/read.h"
 #include "sync/apiserver/validation.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

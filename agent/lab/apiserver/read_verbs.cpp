@@ -6,7 +6,7 @@
 #include "agent/lab/apiserver/selection.h"
 #include "sync/api/list_options.h"
 #include "sync/apiserver/paging.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -8,7 +8,7 @@
 #include "platform/text.h"
 #include "sync/api/list_options.h"
 #include "sync/api/quote.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/apiserver/convert.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/apiserver/convert.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

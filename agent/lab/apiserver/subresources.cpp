@@ -9,8 +9,8 @@
 #include "sync/apiserver/cells.h"
 #include "sync/apiserver/loops/budgets.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::agent::lab {
 namespace {

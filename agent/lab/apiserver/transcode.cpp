@@ -5,9 +5,9 @@
 
 #include "platform/log.h"
 #include "sync/apiserver/negotiate.h"
-#include "sync/apiserver/protobuf_write.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/frames.h"
+#include "sync/schema/protobuf_write.h"
 
 namespace holdfast::agent::lab {
 namespace {

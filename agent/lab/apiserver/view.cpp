@@ -3,8 +3,8 @@
 #include "platform/check.h"
 #include "sync/api/json.h"
 #include "sync/apiserver/convert.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::agent::lab {
 namespace {

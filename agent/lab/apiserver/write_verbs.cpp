@@ -6,7 +6,7 @@
 #include "sync/api/patch/patch.h"
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/loops/certificates.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

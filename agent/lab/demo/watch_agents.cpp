@@ -9,6 +9,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
+#include "sync/api/list_bytes.h"
 
 namespace holdfast::agent::demo {
 namespace {
@@ -107,7 +108,7 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
     co_return response;
   }
   void replace(std::vector<std::string> /*items*/, const std::string& version,
-               const sync::ListHead& /*head*/) override {
+               const sync::ScopeKind& /*kind*/) override {
     note(version, true);
   }
   void apply(const sync::WatchEvent& event) override { note(event.resource_version, false); }

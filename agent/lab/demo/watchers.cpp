@@ -37,7 +37,7 @@ class Objects final : public agent::ListWatchSink {
   Objects(OnAll on_all, OnOne on_one) : on_all_(std::move(on_all)), on_one_(std::move(on_one)) {}
 
   void replace(std::vector<std::string> items, const std::string& /*version*/,
-               const sync::ListHead& /*head*/) override {
+               const sync::ScopeKind& /*kind*/) override {
     std::vector<T> all;
     for (const std::string& item : items) {
       auto object = sync::decode_bytes<T>(item);

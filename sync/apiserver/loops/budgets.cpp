@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 

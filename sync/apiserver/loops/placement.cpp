@@ -5,7 +5,7 @@
 
 #include "platform/text.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "platform/text.h"
 #include "platform/tls/signer.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::agent::lab {

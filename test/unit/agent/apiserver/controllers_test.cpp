@@ -1,6 +1,6 @@
 // The lab as a control plane: deployments become pods, pods get nodes, what nobody needs goes.
 
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

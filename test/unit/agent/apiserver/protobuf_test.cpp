@@ -1,12 +1,12 @@
 // Answers in protobuf: who gets them, and that they say what the JSON says.
 
 #include "platform/text.h"
-#include "sync/apiserver/read.h"
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
+#include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

@@ -1,7 +1,7 @@
 // Watches: where they start, what they show, how they end.
 
 #include "platform/text.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

@@ -94,8 +94,8 @@ struct Script final : ListWatchSource {
 
 struct Notes final : ListWatchSink {
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ListHead& head) override {
-    std::string line = "replace " + version + " " + head.kind;
+               const sync::ScopeKind& kind) override {
+    std::string line = "replace " + version + " " + kind.kind;
     for (const std::string& item : items) line += " " + item;
     lines.push_back(line);
   }
@@ -172,7 +172,7 @@ TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
     EXPECT_NE(bench.script.asked[3].find("resourceVersion=13"), std::string::npos)
         << "it ended well: watched again from where it was";
     EXPECT_EQ(bench.notes.lines,
-              (Lines{"replace 7 PodList " + pod("3") + " " + pod("5"), "ADDED " + pod("8"),
+              (Lines{"replace 7 Pod " + pod("3") + " " + pod("5"), "ADDED " + pod("8"),
                      "MODIFIED " + pod("9"), "bookmark 12", "DELETED " + pod("13")}));
   });
 }
@@ -212,7 +212,7 @@ TEST(ListWatch, AWatchThatBreaksGoesOnAndOneThatIsGoneListsAgain) {
     EXPECT_NE(asked[4].find("resourceVersion=20"), std::string::npos) << asked[4];
     EXPECT_TRUE(asked[5].starts_with("list ")) << "what can't be read may be anything";
     EXPECT_EQ(bench.notes.lines,
-              (Lines{"replace 7 PodList", "ADDED " + pod("8"), "replace 20 PodList"}));
+              (Lines{"replace 7 Pod", "ADDED " + pod("8"), "replace 20 Pod"}));
   });
 }
 
@@ -277,7 +277,7 @@ TEST(ListWatch, TheAnswersContentTypeDecides) {
     co_await bench.run_until_asked(5);
     const std::string five = sync::enveloped("v1", "Pod", protobuf_pod("5"));
     const std::string seven = sync::enveloped("v1", "Pod", protobuf_pod("7"));
-    EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 PodList " + five + " " + seven,
+    EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 Pod " + five + " " + seven,
                                         "ADDED " + object, "bookmark 8", "MODIFIED " + pod("9")}));
     const std::string list = "application/vnd.kubernetes.protobuf,application/json";
     const std::string watch =

@@ -128,7 +128,8 @@ TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
       EXPECT_GT(next, last);
       EXPECT_GE(next, local);
       last = next;
-      ASSERT_TRUE(run.scopes.apply_local({scope}, put("a", next)));
+      run.scopes.apply_local(*scope, put("a", next));
+      ASSERT_TRUE(run.scopes.flush());
     }
     EXPECT_FALSE(run.scopes.has_unwritten());
     EXPECT_EQ(shown(scope), std::to_string(last) + ": a@" + std::to_string(last));

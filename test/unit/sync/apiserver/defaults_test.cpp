@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "sync/apiserver/decode.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

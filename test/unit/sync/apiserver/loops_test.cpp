@@ -9,7 +9,7 @@
 #include "sync/apiserver/loops/rollout.h"
 #include "sync/apiserver/loops/sweep.h"
 #include "sync/apiserver/matching.h"
-#include "sync/apiserver/read.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,7 +1,7 @@
 // What shape(), defaults and decoding make of the JSON that clients send.
 
 #include "sync/apiserver/decode.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/typed.h"
 
 #include <boost/json.hpp>
 

@@ -12,8 +12,8 @@
 #include "sync/apiserver/openapi.h"
 #include "sync/apiserver/openapi_schema.h"
 #include "sync/apiserver/openapi_v2.h"
-#include "sync/apiserver/read.h"
-#include "sync/apiserver/typed.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::sync {
 namespace {

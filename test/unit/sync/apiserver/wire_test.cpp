@@ -9,8 +9,8 @@
 #include "sync/apiserver/identity.h"
 #include "sync/apiserver/negotiate.h"
 #include "sync/apiserver/paging.h"
-#include "sync/apiserver/protobuf.h"
-#include "sync/apiserver/protobuf_write.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/protobuf_write.h"
 
 namespace holdfast::sync {
 namespace {

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "sync/api/codec.h"
-#include "sync/apiserver/protobuf.h"
-#include "sync/apiserver/protobuf_write.h"
-#include "sync/apiserver/typed.h"
 #include "sync/protobuf/envelope.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/protobuf_write.h"
+#include "sync/schema/typed.h"
 #include "test/unit/sync/protobuf/session.h"
 
 namespace holdfast::sync {

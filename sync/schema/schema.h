@@ -1,6 +1,6 @@
 // The shape of every kind we serve: its fields in upstream's order, and what each of them is.
 //
-// The tables are the texts under schema/. A line without indentation opens a type:
+// The tables are the texts under tables/. A line without indentation opens a type:
 //     Name : what it is
 // An indented line is a field:
 //     name TYPE[?] [=NUMBER] [merge[:KEY][,retainKeys] | retainKeys] [: what it is]

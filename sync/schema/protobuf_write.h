@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 namespace holdfast::sync {
 

@@ -1,4 +1,4 @@
-#include "sync/apiserver/typed.h"
+#include "sync/schema/typed.h"
 
 #include <limits>
 #include <utility>

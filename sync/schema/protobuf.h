@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 namespace holdfast::sync {
 
@@ -26,5 +26,10 @@ struct ProtobufObject {
 // Errors: invalid (broken or too deep).
 [[nodiscard]] Result<boost::json::object> read_protobuf(const StructType& type,
                                                         std::string_view bytes);
+
+// An object in its envelope as a typed server prints it: kind and apiVersion first, known fields in
+// upstream's order. Errors: invalid (broken; a kind that the schema does not have).
+[[nodiscard]] Result<boost::json::object> object_of_protobuf(std::string_view enveloped);
+[[nodiscard]] Result<std::string> json_of_protobuf(std::string_view enveloped);
 
 }  // namespace holdfast::sync

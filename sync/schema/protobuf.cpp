@@ -1,11 +1,13 @@
-#include "sync/apiserver/protobuf.h"
+#include "sync/schema/protobuf.h"
 
 #include <boost/json.hpp>
 
 #include "platform/check.h"
 #include "platform/text.h"
 #include "platform/time.h"
+#include "sync/api/json.h"
 #include "sync/api/utf8.h"
+#include "sync/schema/typed.h"
 
 namespace holdfast::sync {
 namespace {
@@ -232,6 +234,20 @@ Result<json::object> read_protobuf(const StructType& type, std::string_view byte
   json::object object;
   if (auto read = read_fields(object, type, 0, bytes, 0); !read) return fail(read.error());
   return object;
+}
+
+Result<json::object> object_of_protobuf(std::string_view enveloped) {
+  TRY(const ProtobufObject object, unwrap_protobuf(enveloped));
+  const StructType* type = find_type(object.kind);
+  if (type == nullptr) return fail(Errc::invalid, "no kind \"" + object.kind + "\"");
+  TRY(json::object fields, read_protobuf(*type, object.bytes));
+  TRY(Shaped shaped, shape(*type, std::move(fields), object.kind, object.api_version));
+  return std::move(shaped.object);
+}
+
+Result<std::string> json_of_protobuf(std::string_view enveloped) {
+  TRY(const json::object object, object_of_protobuf(enveloped));
+  return holdfast::sync::serialize(object);
 }
 
 }  // namespace holdfast::sync

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 namespace holdfast::sync {
 

@@ -1,4 +1,4 @@
-#include "sync/apiserver/protobuf_write.h"
+#include "sync/schema/protobuf_write.h"
 
 #include <boost/json.hpp>
 #include <map>
@@ -8,10 +8,10 @@
 #include "platform/time.h"
 #include "sync/api/json.h"
 #include "sync/api/list_bytes.h"
-#include "sync/apiserver/read.h"
 #include "sync/protobuf/cursor.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/status.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,9 +1,9 @@
-#include "sync/apiserver/schema.h"
+#include "sync/schema/schema.h"
 
 #include <map>
 #include <utility>
 
-#include "embedded/apiserver_schema.h"
+#include "embedded/schema_tables.h"
 #include "platform/check.h"
 #include "platform/text.h"
 

@@ -1,0 +1,128 @@
+#include "sync/watch/cached_form.h"
+
+#include <vector>
+
+#include "platform/check.h"
+#include "sync/api/list_bytes.h"
+#include "sync/api/object_header.h"
+#include "sync/api/status.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "sync/protobuf/status.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/protobuf_write.h"
+#include "sync/watch/frames.h"
+
+namespace holdfast::sync {
+namespace {
+
+constexpr std::string_view end_annotation = "k8s.io/initial-events-end";
+
+ListHead head_of(const ScopeKind& kind, const ListPart& part) {
+  return {.kind = kind.kind + "List",
+          .api_version = kind.api_version,
+          .resource_version = std::to_string(part.version),
+          .continue_token = part.continue_token,
+          .remaining_item_count = part.remaining_item_count};
+}
+
+WatchEvent::Type wire_type(EventType type) {
+  switch (type) {
+    case EventType::added:
+      return WatchEvent::Type::added;
+    case EventType::modified:
+      return WatchEvent::Type::modified;
+    case EventType::deleted:
+      return WatchEvent::Type::deleted;
+  }
+  UNREACHABLE();
+}
+
+std::string json_bookmark(const ScopeKind& kind, Version version, bool end_of_initial_events) {
+  std::string object = R"({"kind":")" + kind.kind + R"(","apiVersion":")" + kind.api_version +
+                       R"(","metadata":{"resourceVersion":")" + std::to_string(version) +
+                       R"(","creationTimestamp":null)";
+  if (end_of_initial_events) {
+    object += R"(,"annotations":{")" + std::string(end_annotation) + R"(":"true"})";
+  }
+  return object + "}}";
+}
+
+}  // namespace
+
+Encoding encoding_of(std::string_view cached) {
+  return is_protobuf(cached) ? Encoding::protobuf : Encoding::json;
+}
+
+Result<std::string> cached_form(std::string object) {
+  if (is_protobuf(object)) return object;
+  return as_item(object);
+}
+
+Result<std::string> in_encoding(const ScopeKind& kind, std::string cached) {
+  if (encoding_of(cached) == kind.encoding) return cached;
+  if (kind.encoding == Encoding::protobuf)
+    return to_protobuf(standalone(cached, kind.kind, kind.api_version));
+  TRY(const std::string json, json_of_protobuf(cached));
+  return as_item(json);
+}
+
+std::string object_body(const ScopeKind& kind, std::string_view cached) {
+  if (kind.encoding == Encoding::protobuf) return std::string(cached);
+  return standalone(cached, kind.kind, kind.api_version) + "\n";
+}
+
+std::string list_body(const ScopeKind& kind, const ListPart& part,
+                      std::span<const std::string_view> cached) {
+  const ListHead head = head_of(kind, part);
+  if (kind.encoding == Encoding::json) return join_list(head, cached) + "\n";
+  std::vector<std::string_view> items;
+  items.reserve(cached.size());
+  for (const std::string_view object : cached) {
+    const auto envelope = open_envelope(object);
+    CHECK(envelope);  // It was read when it came.
+    items.push_back(envelope->raw);
+  }
+  return join_protobuf_list(head, items);
+}
+
+std::string_view to_string(EventType type) { return to_string(wire_type(type)); }
+
+std::string event_frame(const ScopeKind& kind, EventType type, std::string_view cached) {
+  const WatchEvent::Type wire = wire_type(type);
+  if (kind.encoding == Encoding::protobuf) return encode_protobuf_event(wire, cached);
+  return encode_event(wire, standalone(cached, kind.kind, kind.api_version));
+}
+
+std::string error_frame(const ScopeKind& kind, std::string_view status_json) {
+  if (kind.encoding == Encoding::json) return encode_event(WatchEvent::Type::error, status_json);
+  const auto status = parse_status(status_json);
+  CHECK(status);
+  return encode_protobuf_event(WatchEvent::Type::error, encode_protobuf_status(*status));
+}
+
+std::string bookmark_frame(const ScopeKind& kind, Version version, bool end_of_initial_events) {
+  if (kind.encoding == Encoding::json) {
+    return encode_event(WatchEvent::Type::bookmark,
+                        json_bookmark(kind, version, end_of_initial_events));
+  }
+  const std::string_view annotation = end_of_initial_events ? end_annotation : "";
+  const std::string raw = protobuf_bookmark(std::to_string(version), annotation);
+  return encode_protobuf_event(WatchEvent::Type::bookmark,
+                               enveloped(kind.api_version, kind.kind, raw));
+}
+
+Result<std::string> with_version(std::string_view cached, Version version) {
+  const std::string text = std::to_string(version);
+  if (is_protobuf(cached)) return protobuf_with_resource_version(cached, text);
+  return with_resource_version(cached, text);
+}
+
+Result<std::string> cached_json(const ScopeKind& kind, std::string_view cached) {
+  if (is_protobuf(cached)) return json_of_protobuf(cached);
+  return standalone(cached, kind.kind, kind.api_version);
+}
+
+}  // namespace holdfast::sync

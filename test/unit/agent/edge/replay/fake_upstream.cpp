@@ -1,0 +1,205 @@
+#include "test/unit/agent/edge/replay/fake_upstream.h"
+
+#include "platform/check.h"
+#include "platform/text.h"
+#include "sync/api/object_header.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "sync/schema/protobuf.h"
+#include "sync/watch/encoding.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+using EventType = sync::WatchEvent::Type;
+
+constexpr std::string_view csi_nodes = "/apis/storage.k8s.io/v1/csinodes";
+
+http::Response protobuf(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", std::string(sync::protobuf_type)}},
+          .body = std::move(body)};
+}
+
+std::int64_t number(std::string_view version) {
+  return parse_int<std::int64_t>(version).value_or(0);
+}
+
+}  // namespace
+
+// One client's watch: the frames of its scope that are newer than what it has seen.
+class UpstreamWatch final : public http::BodyStream {
+ public:
+  UpstreamWatch(FakeUpstream& upstream, std::string scope, std::int64_t seen)
+      : upstream_(upstream), scope_(std::move(scope)), seen_(seen) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    for (;;) {
+      if (cancelled_) co_return fail(Errc::cancelled, "watch");
+      std::string piece = take();
+      if (!piece.empty()) co_return piece;
+      co_await upstream_.changed_.wait();
+    }
+  }
+  void cancel() override {
+    cancelled_ = true;
+    upstream_.changed_.notify_all();
+  }
+
+ private:
+  std::string take() {
+    std::string piece;
+    const auto& frames = upstream_.scopes_[scope_].frames;
+    for (; at_ < frames.size(); ++at_) {
+      const std::string_view frame = std::string_view(frames[at_].bytes).substr(4);
+      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+      if (number(event.resource_version) <= seen_) continue;
+      seen_ = number(event.resource_version);
+      piece += frames[at_].bytes;
+    }
+    return piece;
+  }
+
+  FakeUpstream& upstream_;
+  std::string scope_;
+  std::int64_t seen_;
+  std::size_t at_ = 0;
+  bool cancelled_ = false;
+};
+
+FakeUpstream::FakeUpstream(asio::any_io_executor executor)
+    : executor_(executor), changed_(std::move(executor)) {}
+
+void FakeUpstream::listen() {
+  server_ = std::make_unique<http::Server>(
+      executor_, http::ServerLimits{},
+      [this](const http::Request& request) { return answer(request); });
+  auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr);
+  CHECK(listener);
+  port_ = (*listener)->port();
+  server_->listen(*std::move(listener));
+}
+
+asio::awaitable<void> FakeUpstream::cut(MonoTime deadline) {
+  if (server_) co_await server_->stop(deadline);
+  server_.reset();
+}
+
+void FakeUpstream::advance(const Exchange& to) {
+  now_ = &to;
+  for (const Exchange& exchange : recording()) {
+    if (exchange.line > to.line) break;
+    if (exchange.is_list() && exchange.line == to.line) {
+      Scope& scope = scopes_[scope_of(exchange.request)];
+      scope.head = exchange.body;
+      const sync::ListBytes list = sync::split_protobuf_list(exchange.body).value();
+      scope.version = list.head.resource_version;
+      scope.objects.clear();
+      for (const std::string_view item : list.items) {
+        std::string object =
+            sync::enveloped(list.head.api_version, sync::item_kind(list.head.kind), item);
+        scope.objects[sync::read_protobuf_header(object).value().name] = std::move(object);
+      }
+    }
+    if (exchange.is_watch) take_frames(scopes_[scope_of(exchange.request)], exchange, to.at);
+  }
+  note_csi_node(to);
+  changed_.notify_all();
+}
+
+void FakeUpstream::take_frames(Scope& scope, const Exchange& watch, Duration until) {
+  std::size_t& taken = taken_[watch.line];
+  for (; taken < watch.frames.size() && watch.frames[taken].at <= until; ++taken) {
+    const Frame& frame = watch.frames[taken];
+    const sync::WatchEvent event =
+        sync::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
+    if (number(event.resource_version) <= number(scope.version)) continue;
+    scope.version = event.resource_version;
+    scope.frames.push_back(frame);
+    if (event.type == EventType::bookmark) continue;
+    const std::string name = sync::read_protobuf_header(event.object).value().name;
+    if (event.type == EventType::deleted) {
+      scope.objects.erase(name);
+    } else {
+      scope.objects[name] = event.object;
+    }
+  }
+}
+
+// The kubelet never lists these, but the agent does, to answer for them later.
+void FakeUpstream::note_csi_node(const Exchange& exchange) {
+  if (!exchange.request.path().starts_with(csi_nodes)) return;
+  Scope& scope = scopes_["/apis/storage.k8s.io/v1/csinodes metadata.name=edge1"];
+  if (scope.version.empty()) scope.version = "1";
+  if (exchange.status >= 300 || !scope.objects.empty()) return;
+  const sync::ObjectHeader header = sync::read_protobuf_header(exchange.body).value();
+  scope.objects[header.name] = exchange.body;
+  scope.version = header.resource_version;
+  scope.frames.push_back(
+      {exchange.at, sync::encode_protobuf_event(EventType::added, exchange.body)});
+}
+
+const FakeUpstream::Objects* FakeUpstream::objects(const std::string& scope) const {
+  const auto found = scopes_.find(scope);
+  return found == scopes_.end() ? nullptr : &found->second.objects;
+}
+
+asio::awaitable<http::Response> FakeUpstream::answer(const http::Request& request) {
+  const bool agent = request.headers.get("user-agent").starts_with("holdfast");
+  const bool get = request.method == http::Method::get;
+  const std::string scope = scope_of(request);
+  if (request.path().find("/leases") != std::string_view::npos && agent) co_return lease(request);
+  if (request.query().find("watch=true") != std::string_view::npos) co_return watch(request);
+  if (agent && get && request.path() == "/api/v1/nodes/edge1") co_return node();
+  if (agent && get && scopes_.contains(scope)) co_return list(scope);
+  const bool same = now_ != nullptr && request.method == now_->request.method &&
+                    request.path() == now_->request.path();
+  if (same) co_return protobuf(now_->status, now_->body);
+  unexpected.push_back(std::string(http::to_string(request.method)) + " " + request.target);
+  co_return http::Response{.status = 500};
+}
+
+http::Response FakeUpstream::lease(const http::Request& request) {
+  if (request.method == http::Method::get) return {.status = 404};
+  auto body = sync::with_resource_version(request.body, std::to_string(++lease_version_));
+  CHECK(body);
+  return {.status = request.method == http::Method::post ? 201 : 200,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = *std::move(body)};
+}
+
+// As the agent asks for it when it has come back: in JSON.
+http::Response FakeUpstream::node() {
+  const Objects& nodes = scopes_["/api/v1/nodes metadata.name=edge1"].objects;
+  if (nodes.empty()) return {.status = 404};
+  return {.status = 200,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = sync::json_of_protobuf(nodes.begin()->second).value()};
+}
+
+http::Response FakeUpstream::list(const std::string& name) {
+  const Scope& scope = scopes_[name];
+  sync::ListHead head{.kind = "CSINodeList", .api_version = "storage.k8s.io/v1"};
+  if (!scope.head.empty()) head = sync::split_protobuf_list(scope.head).value().head;
+  head.resource_version = scope.version;
+  std::vector<std::string_view> items;
+  for (const auto& [object, bytes] : scope.objects) {
+    items.push_back(sync::open_envelope(bytes).value().raw);
+  }
+  return protobuf(200, sync::join_protobuf_list(head, items));
+}
+
+http::Response FakeUpstream::watch(const http::Request& request) {
+  const auto query = http::Query::parse(request.query());
+  CHECK(query);
+  http::Response response = protobuf(200, "");
+  response.headers.set("Content-Type",
+                       std::string(sync::watch_content_type(sync::Encoding::protobuf)));
+  response.stream = std::make_shared<UpstreamWatch>(*this, scope_of(request),
+                                                    number(query->get("resourceVersion")));
+  return response;
+}
+
+}  // namespace holdfast::agent::replay

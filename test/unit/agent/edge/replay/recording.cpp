@@ -1,0 +1,114 @@
+#include "test/unit/agent/edge/replay/recording.h"
+
+#include <boost/json.hpp>
+#include <fstream>
+
+#include "platform/check.h"
+#include "platform/text.h"
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+namespace json = boost::json;
+
+std::string text(const json::object& in, std::string_view name) {
+  const json::value* found = in.if_contains(name);
+  return found == nullptr || !found->is_string() ? "" : std::string(found->as_string());
+}
+
+Duration seconds(const json::value& value) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(value.to_number<double>()));
+}
+
+// A token's answer is left out of the recording; this one stands for it.
+std::string some_token() {
+  constexpr std::int64_t year_2100 = 4'102'444'800;
+  std::string expires;
+  sync::append_wire(expires, 1, year_2100);
+  std::string status;
+  sync::append_wire(status, 1, "token");
+  sync::append_wire(status, 2, expires);
+  std::string raw;
+  sync::append_wire(raw, 3, status);
+  return sync::enveloped("authentication.k8s.io/v1", "TokenRequest", raw);
+}
+
+// The chunks of a watch, cut into frames; a frame is there when its last chunk is.
+std::vector<Frame> frames_of(const json::array& chunks) {
+  std::vector<Frame> all;
+  sync::ProtobufFrames splitter;
+  for (const json::value& chunk : chunks) {
+    const Duration at = seconds(chunk.as_array().at(0));
+    const std::string bytes =
+        base64_decode(std::string(chunk.as_array().at(1).as_string())).value();
+    const auto frames = splitter.feed(bytes);
+    for (const std::string& frame : frames.value()) {
+      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+      all.push_back({at, sync::encode_protobuf_event(event.type, event.object),
+                     event.type == sync::WatchEvent::Type::bookmark});
+      CHECK(all.back().bytes.substr(4) == frame);
+    }
+  }
+  return all;
+}
+
+Exchange read(const json::object& line, int number) {
+  Exchange out{.line = number, .at = seconds(line.at("t"))};
+  out.request.method = http::parse_method(text(line, "method"));
+  out.request.target = text(line, "target");
+  for (const auto& header : line.at("requestHeaders").as_object()) {
+    if (header.key() == "accept-encoding") continue;
+    out.request.headers.add(std::string(header.key()), std::string(header.value().as_string()));
+  }
+  out.request.body = base64_decode(text(line, "requestBody")).value();
+  const json::value* status = line.if_contains("status");
+  if (status != nullptr && status->is_int64()) out.status = static_cast<int>(status->as_int64());
+  out.body = base64_decode(text(line, "responseBody")).value();
+  if (out.is_token()) out.body = some_token();
+  if (const json::value* frames = line.if_contains("frames")) {
+    out.is_watch = true;
+    out.frames = frames_of(frames->as_array());
+  }
+  return out;
+}
+
+std::vector<Exchange> read_all() {
+  std::vector<Exchange> all;
+  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/kubelet/session.jsonl");
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    Exchange exchange = read(json::parse(line).as_object(), ++number);
+    if (exchange.status != 0) all.push_back(std::move(exchange));
+  }
+  CHECK(all.size() > 200);
+  return all;
+}
+
+}  // namespace
+
+bool Exchange::is_list() const {
+  return request.method == http::Method::get && !is_watch &&
+         request.query().find("limit=") != std::string_view::npos;
+}
+
+std::string Exchange::name() const {
+  return std::string(http::to_string(request.method)) + " " + request.target + ", line " +
+         std::to_string(line);
+}
+
+const std::vector<Exchange>& recording() {
+  static const std::vector<Exchange> all = read_all();
+  return all;
+}
+
+std::string scope_of(const http::Request& request) {
+  const auto query = http::Query::parse(request.query());
+  CHECK(query);
+  return std::string(request.path()) + " " + std::string(query->get("fieldSelector"));
+}
+
+}  // namespace holdfast::agent::replay

@@ -1,0 +1,97 @@
+// A real kubelet's conversation, played through the agent: it gets what it got from the API server
+// itself. The node's lease alone is the agent's own and answered by it, connected or not.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sync/protobuf/decode.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "test/unit/agent/edge/replay/stage.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+std::string shown(const std::string& bytes) {
+  return std::to_string(bytes.size()) + " bytes, " +
+         std::to_string(std::hash<std::string>{}(bytes));
+}
+
+void check_lease(const Exchange& exchange, const http::Response& response, WallTime& renewed) {
+  const bool created = exchange.request.method == http::Method::post;
+  EXPECT_EQ(response.status, created ? 201 : 200) << exchange.name();
+  const auto lease = sync::decode_protobuf<sync::Lease>(response.body);
+  ASSERT_TRUE(lease.has_value()) << exchange.name() << ": " << lease.error().what;
+  EXPECT_EQ(lease->metadata.name, "edge1");
+  EXPECT_GT(lease->spec.renew_time.value_or(WallTime::min()), renewed) << exchange.name();
+  renewed = lease->spec.renew_time.value_or(WallTime::min());
+}
+
+// A list from the server's cache has no order and knows of changes to other objects of its kind;
+// ours says up to where this scope was seen.
+void check_list(const Exchange& exchange, const http::Response& response) {
+  const auto ours = sync::split_protobuf_list(response.body);
+  const auto theirs = sync::split_protobuf_list(exchange.body);
+  ASSERT_TRUE(ours && theirs) << exchange.name();
+  EXPECT_EQ(std::multiset(ours->items.begin(), ours->items.end()),
+            std::multiset(theirs->items.begin(), theirs->items.end()))
+      << exchange.name();
+  EXPECT_EQ(ours->head.kind, theirs->head.kind);
+  EXPECT_EQ(ours->head.api_version, theirs->head.api_version);
+  EXPECT_LE(std::stoll(ours->head.resource_version), std::stoll(theirs->head.resource_version));
+  for (const std::string_view item : ours->items) {
+    const std::string object = sync::enveloped("v1", "Any", item);
+    const auto header = sync::read_protobuf_header(object);
+    EXPECT_GE(std::stoll(ours->head.resource_version), std::stoll(header->resource_version));
+  }
+}
+
+void check_answer(const Exchange& exchange, const http::Response& response) {
+  EXPECT_EQ(response.status, exchange.status) << exchange.name();
+  if (exchange.is_watch) {
+    EXPECT_NE(response.stream, nullptr) << exchange.name();
+    return;
+  }
+  EXPECT_EQ(response.headers.get("content-type"), sync::protobuf_type) << exchange.name();
+  if (exchange.is_list()) {
+    check_list(exchange, response);
+  } else {
+    EXPECT_EQ(shown(response.body), shown(exchange.body)) << exchange.name();
+  }
+}
+
+TEST(Replay, TheKubeletGetsWhatItGotFromTheServer) {
+  Stage stage;
+  WallTime renewed = WallTime::min();
+  stage.play(1000, [&renewed](const Exchange& exchange, const http::Response& response) {
+    if (exchange.is_lease()) {
+      check_lease(exchange, response, renewed);
+    } else {
+      check_answer(exchange, response);
+    }
+  });
+  EXPECT_EQ(stage.upstream.unexpected, std::vector<std::string>());
+}
+
+TEST(Replay, EveryWatchBringsTheSameEventsInTheSameOrder) {
+  Stage stage;
+  stage.play(1000, [](const Exchange&, const http::Response&) {});
+  EXPECT_GT(stage.watches.size(), 20U);
+  for (const auto& watch : stage.watches) {
+    // Bookmarks come at the agent's own times.
+    std::vector<std::string> expected;
+    for (const Frame& frame : watch->exchange->frames) {
+      if (!frame.is_bookmark) expected.push_back(shown(frame.bytes));
+    }
+    std::vector<std::string> events;
+    for (const std::string& event : watch->events) events.push_back(shown(event));
+    EXPECT_EQ(events, expected) << watch->exchange->name();
+    EXPECT_TRUE(std::is_sorted(watch->bookmarks.begin(), watch->bookmarks.end()));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::replay

@@ -1,0 +1,141 @@
+#include "test/unit/agent/edge/replay/stage.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "sync/protobuf/frames.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
+  sync::ProtobufFrames splitter;
+  for (;;) {
+    const auto piece = co_await watch->stream->next();
+    if (!piece || piece->empty()) co_return;
+    const auto frames = splitter.feed(*piece);
+    for (const std::string& frame : frames.value()) {
+      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+      if (event.type == sync::WatchEvent::Type::bookmark) {
+        watch->bookmarks.push_back(event.resource_version);
+      } else {
+        watch->events.push_back(sync::encode_protobuf_event(event.type, event.object));
+      }
+    }
+  }
+}
+
+asio::awaitable<void> send(http::Client& client, const http::Request& request, bool streamed,
+                           MonoTime deadline, http::Response& answer) {
+  Result<http::Response> response = fail(Errc::cancelled, "");
+  if (streamed) {
+    response = co_await client.open(request, deadline);
+  } else {
+    response = co_await client.send(request, deadline);
+  }
+  answer = response ? *std::move(response) : http::Response{.status = 0};
+}
+
+// Cancellation is for the loop's own thread of events.
+asio::awaitable<void> end(loop::Tasks& tasks) {
+  tasks.cancel();
+  co_await tasks.join();
+}
+
+}  // namespace
+
+Stage::Stage() : upstream(time.executor()), began_(time.clock().mono()) {
+  upstream.listen();
+  const auto file = scratch_.path() / "kubeconfig";
+  std::ofstream(file) << "current-context: c\n"
+                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:"
+                      << upstream.port() << "\"}}]\nusers: [{name: u, user: {}}]\n";
+  options_.node_name = "edge1";
+  options_.identity.kubeconfig = file.string();
+  options_.data_dir = (scratch_.path() / "data").string();
+  options_.listen = "127.0.0.1:0";
+  options_.admin_listen = "127.0.0.1:0";
+  options_.allowed_uids = {std::to_string(::getuid())};
+  start_agent();
+}
+
+Stage::~Stage() {
+  close_watches();
+  stop_agent();
+  time.complete(upstream.cut(time.clock().mono()));
+  time.settle();
+}
+
+void Stage::start_agent() {
+  edge_ = Edge::make(time.executor(), options_, time.clock()).value();
+  EXPECT_TRUE(edge_->start());
+  kubelet_ = std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}});
+  const auto connected = [this] {
+    return edge_->uplink().link().state() == sync::LinkState::connected;
+  };
+  EXPECT_TRUE(upstream.port() == 0 || time.run_until(1min, connected));
+}
+
+void Stage::stop_agent() {
+  kubelet_.reset();
+  time.complete(edge_->stop(time.clock().mono() + 5s));
+  edge_.reset();
+}
+
+void Stage::restart_agent() {
+  close_watches();
+  stop_agent();
+  edge_ = Edge::make(time.executor(), options_, time.clock()).value();
+  EXPECT_TRUE(edge_->start());
+  kubelet_ = std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}});
+}
+
+void Stage::close_watches() {
+  for (const auto& watch : watches) watch->stream->cancel();
+  if (tasks_) time.complete(end(*tasks_));
+  tasks_.reset();
+}
+
+void Stage::cut() {
+  time.complete(upstream.cut(time.clock().mono()));
+  const auto offline = [this] {
+    return edge_->uplink().link().state() == sync::LinkState::offline;
+  };
+  EXPECT_TRUE(time.run_until(1min, offline));
+}
+
+http::Response Stage::ask(const http::Request& request) {
+  http::Response answer;
+  const bool streamed = request.query().find("watch=true") != std::string_view::npos;
+  time.complete(send(*kubelet_, request, streamed, time.clock().mono() + 30s, answer));
+  return answer;
+}
+
+void Stage::follow(const Exchange& exchange, const http::Response& response) {
+  if (!response.stream) return;
+  watches.push_back(std::make_shared<OpenWatch>(OpenWatch{&exchange, response.stream}));
+  if (!tasks_) tasks_ = std::make_unique<loop::Tasks>(time.executor());
+  tasks_->spawn("watch", read_watch(watches.back()));
+}
+
+void Stage::play(int last_line, const Check& check) {
+  for (const Exchange& exchange : recording()) {
+    if (exchange.line > last_line) return;
+    if (exchange.line == second_start || exchange.line == third_start) {
+      for (const auto& watch : watches) watch->stream->cancel();
+    }
+    const MonoTime due = began_ + exchange.at;
+    if (time.clock().mono() < due) time.run(due - time.clock().mono());
+    upstream.advance(exchange);
+    time.settle();
+    const http::Response response = ask(exchange.request);
+    check(exchange, response);
+    if (exchange.is_watch) follow(exchange, response);
+    time.settle();
+  }
+}
+
+}  // namespace holdfast::agent::replay

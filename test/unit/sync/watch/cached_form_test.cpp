@@ -1,0 +1,109 @@
+// What a scope answers with, in both encodings.
+
+#include "sync/watch/cached_form.h"
+
+#include <gtest/gtest.h>
+
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+#include "sync/schema/protobuf_write.h"
+
+namespace holdfast::sync {
+namespace {
+
+const ScopeKind json_pods{.kind = "Pod", .api_version = "v1"};
+const ScopeKind protobuf_pods{.kind = "Pod", .api_version = "v1", .encoding = Encoding::protobuf};
+constexpr std::string_view item = R"({"metadata":{"name":"a","resourceVersion":"7"}})";
+constexpr std::string_view whole =
+    R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"7"}})";
+
+TEST(CachedForm, TheClientsLikingDecides) {
+  struct Row {
+    std::string_view accept;
+    std::string_view wanted;  // "-": none
+    bool transformed;
+  };
+  const Row rows[] = {
+      {"", "json", false},
+      {"*/*", "json", false},
+      {"application/json", "json", false},
+      {"application/vnd.kubernetes.protobuf", "protobuf", false},
+      {"application/vnd.kubernetes.protobuf,application/json", "protobuf", false},
+      {"application/json, application/vnd.kubernetes.protobuf", "json", false},
+      {"application/vnd.kubernetes.protobuf;stream=watch,*/*", "protobuf", false},
+      {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "json", true},
+      {"application/json;as=Table;v=v1;g=meta.k8s.io", "-", true},
+      {"application/yaml", "-", false},
+      {"text/html, application/yaml;q=0.9", "-", false},
+  };
+  for (const Row& row : rows) {
+    const auto wanted = wanted_encoding(row.accept);
+    EXPECT_EQ(wanted ? to_string(*wanted) : "-", row.wanted) << row.accept;
+    EXPECT_EQ(prefers_transformed(row.accept), row.transformed) << row.accept;
+  }
+}
+
+TEST(CachedForm, AnswersInJson) {
+  EXPECT_EQ(cached_form(std::string(whole)).value(), item);
+  std::string line(whole);
+  line += "\n";
+  EXPECT_EQ(object_body(json_pods, item), line);
+  const std::string_view items[] = {item};
+  EXPECT_EQ(
+      list_body(json_pods, {.version = 9, .continue_token = "c", .remaining_item_count = 2}, items),
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9",)"
+      R"("continue":"c","remainingItemCount":2},"items":[)" +
+          std::string(item) + "]}\n");
+  EXPECT_EQ(event_frame(json_pods, EventType::deleted, item),
+            R"({"type":"DELETED","object":)" + std::string(whole) + "}\n");
+  EXPECT_EQ(bookmark_frame(json_pods, 9, true),
+            R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
+            R"({"resourceVersion":"9","creationTimestamp":null,)"
+            R"("annotations":{"k8s.io/initial-events-end":"true"}}}})"
+            "\n");
+}
+
+TEST(CachedForm, AnswersInProtobuf) {
+  const std::string cached = to_protobuf(whole).value();
+  EXPECT_EQ(cached_form(cached).value(), cached);
+  EXPECT_EQ(object_body(protobuf_pods, cached), cached);
+  const std::string_view items[] = {cached};
+  const std::string body = list_body(protobuf_pods, {.version = 9, .continue_token = "c"}, items);
+  const ListBytes list = split_protobuf_list(body).value();
+  EXPECT_EQ(
+      list.head,
+      (ListHead{
+          .kind = "PodList", .api_version = "v1", .resource_version = "9", .continue_token = "c"}));
+  EXPECT_EQ(list.items, std::vector{open_envelope(cached)->raw});
+
+  const auto frame_of = [](const std::string& frame) {
+    return decode_protobuf_event(std::string_view(frame).substr(4)).value();
+  };
+  const WatchEvent event = frame_of(event_frame(protobuf_pods, EventType::modified, cached));
+  EXPECT_EQ(event.type, WatchEvent::Type::modified);
+  EXPECT_EQ(event.object, cached);
+  const WatchEvent bookmark = frame_of(bookmark_frame(protobuf_pods, 9, true));
+  EXPECT_EQ(bookmark.type, WatchEvent::Type::bookmark);
+  EXPECT_EQ(bookmark.resource_version, "9");
+  const std::string shown = cached_json(protobuf_pods, bookmark.object).value();
+  EXPECT_NE(shown.find(R"("k8s.io/initial-events-end":"true")"), std::string::npos) << shown;
+}
+
+TEST(CachedForm, AnotherVersionAndAnotherEncoding) {
+  const std::string cached = to_protobuf(whole).value();
+  for (const std::string& form : {cached, std::string(item)}) {
+    const std::string changed = with_version(form, 4611686018427387905U).value();
+    EXPECT_EQ(read_any_header(changed)->resource_version, "4611686018427387905");
+    EXPECT_EQ(with_version(changed, 7).value(), form);
+  }
+  EXPECT_EQ(in_encoding(protobuf_pods, std::string(item)).value(), cached);
+  EXPECT_EQ(read_any_header(*in_encoding(json_pods, cached))->name, "a");
+  EXPECT_FALSE(with_version("k8s", 1).has_value());
+  const ScopeKind unknown{.kind = "Foo", .api_version = "x/v1", .encoding = Encoding::protobuf};
+  EXPECT_EQ(in_encoding(unknown, std::string(item)).error().what, "no kind \"Foo\"");
+}
+
+}  // namespace
+}  // namespace holdfast::sync
