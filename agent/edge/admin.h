@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "agent/edge/identity/node_identity.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
@@ -25,6 +26,9 @@ class Admin {
  public:
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
         const Clock& clock);
+
+  // Whose certificates are told of, besides; it outlives this.
+  void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 
@@ -43,6 +47,7 @@ class Admin {
   Uplink& uplink_;
   Ledger& ledger_;
   const Clock& clock_;
+  const NodeIdentity* identity_ = nullptr;
   Metrics metrics_;
 };
 

@@ -113,6 +113,7 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, clock_);
+  admin_->tell_of(*identity_);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});

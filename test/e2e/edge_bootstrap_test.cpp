@@ -59,6 +59,12 @@ TEST_F(EdgeBootstrap, ANodeGetsItsCertificateAndKeepsItThroughEverything) {
                 .status,
             403);
   expect_private_files();
+  EXPECT_EQ(text_in(admin("/v1/status"), {"certificates_until", "client"}),
+            format_rfc3339(tls::read_certificate(first)->not_after));
+  EXPECT_NE(
+      get(admin_port, "/metrics")
+          .body.find(R"(holdfast_edge_certificate_expiration_timestamp_seconds{for="client"} )"),
+      std::string::npos);
 
   // Off and on again without a cloud.
   server->kill();

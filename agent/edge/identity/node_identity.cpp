@@ -16,6 +16,7 @@ namespace {
 using sync::rotate::Credentials;
 
 constexpr auto request_limit = std::chrono::seconds(10);
+constexpr auto reread_interval = std::chrono::minutes(5);  // as client-go has it
 constexpr auto self_signed_lifetime = std::chrono::hours(24 * 365);
 
 bool is_address(const std::string& text) {
@@ -150,6 +151,38 @@ void NodeIdentity::apply() {
 
 asio::awaitable<void> NodeIdentity::keep_client_certificate() {
   if (client_keeper_) co_await client_keeper_->run();
+  co_await follow_kubeconfig();
+}
+
+asio::awaitable<void> NodeIdentity::follow_kubeconfig() {
+  for (;;) {
+    const MonoTime next = clock_.mono() + reread_interval;
+    (void)co_await changed_.wait_until(next);
+    read_kubeconfig_again();
+  }
+}
+
+void NodeIdentity::read_kubeconfig_again() {
+  auto fresh = read_access(place_.options);
+  if (!fresh) {
+    log_warn("kubeconfig unreadable, keeping what was in it", {{"error", fresh.error()}});
+    return;
+  }
+  fresh->tls_settings.now = access_.tls_settings.now;
+  const tls::ClientSettings& now = fresh->tls_settings;
+  const tls::ClientSettings& before = access_.tls_settings;
+  const bool same = now.identity.certificate_pem == before.identity.certificate_pem &&
+                    now.identity.key_pem == before.identity.key_pem &&
+                    now.ca_pem == before.ca_pem && fresh->server == access_.server &&
+                    fresh->token == access_.token;
+  if (same) return;
+  // Files are replaced one after the other: a pair that does not match yet will.
+  if (auto adopted = client_->adopt(*fresh); !adopted) {
+    log_warn("kubeconfig not taken into use", {{"error", adopted.error()}});
+    return;
+  }
+  access_ = *std::move(fresh);
+  log_info("kubeconfig changed");
 }
 
 asio::awaitable<void> NodeIdentity::keep_serving_certificate() {
@@ -208,13 +241,23 @@ Result<tls::Identity> NodeIdentity::serving() {
   return *self_signed_;
 }
 
+std::optional<WallTime> NodeIdentity::ends(sync::CertificateUse use) const {
+  const auto& keeper = use == sync::CertificateUse::client ? client_keeper_ : serving_keeper_;
+  if (!keeper || !keeper->certificate()) return std::nullopt;
+  return keeper->certificate()->not_after;
+}
+
 void NodeIdentity::answered(const http::Response& response) {
   if (!access_.tls || access_.tls_settings.insecure) return;  // It may be anybody.
   if (const auto time = http::parse_date(response.headers.get("date"))) clock_.told(*time);
 }
 
 void NodeIdentity::unauthorized() {
-  if (client_keeper_) client_keeper_->refused();
+  if (client_keeper_) {
+    client_keeper_->refused();
+  } else {
+    changed_.notify_all();
+  }
 }
 
 }  // namespace holdfast::agent

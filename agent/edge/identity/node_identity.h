@@ -39,12 +39,15 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   // The client that this identity speaks through from now on; asked for once. It outlives keep().
   [[nodiscard]] Result<std::unique_ptr<ApiClient>> make_client(std::string user_agent);
 
-  // Keep both certificates until they are cancelled.
+  // Keep both certificates until they are cancelled. With --kubeconfig somebody else renews the
+  // client's: its files are read again.
   asio::awaitable<void> keep_client_certificate();
   asio::awaitable<void> keep_serving_certificate();
 
   // The authority that callers' certificates are judged by; "" while there is none.
   [[nodiscard]] const std::string& authority() const { return access_.tls_settings.ca_pem; }
+  // When the certificate that is held ends; nothing: none is held.
+  [[nodiscard]] std::optional<WallTime> ends(sync::CertificateUse use) const;
   // What the secure listener shows: issued by the cluster or, until then, signed by itself.
   [[nodiscard]] Result<tls::Identity> serving();
   // Called when authority() or serving() has changed.
@@ -59,6 +62,8 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki, JudgedClock& clock,
                Random& random);
   [[nodiscard]] Status find_cluster();
+  asio::awaitable<void> follow_kubeconfig();
+  void read_kubeconfig_again();
   void make_keepers(Random& random);
   void apply();
   asio::awaitable<Status> learn();

@@ -4,86 +4,13 @@
 #include "agent/client/api_client.h"
 
 #include "agent/edge/uplink.h"
-#include "platform/http/server.h"
-#include "platform/loop/event.h"
-#include "platform/loop/timer.h"
-#include "test/support/certificates.h"
 #include "test/support/run.h"
+#include "test/unit/agent/client/who_server.h"
 
 namespace holdfast::agent {
 namespace {
 
 using namespace std::chrono_literals;
-
-const test::Authority& authority() {
-  static const test::Authority made("ca");
-  return made;
-}
-
-// Two pieces: the second once the test says so.
-class TwoPieces final : public http::BodyStream {
- public:
-  explicit TwoPieces(asio::any_io_executor executor) : go_(std::move(executor)) {}
-  asio::awaitable<Result<std::string>> next() override {
-    std::string piece;
-    if (count_ == 1) co_await go_.wait();
-    if (count_ < 2) piece = "piece";
-    ++count_;
-    co_return piece;
-  }
-  void cancel() override { go_.notify_all(); }
-  void go() { go_.notify_all(); }
-
- private:
-  loop::Event go_;
-  int count_ = 0;
-};
-
-// Says who its caller is; streams on /stream; refuses those without a token on /private.
-class Server {
- public:
-  explicit Server(asio::io_context& context)
-      : stream(std::make_shared<TwoPieces>(context.get_executor())),
-        server_(context.get_executor(), {},
-                [this](const http::Request& request) { return answer(request); }) {
-    const auto tls = tls::Context::for_server(
-        {.identity = authority().sign({.common_name = "server", .names = {"IP:127.0.0.1"}}),
-         .client_ca_pem = authority().certificate_pem()});
-    auto listener =
-        net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, tls.value()).value();
-    port = listener->port();
-    server_.listen(std::move(listener));
-  }
-
-  [[nodiscard]] ClusterAccess access(const std::string& name) const {
-    ClusterAccess made;
-    made.tls = true;
-    made.server = {"127.0.0.1", port};
-    made.tls_settings.ca_pem = authority().certificate_pem();
-    if (!name.empty()) made.tls_settings.identity = authority().sign({.common_name = name});
-    return made;
-  }
-
-  asio::awaitable<void> stop() { return server_.stop(loop::BootClock::now() + 5s); }
-
-  std::shared_ptr<TwoPieces> stream;
-  std::uint16_t port = 0;
-  int requests = 0;
-
- private:
-  asio::awaitable<http::Response> answer(const http::Request& request) {
-    ++requests;
-    http::Response response;
-    response.headers.set("Date", "Thu, 01 Jan 2026 00:00:00 GMT");
-    response.body =
-        request.peer.common_name + "/" + std::string(request.headers.get("authorization"));
-    if (request.path() == "/private") response.status = 401;
-    if (request.path() == "/stream") response.stream = stream;
-    co_return response;
-  }
-
-  http::Server server_;
-};
 
 MonoTime soon() { return loop::BootClock::now() + 5s; }
 
@@ -96,7 +23,7 @@ asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = 
 TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    Server server(context);
+    test::WhoServer server(context);
     const auto client = ApiClient::make(server.access("first"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "first/");
     ApiRequest watch{.target = "/stream"};
@@ -120,7 +47,7 @@ TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
 TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    Server server(context);
+    test::WhoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "node/");
     EXPECT_EQ(co_await ask(*client, "Bearer alice"), "/Bearer alice");
@@ -136,7 +63,7 @@ TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
 TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    Server server(context);
+    test::WhoServer server(context);
     const auto client = ApiClient::make(server.access(""), clock, "test").value();
     client->hold("no certificate yet");
     EXPECT_EQ(co_await ask(*client), "denied");
@@ -161,7 +88,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
     Random random(1);
-    Server server(context);
+    test::WhoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
     Observed observed;
@@ -188,7 +115,7 @@ TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
     Random random(1);
-    Server server(context);
+    test::WhoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
     http::Request request{.target = "/who"};
