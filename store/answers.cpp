@@ -12,16 +12,18 @@ std::optional<std::int64_t> nanoseconds(const std::optional<WallTime>& time) {
 
 }  // namespace
 
-Answers::Answers(Database& database, AnswerLimits limits)
-    : limits_(limits),
+Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
+    : sealing_(std::move(sealing)),
+      limits_(limits),
       database_(database),
       put_(database.prepare(
-          "INSERT INTO answer (owner, key, status, content_type, expires_wall, checksum, bytes)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+          "INSERT INTO answer (owner, key, status, content_type, expires_wall, checksum, bytes,"
+          " sealed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
           " ON CONFLICT (owner, key) DO UPDATE SET status = ?3, content_type = ?4,"
-          " expires_wall = ?5, checksum = ?6, bytes = ?7"
-          " WHERE bytes <> ?7 OR status <> ?3 OR content_type <> ?4 OR expires_wall IS NOT ?5")),
-      find_(database.prepare("SELECT status, content_type, expires_wall, checksum, bytes"
+          " expires_wall = ?5, checksum = ?6, bytes = ?7, sealed = ?8"
+          " WHERE bytes <> ?7 OR status <> ?3 OR content_type <> ?4 OR expires_wall IS NOT ?5"
+          " OR sealed <> ?8")),
+      find_(database.prepare("SELECT status, content_type, expires_wall, checksum, bytes, sealed"
                              " FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
@@ -39,9 +41,14 @@ Status Answers::put(const Transaction&, std::string_view owner, std::string_view
     }
   }
   const std::int64_t status = answer.status;
+  const bool sealed = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
+  std::string secret;
+  if (sealed) secret = sealing_.seal->seal(answer.bytes, answer_seal_name(owner, key));
+  const std::string_view bytes = sealed ? secret : answer.bytes;
+  const std::int64_t mark = sealed ? 1 : 0;
   return put_
-      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires),
-           checksum(answer.bytes), Blob{answer.bytes})
+      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires), checksum(bytes),
+           Blob{bytes}, mark)
       .run();
 }
 
@@ -56,6 +63,10 @@ Result<std::optional<Answer>> Answers::find(std::string_view owner, std::string_
   if (checksum(answer.bytes) != row.integer(3)) {
     return fail(Errc::corrupt, "cached answer " + std::string(key) + " fails its checksum");
   }
+  if (row.integer(5) == 0) return answer;
+  auto opened = open_sealed(sealing_.seal, answer.bytes, answer_seal_name(owner, key));
+  if (!opened) return fail("cached answer", opened.error());
+  answer.bytes = *std::move(opened);
   return answer;
 }
 

@@ -12,6 +12,7 @@
 
 #include "platform/result.h"
 #include "platform/time.h"
+#include "store/seal.h"
 #include "store/sqlite.h"
 
 namespace holdfast::store {
@@ -33,14 +34,15 @@ struct AnswerLimits {
 class Answers {
  public:
   // `database` was migrated to cache_schema() and outlives this.
-  explicit Answers(Database& database, AnswerLimits limits = {});
+  explicit Answers(Database& database, AnswerLimits limits = {}, Sealing sealing = {});
 
   // Keeps `answer`, in the place of an older one; the same one again is not written.
   // Errors: exhausted when `limits` would be passed (nothing was changed).
   [[nodiscard]] Status put(const Transaction& in, std::string_view owner, std::string_view key,
                            const Answer& answer);
 
-  // Errors: corrupt, when the bytes fail their checksum.
+  // Errors: corrupt, when the bytes fail their checksum; denied, when they are sealed with another
+  // key.
   [[nodiscard]] Result<std::optional<Answer>> find(std::string_view owner, std::string_view key);
 
   [[nodiscard]] Status remove(const Transaction& in, std::string_view owner, std::string_view key);
@@ -49,6 +51,7 @@ class Answers {
   [[nodiscard]] Result<std::int64_t> remove_expired(const Transaction& in, WallTime time);
 
  private:
+  Sealing sealing_;
   AnswerLimits limits_;
   Database& database_;
   Statement put_, find_, remove_, remove_expired_, others_;

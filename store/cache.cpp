@@ -14,7 +14,8 @@ const std::string select_scope =
     " field_selector, encoding, resource_version, complete, last_used_wall FROM scope";
 
 const std::string select_object =
-    "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes FROM object";
+    "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes, sealed"
+    " FROM object";
 
 std::int64_t number(ScopeId scope) { return static_cast<std::int64_t>(scope); }
 
@@ -36,22 +37,16 @@ Scope read_scope(const Cursor& row) {
           .last_used = WallTime(Duration(row.integer(11)))};
 }
 
-// The keys of a row are checked as well: a scribbled name would hide an object.
-std::int64_t checksum_of(const CachedObject& object) {
-  return checksum({object.name.namespace_name, object.name.name, object.uid,
-                   object.resource_version, object.bytes});
+// The keys of a row are checked as well: a scribbled name would hide an object. `bytes` as they are
+// stored.
+std::int64_t checksum_of(const CachedObject& object, std::string_view bytes) {
+  return checksum(
+      {object.name.namespace_name, object.name.name, object.uid, object.resource_version, bytes});
 }
 
-// A row of select_object.
-Result<CachedObject> read_object(const Cursor& row) {
-  CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
-                      .uid = std::string(row.text(2)),
-                      .resource_version = std::string(row.text(3)),
-                      .local_version = row.integer(4),
-                      .bytes = std::string(row.blob(6))};
-  if (checksum_of(object) == row.integer(5)) return object;
-  return fail(Errc::corrupt, "cached object " + object.name.namespace_name + "/" +
-                                 object.name.name + " fails its checksum");
+std::string seal_name(const CachedObject& object) {
+  return object_seal_name(object.name.namespace_name, object.name.name, object.uid,
+                          object.resource_version);
 }
 
 std::int64_t sql_limit(std::size_t limit) {
@@ -63,13 +58,17 @@ std::int64_t sql_limit(std::size_t limit) {
 const Schema& cache_schema() {
   static constexpr std::array migrations = {Migration{.compatible_from = 1,
                                                       .up = embedded::_0001_cache_up_sql,
-                                                      .down = embedded::_0001_cache_down_sql}};
+                                                      .down = embedded::_0001_cache_down_sql},
+                                            Migration{.compatible_from = 2,
+                                                      .up = embedded::_0002_sealed_up_sql,
+                                                      .down = embedded::_0002_sealed_down_sql}};
   static constexpr Schema schema{"cache", migrations};
   return schema;
 }
 
-Cache::Cache(Database& database)
+Cache::Cache(Database& database, Sealing sealing)
     : database_(database),
+      sealing_(std::move(sealing)),
       find_scope_(database.prepare(
           select_scope +
           " WHERE owner = ?1 AND api_group = ?2"
@@ -92,10 +91,10 @@ Cache::Cache(Database& database)
       drop_objects_(database.prepare("DELETE FROM object WHERE scope = ?1")),
       put_object_(database.prepare(
           "INSERT INTO object (scope, namespace, name, uid, resource_version, local_version,"
-          " checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+          " checksum, bytes, sealed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
           " ON CONFLICT (scope, namespace, name) DO UPDATE SET uid = ?4, resource_version = ?5,"
-          " local_version = ?6, checksum = ?7, bytes = ?8"
-          " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4")),
+          " local_version = ?6, checksum = ?7, bytes = ?8, sealed = ?9"
+          " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4 OR sealed <> ?9")),
       remove_object_(
           database.prepare("DELETE FROM object WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
       get_object_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
@@ -157,9 +156,11 @@ Status Cache::touch(const Transaction&, ScopeId scope, WallTime now) {
   return touch_scope_.use(number(scope), nanoseconds(now)).run();
 }
 
-Status Cache::must_exist(ScopeId scope) {
+Result<bool> Cache::must_exist(ScopeId scope) {
   TRY(const auto known, find_scope(scope));
-  if (known) return {};
+  if (known) {
+    return sealing_.seal != nullptr && sealing_.objects_of && sealing_.objects_of(known->key);
+  }
   return fail(Errc::not_found, "cache scope " + std::to_string(number(scope)));
 }
 
@@ -170,11 +171,15 @@ Status Cache::drop_scope(const Transaction&, ScopeId scope) {
 
 // -------------------------------------------------------------------------------------- writing
 
-Result<bool> Cache::put(ScopeId scope, const CachedObject& object) {
+Result<bool> Cache::put(ScopeId scope, const CachedObject& object, bool sealed) {
+  std::string secret;
+  if (sealed) secret = sealing_.seal->seal(object.bytes, seal_name(object));
+  const std::string_view bytes = sealed ? secret : object.bytes;
+  const std::int64_t mark = sealed ? 1 : 0;
   auto done = put_object_
                   .use(number(scope), object.name.namespace_name, object.name.name, object.uid,
-                       object.resource_version, object.local_version, checksum_of(object),
-                       Blob{object.bytes})
+                       object.resource_version, object.local_version, checksum_of(object, bytes),
+                       Blob{bytes}, mark)
                   .run();
   if (!done) return fail(done.error());
   return database_.changes() > 0;
@@ -208,7 +213,7 @@ Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope,
 Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
                                     std::string_view resource_version,
                                     const std::vector<CachedObject>& objects) {
-  if (auto known = must_exist(scope); !known) return fail(known.error());
+  TRY(const bool sealed, must_exist(scope));
   Replaced replaced;
   TRY(const std::vector<ObjectName> missing, missing_from(scope, objects));
   for (const ObjectName& name : missing) {
@@ -216,7 +221,7 @@ Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
     ++replaced.removed;
   }
   for (const CachedObject& object : objects) {
-    TRY(const bool written, put(scope, object));
+    TRY(const bool written, put(scope, object, sealed));
     ++(written ? replaced.written : replaced.kept);
   }
   if (auto done = set_version_.use(number(scope), resource_version).run(); !done) {
@@ -227,18 +232,38 @@ Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
 }
 
 Status Cache::apply(const Transaction&, ScopeId scope, const ScopeChanges& changes) {
-  if (auto known = must_exist(scope); !known) return known;
+  TRY(const bool sealed, must_exist(scope));
   for (const ObjectName& name : changes.removed) {
     if (auto done = remove(scope, name); !done) return done;
   }
   for (const CachedObject& object : changes.changed) {
-    TRY([[maybe_unused]] const bool written, put(scope, object));
+    TRY([[maybe_unused]] const bool written, put(scope, object, sealed));
   }
   if (changes.resource_version.empty()) return {};
   return set_version_.use(number(scope), changes.resource_version).run();
 }
 
 // -------------------------------------------------------------------------------------- reading
+
+// A row of select_object.
+Result<CachedObject> Cache::read_object(const Cursor& row) const {
+  CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
+                      .uid = std::string(row.text(2)),
+                      .resource_version = std::string(row.text(3)),
+                      .local_version = row.integer(4),
+                      .bytes = std::string(row.blob(6))};
+  const auto named = [&object] {
+    return "cached object " + object.name.namespace_name + "/" + object.name.name;
+  };
+  if (checksum_of(object, object.bytes) != row.integer(5)) {
+    return fail(Errc::corrupt, named() + " fails its checksum");
+  }
+  if (row.integer(7) == 0) return object;
+  auto opened = open_sealed(sealing_.seal, object.bytes, seal_name(object));
+  if (!opened) return fail(named(), opened.error());
+  object.bytes = *std::move(opened);
+  return object;
+}
 
 Result<Lookup> Cache::lookup(const ScopeKey& key, const ObjectName& name) {
   TRY(const std::optional<Scope> scope, find_scope(key));

@@ -22,6 +22,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "store/migrate.h"
+#include "store/seal.h"
 #include "store/sqlite.h"
 
 namespace holdfast::store {
@@ -111,8 +112,9 @@ struct CacheSize {
 
 class Cache {
  public:
-  // `database` was migrated to cache_schema() and outlives the Cache.
-  explicit Cache(Database& database);
+  // `database` was migrated to cache_schema() and outlives the Cache, as does the seal. Objects
+  // that are sealed and can't be opened are an error of those who read them: denied.
+  explicit Cache(Database& database, Sealing sealing = {});
 
   [[nodiscard]] Result<std::optional<Scope>> find_scope(const ScopeKey& key);
 
@@ -154,13 +156,16 @@ class Cache {
 
  private:
   [[nodiscard]] Result<std::optional<Scope>> find_scope(ScopeId scope);
-  [[nodiscard]] Status must_exist(ScopeId scope);
-  [[nodiscard]] Result<bool> put(ScopeId scope, const CachedObject& object);
+  // Whether its objects are sealed. Errors: not_found.
+  [[nodiscard]] Result<bool> must_exist(ScopeId scope);
+  [[nodiscard]] Result<bool> put(ScopeId scope, const CachedObject& object, bool sealed);
+  [[nodiscard]] Result<CachedObject> read_object(const Cursor& row) const;
   [[nodiscard]] Status remove(ScopeId scope, const ObjectName& name);
   [[nodiscard]] Result<std::vector<ObjectName>> missing_from(
       ScopeId scope, const std::vector<CachedObject>& objects);
 
   Database& database_;
+  Sealing sealing_;
   Statement find_scope_, get_scope_, add_scope_, all_scopes_, touch_scope_, set_version_;
   Statement set_complete_, drop_scope_, drop_objects_;
   Statement put_object_, remove_object_, get_object_, names_, window_, namespace_window_;

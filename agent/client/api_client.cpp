@@ -29,15 +29,58 @@ Result<std::string> body_of(const ApiRequest& request, http::Response response) 
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
                                                    std::string user_agent) {
-  TRY(http::Endpoint endpoint, access.endpoint());
+  TRY(std::shared_ptr<Ways> ways, ways_of(access));
   return std::unique_ptr<ApiClient>(
-      new ApiClient(std::move(access), std::move(endpoint), clock, std::move(user_agent)));
+      new ApiClient(std::move(access), std::move(ways), clock, std::move(user_agent)));
 }
 
-ApiClient::ApiClient(ClusterAccess access, http::Endpoint endpoint, const Clock& clock,
+Result<std::shared_ptr<ApiClient::Ways>> ApiClient::ways_of(const ClusterAccess& access) {
+  TRY(http::Endpoint endpoint, access.endpoint());
+  const auto ways = std::make_shared<Ways>(std::move(endpoint));
+  if (access.tls_settings.identity.certificate_pem.empty()) return ways;
+  ClusterAccess nobody = access;
+  nobody.tls_settings.identity = {};
+  TRY(http::Endpoint bare, nobody.endpoint());
+  ways->bare = std::make_unique<http::Client>(std::move(bare));
+  return ways;
+}
+
+http::Traffic ApiClient::Ways::traffic() const {
+  http::Traffic sum = ours.traffic();
+  if (!bare) return sum;
+  sum.sent += bare->traffic().sent;
+  sum.received += bare->traffic().received;
+  return sum;
+}
+
+http::Traffic ApiClient::traffic() const {
+  http::Traffic sum = ways_->traffic();
+  sum.sent += before_.sent;
+  sum.received += before_.received;
+  return sum;
+}
+
+void ApiClient::forget_connections() {
+  ways_->ours.forget_connections();
+  if (ways_->bare) ways_->bare->forget_connections();
+}
+
+Status ApiClient::adopt(ClusterAccess access) {
+  TRY(std::shared_ptr<Ways> ways, ways_of(access));
+  before_ = traffic();
+  forget_connections();
+  ways_ = std::move(ways);
+  access_ = std::move(access);
+  token_ = access_.token;
+  token_read_at_ = MonoTime::min();
+  held_.reset();
+  return {};
+}
+
+ApiClient::ApiClient(ClusterAccess access, std::shared_ptr<Ways> ways, const Clock& clock,
                      std::string user_agent)
     : access_(std::move(access)),
-      http_(std::move(endpoint)),
+      ways_(std::move(ways)),
       clock_(clock),
       user_agent_(std::move(user_agent)),
       token_(access_.token) {}
@@ -79,10 +122,14 @@ http::Request ApiClient::prepare(ApiRequest request) {
 
 asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool streamed,
                                                         MonoTime deadline) {
+  const bool own_credentials = request.authorization.empty();
   http::Request made = prepare(std::move(request));
   const std::string doing = describe(made);
+  if (held_) co_return fail(Errc::denied, doing + ": " + *held_);
+  const std::shared_ptr<Ways> ways = ways_;
+  http::Client& client = ways->for_request(own_credentials);
   const auto way = streamed ? &http::Client::open : &http::Client::send;
-  auto response = co_await (http_.*way)(std::move(made), deadline);
+  auto response = co_await (client.*way)(std::move(made), deadline);
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }
@@ -104,10 +151,14 @@ asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(Api
 
 asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request, bool streamed,
                                                            MonoTime deadline) {
+  const bool own_credentials = !request.headers.has("authorization");
+  if (held_) co_return fail(Errc::denied, *held_);
   request.target.insert(0, access_.path_prefix);
   authorize(request);
-  if (streamed) co_return co_await http_.open(std::move(request), deadline);
-  co_return co_await http_.send(std::move(request), deadline);
+  const std::shared_ptr<Ways> ways = ways_;
+  http::Client& client = ways->for_request(own_credentials);
+  if (streamed) co_return co_await client.open(std::move(request), deadline);
+  co_return co_await client.send(std::move(request), deadline);
 }
 
 }  // namespace holdfast::agent

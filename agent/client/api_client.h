@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agent/client/kubeconfig.h"
@@ -61,12 +62,33 @@ class ApiClient final : public ApiCaller {
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   MonoTime deadline);
 
-  void forget_connections() { http_.forget_connections(); }
-  [[nodiscard]] http::Traffic traffic() const { return http_.traffic(); }
+  // From now on requests go there and with these credentials. What is under way ends as it began,
+  // open watches too. Errors: invalid (certificates); then nothing has changed.
+  [[nodiscard]] Status adopt(ClusterAccess access);
+  // No request leaves any more: all fail with `denied` and `why`, until adopt().
+  void hold(std::string why) { held_ = std::move(why); }
+
+  void forget_connections();
+  [[nodiscard]] http::Traffic traffic() const;
   [[nodiscard]] const ClusterAccess& access() const { return access_; }
 
  private:
-  ApiClient(ClusterAccess access, http::Endpoint endpoint, const Clock& clock,
+  // Connections that show our certificate, and some that do not: a server looks at the certificate
+  // first, so who brings a token of his own would be taken for us.
+  struct Ways {
+    explicit Ways(http::Endpoint endpoint) : ours(std::move(endpoint)) {}
+
+    http::Client ours;
+    std::unique_ptr<http::Client> bare;  // null: `ours` shows none either
+
+    [[nodiscard]] http::Client& for_request(bool own_credentials) {
+      return own_credentials || !bare ? ours : *bare;
+    }
+    [[nodiscard]] http::Traffic traffic() const;
+  };
+  [[nodiscard]] static Result<std::shared_ptr<Ways>> ways_of(const ClusterAccess& access);
+
+  ApiClient(ClusterAccess access, std::shared_ptr<Ways> ways, const Clock& clock,
             std::string user_agent);
   [[nodiscard]] http::Request prepare(ApiRequest request);
   void authorize(http::Request& request);
@@ -74,7 +96,9 @@ class ApiClient final : public ApiCaller {
   [[nodiscard]] const std::string& token();
 
   ClusterAccess access_;
-  http::Client http_;
+  std::shared_ptr<Ways> ways_;  // shared with the calls under way
+  std::optional<std::string> held_;
+  http::Traffic before_;  // of ways that were given up
   const Clock& clock_;
   std::string user_agent_;
   std::string token_;

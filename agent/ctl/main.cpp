@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "agent/ctl/rekey.h"
 #include "agent/ctl/show.h"
 #include "agent/ctl/source.h"
 #include "platform/config/options.h"
@@ -18,6 +19,7 @@ struct Settings {
   std::string kind;
   std::string name;  // NAMESPACE/NAME
   bool json = false;
+  RekeySettings rekey;
 };
 
 int refuse(const Error& error) {
@@ -81,6 +83,10 @@ int run(int argc, const char* const* argv) {
   options.begin_command("explain", "why a pod is as it is");
   options.add_positional("kind", settings.kind, "pod");
   options.add_positional("name", settings.name, "NAMESPACE/NAME");
+  options.begin_command("rekey", "seals the cache of a stopped agent with another key");
+  options.add("old-key-file", settings.rekey.old_key_file,
+              "the key it is sealed with; none: what is plain is sealed");
+  options.add("new-key-file", settings.rekey.new_key_file, "32 bytes, raw or in base64");
   const auto parsed = options.parse(argc, argv);
   if (!parsed) return refuse(parsed.error());
   if (!parsed->to_print.empty()) return print(parsed->to_print);
@@ -89,6 +95,10 @@ int run(int argc, const char* const* argv) {
   }
   set_log_level(LogLevel::warn);
   const std::string command = parsed->command;
+  if (command == "rekey") {
+    settings.rekey.data_dir = settings.data_dir;
+    return print(rekey(settings.rekey));
+  }
   return loop::run([&command, &settings](loop::Stop&) { return serve(command, settings); });
 }
 

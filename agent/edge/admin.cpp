@@ -46,6 +46,16 @@ Extent extent_of(const Scopes& scopes) {
   return extent;
 }
 
+// The certificates that the agent keeps, by what they are for.
+std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity* identity) {
+  std::vector<std::pair<std::string, WallTime>> found;
+  if (identity == nullptr) return found;
+  for (const auto use : {sync::CertificateUse::client, sync::CertificateUse::serving}) {
+    if (const auto ends = identity->ends(use)) found.emplace_back(to_string(use), *ends);
+  }
+  return found;
+}
+
 }  // namespace
 
 Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
@@ -116,6 +126,12 @@ http::Response Admin::metrics() {
   }
   gauge("holdfast_edge_kubelet_silent", "1 while the lease is not renewed for lack of a kubelet.",
         lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
+  for (const auto& [use, ends] : certificates_of(identity_)) {
+    metrics_
+        .gauge("holdfast_edge_certificate_expiration_timestamp_seconds",
+               "When a certificate of the node ends, in seconds since 1970.", {{"for", use}})
+        .set(seconds(ends.time_since_epoch()));
+  }
   const http::Traffic traffic = uplink_.traffic();
   gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
   gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
@@ -130,8 +146,13 @@ http::Response Admin::status() {
   const Extent extent = extent_of(scopes_);
   const auto outbox = ledger_.outbox().size();
   const http::Traffic traffic = uplink_.traffic();
+  json::object certificates;
+  for (const auto& [use, ends] : certificates_of(identity_)) {
+    certificates[use] = format_rfc3339(ends);
+  }
   return document(json::object{
       {"node", options_.node_name},
+      {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_.link(), clock_.mono())},
       {"kubelet",
        json::object{{"silent", lease_.kubelet().silent(clock_.mono())},

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "agent/edge/identity/node_identity.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
@@ -26,6 +27,9 @@ class Admin {
  public:
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
         const NodeLease& lease, const Clock& clock);
+
+  // Whose certificates are told of, besides; it outlives this.
+  void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 
@@ -45,6 +49,7 @@ class Admin {
   Ledger& ledger_;
   const NodeLease& lease_;
   const Clock& clock_;
+  const NodeIdentity* identity_ = nullptr;
   Metrics metrics_;
 };
 

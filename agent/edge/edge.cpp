@@ -3,10 +3,12 @@
 #include "agent/edge/answer.h"
 #include "agent/edge/caller.h"
 #include "agent/edge/endpoints.h"
+#include "agent/edge/identity/cache_seal.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
 #include "store/recover.h"
+#include "store/reseal.h"
 #include "store/salvage.h"
 
 namespace holdfast::agent {
@@ -27,7 +29,8 @@ Edge::Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clo
            fs::FileLock lock)
     : executor_(executor),
       options_(options),
-      clock_(clock),
+      judged_clock_(clock, in(options, "time-floor")),
+      clock_(judged_clock_),
       random_(Random::from_entropy()),
       lock_(std::move(lock)),
       tasks_(std::move(executor)) {}
@@ -56,12 +59,20 @@ Status Edge::open_cache() {
               {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});
   }
   cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
+  const store::Sealing sealing = sealing_with(seal_.get());
+  if (seal_) {
+    TRY(const store::Resealed sealed, store::reseal(*cache_database_, nullptr, sealing));
+    if (sealed != store::Resealed{}) log_info("cache sealed", {{"objects", sealed.objects}});
+  }
   scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
-                                     static_cast<std::size_t>(options_.scopes_max));
+                                     static_cast<std::size_t>(options_.scopes_max), sealing);
   return scopes_->restore();
 }
 
 Status Edge::open_scopes() {
+  if (const std::string& file = options_.identity.cache_key_file; !file.empty()) {
+    TRY(seal_, read_cache_key(file));
+  }
   Status opened = open_cache();
   if (opened || opened.error().code != Errc::corrupt) return opened;
   // Damage that shows only where it is read; a second time it would be the disk's.
@@ -89,9 +100,11 @@ Status Edge::open_outbox() {
 }
 
 Status Edge::build() {
-  TRY(ClusterAccess access, read_kubeconfig(options_.kubeconfig));
-  TRY(client_, ApiClient::make(std::move(access), clock_, "holdfast-edge/" + std::string(version)));
+  const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
+  TRY(identity_, NodeIdentity::open(executor_, place, judged_clock_, random_));
+  TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
   uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
+  uplink_->observe(*identity_);
   const bool has_kubelet = options_.runtime != "process";
   lease_ =
       std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
@@ -103,6 +116,7 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
+  admin_->tell_of(*identity_);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
@@ -135,7 +149,10 @@ Status Edge::start() {
   if (auto written = write_endpoints(options_.data_dir, {proxy_at, admin_at}); !written) {
     return fail("--data-dir", written.error());
   }
+  if (auto opened = open_door(); !opened) return opened;
   scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
+  tasks_.spawn("client certificate", identity_->keep_client_certificate());
+  tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("flush", flush_in_groups());
   if (node_agent_) {
@@ -149,9 +166,21 @@ Status Edge::start() {
   return {};
 }
 
+Status Edge::open_door() {
+  const auto handler = [this](const http::Request& request) { return handle_over_tls(request); };
+  door_ = std::make_unique<SecureDoor>(executor_, options_.identity, *identity_, clock_, handler);
+  identity_->on_serving_change([this] {
+    if (auto changed = door_->refresh(); !changed) {
+      log_error("serving certificate not taken into use", {{"error", changed.error()}});
+    }
+  });
+  return door_->refresh();
+}
+
 asio::awaitable<void> Edge::flush_in_groups() {
   for (;;) {
     co_await loop::sleep_until(clock_.mono() + options_.flush_interval);
+    judged_clock_.keep();
     if (auto flushed = scopes_->flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
     }
@@ -160,6 +189,7 @@ asio::awaitable<void> Edge::flush_in_groups() {
 
 asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (server_) co_await server_->stop(deadline);
+  if (door_) co_await door_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
   if (node_agent_) node_agent_->stop();
   tasks_.cancel();
@@ -173,7 +203,15 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
 }
 
 asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
-  auto caller = identify(request, options_);
+  return handle_as(request, identify(request, options_));
+}
+
+asio::awaitable<http::Response> Edge::handle_over_tls(const http::Request& request) {
+  return handle_as(request, identify_over_tls(request, options_));
+}
+
+asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
+                                                Result<Caller> caller) {
   if (!caller) {
     sync::ApiStatus refused = sync::status::unauthorized();
     refused.message = caller.error().what;
@@ -205,6 +243,10 @@ asio::awaitable<http::Response> Edge::answer(const http::Request& request, const
                                       : http::to_string(request.method);
   auto info = sync::parse_request(method, request.path(), request.query());
   if (!info) co_return to_response(sync::status::bad_request(info.error().what));
+  if (caller.by_certificate && (caller.owner != node_owner || !is_read(*info))) {
+    const std::string why = "a certificate alone reads what is cached for its owner: bring a token";
+    co_return to_response(sync::status::forbidden({info->group, info->resource}, info->name, why));
+  }
   const bool own_lease = sync::is_own_lease(*info, options_.node_name);
   if (is_read(*info) && !own_lease) co_return co_await reads_->serve(request, *info, caller);
   if (!info->is_resource || info->is_connect()) {

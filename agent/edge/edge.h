@@ -9,6 +9,9 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
+#include "agent/edge/identity/judged_clock.h"
+#include "agent/edge/identity/node_identity.h"
+#include "agent/edge/identity/secure_door.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/node/local_api.h"
 #include "agent/edge/node/node_agent.h"
@@ -44,6 +47,8 @@ class Edge final : public LocalApi, public proc::Service {
 
   // One request at the proxy, as the server hands it over.
   asio::awaitable<http::Response> handle(const http::Request& request);
+  // The same at the listener for callers with certificates.
+  asio::awaitable<http::Response> handle_over_tls(const http::Request& request);
   asio::awaitable<http::Response> ask(ApiRequest request) override;
 
   [[nodiscard]] Scopes& scopes() { return *scopes_; }
@@ -60,16 +65,21 @@ class Edge final : public LocalApi, public proc::Service {
   [[nodiscard]] Status open_outbox();
   [[nodiscard]] Status build();
   [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
+  asio::awaitable<http::Response> handle_as(const http::Request& request, Result<Caller> caller);
+  [[nodiscard]] Status open_door();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
   asio::awaitable<void> flush_in_groups();
 
   asio::any_io_executor executor_;
   const EdgeOptions& options_;
-  const Clock& clock_;
+  JudgedClock judged_clock_;
+  const Clock& clock_;  // that one, for all
   Random random_;
   fs::FileLock lock_;
+  std::unique_ptr<store::Seal> seal_;  // null: nothing is sealed
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;
+  std::unique_ptr<NodeIdentity> identity_;
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<Scopes> scopes_;
@@ -83,6 +93,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
+  std::unique_ptr<SecureDoor> door_;
   std::uint16_t port_ = 0;
   loop::Tasks tasks_;
 };

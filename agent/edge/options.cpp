@@ -15,7 +15,7 @@ sync::LinkConfig EdgeOptions::link() const {
 
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
-  options.add("kubeconfig", settings.kubeconfig, "how to reach the API server (required)");
+  add_options(options, settings.identity);
   options.add("data-dir", settings.data_dir,
               "where the cache, the outbox and the journal are kept");
   options.add("listen", settings.listen, "address of the local API proxy");
@@ -55,7 +55,7 @@ Status check(const EdgeOptions& settings) {
   if (const auto reasons = sync::check_dns1123_subdomain(settings.node_name); !reasons.empty()) {
     return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
   }
-  if (settings.kubeconfig.empty()) return bad("--kubeconfig is required");
+  if (auto good = check(settings.identity); !good) return good;
   if (settings.runtime != "none" && settings.runtime != "process") {
     return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
   }

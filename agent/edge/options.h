@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/identity/options.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
 #include "platform/time.h"
@@ -17,8 +18,7 @@ namespace holdfast::agent {
 using namespace std::chrono_literals;
 
 struct EdgeOptions {
-  std::string node_name;   // required
-  std::string kubeconfig;  // required
+  std::string node_name;  // required
   std::string data_dir = "/var/lib/holdfast";
   std::string listen = "127.0.0.1:10261";        // the proxy
   std::string admin_listen = "127.0.0.1:10267";  // health, metrics, state
@@ -44,6 +44,7 @@ struct EdgeOptions {
   Duration bookmark_interval = 60s;
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
+  IdentityOptions identity;
   std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
 
   [[nodiscard]] sync::LinkConfig link() const;

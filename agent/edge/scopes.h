@@ -82,7 +82,7 @@ class Scopes {
 
   // `database` was migrated to store::cache_schema() and outlives this.
   Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
-         std::size_t scopes_max);
+         std::size_t scopes_max, const store::Sealing& sealing = {});
 
   // Reads what the last run has left. Errors: the disk's.
   [[nodiscard]] Status restore();

@@ -23,16 +23,21 @@ Uplink::Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, A
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
                                                         Duration limit) {
+  const bool own_credentials = !request.headers.has("authorization");
+  if (own_credentials && !request.peer.common_name.empty()) {
+    co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
+  }
   const MonoTime began = clock_.mono();
   auto outcome = co_await client_.forward(std::move(request), streamed, began + limit);
-  co_return judge(began, std::move(outcome));
+  co_return judge(began, own_credentials, std::move(outcome));
 }
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit) {
+  const bool own_credentials = request.authorization.empty();
   const MonoTime began = clock_.mono();
   auto outcome = co_await client_.send(std::move(request), streamed, began + limit);
-  co_return judge(began, std::move(outcome));
+  co_return judge(began, own_credentials, std::move(outcome));
 }
 
 asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration limit) {
@@ -41,10 +46,17 @@ asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration l
   co_return fail(sync::to_error(response.status, response.body));
 }
 
-Result<http::Response> Uplink::judge(MonoTime began, Result<http::Response> outcome) {
+Result<http::Response> Uplink::judge(MonoTime began, bool own_credentials,
+                                     Result<http::Response> outcome) {
   if (!outcome && outcome.error().code == Errc::cancelled) return outcome;
   if (outcome && outcome->headers.get("content-type").starts_with("text/html")) {
     outcome = fail(Errc::unavailable, "answered with a web page: not an API server");
+  }
+  if (outcome && observer_ != nullptr) observer_->answered(*outcome);
+  if (outcome && own_credentials && outcome->status == 401) {
+    // There, and of no use to the node until it has other credentials: the cache answers meanwhile.
+    if (observer_ != nullptr) observer_->unauthorized();
+    outcome = fail(Errc::denied, "the API server does not accept the node's credentials");
   }
   const std::string reason =
       outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;

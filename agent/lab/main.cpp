@@ -31,7 +31,10 @@ void add_apiserver(Options& options, ServeSettings& settings) {
   options.add("listen", settings.listen, "address and port to listen on");
   options.add("data", settings.data, "directory of the database");
   options.add("tls-dir", settings.tls_dir,
-              "directory with server.crt, server.key and, for client certificates, ca.crt");
+              "directory with server.crt, server.key, ca.crt for client certificates and ca.key to "
+              "sign nodes' certificates with; in an empty one they are made");
+  options.add("certificate-lifetime", settings.certificate_lifetime,
+              "of the certificates that are signed");
   options.add("token-file", settings.token_file,
               "lines of token,user,uid,\"groups\"; without it everybody may do everything");
   options.add("audit-log-path", settings.audit_log_path,

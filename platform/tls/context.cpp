@@ -1,9 +1,11 @@
 #include "platform/tls/context.h"
 
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <ctime>
 
 #include "platform/tls/names.h"
 
@@ -49,6 +51,14 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
   return SSL_TLSEXT_ERR_OK;
 }
 
+// OpenSSL's own verification, at the time that `now` gives.
+int verify_at(X509_STORE_CTX* verification, void* now) {
+  const auto time = (*static_cast<const Now*>(now))();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  X509_STORE_CTX_set_time(verification, 0, static_cast<std::time_t>(seconds));
+  return X509_verify_cert(verification);
+}
+
 }  // namespace
 
 Context::Context() : native_(std::make_unique<ssl::context>(ssl::context::tls)) {
@@ -59,8 +69,14 @@ Context::Context() : native_(std::make_unique<ssl::context>(ssl::context::tls)) 
 
 Context::~Context() = default;
 
+void Context::judge_by(Now now) {
+  now_ = std::move(now);
+  if (now_) SSL_CTX_set_cert_verify_callback(native_->native_handle(), &verify_at, &now_);
+}
+
 Result<std::shared_ptr<const Context>> Context::for_client(const ClientSettings& settings) {
   const std::shared_ptr<Context> made(new Context);
+  made->judge_by(settings.now);
   made->verifies_peer_ = !settings.insecure;
   made->server_name_ = settings.server_name;
   boost::system::error_code ec;
@@ -93,6 +109,7 @@ Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings&
   if (auto used = use_authority(*made->native_, settings.client_ca_pem); !used) {
     return fail("client", used.error());
   }
+  made->judge_by(settings.now);
   boost::system::error_code ec;
   const int required = settings.client_required ? ssl::verify_fail_if_no_peer_cert : 0;
   made->native_->set_verify_mode(ssl::verify_peer | required, ec);
@@ -101,6 +118,12 @@ Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings&
   SSL_CTX_set_session_id_context(made->native_->native_handle(),
                                  reinterpret_cast<const unsigned char*>(id.data()), id.size());
   return std::shared_ptr<const Context>(made);
+}
+
+Status Context::renew(const Identity& identity) const {
+  ssl::context trial(ssl::context::tls);
+  if (auto good = use_identity(trial, identity); !good) return good;
+  return use_identity(*native_, identity);
 }
 
 }  // namespace holdfast::tls

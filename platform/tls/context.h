@@ -1,20 +1,26 @@
 // TLS settings, made once from PEM text and shared by many connections. TLS 1.2 or newer.
 //
-// A context is immutable; new certificates make a new one. Any thread may hold it.
+// A context is immutable but for renew(). Any thread may hold it.
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "platform/result.h"
+#include "platform/time.h"
 
 namespace boost::asio::ssl {
 class context;
 }
 
 namespace holdfast::tls {
+
+// The time by which peers' certificates are judged; empty: the system's. For machines whose clock
+// is known to be wrong at times.
+using Now = std::function<WallTime()>;
 
 // PEM text, not file names.
 struct Identity {
@@ -27,6 +33,7 @@ struct ClientSettings {
   Identity identity;             // empty: no client certificate
   bool insecure = false;         // accept any server certificate
   std::string server_name = {};  // that its certificate must have; empty: the host we connect to
+  Now now = {};
 };
 
 struct ServerSettings {
@@ -36,6 +43,7 @@ struct ServerSettings {
   // What is spoken here, the liked ones first: "h2", "http/1.1". A client that offers none of them
   // is taken as one that offers nothing. Empty: whatever the client offers is ignored.
   std::vector<std::string> protocols = {};
+  Now now = {};
 };
 
 class Context {
@@ -50,6 +58,10 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  // From the next handshake on the other side is shown this one. The only thing that ever changes
+  // about a context; not while another thread uses it. Errors: invalid; then nothing has changed.
+  [[nodiscard]] Status renew(const Identity& identity) const;
+
   [[nodiscard]] bool verifies_peer() const { return verifies_peer_; }
   [[nodiscard]] const std::string& server_name() const { return server_name_; }
   // For platform/net only.
@@ -58,9 +70,11 @@ class Context {
  private:
   Context();
   std::unique_ptr<boost::asio::ssl::context> native_;
+  void judge_by(Now now);
   bool verifies_peer_ = true;
   std::string server_name_;
   std::string protocols_;  // as protocol_list() writes them; OpenSSL's callback refers to it
+  Now now_;
 };
 
 }  // namespace holdfast::tls

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "platform/text.h"
+#include "sync/apiserver/age.h"
 #include "sync/apiserver/cells.h"
 #include "sync/schema/read.h"
 
@@ -27,6 +28,34 @@ void secret_cells(json::array& cells, const json::object& secret, WallTime now) 
   cells.emplace_back(dig_text(secret, {"type"}));
   cells.emplace_back(size_of(secret, "data"));
   cells.emplace_back(object_age(secret, now));
+}
+
+// "Pending", "Approved,Issued", "Denied", "Approved,Failed".
+std::string csr_condition(const json::object& csr) {
+  bool approved = false;
+  bool denied = false;
+  bool failed = false;
+  for (const json::value& condition : dig_list(csr, {"status", "conditions"})) {
+    const std::string_view type = dig_text(as_object(condition), {"type"});
+    approved = approved || type == "Approved";
+    denied = denied || type == "Denied";
+    failed = failed || type == "Failed";
+  }
+  std::string text = denied ? "Denied" : approved ? "Approved" : "Pending";
+  if (failed) text += ",Failed";
+  if (!dig_text(csr, {"status", "certificate"}).empty()) text += ",Issued";
+  return text;
+}
+
+void csr_cells(json::array& cells, const json::object& csr, WallTime now) {
+  const bool lasts = dig(csr, {"spec", "expirationSeconds"}) != nullptr;
+  const std::chrono::seconds wanted(dig_int(csr, {"spec", "expirationSeconds"}));
+  cells.emplace_back(name_of(csr));
+  cells.emplace_back(object_age(csr, now));
+  cells.emplace_back(text_or(dig_text(csr, {"spec", "signerName"}), "<none>"));
+  cells.emplace_back(dig_text(csr, {"spec", "username"}));
+  cells.emplace_back(lasts ? human_duration(wanted) : "<none>");
+  cells.emplace_back(csr_condition(csr));
 }
 
 void account_cells(json::array& cells, const json::object& account, WallTime now) {
@@ -129,6 +158,7 @@ void slice_cells(json::array& cells, const json::object& slice, WallTime now) {
 FillCells config_cells(std::string_view plural) {
   if (plural == "configmaps") return configmap_cells;
   if (plural == "secrets") return secret_cells;
+  if (plural == "certificatesigningrequests") return csr_cells;
   if (plural == "serviceaccounts") return account_cells;
   if (plural == "services") return service_cells;
   if (plural == "endpoints") return endpoints_cells;

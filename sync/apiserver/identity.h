@@ -40,8 +40,9 @@ class TokenTable {
   std::map<std::string, Identity, std::less<>> identities_;
 };
 
-// Whether `identity` may do what is asked; else the 403. Members of system:masters may do all, the
-// rest may see health and version only.
+// Whether `identity` may do what is asked; else the 403. Members of system:masters may do all,
+// system:nodes may read all and write what nodes write, system:bootstrappers may ask for
+// certificates; the rest may see health, version and kube-public/cluster-info only.
 [[nodiscard]] Answer<bool> authorize(const Identity& identity, const RequestInfo& info);
 
 }  // namespace holdfast::sync

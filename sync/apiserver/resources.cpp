@@ -158,6 +158,16 @@ std::vector<Resource> workload_resources() {
 std::vector<Resource> machine_resources() {
   const std::vector<Version> v1 = {{"v1"}};
   return {
+      {"certificates.k8s.io",
+       v1,
+       "certificatesigningrequests",
+       "CertificateSigningRequest",
+       false,
+       all,
+       {"csr"},
+       {},
+       "95fRKMXA+00=",
+       {{"approval", "", "", "", get_patch_update}, status}},
       {"coordination.k8s.io", v1, "leases", "Lease", true, all, {}, {}, "/sY7hl8ol1U="},
       {"discovery.k8s.io",
        {{"v1"}, {"v1beta1", "EndpointSliceV1beta1"}},
@@ -214,10 +224,18 @@ const std::vector<Resource>& table() {
   return resources;
 }
 
-constexpr std::array<std::string_view, 10> groups = {
-    "apps",        "events.k8s.io",    "authentication.k8s.io", "authorization.k8s.io",
-    "policy",      "storage.k8s.io",   "scheduling.k8s.io",     "coordination.k8s.io",
-    "node.k8s.io", "discovery.k8s.io",
+constexpr std::array<std::string_view, 11> groups = {
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "certificates.k8s.io",
+    "policy",
+    "storage.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
 };
 
 constexpr std::string_view words_all[] = {"create", "delete", "deletecollection", "get",

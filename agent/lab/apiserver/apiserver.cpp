@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "agent/lab/apiserver/certificates.h"
 #include "agent/lab/apiserver/controllers.h"
 #include "agent/lab/apiserver/dispatch.h"
 #include "platform/check.h"
@@ -52,6 +53,7 @@ struct ApiServer::State {
   Editor editor;
   WatchHub watches;
   Controllers controllers;
+  std::optional<CertificateLoop> certificates;
   loop::Event changed;  // the controllers may have something to do
   bool dirty = true;
   // The revisions of the past, by the time they were current.
@@ -68,9 +70,10 @@ void ApiServer::State::on_change(const Change& change) {
 }
 
 void ApiServer::State::control() {
-  for (int pass = 0; options.controllers && dirty && pass < passes_max; ++pass) {
+  for (int pass = 0; dirty && pass < passes_max; ++pass) {
     dirty = false;
-    controllers.pass();
+    if (options.controllers) controllers.pass();
+    if (certificates) certificates->pass();
   }
 }
 
@@ -122,6 +125,10 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   if (options.tokens) {
     TRY(tokens, sync::TokenTable::parse(*options.tokens));
   }
+  std::optional<tls::Signer> signer;
+  if (options.authority) {
+    TRY(signer, tls::Signer::make(*options.authority));
+  }
   std::optional<AuditLog> audit;
   if (!options.audit_log.empty()) {
     TRY(audit, AuditLog::open(options.audit_log));
@@ -133,6 +140,10 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
   raw->controllers.make_namespaces();
+  if (signer) {
+    raw->certificates.emplace(raw->editor, *std::move(signer), raw->options.certificate_lifetime);
+    raw->certificates->publish(raw->options.address);
+  }
   return std::unique_ptr<ApiServer>(new ApiServer(std::move(state)));
 }
 

@@ -19,6 +19,7 @@
 #include "platform/http/message.h"
 #include "platform/random.h"
 #include "platform/time.h"
+#include "platform/tls/context.h"
 
 namespace holdfast::agent::lab {
 
@@ -33,6 +34,8 @@ struct ApiServerOptions {
   std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
   std::filesystem::path audit_log = {};    // empty: none is written
   bool controllers = true;                 // the built-in loops
+  std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: nobody does
+  Duration certificate_lifetime = std::chrono::hours(24 * 365);
   RegistryLimits registry = {};
   WatchLimits watches = {};
   Duration compact_after = std::chrono::minutes(5);  // how long history is kept at least

@@ -2,6 +2,7 @@
 
 #include "agent/lab/apiserver/apiserver.h"
 #include "agent/lab/apiserver/transcode.h"
+#include "platform/http/date.h"
 #include "sync/apiserver/negotiate.h"
 
 namespace holdfast::agent::lab {
@@ -10,8 +11,14 @@ namespace {
 using sync::Answer;
 using sync::refuse;
 
-// Who asks: a known token, else a client certificate, else nobody.
+// Who asks: by a client certificate, else by a known token, else nobody. The certificate wins, as
+// upstream, so who passes on others' tokens must not come with his own.
 Answer<sync::Identity> identify(const Backend& backend, const http::Request& request) {
+  if (!request.peer.common_name.empty()) {
+    sync::Identity identity{request.peer.common_name, "", request.peer.organizations};
+    identity.groups.emplace_back("system:authenticated");
+    return identity;
+  }
   constexpr std::string_view scheme = "Bearer ";
   const std::string_view header = request.headers.get("Authorization");
   if (header.starts_with(scheme)) {
@@ -19,11 +26,6 @@ Answer<sync::Identity> identify(const Backend& backend, const http::Request& req
       return *known;
     }
     if (backend.secured) return refuse(sync::status::unauthorized());
-  }
-  if (!request.peer.common_name.empty()) {
-    sync::Identity identity{request.peer.common_name, "", request.peer.organizations};
-    identity.groups.emplace_back("system:authenticated");
-    return identity;
   }
   return sync::anonymous();
 }
@@ -177,6 +179,7 @@ http::Response dispatch(Backend& backend, const std::string& address,
   Audited audited;
   Reply reply = answer(backend, address, request, audited);
   http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
+  response.headers.set("Date", http::format_date(received));
   if (backend.audit) backend.audit->record(received, request, audited, response.status);
   return response;
 }

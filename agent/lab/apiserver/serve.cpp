@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "agent/lab/apiserver/apiserver.h"
+#include "agent/lab/apiserver/tls_dir.h"
 #include "platform/fs/file.h"
 #include "platform/http/server.h"
 #include "platform/log.h"
@@ -14,22 +15,6 @@ namespace {
 
 constexpr std::size_t file_bytes_max = 1UL << 20;
 constexpr std::size_t connections_max = 4000;  // a lab's nodes hold some dozens of watches each
-
-Result<std::shared_ptr<const tls::Context>> load_tls(const std::string& dir) {
-  if (dir.empty()) return std::shared_ptr<const tls::Context>();
-  const std::filesystem::path path(dir);
-  tls::ServerSettings settings;
-  settings.protocols = {"h2", "http/1.1"};
-  TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
-  TRY(settings.identity.key_pem, fs::read_all(path / "server.key", file_bytes_max));
-  auto authority = fs::read_all(path / "ca.crt", file_bytes_max);
-  if (authority) {
-    settings.client_ca_pem = *std::move(authority);
-  } else if (authority.error().code != Errc::not_found) {
-    return fail(authority.error());
-  }
-  return tls::Context::for_server(settings);
-}
 
 http::ServerLimits server_limits() {
   http::ServerLimits limits;
@@ -46,13 +31,18 @@ struct Parts {
 Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor& executor,
                       const Clock& clock) {
   TRY(const net::HostPort at, net::HostPort::parse(settings.listen));
-  TRY(const std::shared_ptr<const tls::Context> context, load_tls(settings.tls_dir));
-  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor, at, context));
+  TlsDir tls;
+  if (!settings.tls_dir.empty()) {
+    TRY(tls, open_tls_dir(settings.tls_dir, at.host, clock.wall()));
+  }
+  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor, at, tls.context));
   ApiServerOptions options;
   options.data = settings.data;
   options.address = net::HostPort{at.host, listener->port()}.text();
   options.audit_log = settings.audit_log_path;
   options.controllers = settings.controllers;
+  options.authority = std::move(tls.authority);
+  options.certificate_lifetime = settings.certificate_lifetime;
   if (!settings.token_file.empty()) {
     TRY(options.tokens, fs::read_all(settings.token_file, file_bytes_max));
   }

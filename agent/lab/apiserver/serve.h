@@ -7,16 +7,18 @@
 
 #include "platform/loop/program.h"
 #include "platform/result.h"
+#include "platform/time.h"
 
 namespace holdfast::agent::lab {
 
 struct ServeSettings {
   std::string listen = "127.0.0.1:7443";  // address:port; port 0 takes a free one
   std::string data;                       // directory of the database
-  std::string tls_dir;     // has server.crt, server.key, and ca.crt for client certificates
+  std::string tls_dir;                    // see tls_dir.h; empty: plain HTTP
   std::string token_file;  // token,user,uid,"groups"; without one everybody may do everything
   std::string audit_log_path = {};  // a line for every request is added to it; empty: none
   bool controllers = true;
+  Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of those that are signed
 };
 
 // Serves until `stop` is requested. Prints "listening on ADDRESS" to the log once it does.

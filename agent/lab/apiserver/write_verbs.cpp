@@ -5,6 +5,7 @@
 #include "agent/lab/apiserver/call.h"
 #include "sync/api/patch/patch.h"
 #include "sync/apiserver/convert.h"
+#include "sync/apiserver/loops/certificates.h"
 #include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {
@@ -67,6 +68,9 @@ Reply create(Backend& backend, const Call& call) {
   const std::string_view space = sync::namespace_of(decoded->object);
   if (!space.empty() && space != call.name_space()) {
     return refuse(sync::status::bad_request(std::string(namespace_differs)));
+  }
+  if (call.resource().kind == "CertificateSigningRequest") {
+    sync::set_requester(decoded->object, call.who);
   }
   const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
                                             call.name_space(), call.dry_run);

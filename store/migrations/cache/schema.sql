@@ -27,6 +27,7 @@ CREATE TABLE object (
   local_version INTEGER NOT NULL,
   checksum INTEGER NOT NULL,  -- of names, uid, resource_version and bytes
   bytes BLOB NOT NULL,
+  sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1)),
   PRIMARY KEY (scope, namespace, name)
 ) STRICT;
 
@@ -39,6 +40,7 @@ CREATE TABLE answer (
   expires_wall INTEGER,  -- NULL: never
   checksum INTEGER NOT NULL,
   bytes BLOB NOT NULL,
+  sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1)),
   PRIMARY KEY (owner, key)
 ) STRICT;
 

@@ -78,6 +78,7 @@ constexpr std::array rules = {
     PatchField{"PodDisruptionBudgetSpec", "selector", How::replace, {}, {}},
     descend("CSINode", "spec", "CSINodeSpec"),
     merge("CSINodeSpec", "drivers", "name"),
+    descend("CertificateSigningRequest", "status", "ConditionsOnly"),
 };
 
 // Kinds whose only rules are those of their metadata.

@@ -5,6 +5,7 @@
 #include "platform/http/client.h"
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
+#include "platform/tls/signer.h"
 #include "test/support/certificates.h"
 #include "test/support/run.h"
 
@@ -104,6 +105,29 @@ TEST(Tls, AServerIsBelievedWithAnAuthorityANameAndInItsTime) {
         ask({.identity = ours().sign(c.server)}, {.ca_pem = c.ca, .insecure = c.insecure}, c.host);
     EXPECT_EQ(text(outcome), c.outcome) << c.what << ": " << (outcome ? "" : outcome.error().what);
   }
+}
+
+TEST(Tls, CertificatesAreJudgedByTheTimeThatIsGiven) {
+  const WallTime today = SystemClock().wall();
+  const Signer signer =
+      Signer::make(Signer::make_authority("ca", today - 9000h, today + 9000h)).value();
+  const std::string key = make_key_pem();
+  const Names names{.common_name = "server", .alternatives = {"IP:127.0.0.1"}};
+  const std::string request = make_request_pem(key, names).value();
+  const Grant last_week{.not_before = today - 240h, .not_after = today - 120h, .for_server = true};
+  const ServerSettings server{
+      .identity = {.certificate_pem = signer.sign(request, last_week).value(), .key_pem = key}};
+  struct Case {
+    Duration from_now;
+    const char* outcome;
+  };
+  const Case cases[] = {{0s, "denied"}, {-121h, "answered "}, {-241h, "denied"}, {1h, "denied"}};
+  for (const auto& [from_now, outcome] : cases) {
+    const WallTime time = today + from_now;
+    const ClientSettings client{.ca_pem = signer.authority_pem(), .now = [time] { return time; }};
+    EXPECT_EQ(text(ask(server, client)), outcome) << from_now.count();
+  }
+  EXPECT_EQ(text(ask(server, {.ca_pem = signer.authority_pem()})), "denied");
 }
 
 TEST(Tls, AServerMayBeKnownByAnotherName) {

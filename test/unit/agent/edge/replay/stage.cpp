@@ -54,7 +54,7 @@ Stage::Stage() : upstream(time.executor()), began_(time.clock().mono()) {
                       << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:"
                       << upstream.port() << "\"}}]\nusers: [{name: u, user: {}}]\n";
   options_.node_name = "edge1";
-  options_.kubeconfig = file.string();
+  options_.identity.kubeconfig = file.string();
   options_.data_dir = (scratch_.path() / "data").string();
   options_.listen = "127.0.0.1:0";
   options_.admin_listen = "127.0.0.1:0";

@@ -1,0 +1,143 @@
+#include "agent/edge/identity/certificate_keeper.h"
+
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/api/object_header.h"
+
+namespace holdfast::agent {
+
+namespace rotate = sync::rotate;
+
+CertificateKeeper::CertificateKeeper(asio::any_io_executor executor, Wish wish, const PkiDir& pki,
+                                     Registrar& registrar, const Clock& clock, Random& random)
+    : wish_(std::move(wish)),
+      pki_(pki),
+      registrar_(registrar),
+      clock_(clock),
+      woken_(std::move(executor)) {
+  load();
+  std::optional<sync::Validity> validity;
+  if (certificate_) validity = {certificate_->not_before, certificate_->not_after};
+  rotation_.emplace(wish_.rotation, random, validity, clock_.mono());
+}
+
+void CertificateKeeper::load() {
+  auto stored = pki_.load(wish_.use);
+  if (!stored) {
+    log_error("certificate unusable", {{"for", to_string(wish_.use)}, {"error", stored.error()}});
+    return;
+  }
+  if (!*stored) return;
+  auto certificate = tls::read_certificate((*stored)->certificate_pem);
+  if (!certificate || certificate->names.common_name != wish_.names.common_name) {
+    log_error("certificate is not this node's", {{"for", to_string(wish_.use)}});
+    return;
+  }
+  held_ = *std::move(*stored);
+  certificate_ = *std::move(certificate);
+  log_info("certificate", {{"for", to_string(wish_.use)},
+                           {"until", format_rfc3339(certificate_->not_after)},
+                           {"expired", clock_.wall() >= certificate_->not_after}});
+}
+
+asio::awaitable<void> CertificateKeeper::run() {
+  for (;;) {
+    feed(rotate::TimePassed{});
+    while (!actions_.empty()) {
+      rotate::Action action = std::move(actions_.front());
+      actions_.pop_front();
+      co_await perform(std::move(action));
+    }
+    const MonoTime deadline = rotation_->deadline();
+    if (clock_.mono() < deadline) (void)co_await woken_.wait_until(deadline);
+  }
+}
+
+void CertificateKeeper::feed(rotate::Input input) {
+  for (rotate::Action& action : rotation_->step(clock_.mono(), clock_.wall(), std::move(input))) {
+    actions_.push_back(std::move(action));
+  }
+}
+
+void CertificateKeeper::refused() {
+  feed(rotate::Refused{});
+  woken_.notify_all();
+}
+
+asio::awaitable<void> CertificateKeeper::perform(rotate::Action action) {
+  if (const auto* wanted = std::get_if<rotate::Ask>(&action)) {
+    co_await ask(wanted->with);
+  } else if (const auto* looked = std::get_if<rotate::Look>(&action)) {
+    co_await look(*looked);
+  } else if (const auto* issued = std::get_if<rotate::Adopt>(&action)) {
+    adopt(issued->certificate_pem);
+  } else if (const auto* warn = std::get_if<rotate::Warn>(&action)) {
+    log_warn("no new certificate", {{"for", to_string(wish_.use)}, {"why", warn->what}});
+  }
+}
+
+asio::awaitable<void> CertificateKeeper::ask(rotate::Credentials with) {
+  key_pem_ = tls::make_key_pem();
+  const auto request = tls::make_request_pem(key_pem_, wish_.names);
+  if (!request) {
+    feed(rotate::NotSubmitted{request.error()});
+    co_return;
+  }
+  ApiRequest post{.method = http::Method::post,
+                  .target = std::string(sync::csr_path),
+                  .body = sync::csr_body(wish_.use, *request)};
+  const auto answer = co_await registrar_.call(with, std::move(post));
+  const auto state =
+      answer ? sync::read_csr(*answer) : Result<sync::CsrState>(fail(answer.error()));
+  if (!state) {
+    feed(rotate::NotSubmitted{state.error()});
+    co_return;
+  }
+  log_info("certificate requested", {{"for", to_string(wish_.use)},
+                                     {"request", state->name},
+                                     {"bootstrap", with == rotate::Credentials::bootstrap}});
+  feed(rotate::Submitted{state->name});
+}
+
+asio::awaitable<void> CertificateKeeper::look(rotate::Look look) {
+  ApiRequest get{.target = std::string(sync::csr_path) + "/" + percent_encode(look.name)};
+  const auto answer = co_await registrar_.call(look.with, std::move(get));
+  const auto state =
+      answer ? sync::read_csr(*answer) : Result<sync::CsrState>(fail(answer.error()));
+  if (state) {
+    feed(rotate::Looked{*state});
+  } else {
+    feed(rotate::LookFailed{state.error()});
+  }
+}
+
+void CertificateKeeper::adopt(const std::string& certificate_pem) {
+  auto taken = take(certificate_pem);
+  if (!taken) {
+    feed(rotate::Unusable{taken.error()});
+    return;
+  }
+  certificate_ = *std::move(taken);
+  log_info("certificate issued",
+           {{"for", to_string(wish_.use)}, {"until", format_rfc3339(certificate_->not_after)}});
+  if (on_change_) on_change_(*held_, *certificate_);
+  feed(rotate::Adopted{{certificate_->not_before, certificate_->not_after}});
+}
+
+// Checked, and in the file before it is used.
+Result<tls::Certificate> CertificateKeeper::take(const std::string& certificate_pem) {
+  const tls::Identity issued{.certificate_pem = certificate_pem, .key_pem = key_pem_};
+  if (auto pair = tls::check_pair(issued); !pair) return fail(pair.error());
+  TRY(tls::Certificate certificate, tls::read_certificate(certificate_pem));
+  if (certificate.names.common_name != wish_.names.common_name) {
+    return fail(Errc::invalid, "it is for \"" + certificate.names.common_name + "\"");
+  }
+  if (auto stored = pki_.store(wish_.use, issued); !stored) {
+    // It is good all the same; after a restart another one is asked for.
+    log_error("certificate not kept", {{"error", stored.error()}});
+  }
+  held_ = issued;
+  return certificate;
+}
+
+}  // namespace holdfast::agent

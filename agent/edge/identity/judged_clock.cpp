@@ -1,0 +1,45 @@
+#include "agent/edge/identity/judged_clock.h"
+
+#include "platform/log.h"
+#include "platform/text.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr std::size_t size_limit = 256;
+
+WallTime read_floor(const fs::Path& file) {
+  const auto text = fs::read_all(file, size_limit);
+  if (!text && text.error().code == Errc::not_found) return {};
+  const auto time = text ? parse_rfc3339(trim(*text)) : Result<WallTime>(fail(text.error()));
+  if (time) return *time;
+  log_warn("the last known time is lost", {{"file", file.string()}, {"error", time.error()}});
+  return {};
+}
+
+}  // namespace
+
+JudgedClock::JudgedClock(const Clock& clock, fs::Path file)
+    : clock_(clock), file_(std::move(file)), floor_(read_floor(file_), clock.mono()) {}
+
+WallTime JudgedClock::wall() const { return floor_.judge(clock_.mono(), clock_.wall()); }
+
+void JudgedClock::at_least(WallTime time) {
+  floor_.at_least(clock_.mono(), time);
+  keep();
+}
+
+void JudgedClock::told(WallTime time) {
+  floor_.told(clock_.mono(), time);
+  keep();
+}
+
+void JudgedClock::keep() {
+  const auto time = floor_.to_keep(clock_.mono());
+  if (!time) return;
+  if (auto written = fs::atomic_write(file_, format_rfc3339(*time) + "\n"); !written) {
+    log_error("the last known time is not kept", {{"error", written.error()}});
+  }
+}
+
+}  // namespace holdfast::agent

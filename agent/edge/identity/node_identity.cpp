@@ -1,0 +1,263 @@
+#include "agent/edge/identity/node_identity.h"
+
+#include <boost/asio/ip/address.hpp>
+
+#include "agent/edge/identity/cluster.h"
+#include "platform/check.h"
+#include "platform/http/date.h"
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/tls/signer.h"
+#include "platform/version.h"
+
+namespace holdfast::agent {
+namespace {
+
+using sync::rotate::Credentials;
+
+constexpr auto request_limit = std::chrono::seconds(10);
+constexpr auto reread_interval = std::chrono::minutes(5);  // as client-go has it
+constexpr auto self_signed_lifetime = std::chrono::hours(24 * 365);
+
+bool is_address(const std::string& text) {
+  boost::system::error_code ec;
+  (void)asio::ip::make_address(text, ec);
+  return !ec;
+}
+
+bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
+
+tls::Names names_of(const std::string& node_name) {
+  return {.common_name = sync::node_user(node_name),
+          .organizations = {std::string(sync::nodes_group)}};
+}
+
+// Names that callers may know the listener by.
+tls::Names serving_names(const std::string& node_name, const IdentityOptions& options) {
+  tls::Names names = names_of(node_name);
+  std::vector<std::string> all{node_name};
+  const auto at = net::HostPort::parse(options.secure_listen);
+  if (at && !is_any(at->host)) all.push_back(at->host);
+  all.insert(all.end(), options.serving_names.begin(), options.serving_names.end());
+  for (const std::string& name : all) {
+    names.alternatives.push_back((is_address(name) ? "IP:" : "DNS:") + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+NodeIdentity::NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki,
+                           JudgedClock& clock, Random& random)
+    : executor_(std::move(executor)),
+      place_(std::move(place)),
+      pki_(std::move(pki)),
+      clock_(clock),
+      changed_(executor_) {
+  make_keepers(random);
+}
+
+Result<std::unique_ptr<NodeIdentity>> NodeIdentity::open(asio::any_io_executor executor,
+                                                         Place place, JudgedClock& clock,
+                                                         Random& random) {
+  TRY(PkiDir pki, PkiDir::open(place.data_dir));
+  std::unique_ptr<NodeIdentity> made(
+      new NodeIdentity(std::move(executor), std::move(place), std::move(pki), clock, random));
+  if (auto found = made->find_cluster(); !found) return fail(found.error());
+  return made;
+}
+
+void NodeIdentity::make_keepers(Random& random) {
+  const auto changed = [this](const tls::Identity&, const tls::Certificate& certificate) {
+    clock_.at_least(certificate.not_before);
+    apply();
+  };
+  if (place_.options.enrols()) {
+    CertificateKeeper::Wish wish{sync::CertificateUse::client, names_of(place_.node_name)};
+    client_keeper_ = std::make_unique<CertificateKeeper>(executor_, std::move(wish), pki_, *this,
+                                                         clock_, random);
+    client_keeper_->on_change(changed);
+    if (client_keeper_->certificate()) clock_.at_least(client_keeper_->certificate()->not_before);
+  }
+  if (place_.options.secure_listen.empty()) return;
+  CertificateKeeper::Wish wish{sync::CertificateUse::serving,
+                               serving_names(place_.node_name, place_.options)};
+  // Without it the listener shows one that is signed by itself: no hurry to ask again.
+  wish.rotation.bootstraps = false;
+  wish.rotation.backoff.most = std::chrono::minutes(10);
+  serving_keeper_ =
+      std::make_unique<CertificateKeeper>(executor_, std::move(wish), pki_, *this, clock_, random);
+  serving_keeper_->on_change([this](const tls::Identity&, const tls::Certificate&) {
+    if (on_serving_) on_serving_();
+  });
+}
+
+Status NodeIdentity::find_cluster() {
+  auto found = read_access(place_.options);
+  const bool gone = !found && found.error().code == Errc::not_found;
+  if (gone && client_keeper_ && client_keeper_->held()) {
+    auto known = pki_.load_cluster();
+    if (known) {
+      log_warn("the cluster is taken from the last run", {{"why", found.error()}});
+      found = std::move(known);
+    }
+  }
+  if (!found) return fail(found.error());
+  access_ = *std::move(found);
+  access_.tls_settings.now = [clock = &clock_] { return clock->wall(); };
+  if (!client_keeper_) return {};
+  access_.token.clear();
+  access_.token_file.clear();
+  access_.tls_settings.identity = {};
+  if (!is_pinned()) return {};
+  TRY(const auto learnt, pki_.load_authority());
+  if (!learnt) return {};
+  TRY(const std::string wanted, parse_ca_hash(place_.options.ca_hash));
+  const auto read = tls::read_certificate(*learnt);
+  // Another one was pinned since: it is learnt again.
+  if (read && read->public_key_sha256 == wanted) access_.tls_settings.ca_pem = *learnt;
+  return {};
+}
+
+Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_agent) {
+  CHECK(client_ == nullptr);
+  TRY(std::unique_ptr<ApiClient> made, ApiClient::make(access_, clock_, std::move(user_agent)));
+  client_ = made.get();
+  if (client_keeper_) apply();
+  return made;
+}
+
+// Gives the client what we have now, or closes the way.
+void NodeIdentity::apply() {
+  CHECK(client_ != nullptr);
+  if (is_pinned() && authority().empty()) {
+    client_->hold("the cluster's authority is not known yet");
+    return;
+  }
+  if (!client_keeper_->held()) {
+    client_->hold("the node has no client certificate yet");
+    return;
+  }
+  access_.tls_settings.identity = *client_keeper_->held();
+  if (auto adopted = client_->adopt(access_); !adopted) {
+    log_error("certificate not taken into use", {{"error", adopted.error()}});
+    return;
+  }
+  changed_.notify_all();
+  if (auto kept = pki_.store_cluster(access_); !kept) {
+    log_error("the cluster's address is not kept", {{"error", kept.error()}});
+  }
+}
+
+asio::awaitable<void> NodeIdentity::keep_client_certificate() {
+  if (client_keeper_) co_await client_keeper_->run();
+  co_await follow_kubeconfig();
+}
+
+asio::awaitable<void> NodeIdentity::follow_kubeconfig() {
+  for (;;) {
+    const MonoTime next = clock_.mono() + reread_interval;
+    (void)co_await changed_.wait_until(next);
+    read_kubeconfig_again();
+  }
+}
+
+void NodeIdentity::read_kubeconfig_again() {
+  auto fresh = read_access(place_.options);
+  if (!fresh) {
+    log_warn("kubeconfig unreadable, keeping what was in it", {{"error", fresh.error()}});
+    return;
+  }
+  fresh->tls_settings.now = access_.tls_settings.now;
+  const tls::ClientSettings& now = fresh->tls_settings;
+  const tls::ClientSettings& before = access_.tls_settings;
+  const bool same = now.identity.certificate_pem == before.identity.certificate_pem &&
+                    now.identity.key_pem == before.identity.key_pem &&
+                    now.ca_pem == before.ca_pem && fresh->server == access_.server &&
+                    fresh->token == access_.token;
+  if (same) return;
+  // Files are replaced one after the other: a pair that does not match yet will.
+  if (auto adopted = client_->adopt(*fresh); !adopted) {
+    log_warn("kubeconfig not taken into use", {{"error", adopted.error()}});
+    return;
+  }
+  access_ = *std::move(fresh);
+  log_info("kubeconfig changed");
+}
+
+asio::awaitable<void> NodeIdentity::keep_serving_certificate() {
+  // The cluster's signers are reached over TLS only, and ask for the node's own certificate.
+  if (!serving_keeper_ || !access_.tls) co_return;
+  while (client_keeper_ && !client_keeper_->held()) co_await changed_.wait();
+  co_await serving_keeper_->run();
+}
+
+asio::awaitable<Status> NodeIdentity::learn() {
+  Status done;
+  if (!is_pinned() || !authority().empty()) co_return done;
+  const MonoTime deadline = clock_.mono() + request_limit;
+  CO_TRY(const std::string pem, co_await learn_authority(place_.options, clock_, deadline));
+  access_.tls_settings.ca_pem = pem;
+  if (auto stored = pki_.store_authority(pem); !stored) co_return stored;
+  log_info("authority learnt");
+  apply();
+  if (on_serving_) on_serving_();
+  co_return done;
+}
+
+asio::awaitable<Result<std::string>> NodeIdentity::call(Credentials with, ApiRequest request) {
+  const Status learnt = co_await learn();
+  if (!learnt) co_return fail(learnt.error());
+  const MonoTime deadline = clock_.mono() + request_limit;
+  if (with == Credentials::bootstrap) {
+    co_return co_await call_as_bootstrapper(std::move(request), deadline);
+  }
+  co_return co_await client_->call(std::move(request), deadline);
+}
+
+asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiRequest request,
+                                                                        MonoTime deadline) {
+  auto access = read_access(place_.options);
+  if (!access) co_return fail("bootstrap credentials", access.error());
+  if (is_pinned()) access->tls_settings.ca_pem = authority();
+  access->tls_settings.now = access_.tls_settings.now;
+  std::string agent = "holdfast-edge/" + std::string(version);
+  CO_TRY(const std::unique_ptr<ApiClient> client,
+         ApiClient::make(*std::move(access), clock_, std::move(agent)));
+  co_return co_await client->call(std::move(request), deadline);
+}
+
+Result<tls::Identity> NodeIdentity::serving() {
+  CHECK(serving_keeper_ != nullptr);
+  if (serving_keeper_->held()) return *serving_keeper_->held();
+  if (!self_signed_) {
+    const WallTime now = clock_.wall();
+    const tls::Grant grant{.not_before = now - std::chrono::hours(1),
+                           .not_after = now + self_signed_lifetime,
+                           .for_server = true};
+    TRY(self_signed_,
+        tls::make_self_signed(serving_names(place_.node_name, place_.options), grant));
+  }
+  return *self_signed_;
+}
+
+std::optional<WallTime> NodeIdentity::ends(sync::CertificateUse use) const {
+  const auto& keeper = use == sync::CertificateUse::client ? client_keeper_ : serving_keeper_;
+  if (!keeper || !keeper->certificate()) return std::nullopt;
+  return keeper->certificate()->not_after;
+}
+
+void NodeIdentity::answered(const http::Response& response) {
+  if (!access_.tls || access_.tls_settings.insecure) return;  // It may be anybody.
+  if (const auto time = http::parse_date(response.headers.get("date"))) clock_.told(*time);
+}
+
+void NodeIdentity::unauthorized() {
+  if (client_keeper_) {
+    client_keeper_->refused();
+  } else {
+    changed_.notify_all();
+  }
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,65 @@
+#include "agent/edge/identity/options.h"
+
+#include "agent/edge/identity/cluster.h"
+#include "platform/net/transport.h"
+
+namespace holdfast::agent {
+
+void add_options(config::Options& options, IdentityOptions& settings) {
+  options.add("kubeconfig", settings.kubeconfig,
+              "how to reach the API server, with credentials of the node");
+  options.add("bootstrap-kubeconfig", settings.bootstrap_kubeconfig,
+              "instead: with credentials that may ask for the node's certificate");
+  options.add("join-token", settings.join_token,
+              "instead: a bootstrap token; with --server and --ca-file or "
+              "--discovery-token-ca-cert-hash");
+  options.add("server", settings.server, "with --join-token: the API server, https://host:port");
+  options.add("ca-file", settings.ca_file, "with --join-token: the cluster's authority");
+  options.add("discovery-token-ca-cert-hash", settings.ca_hash,
+              "with --join-token: sha256:HEX of the authority's public key, which is then learnt "
+              "from the server");
+  options.add("secure-listen", settings.secure_listen,
+              "address of the proxy for callers with certificates; empty: none");
+  options.add("require-client-certificates", settings.require_client_certificates,
+              "hang up on callers of --secure-listen that have none; else they need a token");
+  options.add("serving-names", settings.serving_names,
+              "more names and addresses in the serving certificate");
+  options.add("cache-key-file", settings.cache_key_file,
+              "seals Secrets and tokens in the cache: 32 bytes, raw or in base64");
+}
+
+Status check(const IdentityOptions& settings) {
+  const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
+  const int ways = static_cast<int>(!settings.kubeconfig.empty()) +
+                   static_cast<int>(!settings.bootstrap_kubeconfig.empty()) +
+                   static_cast<int>(!settings.join_token.empty());
+  if (ways == 0) return bad("--kubeconfig, --bootstrap-kubeconfig or --join-token is required");
+  if (ways > 1) return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token exclude another");
+  if (settings.join_token.empty()) {
+    for (const auto& [flag, value] :
+         {std::pair{"--server", &settings.server}, std::pair{"--ca-file", &settings.ca_file},
+          std::pair{"--discovery-token-ca-cert-hash", &settings.ca_hash}}) {
+      if (!value->empty()) return bad(std::string(flag) + " goes with --join-token only");
+    }
+  } else {
+    if (settings.server.empty()) return bad("--join-token needs --server");
+    if (settings.ca_file.empty() == settings.ca_hash.empty()) {
+      return bad("--join-token needs one of --ca-file and --discovery-token-ca-cert-hash");
+    }
+    if (auto server = parse_server(settings.server); !server) {
+      return fail("--server", server.error());
+    }
+    if (!settings.ca_hash.empty()) {
+      if (auto hash = parse_ca_hash(settings.ca_hash); !hash) {
+        return fail("--discovery-token-ca-cert-hash", hash.error());
+      }
+    }
+  }
+  if (settings.secure_listen.empty()) return {};
+  if (auto at = net::HostPort::parse(settings.secure_listen); !at) {
+    return fail("--secure-listen", at.error());
+  }
+  return {};
+}
+
+}  // namespace holdfast::agent

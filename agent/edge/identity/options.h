@@ -1,0 +1,42 @@
+// Settings of who the node is to the cluster, and of who may call it over TLS.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/config/options.h"
+#include "platform/result.h"
+
+namespace holdfast::agent {
+
+struct IdentityOptions {
+  // One of three ways to the cluster:
+  std::string kubeconfig;            // with credentials that somebody else looks after
+  std::string bootstrap_kubeconfig;  // whose user may ask for a certificate
+  std::string join_token;            // the same without a file; needs `server` and one of:
+  std::string server;                // "https://host:port"; the scheme may be left out
+  std::string ca_file;               // whom to believe that it is the server
+  std::string ca_hash;               // "sha256:<hex>" of the authority's public key, as kubeadm's
+
+  // The listener for callers with certificates; "" for none. It needs an authority, so there is
+  // none with a plain http:// server either.
+  std::string secure_listen = "127.0.0.1:10268";
+  // Callers without a certificate are hung up on. Otherwise they need a token.
+  bool require_client_certificates = true;
+  // Names and addresses in the serving certificate besides those of `secure_listen` and the node.
+  std::vector<std::string> serving_names;
+
+  // Seals Secrets and tokens in the cache: 32 bytes, raw or in base64. "" for none.
+  std::string cache_key_file;
+
+  // Whether the agent asks for the node's certificate and renews it.
+  [[nodiscard]] bool enrols() const { return kubeconfig.empty(); }
+};
+
+void add_options(config::Options& options, IdentityOptions& settings);
+
+// Errors: invalid, naming the flag.
+[[nodiscard]] Status check(const IdentityOptions& settings);
+
+}  // namespace holdfast::agent

@@ -1,0 +1,106 @@
+#include "agent/lab/apiserver/certificates.h"
+
+#include <boost/json.hpp>
+
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/apiserver/decode.h"
+#include "sync/apiserver/loops/certificates.h"
+#include "sync/schema/read.h"
+
+namespace holdfast::agent::lab {
+namespace {
+
+namespace json = boost::json;
+
+// Clocks of nodes are a little behind at times; upstream's signer begins as early.
+constexpr Duration begins_before = std::chrono::minutes(5);
+
+const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
+  const sync::Resource* resource = sync::find_kind(group, kind);
+  CHECK(resource != nullptr);
+  return *resource;
+}
+
+const sync::Resource& requests() {
+  return resource_of("certificates.k8s.io", "CertificateSigningRequest");
+}
+
+std::string request_of(const json::object& csr) {
+  return base64_decode(sync::dig_text(csr, {"spec", "request"})).value_or("");
+}
+
+}  // namespace
+
+void CertificateLoop::pass() {
+  for (const StoredPtr& stored : editor_.registry().list(requests())) handle(stored);
+}
+
+void CertificateLoop::handle(const StoredPtr& stored) {
+  const json::object& csr = stored->object;
+  const sync::CsrStep step = sync::next_step(csr);
+  if (step == sync::CsrStep::none || !sync::knows_signer(csr)) return;
+  const std::string pem = request_of(csr);
+  const auto read = tls::read_request(pem);
+  sync::RequestedNames names;
+  if (read) names = {read->common_name, read->organizations, read->alternatives};
+  const WallTime now = editor_.now();
+  if (step == sync::CsrStep::judge) {
+    if (!read || !sync::approves_itself(csr, names)) return;  // A person may decide.
+    write(stored, sync::with_condition(csr, "Approved", "AutoApproved",
+                                       "Auto approving kubelet certificate", now));
+    return;
+  }
+  const std::string objection = read ? sync::objection(csr, names) : read.error().what;
+  if (objection.empty()) {
+    write(stored, sign(csr, pem));
+  } else {
+    write(stored, sync::with_condition(csr, "Failed", "SignerValidationFailure", objection, now));
+  }
+}
+
+json::object CertificateLoop::sign(const json::object& csr, std::string_view pem) const {
+  const WallTime now = editor_.now();
+  const Duration lasts = sync::lifetime(csr, lifetime_);
+  const bool serves =
+      sync::dig_text(csr, {"spec", "signerName"}) == "kubernetes.io/kubelet-serving";
+  const tls::Grant grant{.not_before = now - std::min(begins_before, lasts / 10),
+                         .not_after = now + lasts,
+                         .for_client = !serves,
+                         .for_server = serves};
+  const auto signed_pem = signer_.sign(pem, grant);
+  if (!signed_pem) {
+    return sync::with_condition(csr, "Failed", "SignerFailure", signed_pem.error().what, now);
+  }
+  json::object made = csr;
+  sync::make_object(made, {"status"})["certificate"] = base64_encode(*signed_pem);
+  return made;
+}
+
+void CertificateLoop::write(const StoredPtr& stored, json::object changed) {
+  const sync::Resource& resource = requests();
+  const auto written =
+      editor_.replace(resource, sync::canonical(resource, std::move(changed)), stored);
+  if (!written) {
+    log_warn("certificate request",
+             {{"name", sync::name_of(stored->object)}, {"why", written.error().message}});
+  }
+}
+
+void CertificateLoop::publish(const std::string& address) {
+  const std::string kubeconfig =
+      "apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n    server: https://" +
+      address + "\n    certificate-authority-data: " + base64_encode(signer_.authority_pem()) +
+      "\n";
+  const json::object map = {
+      {"metadata", json::object{{"name", "cluster-info"}, {"namespace", "kube-public"}}},
+      {"data", json::object{{"kubeconfig", kubeconfig}}}};
+  const sync::Resource& resource = resource_of("", "ConfigMap");
+  const StoredPtr old = editor_.registry().find(resource, "kube-public", "cluster-info");
+  if (old) return;  // A person may have changed it.
+  const auto made = editor_.create(resource, sync::canonical(resource, map), "kube-public");
+  if (!made) log_warn("cluster-info", {{"why", made.error().message}});
+}
+
+}  // namespace holdfast::agent::lab

@@ -1,0 +1,18 @@
+// The Date header: "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, IMF-fixdate).
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "platform/result.h"
+#include "platform/time.h"
+
+namespace holdfast::http {
+
+[[nodiscard]] std::string format_date(WallTime time);
+
+// The obsolete forms are not read. Errors: invalid, naming the text.
+[[nodiscard]] Result<WallTime> parse_date(std::string_view text);
+
+}  // namespace holdfast::http

@@ -1,0 +1,135 @@
+#include "store/reseal.h"
+
+#include <vector>
+
+#include "platform/check.h"
+#include "store/cache.h"
+#include "store/checksum.h"
+
+namespace holdfast::store {
+namespace {
+
+struct Row {
+  std::int64_t id = 0;
+  std::string seal_name;
+  std::string message_name;          // for errors
+  std::vector<std::string> checked;  // columns that the checksum covers, besides the bytes
+  std::string bytes;
+  bool sealed = false;
+};
+
+// The new bytes of a row, or nothing when it stays as it is.
+Result<std::optional<std::string>> renewed(const Row& row, const Seal* from, const Seal& to) {
+  if (row.sealed && from == nullptr) return std::nullopt;
+  std::string plain = row.bytes;
+  if (row.sealed) {
+    auto opened = open_sealed(from, row.bytes, row.seal_name);
+    if (!opened) return fail(row.message_name, opened.error());
+    plain = *std::move(opened);
+  }
+  std::string sealed = to.seal(plain, row.seal_name);
+  if (row.sealed && sealed == row.bytes) return std::nullopt;
+  return sealed;
+}
+
+std::int64_t checksum_of(const Row& row, const std::string& bytes) {
+  if (row.checked.empty()) return checksum(bytes);
+  CHECK(row.checked.size() == 4);
+  return checksum({row.checked[0], row.checked[1], row.checked[2], row.checked[3], bytes});
+}
+
+// Writes what has changed; returns how many rows that were.
+Result<std::int64_t> write(Statement& update, const std::vector<Row>& rows, const Seal* from,
+                           const Seal& to) {
+  std::int64_t count = 0;
+  for (const Row& row : rows) {
+    TRY(const std::optional<std::string> bytes, renewed(row, from, to));
+    if (!bytes) continue;
+    auto done = update.use(row.id, checksum_of(row, *bytes), Blob{*bytes}).run();
+    if (!done) return fail(done.error());
+    ++count;
+  }
+  return count;
+}
+
+// The rows of one scope that are sealed or are to be.
+Result<std::vector<Row>> object_rows(Statement& select, const Scope& scope, bool wanted) {
+  std::vector<Row> rows;
+  Cursor at = select.use(static_cast<std::int64_t>(scope.id), std::int64_t{wanted ? 1 : 0});
+  for (;;) {
+    TRY(const bool more, at.next());
+    if (!more) return rows;
+    Row row{.id = at.integer(0), .sealed = at.integer(7) != 0};
+    for (int column = 1; column <= 4; ++column) row.checked.emplace_back(at.text(column));
+    row.seal_name =
+        object_seal_name(row.checked[0], row.checked[1], row.checked[2], row.checked[3]);
+    row.message_name = scope.key.resource + " " + row.checked[0] + "/" + row.checked[1];
+    row.bytes = at.blob(6);
+    if (checksum_of(row, row.bytes) != at.integer(5)) {
+      return fail(Errc::corrupt, row.message_name + " fails its checksum");
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+Result<std::vector<Row>> answer_rows(Statement& select, const Sealing& to) {
+  std::vector<Row> rows;
+  Cursor at = select.use();
+  for (;;) {
+    TRY(const bool more, at.next());
+    if (!more) return rows;
+    const std::string_view key = at.text(2);
+    Row row{.id = at.integer(0),
+            .seal_name = answer_seal_name(at.text(1), key),
+            .message_name = "answer " + std::string(key.substr(0, key.find(' '))),
+            .bytes = std::string(at.blob(4)),
+            .sealed = at.integer(5) != 0};
+    const bool wanted = row.sealed || (to.answers_to && to.answers_to(key));
+    if (!wanted) continue;
+    if (checksum(row.bytes) != at.integer(3)) {
+      return fail(Errc::corrupt, row.message_name + " fails its checksum");
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+Result<Resealed> reseal_all(Database& database, const Seal* from, const Sealing& to) {
+  Resealed count;
+  Cache cache(database);
+  Statement objects = database.prepare(
+      "SELECT rowid, namespace, name, uid, resource_version, checksum, bytes, sealed FROM object"
+      " WHERE scope = ?1 AND (sealed = 1 OR ?2 = 1) ORDER BY rowid");
+  Statement update_object =
+      database.prepare("UPDATE object SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
+  TRY(const std::vector<Scope> scopes, cache.scopes());
+  for (const Scope& scope : scopes) {
+    const bool wanted = to.objects_of && to.objects_of(scope.key);
+    TRY(const std::vector<Row> rows, object_rows(objects, scope, wanted));
+    TRY(const std::int64_t written, write(update_object, rows, from, *to.seal));
+    count.objects += written;
+  }
+  Statement answers = database.prepare(
+      "SELECT rowid, owner, key, checksum, bytes, sealed FROM answer ORDER BY rowid");
+  Statement update_answer =
+      database.prepare("UPDATE answer SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
+  TRY(const std::vector<Row> rows, answer_rows(answers, to));
+  TRY(count.answers, write(update_answer, rows, from, *to.seal));
+  return count;
+}
+
+}  // namespace
+
+Result<Resealed> reseal(Database& database, const Seal* from, const Sealing& to) {
+  CHECK(to.seal != nullptr);
+  if (auto set = database.execute("PRAGMA secure_delete = ON"); !set) return fail(set.error());
+  TRY(Transaction transaction, database.begin(Durability::full));
+  TRY(const Resealed count, reseal_all(database, from, to));
+  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
+  if (count == Resealed{}) return count;
+  // The log has the pages as they were.
+  auto emptied = database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!emptied) return fail(emptied.error());
+  return count;
+}
+
+}  // namespace holdfast::store

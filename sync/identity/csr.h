@@ -1,0 +1,45 @@
+// CertificateSigningRequests of certificates.k8s.io/v1: what a node asks for, and what came of it.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "platform/result.h"
+
+namespace holdfast::sync {
+
+// What a node's certificate is for.
+enum class CertificateUse : std::uint8_t { client, serving };
+
+[[nodiscard]] std::string_view to_string(CertificateUse use);
+
+inline constexpr std::string_view csr_path =
+    "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+inline constexpr std::string_view nodes_group = "system:nodes";
+
+// "kubernetes.io/kube-apiserver-client-kubelet" or "kubernetes.io/kubelet-serving".
+[[nodiscard]] std::string_view signer_of(CertificateUse use);
+// The subject that both signers require: "system:node:NAME"; its organization is nodes_group.
+[[nodiscard]] std::string node_user(std::string_view node_name);
+
+// The body of the POST to csr_path, as kubelet has it: a name that the server makes ("csr-x7k2p"),
+// the signer and the usages. `request_pem` is PKCS #10.
+[[nodiscard]] std::string csr_body(CertificateUse use, std::string_view request_pem);
+
+struct CsrState {
+  enum class Verdict : std::uint8_t { pending, issued, denied, failed };
+
+  std::string name = {};
+  Verdict verdict = Verdict::pending;
+  std::string certificate_pem = {};  // when issued
+  std::string reason = {};           // when denied or failed: "KubeletDenied: not one of ours"
+
+  bool operator==(const CsrState&) const = default;
+};
+
+// Reads the object. Errors: invalid (no such object, or its certificate is no base64).
+[[nodiscard]] Result<CsrState> read_csr(std::string_view body);
+
+}  // namespace holdfast::sync

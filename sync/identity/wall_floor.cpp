@@ -1,0 +1,34 @@
+#include "sync/identity/wall_floor.h"
+
+#include <algorithm>
+
+namespace holdfast::sync {
+
+namespace {
+
+constexpr Duration worth_keeping = std::chrono::hours(1);
+
+}  // namespace
+
+WallTime WallFloor::judge(MonoTime now, WallTime wall) const { return std::max(wall, floor(now)); }
+
+void WallFloor::at_least(MonoTime now, WallTime time) {
+  if (time > floor(now)) told(now, time);
+}
+
+void WallFloor::told(MonoTime now, WallTime time) {
+  known_ = time;
+  known_at_ = now;
+}
+
+std::optional<WallTime> WallFloor::to_keep(MonoTime now) {
+  // Without any knowledge the floor counts from 1970, which helps nobody.
+  if (known_ == WallTime{}) return std::nullopt;
+  const WallTime time = floor(now);
+  const Duration moved = time > kept_ ? time - kept_ : kept_ - time;
+  if (moved < worth_keeping) return std::nullopt;
+  kept_ = time;
+  return time;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,137 @@
+// The client's credentials: swapped while requests go on, kept from those who bring their own, and
+// what answers tell of them.
+
+#include "agent/client/api_client.h"
+
+#include "agent/edge/uplink.h"
+#include "test/support/run.h"
+#include "test/unit/agent/client/who_server.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+MonoTime soon() { return loop::BootClock::now() + 5s; }
+
+asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = "") {
+  ApiRequest request{.target = "/who", .authorization = authorization};
+  const auto answer = co_await client.call(std::move(request), soon());
+  co_return answer ? *answer : std::string(to_string(answer.error().code));
+}
+
+TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access("first"), clock, "test").value();
+    EXPECT_EQ(co_await ask(*client), "first/");
+    ApiRequest watch{.target = "/stream"};
+    const auto stream = co_await client->stream(std::move(watch), soon());
+    EXPECT_EQ((co_await (*stream)->next()).value(), "piece");
+    EXPECT_TRUE(client->adopt(server.access("second")));
+    EXPECT_EQ(co_await ask(*client), "second/");
+    server.stream->go();
+    EXPECT_EQ((co_await (*stream)->next()).value(), "piece") << "nobody was hung up on";
+    EXPECT_EQ((co_await (*stream)->next()).value(), "");
+    EXPECT_GT(client->traffic().sent, 100u);
+    ClusterAccess bad = server.access("third");
+    bad.tls_settings.identity.key_pem = "nonsense";
+    EXPECT_FALSE(client->adopt(bad));
+    EXPECT_EQ(co_await ask(*client), "second/") << "and nothing has changed";
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access("node"), clock, "test").value();
+    EXPECT_EQ(co_await ask(*client), "node/");
+    EXPECT_EQ(co_await ask(*client, "Bearer alice"), "/Bearer alice");
+    http::Request onward{.target = "/who"};
+    onward.headers.add("Authorization", "Bearer bob");
+    const auto forwarded = co_await client->forward(std::move(onward), false, soon());
+    EXPECT_EQ(forwarded->body, "/Bearer bob");
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access(""), clock, "test").value();
+    client->hold("no certificate yet");
+    EXPECT_EQ(co_await ask(*client), "denied");
+    EXPECT_EQ(co_await ask(*client, "Bearer alice"), "denied");
+    EXPECT_EQ(server.requests, 0);
+    EXPECT_TRUE(client->adopt(server.access("node")));
+    EXPECT_EQ(co_await ask(*client), "node/");
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+class Observed final : public UplinkObserver {
+ public:
+  void answered(const http::Response& response) override { date = response.headers.get("date"); }
+  void unauthorized() override { ++refused; }
+  std::string date;
+  int refused = 0;
+};
+
+TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    Random random(1);
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access("node"), clock, "test").value();
+    Uplink uplink(context.get_executor(), {}, *client, clock, random);
+    Observed observed;
+    uplink.observe(observed);
+    http::Request ours{.target = "/private"};
+    const auto refused = co_await uplink.forward(std::move(ours), false, 5s);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::denied);
+    EXPECT_EQ(observed.refused, 1);
+    EXPECT_EQ(observed.date, "Thu, 01 Jan 2026 00:00:00 GMT");
+    EXPECT_FALSE(uplink.link().may_ask());
+    http::Request others{.target = "/private"};
+    others.headers.add("Authorization", "Bearer alice");
+    const auto passed = co_await uplink.forward(std::move(others), false, 5s);
+    EXPECT_TRUE(passed) << "hers to know";
+    EXPECT_EQ(passed->status, 401);
+    EXPECT_EQ(observed.refused, 1);
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    Random random(1);
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access("node"), clock, "test").value();
+    Uplink uplink(context.get_executor(), {}, *client, clock, random);
+    http::Request request{.target = "/who"};
+    request.peer.common_name = "system:node:a";
+    http::Request with_token = request;
+    const auto refused = co_await uplink.forward(std::move(request), false, 5s);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::denied);
+    EXPECT_EQ(server.requests, 0);
+    with_token.headers.add("Authorization", "Bearer alice");
+    const auto passed = co_await uplink.forward(std::move(with_token), false, 5s);
+    EXPECT_EQ(passed->body, "/Bearer alice");
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

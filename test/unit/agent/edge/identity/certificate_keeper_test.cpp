@@ -1,0 +1,200 @@
+// The keeper of a certificate against a pretended API server, in virtual time.
+
+#include "agent/edge/identity/certificate_keeper.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <fstream>
+
+#include "platform/loop/tasks.h"
+#include "platform/text.h"
+#include "platform/tls/signer.h"
+#include "sync/api/object_header.h"
+#include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using sync::rotate::Credentials;
+
+// Signs what it is asked for, or does not.
+class FakeRegistrar final : public Registrar {
+ public:
+  explicit FakeRegistrar(const Clock& clock)
+      : clock_(clock),
+        signer_(tls::Signer::make(tls::Signer::make_authority("ca", clock.wall() - 1000h,
+                                                              clock.wall() + 100'000h))
+                    .value()) {}
+
+  asio::awaitable<Result<std::string>> call(Credentials with, ApiRequest request) override {
+    Result<std::string> answer = answer_to(with, request);
+    co_return answer;
+  }
+
+  std::vector<Credentials> asked;  // with what a certificate was asked for
+  std::optional<Error> error;      // instead of an answer
+  bool decided = true;
+  bool for_another = false;  // issues what was not asked for
+  Duration lifetime = 1000h;
+
+ private:
+  Result<std::string> answer_to(Credentials with, const ApiRequest& request) {
+    if (request.method == http::Method::post) asked.push_back(with);
+    if (error) return fail(*error);
+    if (request.method == http::Method::get) {
+      EXPECT_EQ(request.target, std::string(sync::csr_path) + "/csr-1");
+      return object();
+    }
+    const auto encoded = sync::text_at(request.body, {"spec", "request"}).value();
+    request_ = base64_decode(*encoded).value();
+    return object();
+  }
+
+  std::string object() {
+    std::string body = R"({"kind":"CertificateSigningRequest","metadata":{"name":"csr-1"})";
+    if (!decided) return body + "}";
+    const tls::Grant grant{
+        .not_before = clock_.wall(), .not_after = clock_.wall() + lifetime, .for_client = true};
+    std::string request = request_;
+    if (for_another)
+      request = tls::make_request_pem(tls::make_key_pem(), {.common_name = "x"}).value();
+    return body + R"(,"status":{"certificate":")" +
+           base64_encode(signer_.sign(request, grant).value()) + R"("}})";
+  }
+
+  const Clock& clock_;
+  tls::Signer signer_;
+  std::string request_;
+};
+
+class KeeperTest : public testing::Test {
+ protected:
+  // The agent starts: another keeper on the same files.
+  void start() {
+    stop();
+    keeper_.emplace(time_.executor(),
+                    CertificateKeeper::Wish{
+                        sync::CertificateUse::client,
+                        {.common_name = "system:node:a", .organizations = {"system:nodes"}}},
+                    pki_, registrar_, time_.clock(), random_);
+    keeper_->on_change([this](const tls::Identity& identity, const tls::Certificate&) {
+      changes_.push_back(identity.certificate_pem);
+    });
+    tasks_ = std::make_unique<loop::Tasks>(time_.executor());
+    tasks_->spawn("keeper", keeper_->run());
+  }
+  void stop() {
+    if (!tasks_) return;
+    tasks_->cancel();
+    time_.complete(tasks_->join());
+    tasks_.reset();
+    keeper_.reset();
+  }
+  ~KeeperTest() override { stop(); }
+
+  bool run_until_changes(std::size_t count, Duration limit) {
+    return time_.run_until(limit, [this, count] { return changes_.size() >= count; });
+  }
+
+  test::ScratchDir dir_;
+  test::VirtualTime time_;
+  Random random_{1};
+  PkiDir pki_ = PkiDir::open(dir_.path()).value();
+  FakeRegistrar registrar_{time_.clock()};
+  std::optional<CertificateKeeper> keeper_;
+  std::unique_ptr<loop::Tasks> tasks_;
+  std::vector<std::string> changes_;
+};
+
+TEST_F(KeeperTest, ANewNodeGetsItsCertificateAndKeepsItOverARestart) {
+  start();
+  EXPECT_FALSE(keeper_->held());
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  EXPECT_EQ(registrar_.asked, std::vector{Credentials::bootstrap});
+  EXPECT_EQ(keeper_->certificate()->names.common_name, "system:node:a");
+  EXPECT_TRUE(tls::check_pair(*keeper_->held()));
+  start();
+  ASSERT_TRUE(keeper_->held());
+  EXPECT_TRUE(tls::check_pair(*keeper_->held()));
+  time_.run(1h);
+  EXPECT_EQ(registrar_.asked.size(), 1u) << "it has one";
+}
+
+TEST_F(KeeperTest, ItIsRenewedInTimeWithWhatIsHeldAndANewKey) {
+  registrar_.lifetime = 10h;
+  start();
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  const WallTime first = time_.clock().wall();
+  const std::string key = keeper_->held()->key_pem;
+  ASSERT_TRUE(run_until_changes(2, 20h));
+  EXPECT_EQ(registrar_.asked.back(), Credentials::own);
+  EXPECT_GE(time_.clock().wall() - first, 6h + 59min);
+  EXPECT_LE(time_.clock().wall() - first, 9h + 1min);
+  EXPECT_NE(keeper_->held()->key_pem, key);
+}
+
+TEST_F(KeeperTest, WhenRenewalFailsTheOldOneStaysAndBootstrapsOnceExpired) {
+  registrar_.lifetime = 10h;
+  start();
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  const std::string held = keeper_->held()->certificate_pem;
+  registrar_.error = Error{Errc::unavailable, "away", {}};
+  time_.run(12h);
+  EXPECT_EQ(keeper_->held()->certificate_pem, held);
+  EXPECT_EQ(registrar_.asked.back(), Credentials::bootstrap);
+  start();
+  ASSERT_TRUE(keeper_->held()) << "an expired one is still better than none";
+  registrar_.error.reset();
+  ASSERT_TRUE(run_until_changes(2, 20min));
+  EXPECT_NE(keeper_->held()->certificate_pem, held);
+}
+
+TEST_F(KeeperTest, WhatItCannotUseIsNotTaken) {
+  registrar_.for_another = true;
+  start();
+  time_.run(1min);
+  EXPECT_FALSE(keeper_->held());
+  EXPECT_EQ(registrar_.asked.size(), 1u) << "and not asked for at once again";
+  registrar_.for_another = false;
+  ASSERT_TRUE(run_until_changes(1, 30min));
+}
+
+TEST_F(KeeperTest, ADamagedFileOrAnothersIsReplaced) {
+  const fs::Path file = dir_.path() / "pki/client-current.pem";
+  std::ofstream(file) << "damaged";
+  start();
+  EXPECT_FALSE(keeper_->held());
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  const std::string key = tls::make_key_pem();
+  const tls::Identity other = tls::make_self_signed({.common_name = "system:node:b"},
+                                                    {.not_before = time_.clock().wall(),
+                                                     .not_after = time_.clock().wall() + 1h})
+                                  .value();
+  ASSERT_TRUE(pki_.store(sync::CertificateUse::client, other));
+  start();
+  EXPECT_FALSE(keeper_->held());
+  ASSERT_TRUE(run_until_changes(2, 10s));
+  EXPECT_EQ(keeper_->certificate()->names.common_name, "system:node:a");
+}
+
+TEST_F(KeeperTest, AServerThatRefusesUsIsAskedAnew) {
+  start();
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  time_.run(1min);
+  keeper_->refused();
+  ASSERT_TRUE(run_until_changes(2, 10s));
+  EXPECT_EQ(registrar_.asked.back(), Credentials::bootstrap);
+}
+
+TEST_F(KeeperTest, WhatNobodyDecidesIsWaitedForWithoutASecondRequest) {
+  registrar_.decided = false;
+  start();
+  time_.run(6h);
+  EXPECT_EQ(registrar_.asked.size(), 1u);
+  registrar_.decided = true;
+  ASSERT_TRUE(run_until_changes(1, 31s));
+}
+
+}  // namespace
+}  // namespace holdfast::agent

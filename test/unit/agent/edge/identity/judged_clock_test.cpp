@@ -1,0 +1,65 @@
+// The agent's clock over restarts, boots in 1970 and wrong calendars.
+
+#include "agent/edge/identity/judged_clock.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+class JudgedClockTest : public testing::Test {
+ protected:
+  test::ScratchDir dir_;
+  fs::Path file_ = dir_.path() / "time-floor";
+  test::VirtualClock system_;
+};
+
+TEST_F(JudgedClockTest, ABootIn1970FindsTheLastKnownTime) {
+  const WallTime today = system_.wall();
+  {
+    JudgedClock clock(system_, file_);
+    EXPECT_EQ(clock.wall(), today);
+    clock.told(today);
+    system_.advance(90min);
+    clock.keep();
+  }
+  struct stat status {};
+  ASSERT_EQ(stat(file_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  system_.jump_wall(WallTime{} - system_.wall());
+  JudgedClock clock(system_, file_);
+  EXPECT_EQ(clock.wall(), today + 90min);
+  system_.advance(1min);
+  EXPECT_EQ(clock.wall(), today + 91min);
+  system_.jump_wall(today + 24h - system_.wall());
+  EXPECT_EQ(clock.wall(), today + 24h) << "set right, it counts";
+}
+
+TEST_F(JudgedClockTest, AYearAheadIsForgottenWhenItIsTakenBack) {
+  const WallTime today = system_.wall();
+  JudgedClock clock(system_, file_);
+  clock.told(today);
+  system_.jump_wall(365 * 24h);
+  EXPECT_EQ(clock.wall(), today + 365 * 24h);
+  clock.keep();
+  system_.jump_wall(-2 * 365 * 24h);
+  EXPECT_EQ(clock.wall(), today);
+  EXPECT_EQ(JudgedClock(system_, file_).wall(), today);
+}
+
+TEST_F(JudgedClockTest, ABadFileIsAsGoodAsNone) {
+  for (const std::string& text : {std::string(), std::string("yesterday"), std::string(300, '2')}) {
+    std::ofstream(file_) << text;
+    EXPECT_EQ(JudgedClock(system_, file_).wall(), system_.wall());
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent

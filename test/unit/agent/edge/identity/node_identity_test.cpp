@@ -1,0 +1,133 @@
+// The node's identity as a whole: what it comes with, when, and what it does without.
+
+#include "agent/edge/identity/node_identity.h"
+
+#include <fstream>
+
+#include "platform/loop/tasks.h"
+#include "platform/text.h"
+#include "test/support/run.h"
+#include "test/support/scratch_dir.h"
+#include "test/unit/agent/client/who_server.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+class NodeIdentityTest : public testing::Test {
+ protected:
+  void write_certificate(const std::string& name) {
+    const tls::Identity made = test::authority().sign({.common_name = name});
+    std::ofstream(dir_.path() / "node.pem") << made.certificate_pem << made.key_pem;
+  }
+  void write_kubeconfig(std::uint16_t port) {
+    std::ofstream(options_.kubeconfig)
+        << "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
+           "clusters: [{name: c, cluster: {server: \"https://127.0.0.1:"
+        << port
+        << "\", certificate-authority-data: " << base64_encode(test::authority().certificate_pem())
+        << "}}]\nusers: [{name: u, user: {client-certificate: node.pem, client-key: node.pem}}]\n";
+  }
+  Result<std::unique_ptr<NodeIdentity>> open(const asio::any_io_executor& executor) {
+    return NodeIdentity::open(executor, {options_, "a", dir_.path()}, clock_, random_);
+  }
+
+  test::ScratchDir dir_;
+  SystemClock system_;
+  JudgedClock clock_{system_, dir_.path() / "time-floor"};
+  Random random_{1};
+  IdentityOptions options_{.kubeconfig = (dir_.path() / "kubeconfig").string()};
+};
+
+asio::awaitable<std::string> ask(ApiClient& client) {
+  ApiRequest request{.target = "/who"};
+  const auto answer = co_await client.call(std::move(request), loop::BootClock::now() + 5s);
+  co_return answer ? *answer : answer.error().what;
+}
+
+TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld) {
+  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
+    test::WhoServer server(context);
+    write_certificate("first");
+    write_kubeconfig(server.port);
+    const auto identity = open(context.get_executor()).value();
+    const auto client = identity->make_client("test").value();
+    loop::Tasks tasks(context.get_executor());
+    tasks.spawn("keep", identity->keep_client_certificate());
+    EXPECT_EQ(co_await ask(*client), "first/");
+    write_certificate("second");
+    EXPECT_EQ(co_await ask(*client), "first/");
+    identity->unauthorized();
+    EXPECT_EQ(co_await ask(*client), "first/") << "this one is under way already";
+    EXPECT_EQ(co_await ask(*client), "second/");
+    std::ofstream(dir_.path() / "node.pem") << "half a file";
+    identity->unauthorized();
+    (void)co_await ask(*client);
+    EXPECT_EQ(co_await ask(*client), "second/") << "what is no use is not taken";
+    tasks.cancel();
+    co_await tasks.join();
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
+  options_.kubeconfig.clear();
+  options_.join_token = "t";
+  options_.server = "127.0.0.1:1";
+  options_.ca_hash = "sha256:" + std::string(64, '0');
+  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
+    const auto identity = open(context.get_executor()).value();
+    const auto client = identity->make_client("test").value();
+    EXPECT_EQ(co_await ask(*client), "GET /who: the cluster's authority is not known yet");
+    EXPECT_EQ(identity->authority(), "");
+    EXPECT_EQ(identity->ends(sync::CertificateUse::client), std::nullopt);
+  });
+}
+
+TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
+  asio::io_context context(1);
+  const auto missing = open(context.get_executor());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Errc::not_found);
+  EXPECT_NE(missing.error().what.find(options_.kubeconfig), std::string::npos);
+  options_.bootstrap_kubeconfig = options_.kubeconfig;
+  options_.kubeconfig.clear();
+  EXPECT_EQ(open(context.get_executor()).error().code, Errc::not_found);
+  const PkiDir pki = PkiDir::open(dir_.path()).value();
+  const auto held = test::authority().sign({.common_name = "system:node:a"});
+  ASSERT_TRUE(pki.store(sync::CertificateUse::client, held));
+  EXPECT_FALSE(open(context.get_executor())) << "nobody knows where the cluster is";
+  ClusterAccess access;
+  access.tls = true;
+  access.server = {"192.0.2.1", 6443};
+  access.tls_settings.ca_pem = test::authority().certificate_pem();
+  ASSERT_TRUE(pki.store_cluster(access));
+  const auto opened = open(context.get_executor());
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ((*opened)->authority(), test::authority().certificate_pem());
+  EXPECT_TRUE((*opened)->ends(sync::CertificateUse::client));
+}
+
+TEST_F(NodeIdentityTest, UntilTheClusterSignsTheListenerSignsForItself) {
+  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
+    test::WhoServer server(context);
+    write_certificate("first");
+    write_kubeconfig(server.port);
+    options_.secure_listen = "0.0.0.0:10268";
+    options_.serving_names = {"192.0.2.9", "edge.example.org"};
+    const auto identity = open(context.get_executor()).value();
+    const tls::Identity serving = identity->serving().value();
+    EXPECT_TRUE(tls::check_pair(serving));
+    EXPECT_EQ(tls::read_certificate(serving.certificate_pem)->names,
+              (tls::Names{.common_name = "system:node:a",
+                          .organizations = {"system:nodes"},
+                          .alternatives = {"DNS:a", "IP:192.0.2.9", "DNS:edge.example.org"}}));
+    EXPECT_EQ(identity->serving()->key_pem, serving.key_pem) << "the same for all callers";
+    co_await server.stop();
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,187 @@
+// Sealed rows: what the file shows, who can read them, and sealing all of them anew.
+
+#include "store/seal.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "store/answers.h"
+#include "store/cache.h"
+#include "store/reseal.h"
+#include "test/support/scratch_dir.h"
+#include "test/unit/store/outcome.h"
+
+namespace holdfast::store {
+namespace {
+
+// Hides the bytes well enough for a test, and knows its own key and the name.
+class FakeSeal final : public Seal {
+ public:
+  explicit FakeSeal(std::string key) : key_(std::move(key)) {}
+  [[nodiscard]] std::string seal(std::string_view plain, std::string_view name) const override {
+    std::string sealed = key_ + "|" + std::string(name) + "|";
+    for (const char c : plain) sealed += static_cast<char>(c ^ 0x55);
+    return sealed;
+  }
+  [[nodiscard]] Result<std::string> open(std::string_view sealed,
+                                         std::string_view name) const override {
+    const std::string start = key_ + "|" + std::string(name) + "|";
+    if (!sealed.starts_with(start)) return fail(Errc::denied, "another key");
+    std::string plain;
+    for (const char c : sealed.substr(start.size())) plain += static_cast<char>(c ^ 0x55);
+    return plain;
+  }
+
+ private:
+  std::string key_;
+};
+
+const ScopeKey secrets{.owner = "node", .version = "v1", .resource = "secrets"};
+const ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
+const FakeSeal old_key("old");
+const FakeSeal new_key("new");
+
+Sealing with(const Seal* seal) {
+  return {.seal = seal,
+          .objects_of = [](const ScopeKey& scope) { return scope.resource == "secrets"; },
+          .answers_to = [](std::string_view key) { return key.starts_with("token "); }};
+}
+
+CachedObject object(const std::string& name, const std::string& bytes) {
+  return {{"ns", name}, "uid", "7", 0, bytes};
+}
+
+class SealTest : public testing::Test {
+ protected:
+  SealTest() { EXPECT_EQ(said(migrate(database_, cache_schema())), "ok"); }
+
+  void fill(const Seal* seal) {
+    Cache cache(database_, with(seal));
+    Answers answers(database_, {}, with(seal));
+    Transaction in = value(database_.begin());
+    const Scope first = value(cache.open_scope(in, secrets, {}));
+    const Scope second = value(cache.open_scope(in, pods, {}));
+    value(cache.replace_all(in, first.id, "9", {object("a", "password"), object("b", "phrase")}));
+    value(cache.replace_all(in, second.id, "9", {object("p", "pod p")}));
+    EXPECT_EQ(said(answers.put(in, "node", "token a", {200, "", "my token", {}})), "ok");
+    EXPECT_EQ(said(answers.put(in, "node", "/version", {200, "", "v1.32", {}})), "ok");
+    EXPECT_EQ(said(in.commit()), "ok");
+  }
+
+  // Everything, or what went wrong with it.
+  std::string shown(const Seal* seal) {
+    Cache cache(database_, with(seal));
+    Answers answers(database_, {}, with(seal));
+    std::string text;
+    for (const ScopeKey& key : {secrets, pods}) {
+      const auto scope = value(cache.find_scope(key));
+      const auto objects = cache.list(scope->id);
+      if (!objects) text += said(objects) + " ";
+      for (const CachedObject& each : objects.value_or(std::vector<CachedObject>{})) {
+        text += each.bytes + " ";
+      }
+    }
+    for (const std::string key : {"token a", "/version"}) {
+      const auto answer = answers.find("node", key);
+      const std::string known = answer && *answer ? (*answer)->bytes : "none";
+      text += (answer ? known : said(answer)) + " ";
+    }
+    return text;
+  }
+
+  bool file_has(std::string_view bytes) {
+    for (const char* suffix : {"", "-wal"}) {
+      std::ifstream in(dir_.path() / (std::string("cache.db") + suffix), std::ios::binary);
+      const std::string content{std::istreambuf_iterator<char>(in), {}};
+      if (content.find(bytes) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  test::ScratchDir dir_;
+  Database database_ = value(Database::open(dir_.path() / "cache.db", {}));
+};
+
+constexpr const char* all = "password phrase pod p my token v1.32 ";
+
+TEST_F(SealTest, OnlyWhatIsToBeSealedIs) {
+  fill(&old_key);
+  EXPECT_EQ(shown(&old_key), all);
+  for (const char* hidden : {"password", "phrase", "my token"}) {
+    EXPECT_FALSE(file_has(hidden)) << hidden;
+  }
+  EXPECT_TRUE(file_has("pod p"));
+  EXPECT_TRUE(file_has("v1.32"));
+}
+
+TEST_F(SealTest, AnotherKeyOrNoneReadsAllButTheSealed) {
+  fill(&old_key);
+  EXPECT_EQ(shown(&new_key),
+            "denied: cached object ns/a: another key pod p denied: cached answer: another key "
+            "v1.32 ");
+  EXPECT_EQ(shown(nullptr),
+            "denied: cached object ns/a: sealed, and no key is given pod p "
+            "denied: cached answer: sealed, and no key is given v1.32 ");
+}
+
+TEST_F(SealTest, WhatDidNotChangeIsNotWrittenAndAnotherKeyIsAChange) {
+  fill(&old_key);
+  Cache cache(database_, with(&old_key));
+  const ScopeId scope = value(cache.find_scope(secrets))->id;
+  const std::vector<CachedObject> same{object("a", "password"), object("b", "phrase")};
+  Transaction in = value(database_.begin());
+  EXPECT_EQ(value(cache.replace_all(in, scope, "9", same)), (Replaced{0, 2, 0}));
+  Cache renewed(database_, with(&new_key));
+  EXPECT_EQ(value(renewed.replace_all(in, scope, "9", same)), (Replaced{2, 0, 0}));
+  EXPECT_EQ(said(in.commit()), "ok");
+  EXPECT_EQ(value(renewed.list(scope)).size(), 2u);
+}
+
+TEST_F(SealTest, ARowThatWasMovedDoesNotOpen) {
+  fill(&old_key);
+  ASSERT_EQ(said(database_.execute(
+                "UPDATE object SET bytes = (SELECT bytes FROM object WHERE name = 'b'), checksum ="
+                " (SELECT checksum FROM object WHERE name = 'b') WHERE name = 'a'")),
+            "ok");
+  EXPECT_NE(shown(&old_key).find("corrupt: cached object ns/a"), std::string::npos);
+}
+
+TEST_F(SealTest, PlainRowsAreSealedOnceThereIsAKey) {
+  fill(nullptr);
+  EXPECT_TRUE(file_has("password"));
+  EXPECT_EQ(value(reseal(database_, nullptr, with(&old_key))), (Resealed{2, 1}));
+  EXPECT_EQ(value(reseal(database_, nullptr, with(&old_key))), (Resealed{0, 0}));
+  EXPECT_EQ(shown(&old_key), all);
+  for (const char* hidden : {"password", "phrase", "my token"}) {
+    EXPECT_FALSE(file_has(hidden)) << hidden;
+  }
+}
+
+TEST_F(SealTest, AllOfItIsSealedWithANewKeyOrNothing) {
+  fill(&old_key);
+  EXPECT_EQ(said(reseal(database_, &new_key, with(&new_key))), "denied: secrets ns/a: another key");
+  EXPECT_EQ(shown(&old_key), all) << "nothing was changed";
+  EXPECT_EQ(value(reseal(database_, &old_key, with(&new_key))), (Resealed{2, 1}));
+  EXPECT_EQ(shown(&new_key), all);
+  EXPECT_EQ(value(reseal(database_, &new_key, with(&new_key))), (Resealed{0, 0}));
+  // Some with another key than the rest: not even half of it is done.
+  ASSERT_EQ(said(database_.execute("UPDATE answer SET bytes = x'00', checksum = -1"
+                                   " WHERE key = 'token a'")),
+            "ok");
+  EXPECT_EQ(said(reseal(database_, &new_key, with(&old_key))),
+            "corrupt: answer token fails its checksum");
+  EXPECT_EQ(shown(&new_key).substr(0, 16), "password phrase ");
+}
+
+TEST_F(SealTest, AnOlderProgramFindsNothingThatItWouldMistake) {
+  fill(&old_key);
+  const auto steps = cache_schema().migrations;
+  ASSERT_EQ(said(database_.execute(steps[1].down)), "ok");
+  ASSERT_EQ(said(database_.execute(steps[1].up)), "ok");
+  EXPECT_EQ(shown(nullptr).substr(0, 12), "unavailable:") << "the scope is listed again";
+  EXPECT_NE(shown(nullptr).find("pod p"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace holdfast::store

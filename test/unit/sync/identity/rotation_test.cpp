@@ -1,0 +1,214 @@
+// Rotation as scripts in virtual time: what happened, what is done about it, when it goes on.
+
+#include "sync/identity/rotation.h"
+
+namespace holdfast::sync {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace rotate;
+using State = Rotation::State;
+
+const WallTime day = parse_rfc3339("2026-05-01T00:00:00Z").value();
+constexpr Duration year = std::chrono::hours(365 * 24);
+const Validity year_long{day, day + year};
+const Error refused{Errc::denied, "401"};
+const Error away{Errc::unavailable, "refused"};
+
+// A machine and the two clocks that it is shown.
+struct Bench {
+  explicit Bench(std::optional<Validity> held, std::uint64_t seed = 1)
+      : random(seed), rotation({}, random, held, now) {}
+
+  Actions step(Input input) { return rotation.step(now, wall, std::move(input)); }
+  // Passes from deadline to deadline until something is to be done, at most for `limit`.
+  Actions run(Duration limit = 2 * year) {
+    const MonoTime end = now + limit;
+    for (;;) {
+      Actions actions = step(TimePassed{});
+      if (!actions.empty()) return actions;
+      if (rotation.deadline() > end) return {};
+      EXPECT_GT(rotation.deadline(), now);
+      pass(rotation.deadline() - now);
+    }
+  }
+  void pass(Duration duration) {
+    now += duration;
+    wall += duration;
+  }
+  // From Ask to a certificate that is held.
+  void get(const Validity& validity) {
+    EXPECT_TRUE(step(Submitted{"csr-1"}).empty());
+    EXPECT_EQ(run(), (Actions{Look{"csr-1", with}}));
+    EXPECT_EQ(step(Looked{{"csr-1", CsrState::Verdict::issued, "PEM", ""}}),
+              (Actions{Adopt{"PEM"}}));
+    EXPECT_TRUE(step(Adopted{validity}).empty());
+    EXPECT_EQ(rotation.state(), State::holding);
+  }
+
+  Random random;
+  MonoTime now{100s};
+  WallTime wall = day;
+  Credentials with = Credentials::own;
+  Rotation rotation;
+};
+
+TEST(Rotation, ANewNodeBootstrapsAtOnce) {
+  Bench bench(std::nullopt);
+  EXPECT_EQ(bench.rotation.deadline(), bench.now);
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.rotation.deadline(), MonoTime::max());
+  bench.with = Credentials::bootstrap;
+  bench.get(year_long);
+  EXPECT_EQ(bench.rotation.held(), year_long);
+}
+
+TEST(Rotation, ReplacesAtARandomMomentBetween70And90PercentOfLife) {
+  Duration first = Duration::max();
+  Duration last = Duration::min();
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Bench bench(year_long, seed);
+    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+    const Duration age = bench.wall - year_long.not_before;
+    EXPECT_EQ(bench.wall, bench.rotation.due());
+    EXPECT_GE(age, year * 7 / 10);
+    EXPECT_LE(age, year * 9 / 10);
+    first = std::min(first, age);
+    last = std::max(last, age);
+  }
+  EXPECT_LT(first, year * 72 / 100);
+  EXPECT_GT(last, year * 88 / 100);
+}
+
+TEST(Rotation, KeepsWhatItHasWhileRenewalFails) {
+  Bench bench(year_long);
+  EXPECT_EQ(bench.run().size(), 1u);
+  MonoTime asked = bench.now;
+  for (int i = 0; i < 100; ++i) {
+    const Actions warned = bench.step(NotSubmitted{away});
+    EXPECT_EQ(warned, (Actions{Warn{"not asked for: refused"}}));
+    EXPECT_EQ(bench.rotation.held(), year_long);
+    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+    EXPECT_GE(bench.now - asked, 1s) << "never in a tight circle";
+    EXPECT_LE(bench.now - asked, 10min + 1s);
+    asked = bench.now;
+  }
+  const Validity next{bench.wall, bench.wall + year};
+  bench.get(next);
+  EXPECT_EQ(bench.rotation.held(), next);
+}
+
+TEST(Rotation, AnExpiredCertificateIsAskedForWithTheBootstrapCredentials) {
+  Bench bench(year_long);
+  bench.wall += 2 * year;
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.rotation.held(), year_long) << "and is kept: the server may think otherwise";
+  // The token has expired, too: in turn with what we have, for ever.
+  EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u) << "not reached: nothing was said about it";
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+}
+
+TEST(Rotation, AServerThatDoesNotKnowUsIsBootstrappedAgain) {
+  Bench bench(year_long);
+  EXPECT_TRUE(bench.step(TimePassed{}).empty());
+  EXPECT_EQ(bench.step(Refused{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_TRUE(bench.step(Refused{}).empty()) << "it is being done";
+  bench.with = Credentials::bootstrap;
+  bench.get({bench.wall, bench.wall + year});
+  EXPECT_TRUE(bench.run(100h).empty());
+  // Not more often than the back-off allows, however often we are told.
+  EXPECT_EQ(bench.step(Refused{}).size(), 1u);
+  EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u);
+  EXPECT_TRUE(bench.step(Refused{}).empty());
+  Bench fresh(std::nullopt);
+  EXPECT_TRUE(fresh.step(Refused{}).empty()) << "without a certificate it is no news";
+}
+
+TEST(Rotation, WithoutBootstrapCredentialsTheNodesOwnAreAllThereIs) {
+  Random random(1);
+  Rotation serving({.bootstraps = false}, random, std::nullopt, MonoTime{});
+  EXPECT_EQ(serving.step(MonoTime{}, day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(serving.step(MonoTime{}, day, NotSubmitted{refused}).size(), 1u);
+  EXPECT_EQ(serving.step(serving.deadline(), day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+}
+
+TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
+  Bench bench(std::nullopt);
+  EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
+  EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
+  const Look look{"csr-1", Credentials::bootstrap};
+  Duration waited{};
+  for (int i = 0; i < 20; ++i) {
+    const MonoTime before = bench.now;
+    EXPECT_EQ(bench.run(), (Actions{look}));
+    EXPECT_GE(bench.now - before, waited);
+    waited = bench.now - before;
+    const bool pending = i % 2 == 0;
+    Input input = LookFailed{away};
+    if (pending) input = Looked{{"csr-1", CsrState::Verdict::pending, "", ""}};
+    EXPECT_TRUE(bench.step(std::move(input)).empty());
+    EXPECT_TRUE(bench.step(Refused{}).empty());
+  }
+  EXPECT_EQ(waited, 30s);
+  EXPECT_EQ(bench.run(), (Actions{look}));
+  const Error gone{Errc::not_found, "404"};
+  EXPECT_EQ(bench.step(LookFailed{gone}), (Actions{Warn{"csr-1 is gone, undecided"}}));
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+}
+
+TEST(Rotation, ANoIsTakenForTenMinutes) {
+  for (const auto verdict : {CsrState::Verdict::denied, CsrState::Verdict::failed}) {
+    Bench bench(std::nullopt);
+    EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
+    EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
+    EXPECT_EQ(bench.run().size(), 1u);
+    const Actions warned = bench.step(Looked{{"csr-1", verdict, "", "not one of ours"}});
+    ASSERT_EQ(warned.size(), 1u);
+    EXPECT_NE(std::get<Warn>(warned.front()).what.find("not one of ours"), std::string::npos);
+    const MonoTime before = bench.now;
+    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+    EXPECT_GE(bench.now - before, 10min);
+  }
+}
+
+TEST(Rotation, WhatIsIssuedAndUselessChangesNothing) {
+  Bench bench(year_long);
+  EXPECT_EQ(bench.run().size(), 1u);
+  EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
+  EXPECT_EQ(bench.run().size(), 1u);
+  EXPECT_EQ(bench.step(Looked{{"csr-1", CsrState::Verdict::issued, "PEM", ""}}).size(), 1u);
+  const Error other{Errc::invalid, "another key"};
+  EXPECT_EQ(bench.step(Unusable{other}), (Actions{Warn{"what was issued is no use: another key"}}));
+  EXPECT_EQ(bench.rotation.held(), year_long);
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+}
+
+TEST(Rotation, ACertificateThatIsDueWhenItComesIsNotAskedForInACircle) {
+  Bench bench(std::nullopt);
+  bench.with = Credentials::bootstrap;
+  EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
+  bench.wall += 3 * year;  // Our clock is ahead of the signer's.
+  bench.get(year_long);
+  const MonoTime before = bench.now;
+  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_GE(bench.now - before, 1s);
+}
+
+TEST(Rotation, TheCalendarMayBeSetAtAnyTime) {
+  Bench bench(year_long);
+  EXPECT_TRUE(bench.step(TimePassed{}).empty());
+  EXPECT_LE(bench.rotation.deadline() - bench.now, 5min);
+  bench.wall += year;
+  bench.pass(bench.rotation.deadline() - bench.now);
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u);
+  bench.wall -= year;
+  EXPECT_TRUE(bench.run(24h).empty()) << "it was a mistake, and nothing is to be done";
+}
+
+}  // namespace
+}  // namespace holdfast::sync

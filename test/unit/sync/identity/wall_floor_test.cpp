@@ -1,0 +1,58 @@
+// The floor under a clock that is not to be trusted.
+
+#include "sync/identity/wall_floor.h"
+
+namespace holdfast::sync {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration year = std::chrono::hours(365 * 24);
+constexpr WallTime epoch{};
+constexpr MonoTime boot{};
+const WallTime may = parse_rfc3339("2026-05-01T00:00:00Z").value();
+
+TEST(WallFloor, ABoardThatBootsIn1970KnowsBetter) {
+  const WallFloor floor(may, boot);
+  EXPECT_EQ(floor.judge(boot, epoch), may);
+  EXPECT_EQ(floor.judge(boot + 5min, epoch + 5min), may + 5min) << "time passes all the same";
+  EXPECT_EQ(floor.judge(boot + 5min, may + 1h), may + 1h) << "a later clock is believed";
+}
+
+TEST(WallFloor, WithoutKnowledgeTheClockIsAllThereIs) {
+  WallFloor floor(epoch, boot);
+  EXPECT_EQ(floor.judge(boot + 1h, may), may);
+  EXPECT_EQ(floor.to_keep(boot + 100h), std::nullopt);
+}
+
+TEST(WallFloor, StepsOfAYearBothWaysLeaveNoTrace) {
+  WallFloor floor(epoch, boot);
+  floor.told(boot, may);
+  EXPECT_EQ(floor.judge(boot + 1min, may + year), may + year) << "while the clock says so";
+  EXPECT_EQ(floor.judge(boot + 2min, may + 2min), may + 2min) << "and no longer";
+  EXPECT_EQ(floor.judge(boot + 3min, may - year), may + 3min) << "backwards it is not believed";
+  EXPECT_EQ(floor.to_keep(boot + 3min), may + 3min);
+}
+
+TEST(WallFloor, AServerThatProvedItselfIsBelievedBothWays) {
+  WallFloor floor(may + year, boot);
+  EXPECT_EQ(floor.judge(boot, may), may + year) << "a wrong floor was kept";
+  floor.told(boot + 1min, may);
+  EXPECT_EQ(floor.judge(boot + 1min, may), may);
+  EXPECT_EQ(floor.to_keep(boot + 1min), may) << "and is put right for the next run";
+  floor.at_least(boot + 2min, may - year);
+  EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1min) << "an old certificate is no news";
+  floor.at_least(boot + 2min, may + 1h);
+  EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1h);
+}
+
+TEST(WallFloor, IsWrittenOnceAnHour) {
+  WallFloor floor(may, boot);
+  EXPECT_EQ(floor.to_keep(boot + 59min), std::nullopt);
+  EXPECT_EQ(floor.to_keep(boot + 60min), may + 60min);
+  EXPECT_EQ(floor.to_keep(boot + 61min), std::nullopt);
+  EXPECT_EQ(floor.to_keep(boot + 121min), may + 121min);
+}
+
+}  // namespace
+}  // namespace holdfast::sync
