@@ -1,0 +1,106 @@
+// Many watches on one connection, and a cable that is cut: in virtual time over real sockets.
+
+#include "agent/lab/faults/fault_proxy.h"
+#include "platform/loop/tasks.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/platform/http2_pair.h"
+
+namespace holdfast::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using loop::BootClock;
+
+constexpr int watches = 20;
+
+struct Rig {
+  Rig() : pair(time.context()) {
+    const net::HostPort here{"127.0.0.1", 0};
+    proxy = FaultProxy::open(time.executor(), here, {"127.0.0.1", pair.port}).value();
+    http::Endpoint through = pair.endpoint();
+    through.at.port = proxy->port();
+    client = std::make_unique<http::Client>(std::move(through));
+  }
+  ~Rig() {
+    client.reset();
+    time.complete(proxy->stop());
+    time.complete(pair.server.stop(BootClock::now() + 1s));
+    tasks.cancel();
+    time.settle();
+  }
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+
+  test::VirtualTime time;
+  http::Pair pair;
+  std::unique_ptr<FaultProxy> proxy;
+  std::unique_ptr<http::Client> client;
+  loop::Tasks tasks{time.executor()};
+};
+
+// Reads until the watch ends; `ends` gets how, `at` when.
+asio::awaitable<void> watch(http::Client& client, std::vector<Errc>& ends, MonoTime& at) {
+  http::Request request{.target = "/watch"};
+  const auto answer = co_await client.open(std::move(request), BootClock::now() + 5s);
+  if (!answer) co_return;
+  for (;;) {
+    const auto piece = co_await answer->stream->next();
+    if (piece) continue;
+    ends.push_back(piece.error().code);
+    at = BootClock::now();
+    co_return;
+  }
+}
+
+asio::awaitable<void> ask(http::Client& client, Duration limit, std::string& into) {
+  http::Request request{.target = "/a"};
+  const auto answer = co_await client.send(std::move(request), BootClock::now() + limit);
+  into = answer ? answer->body : std::string(to_string(answer.error().code));
+}
+
+TEST(SharedConnection, ABlackHoleCostsEveryRequestItsDeadlineAndTheWatchesAPing) {
+  Rig rig;
+  std::vector<Errc> ends;
+  MonoTime ended_at{};
+  for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
+  rig.time.run(30s);
+  ASSERT_EQ(rig.pair.watches.size(), std::size_t{watches});
+  ASSERT_EQ(rig.client->traffic().connections, 1u);
+
+  rig.proxy->set(Fault::parse("black-hole").value());
+  const MonoTime cut_at = rig.time.clock().mono();
+  std::string answer;
+  for (int i = 0; i < 2; ++i) {
+    const MonoTime began = rig.time.clock().mono();
+    rig.time.complete(ask(*rig.client, 1s, answer));
+    EXPECT_EQ(answer, "timeout");
+    EXPECT_LE(rig.time.clock().mono() - began, 1100ms) << "deadlines stay what they are";
+  }
+  rig.time.run(20s);
+  EXPECT_EQ(ends, std::vector<Errc>(watches, Errc::unavailable));
+  const http::h2::SessionLimits limits;
+  EXPECT_LE(ended_at - cut_at, 1s + limits.ping_timeout + 100ms)
+      << "the first timeout asks for a sign of life at once";
+
+  rig.proxy->set({});
+  rig.time.complete(ask(*rig.client, 1s, answer));
+  EXPECT_EQ(answer, "/a|");
+}
+
+TEST(SharedConnection, WatchesAloneFindABlackHoleToo) {
+  Rig rig;
+  std::vector<Errc> ends;
+  MonoTime ended_at{};
+  for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
+  rig.time.run(60s);
+  EXPECT_TRUE(ends.empty()) << "silence alone is not the end";
+  rig.proxy->set(Fault::parse("black-hole").value());
+  const MonoTime cut_at = rig.time.clock().mono();
+  rig.time.run(20s);
+  EXPECT_EQ(ends, std::vector<Errc>(watches, Errc::unavailable));
+  const http::h2::SessionLimits limits;
+  EXPECT_LE(ended_at - cut_at, limits.ping_after + limits.ping_timeout + 100ms);
+}
+
+}  // namespace
+}  // namespace holdfast::agent
