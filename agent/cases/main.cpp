@@ -19,7 +19,9 @@ int run(std::vector<std::string> folders) {
     }
     holdfast::agent::cases::run_folder(folder, std::cout, tally);
   }
-  std::cout << tally.passed << " passed, " << tally.failed << " failed\n";
+  std::cout << tally.passed << " passed, " << tally.failed << " failed";
+  if (tally.other > 0) std::cout << ", " << tally.other << " of other releases not run";
+  std::cout << "\n";
   return tally.failed == 0 ? 0 : 1;
 }
 

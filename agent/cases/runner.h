@@ -10,6 +10,7 @@ namespace holdfast::agent::cases {
 struct Tally {
   int passed = 0;
   int failed = 0;
+  int other = 0;  // for profiles that are not ours
 };
 
 // Every *.json file of `folder`, in order of name. One line for each case that fails, with its

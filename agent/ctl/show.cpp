@@ -64,6 +64,13 @@ std::string link_line(const json::value& status) {
   return state + " for " + text_of(status, {"link", "for_seconds"}) + " s (" + reason + ")";
 }
 
+std::string kubelet_line(const json::value& status) {
+  const std::string seconds = text_of(status, {"kubelet", "heard_seconds_ago"});
+  if (seconds == "-") return seconds;
+  const bool silent = text_of(status, {"kubelet", "silent"}) == "true";
+  return "heard " + seconds + " s ago" + (silent ? ": the lease is not renewed" : "");
+}
+
 std::string full_name(const json::value& object) {
   const std::string space = text_of(object, {"metadata", "namespace"});
   const std::string name = text_of(object, {"metadata", "name"});
@@ -113,6 +120,7 @@ Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::parse_json(document));
   return table({{"node", text_of(status, {"node"})},
                 {"link", link_line(status)},
+                {"kubelet", kubelet_line(status)},
                 {"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
                                text_of(status, {"outbox", "bytes"}) + " bytes"},
                 {"cache", text_of(status, {"cache", "objects"}) + " objects, " +

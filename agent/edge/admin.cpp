@@ -59,8 +59,13 @@ std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity
 }  // namespace
 
 Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-             const Clock& clock)
-    : options_(options), scopes_(scopes), uplink_(uplink), ledger_(ledger), clock_(clock) {}
+             const NodeLease& lease, const Clock& clock)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      ledger_(ledger),
+      lease_(lease),
+      clock_(clock) {}
 
 asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
   http::Response response;
@@ -125,10 +130,14 @@ http::Response Admin::metrics() {
                "When a certificate of the node ends, in seconds since 1970.", {{"for", use}})
         .set(seconds(ends.time_since_epoch()));
   }
+  gauge("holdfast_edge_kubelet_silent", "1 while the lease is not renewed for lack of a kubelet.",
+        lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
   const http::Traffic traffic = uplink_.traffic();
   gauge("holdfast_edge_uplink_sent_bytes", "Bytes of HTTP sent since the start.", traffic.sent);
   gauge("holdfast_edge_uplink_received_bytes", "Bytes of HTTP received since the start.",
         traffic.received);
+  gauge("holdfast_edge_uplink_connections", "Connections to the cloud made since the start.",
+        traffic.connections);
   return {
       .status = 200, .headers = {{"Content-Type", Metrics::content_type}}, .body = metrics_.text()};
 }
@@ -145,13 +154,18 @@ http::Response Admin::status() {
       {"node", options_.node_name},
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_.link(), clock_.mono())},
+      {"kubelet",
+       json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
+                    {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},
                              {"complete_scopes", extent.complete},
                              {"objects", extent.objects},
                              {"bytes", extent.bytes}}},
-      {"uplink", json::object{{"bytes_sent", traffic.sent}, {"bytes_received", traffic.received}}},
+      {"uplink", json::object{{"bytes_sent", traffic.sent},
+                              {"bytes_received", traffic.received},
+                              {"connections_made", traffic.connections}}},
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/ledger.h"
+#include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -25,7 +26,7 @@ namespace holdfast::agent {
 class Admin {
  public:
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-        const Clock& clock);
+        const NodeLease& lease, const Clock& clock);
 
   // Whose certificates are told of, besides; it outlives this.
   void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
@@ -46,6 +47,7 @@ class Admin {
   Scopes& scopes_;
   Uplink& uplink_;
   Ledger& ledger_;
+  const NodeLease& lease_;
   const Clock& clock_;
   const NodeIdentity* identity_ = nullptr;
   Metrics metrics_;

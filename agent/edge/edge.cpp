@@ -105,14 +105,17 @@ Status Edge::build() {
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
   uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
   uplink_->observe(*identity_);
-  lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration, clock_);
+  const bool has_kubelet = options_.runtime != "process";
+  lease_ =
+      std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
+                                  has_kubelet ? options_.kubelet_grace : Duration::zero(), clock_);
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
   reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, clock_, random_);
   writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
-  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, clock_);
+  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.

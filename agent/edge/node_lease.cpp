@@ -13,8 +13,12 @@ const std::string leases_path =
 
 }  // namespace
 
-NodeLease::NodeLease(std::string node_name, Duration lease_duration, const Clock& clock)
-    : node_name_(std::move(node_name)), lease_duration_(lease_duration), clock_(clock) {
+NodeLease::NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
+                     const Clock& clock)
+    : node_name_(std::move(node_name)),
+      lease_duration_(lease_duration),
+      clock_(clock),
+      kubelet_(kubelet_grace, clock.mono()) {
   lease_.metadata.name = node_name_;
   lease_.metadata.namespace_name = sync::lease_namespace;
 }
@@ -46,7 +50,16 @@ Status NodeLease::adopt(Result<std::string> answer) {
   return {};
 }
 
+asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
+  ApiRequest get{.target = leases_path + "/" + node_name_};
+  const auto found = co_await uplink.call(std::move(get), limit);
+  Status done;
+  if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
+  co_return done;
+}
+
 asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
+  if (kubelet_.silent(clock_.mono())) co_return co_await look(uplink, limit);
   const std::string target = leases_path + "/" + node_name_;
   // Known and unchanged: one PUT. Otherwise look at it first, and make it when it is not there.
   if (!lease_.metadata.resource_version.empty()) {

@@ -33,6 +33,9 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "how long a write that only the cloud can accept waits for it");
   options.add("lease-duration", settings.lease_duration, "of the node's lease");
   options.add("lease-renew-interval", settings.lease_renew_interval, "of the node's lease");
+  options.add(
+      "kubelet-grace", settings.kubelet_grace,
+      "the lease is not renewed for a kubelet that is silent for longer; 0: always renewed");
   options.add("probe-deadline", settings.probe_deadline, "of one try to reach the cloud");
   options.add("probe-backoff-min", settings.probe_backoff_min, "between tries while offline");
   options.add("probe-backoff-max", settings.probe_backoff_max, "between tries while offline");
@@ -79,6 +82,7 @@ Status check(const EdgeOptions& settings) {
   for (const auto& [flag, value] : positive) {
     if (value <= Duration::zero()) return bad(std::string(flag) + " must be positive");
   }
+  if (settings.kubelet_grace < Duration::zero()) return bad("--kubelet-grace is negative");
   if (settings.lease_renew_interval >= settings.lease_duration) {
     return bad("--lease-renew-interval must be below --lease-duration");
   }

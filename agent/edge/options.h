@@ -35,6 +35,7 @@ struct EdgeOptions {
   Duration write_deadline = 10s;  // a write that cannot be accepted here
   Duration lease_duration = 40s;  // of our node's lease
   Duration lease_renew_interval = 10s;
+  Duration kubelet_grace = 40s;  // a kubelet that is silent for longer is dead; 0: never
   Duration probe_deadline = 1s;
   Duration probe_backoff_min = 1s;
   Duration probe_backoff_max = 30s;

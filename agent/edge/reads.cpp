@@ -139,7 +139,8 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     }
   }
   if (!question.scope) co_return unavailable("the cloud is out of reach and this is not cached");
-  const bool usable = co_await wait_until_complete(question.scope);
+  bool usable = co_await wait_until_complete(question.scope);
+  if (!usable) usable = scopes_.derive(*question.scope);
   if (!usable) {
     co_return unavailable("the cloud is out of reach and " + question.info.resource +
                           " were never completely received");

@@ -3,6 +3,7 @@
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
+#include "sync/watch/selection.h"
 
 namespace holdfast::agent {
 namespace {
@@ -23,6 +24,14 @@ std::string kind_text(const sync::ScopeKind& kind) {
 
 // Whether those who watch the scope act on what comes and goes at once.
 bool is_durable(const LocalScope& scope) { return scope.key().resource == "pods"; }
+
+sync::Selection selection_of(const store::ScopeKey& key) {
+  return {.group = key.group,
+          .resource = key.resource,
+          .namespace_name = key.namespace_name,
+          .label_selector = key.label_selector,
+          .field_selector = key.field_selector};
+}
 
 store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
   const bool local = sync::is_local(object.version);
@@ -149,6 +158,27 @@ ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey
     if (here && selections_too && scope->cache().find(object) != nullptr) return scope;
   }
   return nullptr;
+}
+
+bool Scopes::derive(LocalScope& scope) {
+  const sync::Selection wanted = selection_of(scope.key());
+  for (const auto& [key, wider] : scopes_) {
+    const bool usable = key.owner == scope.key().owner && key.version == scope.key().version &&
+                        key.encoding == scope.key().encoding && wider->cache().complete() &&
+                        !wider->refused() && sync::covers(selection_of(key), wanted);
+    if (!usable) continue;
+    auto objects = sync::select(wider->cache(), wanted);
+    if (!objects) {
+      log_warn("selection not evaluated", {{"path", scope.path()}, {"error", objects.error()}});
+      continue;
+    }
+    scope.cache().restore(*std::move(objects), wider->cache().version(), wider->cache().kind());
+    unwritten_[&scope].whole = true;
+    flush_or_log();
+    announce(scope);
+    return true;
+  }
+  return false;
 }
 
 void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,

@@ -95,6 +95,9 @@ class Scopes {
   // the object, if it exists at all.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
                                   bool selections_too) const;
+  // Fills a scope that was never received from a complete one that holds all of it, as of then; its
+  // own list comes when the cloud is back. False when there is none.
+  bool derive(LocalScope& scope);
   // Notified when anything changed in any scope.
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }

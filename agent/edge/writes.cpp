@@ -70,6 +70,7 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
   sync::Admission admission = sync::admit(info, options_.node_name);
+  if (admission == sync::Admission::node_status) lease_.heard_kubelet();
   if (admission == sync::Admission::own_lease) {
     if (is_our_lease(request)) co_return co_await serve_lease(request);
     admission = sync::Admission::refuse;
@@ -106,6 +107,7 @@ asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request
   auto version = scopes_.next_local_version();
   if (!version) co_return not_accepted(version.error());
   const bool created = request.method == http::Method::post;
+  if (request.method != http::Method::get) lease_.heard_kubelet();
   std::string lease = lease_.renew_locally(std::to_string(*version));
   co_return in_wanted_encoding(request, created ? 201 : 200, std::move(lease));
 }

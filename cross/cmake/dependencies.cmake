@@ -9,6 +9,11 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(tl-expected REQUIRED)
+find_library(NGHTTP2_LIBRARY nghttp2 REQUIRED)
+find_path(NGHTTP2_INCLUDE_DIR nghttp2/nghttp2.h REQUIRED)
+add_library(nghttp2::nghttp2 UNKNOWN IMPORTED GLOBAL)
+set_target_properties(nghttp2::nghttp2 PROPERTIES
+  IMPORTED_LOCATION ${NGHTTP2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${NGHTTP2_INCLUDE_DIR})
 # Static: of the lite runtime a program carries what it uses, which for the edge agent is nothing.
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf 3.21 REQUIRED)

@@ -1,196 +1,94 @@
 #include "platform/http/client.h"
 
-#include <list>
-#include <memory>
-#include <span>
-
-#include "platform/http/tunnel.h"
-#include "platform/http/wire.h"
-#include "platform/loop/timer.h"
+#include "platform/http/h1_exchange.h"
+#include "platform/http/h2/sessions.h"
 
 namespace holdfast::http {
-namespace {
 
-using ConnectionPtr = std::shared_ptr<net::Connection>;
-
-bool may_repeat(Method method) { return method != Method::post && method != Method::patch; }
-
-}  // namespace
-
-struct Client::Pool : std::enable_shared_from_this<Pool> {
-  struct Kept {
-    ConnectionPtr connection;
-    MonoTime until;
-  };
-
-  Pool(Endpoint to, ClientLimits bounds) : endpoint(std::move(to)), limits(bounds) {}
-
-  // A kept connection that still looks alive, or null.
-  ConnectionPtr take_kept() {
-    const MonoTime now = loop::BootClock::now();
-    while (!kept.empty()) {
-      Kept candidate = std::move(kept.back());
-      kept.pop_back();
-      if (candidate.until > now && candidate.connection->seems_open()) return candidate.connection;
-    }
-    return nullptr;
-  }
-
-  void keep(ConnectionPtr connection) {
-    connection->expires_at(MonoTime::max());
-    kept.push_back({std::move(connection), loop::BootClock::now() + limits.idle});
-    if (kept.size() > limits.idle_connections) kept.pop_front();
+struct Client::Core {
+  Core(Endpoint to, const ClientLimits& limits)
+      : endpoint(std::move(to)),
+        pool(std::make_shared<h1::Pool>(
+            h1::Pool{.host = endpoint.at.text(),
+                     .limits = {limits.reader, limits.idle_connections, limits.idle},
+                     .traffic = traffic})) {
+    if (endpoint.tls == nullptr || !limits.http2.enabled) return;
+    h2::SessionSettings settings{
+        .reader = limits.reader, .idle = limits.idle, .limits = limits.http2, .traffic = traffic};
+    sessions = std::make_shared<h2::Sessions>(endpoint.at, endpoint.tls, std::move(settings));
   }
 
   Endpoint endpoint;
-  ClientLimits limits;
-  std::list<Kept> kept;
-  Traffic traffic;
+  std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
+  std::shared_ptr<h1::Pool> pool;
+  std::shared_ptr<h2::Sessions> sessions;  // null: HTTP/1.1 only
 };
 
 namespace {
 
-using PoolPtr = std::shared_ptr<Client::Pool>;
+using CorePtr = std::shared_ptr<Client::Core>;
 
-constexpr std::size_t read_bytes = 16UL * 1024;
-
-// A request on its way: one connection and what was read from it.
-struct Exchange {
-  ConnectionPtr connection;
-  ResponseReader reader;
-  bool answered = false;  // a byte of the answer has arrived
-  // Kept for as long as the exchange lasts: a watch reads a small piece thousands of times.
-  std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
-};
-
-asio::awaitable<Status> read_more(Client::Pool& pool, Exchange& exchange) {
-  const std::span<char> buffer(exchange.buffer.get(), read_bytes);
-  CO_TRY(const std::size_t count, co_await exchange.connection->read_some(buffer));
-  if (count == 0) co_return exchange.reader.put_end();
-  exchange.answered = true;
-  pool.traffic.received += count;
-  co_return exchange.reader.put(std::string_view(buffer.data(), count));
+asio::awaitable<Result<Response>> ask_alone(CorePtr core, const Request& request, bool streamed,
+                                            MonoTime deadline) {
+  auto answer = co_await h1::ask_kept(core->pool, request, streamed, deadline);
+  if (answer) co_return *std::move(answer);
+  CO_TRY(h1::ConnectionPtr connection,
+         co_await net::connect(core->endpoint.at, core->endpoint.tls, deadline));
+  ++core->traffic->connections;
+  co_return co_await h1::ask(core->pool, std::move(connection), request, streamed, deadline);
 }
 
-asio::awaitable<Status> exchange_heads(Client::Pool& pool, Exchange& exchange,
-                                       const std::string& bytes) {
-  Status done = co_await exchange.connection->write(bytes);
-  pool.traffic.sent += bytes.size();
-  while (done && !exchange.reader.header_done()) done = co_await read_more(pool, exchange);
-  co_return done;
-}
-
-// Sends on a kept connection or, if that turns out to be dead or there is none, on a new one.
-asio::awaitable<Result<Exchange>> begin(PoolPtr pool, const Request& request, MonoTime deadline) {
-  const std::string bytes = request_bytes(request, pool->endpoint.at.text());
-  const bool is_head = request.method == Method::head;
-  if (ConnectionPtr kept = pool->take_kept()) {
-    Exchange exchange{kept, ResponseReader(pool->limits.reader, is_head)};
-    kept->expires_at(deadline);
-    const Status done = co_await exchange_heads(*pool, exchange, bytes);
-    if (done) co_return exchange;
-    const bool was_dead = done.error().code == Errc::unavailable && !exchange.answered;
-    if (!was_dead || !may_repeat(request.method)) co_return fail(done.error());
-  }
-  CO_TRY(std::unique_ptr<net::Connection> fresh,
-         co_await net::connect(pool->endpoint.at, pool->endpoint.tls, deadline));
-  Exchange exchange{std::move(fresh), ResponseReader(pool->limits.reader, is_head)};
-  exchange.connection->expires_at(deadline);
-  const Status done = co_await exchange_heads(*pool, exchange, bytes);
-  if (!done) co_return fail(done.error());
-  co_return exchange;
-}
-
-void finish(Client::Pool& pool, Exchange& exchange) {
-  if (exchange.reader.keep_alive()) {
-    pool.keep(std::move(exchange.connection));
-  } else {
-    exchange.connection->close();
-  }
-}
-
-class ClientStream final : public BodyStream {
- public:
-  ClientStream(PoolPtr pool, Exchange exchange)
-      : pool_(std::move(pool)), exchange_(std::move(exchange)) {}
-  ~ClientStream() override {
-    if (exchange_.connection) exchange_.connection->close();
-  }
-
-  asio::awaitable<Result<std::string>> next() override {
-    for (;;) {
-      if (cancelled_) co_return fail(Errc::cancelled, "stream cancelled");
-      std::string piece = exchange_.reader.take_body();
-      if (!piece.empty()) co_return piece;
-      if (exchange_.reader.done()) {
-        if (exchange_.connection) finish(*pool_, exchange_);
-        exchange_.connection.reset();
-        co_return piece;
-      }
-      const Status read = co_await read_more(*pool_, exchange_);
-      if (!read && !cancelled_) co_return fail(read.error());
+// Over HTTP/2, if the server speaks it.
+asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& request, bool streamed,
+                                             MonoTime deadline) {
+  constexpr int attempts_max = 3;  // a server that goes away and comes back refuses twice at most
+  for (int attempt = 1;; ++attempt) {
+    if (core->sessions->speaks_http1()) {
+      auto answer = co_await h1::ask_kept(core->pool, request, streamed, deadline);
+      if (answer) co_return *std::move(answer);
     }
+    CO_TRY(h2::Sessions::Way way, co_await h2::Sessions::find(core->sessions, deadline));
+    if (way.plain) {
+      co_return co_await h1::ask(core->pool, std::move(way.plain), request, streamed, deadline);
+    }
+    h2::Fate fate = h2::Fate::final;
+    auto answer = co_await h2::Session::ask(way.session, request, streamed, deadline, fate);
+    const bool repeatable = !way.fresh && h1::may_repeat(request.method);
+    const bool again = fate == h2::Fate::unprocessed || (fate == h2::Fate::broken && repeatable);
+    if (answer || !again || attempt == attempts_max) co_return answer;
   }
+}
 
-  void cancel() override {
-    cancelled_ = true;
-    if (exchange_.connection) exchange_.connection->close();
-  }
-
- private:
-  PoolPtr pool_;
-  Exchange exchange_;
-  bool cancelled_ = false;
-};
+asio::awaitable<Result<Response>> ask(CorePtr core, Request request, bool streamed,
+                                      MonoTime deadline) {
+  // HTTP/2 has no upgrade: a tunnel needs a connection that speaks HTTP/1.1 only.
+  const bool alone = core->sessions == nullptr || request.headers.has("upgrade");
+  if (alone) co_return co_await ask_alone(core, request, streamed, deadline);
+  co_return co_await ask_shared(core, request, streamed, deadline);
+}
 
 }  // namespace
 
-Client::Client(Endpoint endpoint, ClientLimits limits)
-    : pool_(std::make_shared<Pool>(std::move(endpoint), limits)) {}
+Client::Client(Endpoint endpoint, const ClientLimits& limits)
+    : core_(std::make_shared<Core>(std::move(endpoint), limits)) {}
 
 Client::~Client() = default;
 
 asio::awaitable<Result<Response>> Client::send(Request request, MonoTime deadline) {
-  const PoolPtr pool = pool_;
-  CO_TRY(Exchange exchange, co_await begin(pool, request, deadline));
-  while (!exchange.reader.done()) {
-    const Status read = co_await read_more(*pool, exchange);
-    if (!read) co_return fail(read.error());
-  }
-  Response response = exchange.reader.head();
-  response.body = exchange.reader.take_body();
-  finish(*pool, exchange);
-  co_return response;
+  return ask(core_, std::move(request), false, deadline);
 }
 
 asio::awaitable<Result<Response>> Client::open(Request request, MonoTime deadline) {
-  const PoolPtr pool = pool_;
-  CO_TRY(Exchange exchange, co_await begin(pool, request, deadline));
-  Response response = exchange.reader.head();
-  if (response.status == 101) {
-    exchange.connection->expires_at(MonoTime::max());
-    response.tunnel = with_bytes_before(exchange.connection, exchange.reader.take_rest());
-    co_return response;
-  }
-  if (response.status >= 200 && response.status < 300) {
-    exchange.connection->expires_at(MonoTime::max());
-    exchange.reader.allow_endless_body();
-    response.stream = std::make_shared<ClientStream>(pool, std::move(exchange));
-    co_return response;
-  }
-  while (!exchange.reader.done()) {
-    const Status read = co_await read_more(*pool, exchange);
-    if (!read) co_return fail(read.error());
-  }
-  response.body = exchange.reader.take_body();
-  finish(*pool, exchange);
-  co_return response;
+  return ask(core_, std::move(request), true, deadline);
 }
 
-void Client::forget_connections() { pool_->kept.clear(); }
+void Client::forget_connections() {
+  core_->pool->kept.clear();
+  if (core_->sessions) core_->sessions->forget();
+}
 
-const Endpoint& Client::endpoint() const { return pool_->endpoint; }
+const Endpoint& Client::endpoint() const { return core_->endpoint; }
 
-Traffic Client::traffic() const { return pool_->traffic; }
+Traffic Client::traffic() const { return *core_->traffic; }
 
 }  // namespace holdfast::http

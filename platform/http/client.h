@@ -1,4 +1,7 @@
-// An HTTP/1.1 client for one server: a pool of kept connections, deadlines, streams, tunnels.
+// An HTTP client for one server: kept connections, deadlines, streams, tunnels.
+//
+// A TLS server is offered HTTP/2: then all requests share as few connections as they fit on. With
+// any other server each request has a connection of its own, which is kept for the next one.
 //
 // Threading: the loop's thread only. The client must outlive the calls, not the streams.
 
@@ -9,8 +12,10 @@
 #include <memory>
 #include <string>
 
+#include "platform/http/h2/session.h"
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
+#include "platform/http/traffic.h"
 #include "platform/net/transport.h"
 
 namespace holdfast::http {
@@ -22,42 +27,39 @@ struct Endpoint {
 
 struct ClientLimits {
   ReaderLimits reader{.header_bytes = 64 * 1024, .body_bytes = 64 * 1024 * 1024};
-  std::size_t idle_connections = 4;
+  std::size_t idle_connections = 4;          // that speak HTTP/1.1
   Duration idle = std::chrono::seconds(60);  // shorter than any server of ours keeps them
-};
-
-// Bytes of HTTP, without TLS's own.
-struct Traffic {
-  std::uint64_t sent = 0;
-  std::uint64_t received = 0;
+  h2::SessionLimits http2 = {};
 };
 
 class Client {
  public:
-  Client(Endpoint endpoint, ClientLimits limits = {});
+  explicit Client(Endpoint endpoint, const ClientLimits& limits = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
   // Sends `request` and reads the whole answer. Any HTTP status is an answer, not an error.
   // Errors: timeout at `deadline` (the effect is unknown), unavailable (could not reach, or broken
-  // off), denied (TLS), corrupt (not HTTP), exhausted (an answer over the limit).
+  // off), denied (TLS), corrupt (not HTTP), exhausted (an answer over the limit, or more streams
+  // open than the server and our limits allow).
   asio::awaitable<Result<Response>> send(Request request, MonoTime deadline);
 
   // The same, but returns once the headers are there: the body of a 2xx comes in Response::stream,
   // a 101 in Response::tunnel. The deadline ends with the headers.
   asio::awaitable<Result<Response>> open(Request request, MonoTime deadline);
 
-  // Closes kept connections: the way they were made is no longer to be trusted.
+  // Lets go of all connections: the way they were made is no longer to be trusted. Idle ones are
+  // closed; what is under way goes on, and new requests go elsewhere.
   void forget_connections();
 
   [[nodiscard]] const Endpoint& endpoint() const;
   [[nodiscard]] Traffic traffic() const;
 
-  struct Pool;  // defined in client.cpp
+  struct Core;  // defined in client.cpp
 
  private:
-  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<Core> core_;
 };
 
 }  // namespace holdfast::http

@@ -1,9 +1,11 @@
 #include "platform/http/server.h"
 
 #include <array>
+#include <boost/asio/this_coro.hpp>
 #include <set>
 #include <vector>
 
+#include "platform/http/h2/serving.h"
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
 #include "platform/log.h"
@@ -20,6 +22,7 @@ MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
 // One caller, as stop() needs to see him.
 struct Session {
   ConnectionPtr connection;
+  h2::Serving* serving = nullptr;  // over HTTP/2
   std::shared_ptr<BodyStream> stream = {};
   bool busy = false;  // a request is being answered
 };
@@ -36,6 +39,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> listener);
   asio::awaitable<void> serve(std::unique_ptr<net::Pending> pending);
   asio::awaitable<void> answer_all(Session& session);
+  asio::awaitable<void> answer_side_by_side(Session& session);
   asio::awaitable<bool> receive(Session& session, RequestReader& reader);
   asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive);
   asio::awaitable<bool> send_stream(Session& session, Response response);
@@ -74,8 +78,6 @@ asio::awaitable<void> cancel_on_hangup(ConnectionPtr connection,
   stream->cancel();
 }
 
-bool has_no_body(int status) { return status == 204 || status == 304; }
-
 }  // namespace
 
 Response plain_problem(int status, std::string_view message) {
@@ -111,8 +113,17 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
   }
   Session session{.connection = *std::move(connection)};
   const Registered registered(sessions, &session);
+  if (session.connection->protocol() == "h2") co_return co_await answer_side_by_side(session);
   co_await answer_all(session);
   session.connection->close();
+}
+
+asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
+  const auto executor = co_await asio::this_coro::executor;
+  h2::Serving serving(executor, tasks, session.connection, limits, handler, problem);
+  session.serving = &serving;
+  if (!stopping) co_await serving.run();
+  session.serving = nullptr;
 }
 
 asio::awaitable<void> Server::Shared::answer_all(Session& session) {
@@ -229,7 +240,9 @@ asio::awaitable<void> Server::stop(MonoTime deadline) {
   shared->stopping = true;
   for (const auto& listener : shared->listeners) listener->close();
   for (Session* session : shared->sessions) {
-    if (session->stream) {
+    if (session->serving != nullptr) {
+      session->serving->stop();
+    } else if (session->stream) {
       session->stream->cancel();
     } else if (!session->busy) {
       session->connection->close();

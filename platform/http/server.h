@@ -1,4 +1,6 @@
-// An HTTP/1.1 server in front of one Handler: limits, deadlines, streams, tunnels, orderly stop.
+// An HTTP server in front of one Handler: limits, deadlines, streams, tunnels, orderly stop.
+//
+// Speaks HTTP/1.1, and HTTP/2 to whom a listener's TLS offered it (tls::ServerSettings::protocols).
 //
 // What the server refuses by itself (malformed 400, over a limit 413 and 431) gets its body from
 // `problem`, so that it looks like all other answers. Callers past `connections` are hung up on.
@@ -13,6 +15,7 @@
 #include <functional>
 #include <memory>
 
+#include "platform/http/h2/engine.h"
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
 #include "platform/net/transport.h"
@@ -26,6 +29,7 @@ struct ServerLimits {
   Duration idle = std::chrono::minutes(2);      // between the requests of a connection
   Duration receive = std::chrono::seconds(30);  // one request, from its first byte
   Duration send = std::chrono::seconds(30);     // one answer, or one piece of a stream
+  h2::EngineLimits http2 = {};                  // of each connection; its headers are `reader`'s
 };
 
 // An answer that the server gives by itself.

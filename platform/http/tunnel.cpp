@@ -44,6 +44,7 @@ class Prefixed final : public net::Connection {
   void close() override { inner_->close(); }
   [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
   [[nodiscard]] const net::Peer& peer() const override { return inner_->peer(); }
+  [[nodiscard]] std::string_view protocol() const override { return inner_->protocol(); }
 
  private:
   ConnectionPtr inner_;

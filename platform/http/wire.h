@@ -28,6 +28,9 @@ enum class Framing : std::uint8_t {
 [[nodiscard]] std::string chunk(std::string_view piece);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
+// Whether answers of this status never have a body.
+[[nodiscard]] constexpr bool has_no_body(int status) { return status == 204 || status == 304; }
+
 // "OK", "Not Found"; "" for a status nobody knows.
 [[nodiscard]] std::string_view reason_phrase(int status);
 

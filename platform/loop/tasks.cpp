@@ -45,7 +45,9 @@ void report(const std::string& task, const std::exception_ptr& error) {
 Tasks::Tasks(asio::any_io_executor executor)
     : state_(std::make_shared<State>(std::move(executor))) {}
 
-Tasks::~Tasks() { cancel(); }
+Tasks::~Tasks() {
+  if (!let_go_) cancel();
+}
 
 void Tasks::spawn(std::string name, asio::awaitable<void> task) {
   if (state_->cancelled) return;

@@ -30,6 +30,9 @@ class Tasks {
 
   void cancel();
 
+  // Leaves those that run to themselves: they own what they use and were told to end otherwise.
+  void let_go() { let_go_ = true; }
+
   // Waits until every task has ended.
   asio::awaitable<void> join();
   // The same until `deadline`; false if some still run.
@@ -40,6 +43,7 @@ class Tasks {
  private:
   struct State;
   std::shared_ptr<State> state_;
+  bool let_go_ = false;
 };
 
 }  // namespace holdfast::loop

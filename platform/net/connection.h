@@ -53,6 +53,9 @@ class Connection {
   [[nodiscard]] virtual bool seems_open() = 0;
 
   [[nodiscard]] virtual const Peer& peer() const = 0;
+
+  // What TLS's handshake agreed to speak (ALPN): "h2"; empty over plain TCP or without agreement.
+  [[nodiscard]] virtual std::string_view protocol() const = 0;
 };
 
 }  // namespace holdfast::net

@@ -100,6 +100,9 @@ class StreamConnection final : public Connection {
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
 
+  void set_protocol(std::string protocol) { protocol_ = std::move(protocol); }
+  [[nodiscard]] std::string_view protocol() const override { return protocol_; }
+
  private:
   static tcp::socket& stream_of(tcp::socket& stream) { return stream; }
   template <class Layered>
@@ -117,6 +120,7 @@ class StreamConnection final : public Connection {
   Stream stream_;
   Deadline deadline_;
   Peer peer_;
+  std::string protocol_;
 };
 
 }  // namespace holdfast::net

@@ -133,6 +133,7 @@ class Accepted final : public Pending {
     if (ec) co_return fail(tls_error(ec, limit.passed()));
     tls::read_peer_names(made->stream().native_handle(), peer.common_name, peer.organizations);
     made->set_peer(std::move(peer));
+    made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
     std::unique_ptr<Connection> connection = std::move(made);
     co_return connection;
   }
@@ -221,7 +222,8 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
 }
 
 asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline) {
+    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
+    std::span<const std::string_view> protocols) {
   CO_TRY(tcp::socket socket, co_await connect_tcp(to, deadline));
   Peer peer = peer_of(socket);
   if (tls == nullptr) {
@@ -239,11 +241,13 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
   if (asio::ip::make_address(name, ec); ec) {
     tls::set_server_name(made->stream().native_handle(), name);
   }
+  if (!protocols.empty()) tls::offer_protocols(made->stream().native_handle(), protocols);
   Deadline limit(made->socket());
   limit.set(deadline);
   co_await made->stream().async_handshake(ssl::stream_base::client, loop::into(ec));
   if (ec) co_return fail(tls_error(ec, limit.passed()));
   limit.set(MonoTime::max());
+  made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
   std::unique_ptr<Connection> connection = std::move(made);
   co_return connection;
 }

@@ -8,7 +8,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "platform/net/connection.h"
 #include "platform/tls/context.h"
@@ -48,9 +50,11 @@ class Listener {
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 };
 
-// Resolves, connects and, with `tls`, shakes hands and checks the server's name.
+// Resolves, connects and, with `tls`, shakes hands and checks the server's name. `protocols` are
+// offered to a TLS server (ALPN), the liked ones first; the names must live until it is done.
 // Errors: timeout at `deadline`, denied (bad certificate), unavailable.
 asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline);
+    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
+    std::span<const std::string_view> protocols = {});
 
 }  // namespace holdfast::net

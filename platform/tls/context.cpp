@@ -7,6 +7,8 @@
 #include <boost/asio/ssl/context.hpp>
 #include <ctime>
 
+#include "platform/tls/names.h"
+
 namespace holdfast::tls {
 namespace {
 
@@ -42,6 +44,19 @@ int verify_at(X509_STORE_CTX* verification, void* now) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
   X509_STORE_CTX_set_time(verification, 0, static_cast<std::time_t>(seconds));
   return X509_verify_cert(verification);
+}
+
+// OpenSSL's ALPN callback; `argument` is the server's protocol list.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size,
+                    const unsigned char* offered, unsigned int offered_size, void* argument) {
+  const auto& ours = *static_cast<const std::string*>(argument);
+  unsigned char* found = nullptr;
+  const int outcome = SSL_select_next_proto(
+      &found, chosen_size, reinterpret_cast<const unsigned char*>(ours.data()),
+      static_cast<unsigned int>(ours.size()), offered, offered_size);
+  if (outcome != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_NOACK;
+  *chosen = found;
+  return SSL_TLSEXT_ERR_OK;
 }
 
 }  // namespace
@@ -83,6 +98,11 @@ Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings&
   const std::shared_ptr<Context> made(new Context);
   if (auto used = use_identity(*made->native_, settings.identity); !used) {
     return fail("server", used.error());
+  }
+  if (!settings.protocols.empty()) {
+    const std::vector<std::string_view> names(settings.protocols.begin(), settings.protocols.end());
+    made->protocols_ = protocol_list(names);
+    SSL_CTX_set_alpn_select_cb(made->native_->native_handle(), choose_protocol, &made->protocols_);
   }
   made->verifies_peer_ = !settings.client_ca_pem.empty();
   if (!made->verifies_peer_) return std::shared_ptr<const Context>(made);

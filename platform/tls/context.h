@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platform/result.h"
 #include "platform/time.h"
@@ -39,6 +40,9 @@ struct ServerSettings {
   Identity identity;
   std::string client_ca_pem;  // empty: clients are not asked for a certificate
   bool client_required = false;
+  // What is spoken here, the liked ones first: "h2", "http/1.1". A client that offers none of them
+  // is taken as one that offers nothing. Empty: whatever the client offers is ignored.
+  std::vector<std::string> protocols = {};
   Now now = {};
 };
 
@@ -69,6 +73,7 @@ class Context {
   void judge_by(Now now);
   bool verifies_peer_ = true;
   std::string server_name_;
+  std::string protocols_;  // as protocol_list() writes them; OpenSSL's callback refers to it
   Now now_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "platform/check.h"
+
 namespace holdfast::tls {
 namespace {
 
@@ -38,6 +40,29 @@ void set_server_name(ssl_st* session, const std::string& host) {
   // What the macro SSL_set_tlsext_host_name does; OpenSSL copies the text.
   SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
            const_cast<char*>(host.c_str()));
+}
+
+std::string protocol_list(std::span<const std::string_view> names) {
+  std::string list;
+  for (const std::string_view name : names) {
+    CHECK(!name.empty() && name.size() <= 255);
+    list += static_cast<char>(name.size());
+    list += name;
+  }
+  return list;
+}
+
+void offer_protocols(ssl_st* session, std::span<const std::string_view> names) {
+  const std::string list = protocol_list(names);
+  SSL_set_alpn_protos(session, reinterpret_cast<const unsigned char*>(list.data()),
+                      static_cast<unsigned int>(list.size()));
+}
+
+std::string agreed_protocol(const ssl_st* session) {
+  const unsigned char* name = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(session, &name, &size);
+  return std::string(name, name + size);
 }
 
 }  // namespace holdfast::tls

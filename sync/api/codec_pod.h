@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "sync/api/codec_meta.h"
+#include "sync/api/codec_affinity.h"
 
 namespace holdfast::sync::codec {
 
@@ -99,12 +99,15 @@ void fields(F& f, T& t) {
   f("serviceAccountName", t.service_account_name);
   f("nodeName", t.node_name);
   f("hostNetwork", t.host_network);
+  f("affinity", t.affinity);
   f("schedulerName", t.scheduler_name);
   f("tolerations", t.tolerations);
   f("priorityClassName", t.priority_class_name);
   f("priority", t.priority);
   f("preemptionPolicy", t.preemption_policy);
   f.quantities("overhead", t.overhead);
+  f("topologySpreadConstraints", t.topology_spread_constraints);
+  f("schedulingGates", t.scheduling_gates);
   f.rest(t.untouched);
 }
 

@@ -105,6 +105,7 @@ void fields(F& f, T& t) {
 template <class F, Is<PodDisruptionBudgetStatus> T>
 void fields(F& f, T& t) {
   f("observedGeneration", t.observed_generation);
+  f("disruptedPods", t.disrupted_pods);
   f("disruptionsAllowed", t.disruptions_allowed, always);
   f("currentHealthy", t.current_healthy, always);
   f("desiredHealthy", t.desired_healthy, always);

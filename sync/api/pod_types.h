@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sync/api/affinity_types.h"
 #include "sync/api/boxed.h"
 #include "sync/api/meta_types.h"
 
@@ -115,12 +116,15 @@ struct PodSpec {
   std::string service_account_name;
   std::string node_name;
   bool host_network = false;
+  Boxed<Affinity> affinity;
   std::string scheduler_name;
   std::vector<Toleration> tolerations;
   std::string priority_class_name;
   std::optional<std::int32_t> priority;
   std::string preemption_policy;
   StringMap overhead;  // resource name to quantity
+  std::vector<TopologySpreadConstraint> topology_spread_constraints;
+  std::vector<PodSchedulingGate> scheduling_gates;
   Untouched untouched;
 
   bool operator==(const PodSpec&) const = default;

@@ -162,11 +162,12 @@ struct PodDisruptionBudgetSpec {
 
 struct PodDisruptionBudgetStatus {
   std::int64_t observed_generation = 0;
+  StringMap disrupted_pods;  // name of a pod being evicted to when that began
   std::int32_t disruptions_allowed = 0;
   std::int32_t current_healthy = 0;
   std::int32_t desired_healthy = 0;
   std::int32_t expected_pods = 0;
-  Untouched untouched;  // disruptedPods, conditions
+  Untouched untouched;  // conditions
 
   bool operator==(const PodDisruptionBudgetStatus&) const = default;
 };

@@ -4,19 +4,6 @@
 namespace holdfast::sync::proto {
 
 template <class F>
-void fields(F& f, const wire::LabelSelectorRequirement& m, LabelSelectorRequirement& t) {
-  f(1, "key", m.key(), t.key);
-  f(2, "operator", m.operator_(), t.operator_name);
-  f(3, "values", m.values(), t.values);
-}
-
-template <class F>
-void fields(F& f, const wire::LabelSelector& m, LabelSelector& t) {
-  f(1, "matchLabels", m.match_labels(), t.match_labels);
-  f(2, "matchExpressions", m.match_expressions(), t.match_expressions);
-}
-
-template <class F>
 void fields(F& f, const wire::PodTemplateSpec& m, PodTemplate& t) {
   f(1, "metadata", m.metadata(), t.metadata);
   f(2, "spec", m.spec(), t.spec);

@@ -56,6 +56,9 @@ class MessageReader {
   void failed(const Path& path, std::string_view what);
 
   void read(const std::string& in, std::string& out, const Path& path);
+  void read(const std::string& in, std::optional<std::string>& out, const Path& path) {
+    read(in, out.emplace(), path);
+  }
   void read(const wire::Time& in, std::optional<WallTime>& out, const Path& path);
   void read(const wire::MicroTime& in, std::optional<WallTime>& out, const Path& path);
   void read(const wire::IntOrString& in, std::optional<IntOrString>& out, const Path& path);

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "sync/protobuf/message_reader.h"
+#include "sync/protobuf/affinity_fields.h"
 #include "sync/protobuf/wire/pod.pb.h"
 
 namespace holdfast::sync::proto {
@@ -105,6 +105,7 @@ void fields(F& f, const wire::PodSpec& m, PodSpec& t) {
   f(8, "serviceAccountName", m.service_account_name(), t.service_account_name);
   f(10, "nodeName", m.node_name(), t.node_name);
   f(11, "hostNetwork", m.host_network(), t.host_network);
+  f(18, "affinity", m.has_affinity(), m.affinity(), t.affinity);
   f(19, "schedulerName", m.scheduler_name(), t.scheduler_name);
   f(20, "initContainers", m.init_containers(), t.init_containers);
   f(22, "tolerations", m.tolerations(), t.tolerations);
@@ -112,6 +113,9 @@ void fields(F& f, const wire::PodSpec& m, PodSpec& t) {
   f(25, "priority", m.has_priority(), m.priority(), t.priority);
   f(31, "preemptionPolicy", m.preemption_policy(), t.preemption_policy);
   f(32, "overhead", m.overhead(), t.overhead);
+  f(33, "topologySpreadConstraints", m.topology_spread_constraints(),
+    t.topology_spread_constraints);
+  f(38, "schedulingGates", m.scheduling_gates(), t.scheduling_gates);
 }
 
 }  // namespace holdfast::sync::proto

@@ -2,22 +2,16 @@
 // memory.
 
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <memory>
 
+#include "test/bench/memory.h"
 #include "test/cost/cluster.h"
 
 namespace holdfast::bench {
 namespace {
 
 using cost::Cluster;
-
-// All that malloc handed out, with what it adds to each piece.
-std::int64_t bytes_in_use() {
-  const auto usage = mallinfo2();
-  return static_cast<std::int64_t>(usage.uordblks + usage.hblkhd);
-}
 
 void lease_renewal(benchmark::State& state) {
   Cluster cluster(static_cast<int>(state.range(0)), 0);

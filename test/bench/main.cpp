@@ -1,6 +1,7 @@
-// holdfast-bench [rules | controller]: the agent's latencies and memory beside the budgets and
-// beside YurtHub's figures (kube-apiserver 1.20.2 as the server, so there the ratio counts), then
-// the pure rules. With "rules" only those, with "controller" the figures of holdfast-cloud instead.
+// holdfast-bench [rules | scheduler | controller]: the agent's latencies and memory beside the
+// budgets and beside YurtHub's figures (kube-apiserver 1.20.2 as the server, so there the ratio
+// counts), then the pure rules. With "rules" only those, with "scheduler" only the scheduler's of
+// them, with "controller" the figures of holdfast-cloud instead.
 
 #include <benchmark/benchmark.h>
 
@@ -15,6 +16,7 @@
 #include "test/bench/controller_bench.h"
 #include "test/bench/scene.h"
 #include "test/bench/table.h"
+#include "test/bench/watches_bench.h"
 
 namespace holdfast::bench {
 namespace {
@@ -74,10 +76,14 @@ asio::awaitable<Status> measure(Scene& scene) {
 asio::awaitable<int> processes(loop::Stop&) {
   std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) co_return 1;
-  Scene scene(pattern);
-  const Status measured = co_await measure(scene);
-  co_await scene.end();
   std::error_code ignored;
+  const std::filesystem::path data(pattern);
+  std::filesystem::create_directory(data / "reads", ignored);
+  std::filesystem::create_directory(data / "watches", ignored);
+  Scene scene(data / "reads");
+  Status measured = co_await measure(scene);
+  co_await scene.end();
+  if (measured) measured = co_await measure_watches(data / "watches");
   std::filesystem::remove_all(pattern, ignored);
   if (measured) co_return 0;
   (void)std::fprintf(stderr, "holdfast-bench: %s\n", measured.error().what.c_str());
@@ -91,11 +97,13 @@ int main(int argc, char** argv) {
   holdfast::set_log_level(holdfast::LogLevel::warn);
   const bool of_controller = argc > 1 && std::string_view(argv[1]) == "controller";
   if (of_controller) return holdfast::loop::run(holdfast::bench::measure_controller);
-  const bool rules_only = argc > 1 && std::string_view(argv[1]) == "rules";
+  const bool scheduler_only = argc > 1 && std::string_view(argv[1]) == "scheduler";
+  const bool rules_only = scheduler_only || (argc > 1 && std::string_view(argv[1]) == "rules");
   const int failed = rules_only ? 0 : holdfast::loop::run(holdfast::bench::processes);
   if (failed != 0) return failed;
   (void)std::printf("\n");
   benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
+  const std::string filter = scheduler_only ? "^schedule_" : benchmark::GetBenchmarkFilter();
+  benchmark::RunSpecifiedBenchmarks(filter);
   return 0;
 }

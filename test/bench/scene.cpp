@@ -1,10 +1,15 @@
 #include "test/bench/scene.h"
 
+#include <cstdio>
 #include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
 
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
+#include "test/support/certificates.h"
 
 namespace holdfast::bench {
 namespace {
@@ -30,7 +35,23 @@ std::string pod(int number) {
 
 }  // namespace
 
-Scene::Scene(std::filesystem::path data) : data_(std::move(data)), children_(own_folder(), data_) {}
+Scene::Scene(std::filesystem::path data, bool tls)
+    : data_(std::move(data)), tls_(tls), children_(own_folder(), data_) {}
+
+Status Scene::write_certificates() {
+  const test::Authority authority("bench");
+  const tls::Identity identity =
+      authority.sign({.common_name = "server", .names = {"IP:127.0.0.1"}});
+  authority_pem_ = authority.certificate_pem();
+  std::error_code ec;
+  std::filesystem::create_directories(data_ / "tls", ec);
+  std::ofstream(data_ / "ca.crt") << authority_pem_;
+  std::ofstream(data_ / "tls" / "server.crt") << identity.certificate_pem;
+  std::ofstream key(data_ / "tls" / "server.key");
+  key << identity.key_pem;
+  if (!key.flush()) return fail(Errc::unavailable, "write certificates");
+  return {};
+}
 
 asio::awaitable<Result<std::uint16_t>> Scene::port_of(std::string child, std::string message,
                                                       std::string field) {
@@ -44,15 +65,28 @@ asio::awaitable<Result<std::uint16_t>> Scene::port_of(std::string child, std::st
 }
 
 asio::awaitable<Status> Scene::start(int pods) {
-  auto started = children_.start(
-      "apiserver", "holdfast-lab",
-      {"apiserver", "--listen=127.0.0.1:0", "--data=" + (data_ / "server").string()});
+  std::vector<std::string> arguments{"apiserver", "--listen=127.0.0.1:0",
+                                     "--data=" + (data_ / "server").string()};
+  if (tls_) {
+    const Status written = write_certificates();
+    if (!written) co_return written;
+    arguments.push_back("--tls-dir=" + (data_ / "tls").string());
+  }
+  auto started = children_.start("apiserver", "holdfast-lab", std::move(arguments));
   if (!started) co_return fail(started.error());
   CO_TRY(const std::uint16_t port, co_await port_of("apiserver", "apiserver listening", "address"));
-  server_ = std::make_unique<http::Client>(loopback(port));
+  http::Endpoint endpoint = loopback(port);
+  if (tls_) {
+    const tls::ClientSettings settings{.ca_pem = authority_pem_};
+    CO_TRY(endpoint.tls, tls::Context::for_client(settings));
+  }
+  server_ = std::make_unique<http::Client>(std::move(endpoint));
   std::ofstream(data_ / "kubeconfig")
       << "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"
-      << "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:" << port << "'}}]\n";
+      << "clusters: [{name: c, cluster: {server: '" << (tls_ ? "https" : "http")
+      << "://127.0.0.1:" << port << "'"
+      << (tls_ ? ", certificate-authority: " + (data_ / "ca.crt").string() : std::string())
+      << "}}]\n";
   Status done = co_await create("/api/v1/nodes",
                                 R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"bench"}})");
   for (int number = 0; done && number < pods; ++number) {
@@ -115,8 +149,8 @@ asio::awaitable<Status> Scene::wait_for_agent(std::string target, MonoTime deadl
   }
 }
 
-Result<std::int64_t> Scene::memory() const {
-  const std::string file = "/proc/" + std::to_string(children_.pid("edge")) + "/smaps_rollup";
+Result<std::int64_t> memory_of(int pid) {
+  const std::string file = "/proc/" + std::to_string(pid) + "/smaps_rollup";
   TRY(const std::string text, fs::read_all(file, 1 << 16));
   const std::size_t at = text.find("\nPss:");
   const std::string_view rest = std::string_view(text).substr(at + 5);
@@ -124,6 +158,31 @@ Result<std::int64_t> Scene::memory() const {
   const auto kib = parse_int<std::int64_t>(number);
   if (at == std::string::npos || !kib) return fail(Errc::invalid, file);
   return *kib;
+}
+
+Result<std::int64_t> Scene::memory() const { return memory_of(children_.pid("edge")); }
+
+Result<std::size_t> Scene::agent_connections() const {
+  std::set<std::string> sockets;  // "socket:[4711]"
+  const std::string process = "/proc/" + std::to_string(children_.pid("edge"));
+  std::error_code ec;
+  for (const auto& entry : std::filesystem::directory_iterator(process + "/fd", ec)) {
+    sockets.insert(std::filesystem::read_symlink(entry, ec).string());
+  }
+  // sl local remote state queues timer retransmits uid timeout inode ...
+  std::ifstream table(process + "/net/tcp");
+  char port[8];
+  (void)std::snprintf(port, sizeof port, ":%04X", unsigned{server_->endpoint().at.port});
+  std::size_t count = 0;
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream in(line);
+    const std::vector<std::string> fields{std::istream_iterator<std::string>(in), {}};
+    if (fields.size() < 10) continue;
+    const bool there = fields[2].ends_with(port) && fields[3] == "01";  // established
+    if (there && sockets.contains("socket:[" + fields[9] + "]")) ++count;
+  }
+  if (sockets.empty()) return fail(Errc::not_found, process);
+  return count;
 }
 
 asio::awaitable<void> Scene::end() { (void)co_await children_.end_all(in(5s)); }

@@ -42,6 +42,7 @@ const std::vector<Ban> bans = {
     {"<sqlite3.h>", "store/sqlite.cpp", "store/sqlite.h"},
     {"<spdlog/", "platform/log.cpp", "platform/log.h"},
     {"<openssl/", "platform/tls/", "platform/tls/"},
+    {"<nghttp2/", "platform/http/h2/engine", "platform/http/h2/engine.h"},
     {"<google/protobuf", "sync/protobuf/", "sync/protobuf/decode.h"},
     {".pb.h", "sync/protobuf/", "sync/protobuf/decode.h"},
     {"<thread>", "", "the loop"},

@@ -79,6 +79,24 @@ TEST(CaseRunner, WritesAndEventsAreCountedExactly) {
             "0 passed, 1 failed");
 }
 
+TEST(CaseRunner, CasesOfSchedulingNameWhatTheyAreFor) {
+  const auto with = [](const std::string& op, const std::string& profile,
+                       const std::string& expect) {
+    return run(R"({"id":"q/1","op":")" + op + R"(","profiles":[")" + profile +
+               R"("],"given":{"pod":{"metadata":{"name":"p"},"spec":{"containers":[]}}},)" +
+               R"("expect":{)" + expect + "}}");
+  };
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"BestEffort")"), "1 passed, 0 failed");
+  EXPECT_EQ(with("qosClass", "v1.34", R"("qosClass":"Odd")"), "0 passed, 0 failed");
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"Burstable")"),
+            "FAIL x.json q/1: plain: qosClass: expected \"Burstable\", got \"BestEffort\"\n"
+            "0 passed, 1 failed");
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"BestEffort","colour":"red")"),
+            "FAIL x.json q/1: plain: unknown expectation colour\n0 passed, 1 failed");
+  EXPECT_EQ(with("fly", "v1.32", ""),
+            "FAIL x.json q/1: plain: unknown operation fly\n0 passed, 1 failed");
+}
+
 TEST(CaseRunner, AFolderWithoutCasesFails) {
   const test::ScratchDir scratch;
   std::ostringstream out;

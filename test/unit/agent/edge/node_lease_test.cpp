@@ -78,7 +78,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     access.server = {"127.0.0.1", cloud.port};
     const auto client = ApiClient::make(access, clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
-    NodeLease lease("edge-a", 40s, clock);
+    NodeLease lease("edge-a", 40s, 0s, clock);
     lease.set_node_uid("n1");
     const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
     using Asked = std::vector<std::string>;

@@ -103,6 +103,31 @@ TEST(DecodeProtobuf, EveryFieldOfANodeArrives) {
       "volumesAttached": [{"name": "a", "devicePath": "/dev/a"}]})"));
 }
 
+TEST(DecodeProtobuf, WhereAPodMayRunArrives) {
+  goes_both_ways<Pod>(object_text("Pod", "v1", R"(, "spec": {
+    "containers": [{"name": "c"}], "affinity": {
+      "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+          {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}],
+           "matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}]},
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 7, "preference": {
+          "matchExpressions": [{"key": "a", "operator": "Exists"}]}}]},
+      "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone",
+          "labelSelector": {"matchLabels": {"app": "a"},
+            "matchExpressions": [{"key": "k", "operator": "DoesNotExist"}]},
+          "namespaces": ["x", "y"], "namespaceSelector": {"matchLabels": {"team": "t"}},
+          "matchLabelKeys": ["m"], "mismatchLabelKeys": ["n"]}]},
+      "podAntiAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100,
+          "podAffinityTerm": {"topologyKey": "host", "namespaceSelector": {}}}]}},
+    "topologySpreadConstraints": [{"maxSkew": 2, "topologyKey": "zone",
+      "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}},
+      "minDomains": 3, "nodeAffinityPolicy": "Ignore", "nodeTaintsPolicy": "Honor",
+      "matchLabelKeys": ["pod-template-hash"]}],
+    "schedulingGates": [{"name": "example.com/a"}, {"name": "example.com/b"}]})"));
+}
+
 TEST(DecodeProtobuf, EveryFieldOfALeaseArrives) {
   goes_both_ways<Lease>(object_text("Lease", "coordination.k8s.io/v1", R"(, "spec": {
     "holderIdentity": "h", "leaseDurationSeconds": 40, "leaseTransitions": -1,

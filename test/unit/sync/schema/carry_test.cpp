@@ -83,6 +83,13 @@ TEST(Carry, WhatChangesArrives) {
        R"({"startedAt":"2024-01-01T00:00:00Z"}}}]})"},
       {"a list of texts", "NodeStatus", R"({"volumesInUse":["a","b"]})",
        R"({"volumesInUse":["b"]})"},
+      {"what newer kubelets tell of a node", "NodeStatus", R"({"features":{}})",
+       R"({"runtimeHandlers":[{"name":"runc","features":{"userNamespaces":true}}],)"
+       R"("features":{"supplementalGroupsPolicy":false}})"},
+      {"what newer kubelets tell of a container", "ContainerStatus", R"({"name":"a"})",
+       R"({"name":"a","user":{"linux":{"uid":0,"gid":1000,"supplementalGroups":[1,2]}},)"
+       R"("allocatedResourcesStatus":[{"name":"x/gpu","resources":[{"resourceID":"0",)"
+       R"("health":"Healthy"}]}]})"},
       {"from nothing", "PodStatus", "{}",
        R"({"hostIPs":[{"ip":"1.1.1.1"}],"qosClass":"Burstable"})"},
       {"a field of an embedded message", "Volume", R"({"name":"v","emptyDir":{}})",

@@ -62,6 +62,16 @@ std::vector<Exchange> restart_sequence(int seed) {
   return sequence;
 }
 
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  const sync::ListBytes listed = sync::split_protobuf_list(list).value();
+  for (const std::string_view item : listed.items) {
+    const std::string object = sync::enveloped("v1", "Any", item);
+    names.push_back(sync::read_protobuf_header(object).value().name);
+  }
+  return names;
+}
+
 void check_list(const Stage& stage, const Exchange& exchange, const http::Response& response,
                 bool known) {
   if (!known) {
@@ -72,16 +82,11 @@ void check_list(const Stage& stage, const Exchange& exchange, const http::Respon
   ASSERT_EQ(response.status, 200) << exchange.name() << ": " << response.body;
   const sync::ListBytes list = sync::split_protobuf_list(response.body).value();
   EXPECT_NE(list.head.resource_version, "") << exchange.name();
-  std::vector<std::string> names;
-  for (const std::string_view item : list.items) {
-    const std::string object = sync::enveloped("v1", "Any", item);
-    names.push_back(sync::read_protobuf_header(object).value().name);
-  }
   std::vector<std::string> expected;
   const FakeUpstream::Objects* objects = stage.upstream.objects(scope_of(exchange.request));
   ASSERT_NE(objects, nullptr);
   for (const auto& [name, bytes] : *objects) expected.push_back(name);
-  EXPECT_EQ(names, expected) << exchange.name();
+  EXPECT_EQ(names_in(response.body), expected) << exchange.name();
 }
 
 // The status that a known or unknown thing is answered with.
@@ -186,6 +191,40 @@ TEST(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
   ASSERT_FALSE(stage.watches.front()->events.empty());
   EXPECT_EQ(stage.watches.front()->events.back(),
             sync::encode_protobuf_event(sync::WatchEvent::Type::modified, after));
+}
+
+TEST(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
+  struct Row {
+    std::string_view target;
+    int status;
+    std::vector<std::string> names;
+  };
+  const Row rows[] = {
+      {"/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dedge1",
+       200,
+       {"hostnet", "web"}},
+      {"/api/v1/namespaces/other/pods?fieldSelector=spec.nodeName%3Dedge1", 200, {}},
+      {"/api/v1/services?labelSelector=component%3Dapiserver", 200, {"kubernetes"}},
+      {"/api/v1/services?labelSelector=component%21%3Dapiserver", 200, {}},
+      {"/api/v1/services?fieldSelector=metadata.name%3Dkubernetes", 200, {"kubernetes"}},
+      {"/api/v1/namespaces/default/services", 200, {"kubernetes"}},
+      {"/api/v1/services?fieldSelector=spec.foo%3Dbar", 503, {}},
+      {"/api/v1/pods", 503, {}},
+      {"/api/v1/pods?fieldSelector=spec.nodeName%3Dother", 503, {}},
+      {"/api/v1/nodes", 503, {}},
+      {"/api/v1/namespaces/default/secrets", 503, {}},
+  };
+  Stage stage;
+  stage.play(100, [](const Exchange&, const http::Response&) {});
+  stage.cut();
+  for (const Row& row : rows) {
+    http::Request list{.target = std::string(row.target)};
+    list.headers = recording().front().request.headers;
+    const http::Response response = stage.ask(list);
+    EXPECT_EQ(response.status, row.status) << row.target << ": " << response.body;
+    if (response.status != 200) continue;
+    EXPECT_EQ(names_in(response.body), row.names) << row.target;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Replay, Cut, testing::Range(0, groups));

@@ -163,7 +163,7 @@ asio::awaitable<http::Response> FakeUpstream::answer(const http::Request& reques
 
 http::Response FakeUpstream::lease(const http::Request& request) {
   if (request.method == http::Method::get) return {.status = 404};
-  auto body = sync::with_resource_version(request.body, std::to_string(++lease_version_));
+  auto body = sync::with_resource_version(request.body, std::to_string(++renewals));
   CHECK(body);
   return {.status = request.method == http::Method::post ? 201 : 200,
           .headers = {{"Content-Type", "application/json"}},

@@ -39,6 +39,7 @@ class FakeUpstream {
   [[nodiscard]] const Objects* objects(const std::string& scope) const;
 
   std::vector<std::string> unexpected;  // requests that the recording does not have
+  int renewals = 0;                     // of the agent's lease
 
  private:
   friend class UpstreamWatch;
@@ -64,7 +65,6 @@ class FakeUpstream {
   const Exchange* now_ = nullptr;
   std::map<std::string, Scope> scopes_;
   std::map<int, std::size_t> taken_;  // frames of the watch on that line
-  int lease_version_ = 0;
 };
 
 }  // namespace holdfast::agent::replay

@@ -1,0 +1,156 @@
+#include "platform/http/h1_exchange.h"
+
+#include <span>
+
+#include "platform/http/tunnel.h"
+#include "platform/http/wire.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::http::h1 {
+namespace {
+
+using PoolPtr = std::shared_ptr<Pool>;
+
+constexpr std::size_t read_bytes = 16UL * 1024;
+
+// A request on its way: one connection and what was read from it.
+struct Exchange {
+  ConnectionPtr connection;
+  ResponseReader reader;
+  bool answered = false;  // a byte of the answer has arrived
+  // Kept for as long as the exchange lasts: a watch reads a small piece thousands of times.
+  std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
+};
+
+asio::awaitable<Status> read_more(Pool& pool, Exchange& exchange) {
+  const std::span<char> buffer(exchange.buffer.get(), read_bytes);
+  CO_TRY(const std::size_t count, co_await exchange.connection->read_some(buffer));
+  if (count == 0) co_return exchange.reader.put_end();
+  exchange.answered = true;
+  pool.traffic->received += count;
+  co_return exchange.reader.put(std::string_view(buffer.data(), count));
+}
+
+// Sends the request and reads the head of its answer.
+asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Request& request,
+                                       MonoTime deadline) {
+  const std::string bytes = request_bytes(request, pool.host);
+  exchange.connection->expires_at(deadline);
+  Status done = co_await exchange.connection->write(bytes);
+  pool.traffic->sent += bytes.size();
+  while (done && !exchange.reader.header_done()) done = co_await read_more(pool, exchange);
+  co_return done;
+}
+
+Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request) {
+  return Exchange{std::move(connection),
+                  ResponseReader(pool.limits.reader, request.method == Method::head)};
+}
+
+void finish(Pool& pool, Exchange& exchange) {
+  if (exchange.reader.keep_alive()) {
+    pool.keep(std::move(exchange.connection));
+  } else {
+    exchange.connection->close();
+  }
+}
+
+class Body final : public BodyStream {
+ public:
+  Body(PoolPtr pool, Exchange exchange) : pool_(std::move(pool)), exchange_(std::move(exchange)) {}
+  ~Body() override {
+    if (exchange_.connection) exchange_.connection->close();
+  }
+
+  asio::awaitable<Result<std::string>> next() override {
+    for (;;) {
+      if (cancelled_) co_return fail(Errc::cancelled, "stream cancelled");
+      std::string piece = exchange_.reader.take_body();
+      if (!piece.empty()) co_return piece;
+      if (exchange_.reader.done()) {
+        if (exchange_.connection) finish(*pool_, exchange_);
+        exchange_.connection.reset();
+        co_return piece;
+      }
+      const Status read = co_await read_more(*pool_, exchange_);
+      if (!read && !cancelled_) co_return fail(read.error());
+    }
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    if (exchange_.connection) exchange_.connection->close();
+  }
+
+ private:
+  PoolPtr pool_;
+  Exchange exchange_;
+  bool cancelled_ = false;
+};
+
+// After the head: hands on a stream or a tunnel, or reads the rest.
+asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool streamed) {
+  Response response = exchange.reader.head();
+  if (streamed && response.status == 101) {
+    exchange.connection->expires_at(MonoTime::max());
+    response.tunnel = with_bytes_before(exchange.connection, exchange.reader.take_rest());
+    co_return response;
+  }
+  if (streamed && response.status >= 200 && response.status < 300) {
+    exchange.connection->expires_at(MonoTime::max());
+    exchange.reader.allow_endless_body();
+    response.stream = std::make_shared<Body>(pool, std::move(exchange));
+    co_return response;
+  }
+  while (!exchange.reader.done()) {
+    const Status read = co_await read_more(*pool, exchange);
+    if (!read) co_return fail(read.error());
+  }
+  response.body = exchange.reader.take_body();
+  finish(*pool, exchange);
+  co_return response;
+}
+
+}  // namespace
+
+ConnectionPtr Pool::take() {
+  const MonoTime now = loop::BootClock::now();
+  while (!kept.empty()) {
+    Kept candidate = std::move(kept.back());
+    kept.pop_back();
+    if (candidate.until > now && candidate.connection->seems_open()) return candidate.connection;
+  }
+  return nullptr;
+}
+
+void Pool::keep(ConnectionPtr connection) {
+  connection->expires_at(MonoTime::max());
+  kept.push_back({std::move(connection), loop::BootClock::now() + limits.idle});
+  if (kept.size() > limits.idle_connections) kept.pop_front();
+}
+
+asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Request& request,
+                                                          bool streamed, MonoTime deadline) {
+  std::optional<Result<Response>> answer;
+  ConnectionPtr connection = pool->take();
+  if (connection == nullptr) co_return answer;
+  Exchange exchange = begin(*pool, std::move(connection), request);
+  const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
+  if (done) {
+    answer = co_await complete(pool, std::move(exchange), streamed);
+    co_return answer;
+  }
+  const bool was_dead = done.error().code == Errc::unavailable && !exchange.answered;
+  if (!was_dead || !may_repeat(request.method)) answer = fail(done.error());
+  co_return answer;
+}
+
+asio::awaitable<Result<Response>> ask(PoolPtr pool, ConnectionPtr connection,
+                                      const Request& request, bool streamed, MonoTime deadline) {
+  Exchange exchange = begin(*pool, std::move(connection), request);
+  const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
+  if (!done) co_return fail(done.error());
+  co_return co_await complete(pool, std::move(exchange), streamed);
+}
+
+}  // namespace holdfast::http::h1

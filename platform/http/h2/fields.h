@@ -1,0 +1,26 @@
+// Requests and answers as the header fields of HTTP/2: RFC 9113, 8.2 and 8.3.
+//
+// Names become lower case; what belongs to one connection of HTTP/1.1 is left out. Values are ours
+// or were parsed before; a control character in one is a bug elsewhere and is sent as a space.
+
+#pragma once
+
+#include <string_view>
+
+#include "platform/http/message.h"
+
+namespace holdfast::http::h2 {
+
+// `authority` stands for a missing Host header. Its body's length is told.
+[[nodiscard]] Headers request_fields(const Request& request, std::string_view authority);
+
+// A request without its body. Errors: invalid (not a request for a path).
+[[nodiscard]] Result<Request> to_request(const Headers& fields);
+
+// With the length of Response::body, unless it is a stream or may have none.
+[[nodiscard]] Headers response_fields(const Response& response);
+
+// Status and headers; status 0 when there was none, as in trailers.
+[[nodiscard]] Response to_response(Headers fields);
+
+}  // namespace holdfast::http::h2

@@ -1,0 +1,77 @@
+#include "platform/http/h2/line.h"
+
+#include <span>
+
+#include "platform/loop/timer.h"
+
+namespace holdfast::http::h2 {
+namespace {
+
+constexpr std::size_t read_bytes = 16UL * 1024;
+
+}  // namespace
+
+Line::Line(asio::any_io_executor executor, std::shared_ptr<net::Connection> connection,
+           Engine::Role role, const EngineLimits& limits, Owner& owner,
+           std::shared_ptr<Traffic> traffic)
+    : connection_(std::move(connection)),
+      owner_(owner),
+      engine_(role, limits, owner),
+      traffic_(std::move(traffic)),
+      output_(std::move(executor)),
+      heard_at_(loop::BootClock::now()) {
+  connection_->expires_at(MonoTime::max());
+}
+
+asio::awaitable<void> Line::read_all() {
+  const auto space = std::make_unique_for_overwrite<char[]>(read_bytes);
+  const std::span<char> buffer(space.get(), read_bytes);
+  while (!over_) {
+    const auto count = co_await connection_->read_some(buffer);
+    if (over_) co_return;
+    if (!count || *count == 0) {
+      end(count ? Error{Errc::unavailable, "the peer closed the connection"} : count.error());
+      co_return;
+    }
+    heard_at_ = loop::BootClock::now();
+    traffic_->received += *count;
+    const Status taken = engine_.receive(std::string_view(buffer.data(), *count));
+    if (!taken) {
+      end(taken.error());
+      co_return;
+    }
+    owner_.on_heard();
+    flush();
+  }
+}
+
+asio::awaitable<void> Line::write_all() {
+  while (!over_) {
+    const std::string bytes = engine_.take_output();
+    if (bytes.empty() && engine_.finished()) {
+      const bool wrong = engine_.peer_was_wrong();
+      end(Error{wrong ? Errc::corrupt : Errc::unavailable,
+                wrong ? "the peer does not keep to HTTP/2" : "the peer is going away"});
+      co_return;
+    }
+    if (bytes.empty()) {
+      co_await output_.wait();
+      continue;
+    }
+    stuck_since_ = loop::BootClock::now();
+    const Status sent = co_await connection_->write(bytes);
+    stuck_since_ = MonoTime::max();
+    traffic_->sent += bytes.size();
+    if (!sent && !over_) end(sent.error());
+  }
+}
+
+void Line::end(Error why) {
+  if (over_) return;
+  over_ = true;
+  connection_->close();
+  flush();
+  owner_.on_over(why);
+}
+
+}  // namespace holdfast::http::h2

@@ -1,0 +1,60 @@
+// A connection with an Engine on it: carries bytes both ways until either side is over.
+//
+// The owner runs read_all() and write_all() in two tasks that keep him alive, and calls flush()
+// whenever he made the engine say something. Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+
+#include "platform/http/h2/engine.h"
+#include "platform/http/traffic.h"
+#include "platform/loop/event.h"
+#include "platform/net/connection.h"
+
+namespace holdfast::http::h2 {
+
+class Line {
+ public:
+  class Owner : public Events {
+   public:
+    virtual void on_heard() = 0;                 // bytes have arrived and were taken
+    virtual void on_over(const Error& why) = 0;  // once: nothing can be sent or heard any more
+  };
+
+  // `owner` is borrowed.
+  Line(asio::any_io_executor executor, std::shared_ptr<net::Connection> connection,
+       Engine::Role role, const EngineLimits& limits, Owner& owner,
+       std::shared_ptr<Traffic> traffic);
+
+  asio::awaitable<void> read_all();
+  asio::awaitable<void> write_all();
+
+  void flush() { output_.notify_all(); }
+  // Cuts the connection; on_over() is called from within, unless the line is over already.
+  void end(Error why);
+
+  [[nodiscard]] bool over() const { return over_; }
+  [[nodiscard]] Engine& engine() { return engine_; }
+  [[nodiscard]] const Engine& engine() const { return engine_; }
+  [[nodiscard]] net::Connection& connection() { return *connection_; }
+  // When the peer last said anything; at first, when the line was made.
+  [[nodiscard]] MonoTime heard_at() const { return heard_at_; }
+  // Since when the peer has not taken what we are sending; max() when nothing waits.
+  [[nodiscard]] MonoTime stuck_since() const { return stuck_since_; }
+
+ private:
+  std::shared_ptr<net::Connection> connection_;
+  Owner& owner_;
+  Engine engine_;
+  std::shared_ptr<Traffic> traffic_;
+  loop::Event output_;
+  MonoTime heard_at_;
+  MonoTime stuck_since_ = MonoTime::max();
+  bool over_ = false;
+};
+
+}  // namespace holdfast::http::h2

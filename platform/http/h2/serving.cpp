@@ -1,0 +1,307 @@
+#include "platform/http/h2/serving.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "platform/http/h2/fields.h"
+#include "platform/http/h2/line.h"
+#include "platform/http/wire.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::http::h2 {
+namespace {
+
+using loop::BootClock;
+
+// How much of a stream's bytes may wait for its reader before the next piece is asked for.
+constexpr std::size_t unsent_max = 64UL * 1024;
+
+struct Stream {
+  Stream(asio::any_io_executor executor, StreamId number)
+      : id(number), begun_at(BootClock::now()), changed(std::move(executor)) {}
+
+  StreamId id;
+  MonoTime begun_at;
+  Request request;
+  int refusal = 0;  // the status to answer instead of asking the handler
+  std::string reason;
+  bool complete = false;   // all of the request is here
+  bool answering = false;  // its task runs
+  bool closed = false;     // the engine knows it no more
+  std::shared_ptr<BodyStream> source;
+  loop::Event changed;  // closed, or bytes were sent
+};
+
+using StreamPtr = std::shared_ptr<Stream>;
+
+}  // namespace
+
+struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
+  Core(const asio::any_io_executor& where, loop::Tasks& group,
+       std::shared_ptr<net::Connection> connection, const ServerLimits& bounds, Handler answer,
+       Problem refuse)
+      : executor(where),
+        tasks(group),
+        limits(bounds),
+        handler(std::move(answer)),
+        problem(std::move(refuse)),
+        line(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
+             std::make_shared<Traffic>()),
+        attention(where),
+        idle_since(BootClock::now()) {}
+
+  static EngineLimits engine_limits(const ServerLimits& bounds) {
+    EngineLimits made = bounds.http2;
+    made.header_bytes = bounds.reader.header_bytes;
+    return made;
+  }
+
+  void on_settings() override {}
+  void on_headers(StreamId id, Block block) override;
+  void on_data(StreamId id, std::string_view bytes) override;
+  void on_end(StreamId id) override;
+  void on_sent(StreamId id) override;
+  void on_closed(StreamId id, Code code) override;
+  void on_goaway(Code) override {}
+  void on_heard() override {}
+  void on_over(const Error& why) override;
+
+  void read_head(Stream& stream, Block block);
+  void refuse(Stream& stream, int status, std::string reason);
+  void begin_answer(const StreamPtr& stream);
+  void close(Stream& stream);
+  void reset(Stream& stream, Code code);
+  MonoTime look_after(MonoTime now);
+  void leave();
+
+  asio::awaitable<void> answer(StreamPtr stream);
+  asio::awaitable<void> send_stream(StreamPtr stream);
+  asio::awaitable<bool> taken(StreamPtr stream, std::size_t rest);
+
+  asio::any_io_executor executor;
+  loop::Tasks& tasks;
+  ServerLimits limits;
+  Handler handler;
+  Problem problem;
+  Line line;
+  std::unordered_map<StreamId, StreamPtr> streams;
+  std::size_t answering = 0;  // handlers at work, also for streams that have closed
+  loop::Event attention;
+  MonoTime idle_since;
+  bool leaving = false;
+};
+
+void Serving::Core::on_headers(StreamId id, Block block) {
+  if (streams.contains(id)) return;  // Trailers.
+  // Twice: a handler needs a moment to notice that its stream was given up.
+  if (answering >= 2UL * limits.http2.streams) {
+    line.engine().reset(id, Code::refused_stream);
+    return;
+  }
+  if (streams.empty()) attention.notify_all();
+  const auto stream = std::make_shared<Stream>(executor, id);
+  streams.emplace(id, stream);
+  read_head(*stream, std::move(block));
+  if (stream->refusal != 0) begin_answer(stream);
+}
+
+void Serving::Core::read_head(Stream& stream, Block block) {
+  if (block.too_long) return refuse(stream, 431, "the headers are over the limit");
+  auto request = to_request(block.fields);
+  if (!request) return refuse(stream, 400, request.error().what);
+  stream.request = *std::move(request);
+  stream.request.peer = line.connection().peer();
+}
+
+void Serving::Core::refuse(Stream& stream, int status, std::string reason) {
+  stream.refusal = status;
+  stream.reason = std::move(reason);
+}
+
+void Serving::Core::on_data(StreamId id, std::string_view bytes) {
+  const auto at = streams.find(id);
+  if (at == streams.end() || at->second->answering) return;
+  const StreamPtr stream = at->second;
+  stream->request.body += bytes;
+  if (stream->request.body.size() > limits.reader.body_bytes) {
+    refuse(*stream, 413, "the body is over the limit");
+    begin_answer(stream);
+    return;
+  }
+  line.engine().consume(id, bytes.size());
+}
+
+void Serving::Core::on_end(StreamId id) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  const StreamPtr stream = at->second;
+  stream->complete = true;
+  begin_answer(stream);
+}
+
+void Serving::Core::on_sent(StreamId id) {
+  const auto at = streams.find(id);
+  if (at != streams.end()) at->second->changed.notify_all();
+}
+
+void Serving::Core::on_closed(StreamId id, Code) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  const StreamPtr stream = at->second;
+  streams.erase(at);
+  close(*stream);
+  if (!streams.empty()) return;
+  idle_since = BootClock::now();
+  attention.notify_all();
+}
+
+void Serving::Core::on_over(const Error&) {
+  for (const auto& [id, stream] : std::exchange(streams, {})) close(*stream);
+  attention.notify_all();
+}
+
+void Serving::Core::close(Stream& stream) {
+  stream.closed = true;
+  if (stream.source) stream.source->cancel();
+  stream.changed.notify_all();
+}
+
+void Serving::Core::reset(Stream& stream, Code code) {
+  if (stream.closed) return;
+  line.engine().reset(stream.id, code);
+  line.flush();
+}
+
+void Serving::Core::begin_answer(const StreamPtr& stream) {
+  if (std::exchange(stream->answering, true)) return;
+  ++answering;
+  tasks.spawn("h2 request", answer(stream));
+}
+
+// Says goodbye; the line is over once the last stream is.
+void Serving::Core::leave() {
+  if (std::exchange(leaving, true)) return;
+  line.engine().goaway(Code::no_error);
+  line.flush();
+}
+
+// Gives up on whoever is too slow; returns when to look again.
+MonoTime Serving::Core::look_after(MonoTime now) {
+  if (line.stuck_since() != MonoTime::max() && now >= line.stuck_since() + limits.send) {
+    line.end({Errc::timeout, "the peer does not read"});
+    return now;
+  }
+  if (streams.empty()) {
+    if (now >= idle_since + limits.idle) leave();
+    return leaving ? now + limits.send : idle_since + limits.idle;
+  }
+  MonoTime next = now + limits.send;
+  for (const auto& [id, stream] : streams) {
+    if (stream->answering) continue;
+    const MonoTime due = stream->begun_at + limits.receive;
+    if (now >= due) reset(*stream, Code::cancel);
+    if (now < due) next = std::min(next, due);
+  }
+  return next;
+}
+
+// Waits until no more than `rest` bytes are unsent, or the stream is closed; false when its reader
+// took nothing for too long.
+asio::awaitable<bool> Serving::Core::taken(StreamPtr stream, std::size_t rest) {
+  for (;;) {
+    const std::size_t unsent = line.engine().unsent(stream->id);
+    if (stream->closed || unsent <= rest) co_return true;
+    const bool changed = co_await stream->changed.wait_until(BootClock::now() + limits.send);
+    if (!changed && line.engine().unsent(stream->id) == unsent) co_return false;
+  }
+}
+
+asio::awaitable<void> Serving::Core::send_stream(StreamPtr stream) {
+  const std::shared_ptr<BodyStream> source = stream->source;
+  while (!stream->closed) {
+    const auto piece = co_await source->next();
+    if (stream->closed) break;
+    if (!piece || leaving) {  // Without an end the client knows that it was cut off.
+      reset(*stream, piece ? Code::cancel : Code::internal_error);
+      break;
+    }
+    line.engine().send(stream->id, *piece, piece->empty());
+    line.flush();
+    if (piece->empty()) break;
+    const bool in_time = co_await taken(stream, unsent_max);
+    if (!in_time) reset(*stream, Code::cancel);
+    if (!in_time) break;
+  }
+  source->cancel();
+  stream->source.reset();
+}
+
+asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
+  const auto self = shared_from_this();
+  const std::shared_ptr<void> counted(nullptr, [self](void*) { --self->answering; });
+  Response response;
+  if (stream->refusal != 0) {
+    response = problem(stream->refusal, stream->reason);
+  } else {
+    response = co_await handler(stream->request);
+  }
+  stream->source = response.stream;
+  if (response.tunnel) {
+    response.tunnel->close();
+    reset(*stream, Code::http_1_1_required);
+    co_return;
+  }
+  const bool bodiless = stream->request.method == Method::head || has_no_body(response.status);
+  const bool last = bodiless || (!response.stream && response.body.empty());
+  if (!stream->closed) {
+    line.engine().respond(stream->id, response_fields(response), last);
+    line.engine().send(stream->id, response.body, !response.stream);
+    line.flush();
+  }
+  if (response.stream && !last) co_return co_await send_stream(stream);
+  if (response.stream) response.stream->cancel();
+  const bool in_time = co_await taken(stream, 0);
+  if (!in_time) reset(*stream, Code::cancel);
+  if (!stream->complete) reset(*stream, Code::no_error);  // The rest of the request is unwanted.
+}
+
+namespace {
+
+template <class Core>
+asio::awaitable<void> write_all(std::shared_ptr<Core> core) {
+  co_await core->line.write_all();
+}
+
+template <class Core>
+asio::awaitable<void> look_after(std::shared_ptr<Core> core) {
+  while (!core->line.over()) {
+    const MonoTime next = core->look_after(BootClock::now());
+    if (!core->line.over()) (void)co_await core->attention.wait_until(next);
+  }
+}
+
+}  // namespace
+
+Serving::Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
+                 std::shared_ptr<net::Connection> connection, const ServerLimits& limits,
+                 Handler handler, Problem problem)
+    : core_(std::make_shared<Core>(executor, tasks, std::move(connection), limits,
+                                   std::move(handler), std::move(problem))) {}
+
+Serving::~Serving() { core_->line.end({Errc::cancelled, "the server has ended"}); }
+
+asio::awaitable<void> Serving::run() {
+  const auto core = core_;
+  core->tasks.spawn("h2 write", write_all(core));
+  core->tasks.spawn("h2 look after", look_after(core));
+  co_await core->line.read_all();
+}
+
+void Serving::stop() {
+  core_->leave();
+  for (const auto& [id, stream] : core_->streams) {
+    if (stream->source) stream->source->cancel();
+  }
+}
+
+}  // namespace holdfast::http::h2

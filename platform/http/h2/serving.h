@@ -1,0 +1,44 @@
+// One HTTP/2 connection of a server: its requests are answered side by side by one Handler.
+//
+// What is refused here (headers or a body over the limit, no path) looks as over HTTP/1.1. A caller
+// may have as many requests open as EngineLimits::streams says, and with those that he has given up
+// but whose handlers have not returned yet twice as many: that, and the limit on resets, is what
+// rapid resets (CVE-2023-44487) run into.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+
+#include "platform/http/server.h"
+#include "platform/loop/tasks.h"
+
+namespace holdfast::http::h2 {
+
+class Serving {
+ public:
+  // Handlers run in `tasks`, which outlives this.
+  Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
+          std::shared_ptr<net::Connection> connection, const ServerLimits& limits, Handler handler,
+          Problem problem);
+  // Cuts the connection; handlers that are still at it find nobody to answer.
+  ~Serving();
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+  // Serves until the connection is over.
+  asio::awaitable<void> run();
+
+  // Takes no new requests and ends streams; the connection is over once the answers under way are
+  // sent.
+  void stop();
+
+ private:
+  struct Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace holdfast::http::h2

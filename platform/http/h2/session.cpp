@@ -1,0 +1,354 @@
+#include "platform/http/h2/session.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "platform/http/h2/fields.h"
+#include "platform/http/h2/line.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::http::h2 {
+
+using loop::BootClock;
+
+struct Session::Stream {
+  explicit Stream(asio::any_io_executor executor) : changed(std::move(executor)) {}
+
+  // Whether there is something to hand to who asked.
+  [[nodiscard]] bool ready() const { return error || ended || is_streaming(); }
+  [[nodiscard]] bool is_streaming() const {
+    return streamed && head.status >= 200 && head.status < 300;
+  }
+  void fail_with(Error why) {
+    if (!ended && !error) error = std::move(why);
+    changed.notify_all();
+  }
+
+  StreamId id = 0;
+  bool streamed = false;
+  MonoTime asked_at;
+  Response head{.status = 0};
+  std::string body;  // that was not taken yet
+  bool ended = false;
+  bool closed = false;  // the engine knows it no more
+  std::optional<Error> error;
+  Fate fate = Fate::final;
+  loop::Event changed;
+};
+
+struct Session::Core final : Line::Owner {
+  Core(const asio::any_io_executor& where, std::shared_ptr<net::Connection> connection,
+       SessionSettings given)
+      : settings(std::move(given)),
+        executor(where),
+        line(where, std::move(connection), Engine::Role::client,
+             EngineLimits{.header_bytes = settings.reader.header_bytes,
+                          .stream_window = settings.limits.stream_window},
+             *this, settings.traffic),
+        attention(where),
+        idle_since(BootClock::now()) {}
+
+  void on_settings() override { settings.on_change(); }
+  void on_headers(StreamId id, Block block) override;
+  void on_data(StreamId id, std::string_view bytes) override;
+  void on_end(StreamId id) override;
+  void on_sent(StreamId) override {}
+  void on_closed(StreamId id, Code code) override;
+  void on_goaway(Code) override;
+  void on_heard() override;
+  void on_over(const Error& why) override;
+
+  Result<std::shared_ptr<Stream>> begin(const Request& request, bool streamed);
+  void drop(Stream& stream);
+  void refuse(Stream& stream, Error why);
+  void forget(Stream& stream);
+  void suspect(const Stream& stream);
+  void ping(MonoTime now);
+  MonoTime look_after(MonoTime now);
+
+  SessionSettings settings;
+  asio::any_io_executor executor;
+  Line line;
+  std::unordered_map<StreamId, std::shared_ptr<Stream>> streams;
+  loop::Event attention;  // look_after() has something to look at
+  MonoTime idle_since;    // or busy since, with streams
+  MonoTime pinged_at = MonoTime::max();
+  bool leaving = false;
+  bool suspected = false;
+};
+
+void Session::Core::on_headers(StreamId id, Block block) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  Stream& stream = *at->second;
+  if (block.too_long) {
+    return refuse(stream, {Errc::exhausted, "answer: its headers are over the limit"});
+  }
+  if (stream.head.status != 0) return;  // Trailers.
+  Response head = to_response(std::move(block.fields));
+  if (head.status < 200) return;  // Interim: the real one follows.
+  stream.head = std::move(head);
+  stream.changed.notify_all();
+}
+
+void Session::Core::on_data(StreamId id, std::string_view bytes) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  Stream& stream = *at->second;
+  stream.body += bytes;
+  if (stream.is_streaming()) return stream.changed.notify_all();
+  if (stream.body.size() > settings.reader.body_bytes) {
+    return refuse(stream, {Errc::exhausted, "answer: its body is over the limit"});
+  }
+  line.engine().consume(id, bytes.size());
+}
+
+void Session::Core::on_end(StreamId id) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  at->second->ended = true;
+  at->second->changed.notify_all();
+}
+
+void Session::Core::on_closed(StreamId id, Code code) {
+  const auto at = streams.find(id);
+  if (at == streams.end()) return;
+  const std::shared_ptr<Stream> stream = at->second;
+  stream->closed = true;
+  if (code == Code::refused_stream) stream->fate = Fate::unprocessed;
+  stream->fail_with({Errc::unavailable, "the server broke the stream off: " + to_string(code)});
+  forget(*stream);
+}
+
+void Session::Core::on_goaway(Code) {
+  leaving = true;
+  settings.on_change();
+  attention.notify_all();
+}
+
+void Session::Core::on_heard() {
+  pinged_at = MonoTime::max();
+  if (std::exchange(suspected, false)) settings.on_change();
+}
+
+void Session::Core::on_over(const Error& why) {
+  const bool plain = why.code == Errc::corrupt || why.code == Errc::cancelled;
+  const Errc word = plain ? why.code : Errc::unavailable;
+  for (const auto& [id, stream] : std::exchange(streams, {})) {
+    stream->closed = true;
+    const bool unheard = word == Errc::unavailable && stream->head.status == 0;
+    if (unheard) stream->fate = Fate::broken;
+    stream->fail_with({word, why.what, why.cause});
+  }
+  settings.on_change();
+  attention.notify_all();
+}
+
+Result<std::shared_ptr<Session::Stream>> Session::Core::begin(const Request& request,
+                                                              bool streamed) {
+  if (line.over()) return fail(Errc::unavailable, "the connection is over");
+  TRY(const StreamId id,
+      line.engine().request(request_fields(request, settings.authority), request.body));
+  auto stream = std::make_shared<Stream>(executor);
+  stream->id = id;
+  stream->streamed = streamed;
+  stream->asked_at = BootClock::now();
+  if (streams.empty()) {
+    idle_since = stream->asked_at;
+    attention.notify_all();
+  }
+  streams.emplace(id, stream);
+  line.flush();
+  return stream;
+}
+
+// Nobody wants the stream any more.
+void Session::Core::drop(Stream& stream) {
+  if (!std::exchange(stream.closed, true)) {
+    line.engine().reset(stream.id, Code::cancel);
+    line.flush();
+  }
+  forget(stream);
+}
+
+void Session::Core::refuse(Stream& stream, Error why) {
+  stream.fail_with(std::move(why));
+  drop(stream);
+}
+
+// `stream` may be gone afterwards, unless the caller holds it.
+void Session::Core::forget(Stream& stream) {
+  if (streams.erase(stream.id) == 0) return;
+  if (streams.empty()) {
+    idle_since = BootClock::now();
+    attention.notify_all();
+  }
+  settings.on_change();
+}
+
+void Session::Core::suspect(const Stream& stream) {
+  if (line.over() || line.heard_at() > stream.asked_at) return;
+  suspected = true;
+  if (pinged_at == MonoTime::max()) ping(BootClock::now());
+  settings.on_change();
+  attention.notify_all();
+}
+
+void Session::Core::ping(MonoTime now) {
+  line.engine().ping();
+  line.flush();
+  pinged_at = now;
+}
+
+// Does what is due about silence; returns when to look again.
+MonoTime Session::Core::look_after(MonoTime now) {
+  const SessionLimits& limits = settings.limits;
+  if (streams.empty()) {
+    const bool useless = leaving || suspected || now >= idle_since + settings.idle;
+    if (useless) line.end({Errc::unavailable, "the connection was not needed any more"});
+    return idle_since + settings.idle;
+  }
+  if (pinged_at != MonoTime::max()) {
+    const bool dead = now >= pinged_at + limits.ping_timeout;
+    if (dead) line.end({Errc::unavailable, "the server gives no sign of life"});
+    return pinged_at + limits.ping_timeout;
+  }
+  const MonoTime due = std::max(line.heard_at(), idle_since) + limits.ping_after;
+  if (now < due) return due;
+  ping(now);
+  return now + limits.ping_timeout;
+}
+
+namespace {
+
+template <class Core>
+asio::awaitable<void> read_all(std::shared_ptr<Core> core) {
+  co_await core->line.read_all();
+}
+
+template <class Core>
+asio::awaitable<void> write_all(std::shared_ptr<Core> core) {
+  co_await core->line.write_all();
+}
+
+template <class Core>
+asio::awaitable<void> look_after(std::shared_ptr<Core> core) {
+  while (!core->line.over()) {
+    const MonoTime next = core->look_after(BootClock::now());
+    if (!core->line.over()) (void)co_await core->attention.wait_until(next);
+  }
+}
+
+}  // namespace
+
+// A stream for as long as somebody waits for its answer.
+class Session::Asking {
+ public:
+  Asking(Core& core, std::shared_ptr<Stream> stream) : core_(core), stream_(std::move(stream)) {}
+  ~Asking() {
+    if (stream_) core_.drop(*stream_);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  Stream& operator*() const { return *stream_; }
+  Stream* operator->() const { return stream_.get(); }
+  std::shared_ptr<Stream> release() { return std::exchange(stream_, nullptr); }
+
+ private:
+  Core& core_;
+  std::shared_ptr<Stream> stream_;
+};
+
+class Session::Body final : public BodyStream {
+ public:
+  Body(std::shared_ptr<Session> session, std::shared_ptr<Stream> stream)
+      : session_(std::move(session)), stream_(std::move(stream)) {}
+  ~Body() override { session_->core_->drop(*stream_); }
+
+  asio::awaitable<Result<std::string>> next() override {
+    const std::shared_ptr<Stream> stream = stream_;
+    for (;;) {
+      if (cancelled_) co_return fail(Errc::cancelled, "stream cancelled");
+      std::string piece = std::exchange(stream->body, {});
+      if (!piece.empty()) {
+        consume(piece.size());
+        co_return piece;
+      }
+      if (stream->ended) co_return piece;
+      if (stream->error) co_return fail(*stream->error);
+      co_await stream->changed.wait();
+    }
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    session_->core_->drop(*stream_);
+    stream_->changed.notify_all();
+  }
+
+ private:
+  void consume(std::size_t bytes) {
+    if (stream_->closed) return;
+    session_->core_->line.engine().consume(stream_->id, bytes);
+    session_->core_->line.flush();
+  }
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<Stream> stream_;
+  bool cancelled_ = false;
+};
+
+Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Connection> connection,
+                 SessionSettings settings)
+    : core_(std::make_shared<Core>(executor, std::move(connection), std::move(settings))),
+      tasks_(executor) {
+  tasks_.let_go();  // They end with the line.
+  tasks_.spawn("h2 read", read_all(core_));
+  tasks_.spawn("h2 write", write_all(core_));
+  tasks_.spawn("h2 look after", h2::look_after(core_));
+}
+
+Session::~Session() {
+  core_->settings.on_change = [] {};
+  core_->line.end({Errc::cancelled, "the session has ended"});
+}
+
+Session::State Session::state() const {
+  const bool ending = core_->leaving || core_->line.over();
+  if (ending || !core_->line.engine().takes_requests()) return State::ending;
+  if (core_->suspected) return State::suspect;
+  const auto allowed = core_->line.engine().streams_allowed();
+  if (!allowed) return State::settling;
+  const std::size_t most = std::min<std::size_t>(*allowed, core_->settings.limits.streams);
+  return core_->streams.size() < most ? State::ready : State::full;
+}
+
+std::size_t Session::streams() const { return core_->streams.size(); }
+
+asio::awaitable<Result<Response>> Session::ask(std::shared_ptr<Session> self,
+                                               const Request& request, bool streamed,
+                                               MonoTime deadline, Fate& fate) {
+  fate = Fate::unprocessed;
+  auto begun = self->core_->begin(request, streamed);
+  if (!begun) co_return fail(begun.error());
+  fate = Fate::final;
+  Asking stream(*self->core_, *std::move(begun));
+  while (!stream->ready()) {
+    const bool changed = co_await stream->changed.wait_until(deadline);
+    if (changed || stream->ready()) continue;
+    self->core_->suspect(*stream);
+    co_return fail(Errc::timeout, "answer: deadline passed");
+  }
+  fate = stream->fate;
+  if (stream->error) co_return fail(*stream->error);
+  Response response = std::move(stream->head);  // Its status stays behind, too.
+  if (stream->is_streaming()) {
+    response.stream = std::make_shared<Body>(self, stream.release());
+  } else {
+    response.body = std::move(stream->body);
+  }
+  co_return response;
+}
+
+}  // namespace holdfast::http::h2

@@ -1,0 +1,112 @@
+#include "platform/http/h2/sessions.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/this_coro.hpp>
+
+namespace holdfast::http::h2 {
+namespace {
+
+constexpr std::array<std::string_view, 2> protocols{"h2", "http/1.1"};
+
+using SessionPtr = std::shared_ptr<Session>;
+
+}  // namespace
+
+// While a connection is being made, however that ends.
+class Sessions::Connecting {
+ public:
+  explicit Connecting(Sessions& sessions) : sessions_(sessions) { sessions_.connecting_ = true; }
+  ~Connecting() {
+    sessions_.connecting_ = false;
+    sessions_.notify();
+  }
+  Connecting(const Connecting&) = delete;
+  Connecting& operator=(const Connecting&) = delete;
+
+ private:
+  Sessions& sessions_;
+};
+
+Sessions::Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls,
+                   SessionSettings settings)
+    : at_(std::move(at)), tls_(std::move(tls)), settings_(std::move(settings)) {
+  settings_.authority = at_.text();
+}
+
+void Sessions::notify() {
+  if (changed_) changed_->notify_all();
+}
+
+// A session with room, or null. Those that will never have any are let go: their streams, if there
+// are any, keep them.
+SessionPtr Sessions::ready() {
+  std::erase_if(
+      open_, [](const SessionPtr& session) { return session->state() == Session::State::ending; });
+  const auto found = std::find_if(open_.begin(), open_.end(), [](const SessionPtr& session) {
+    return session->state() == Session::State::ready;
+  });
+  return found == open_.end() ? nullptr : *found;
+}
+
+// Whether a connection is on its way that may have room.
+bool Sessions::connecting() const {
+  return connecting_ || std::any_of(open_.begin(), open_.end(), [](const SessionPtr& session) {
+           return session->state() == Session::State::settling;
+         });
+}
+
+asio::awaitable<Result<Sessions::Way>> Sessions::find(std::shared_ptr<Sessions> self,
+                                                      MonoTime deadline) {
+  if (!self->changed_) self->changed_.emplace(co_await asio::this_coro::executor);
+  while (!self->speaks_http1_) {
+    if (SessionPtr session = self->ready()) {
+      Way way{.session = std::move(session)};
+      co_return way;
+    }
+    const bool connecting = self->connecting();
+    if (!connecting && self->open_.size() < self->settings_.limits.connections) break;
+    const std::uint64_t failures = self->failures_;
+    const bool changed = co_await self->changed_->wait_until(deadline);
+    // Who connected may have had less time than we have; every other failure is ours, too.
+    const bool failed = connecting && self->failures_ != failures;
+    if (failed && self->failure_->code != Errc::timeout) co_return fail(*self->failure_);
+    if (changed) continue;
+    if (connecting) co_return fail(Errc::timeout, "connect: deadline passed");
+    co_return fail(Errc::exhausted, "no stream is free on any connection");
+  }
+  co_return co_await self->connect(deadline);
+}
+
+asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
+  const auto self = shared_from_this();
+  const auto executor = co_await asio::this_coro::executor;
+  const Connecting connecting(*self);
+  auto made = co_await net::connect(at_, tls_, deadline, protocols);
+  if (!made) {
+    ++failures_;
+    failure_ = made.error();
+    co_return fail(made.error());
+  }
+  ++settings_.traffic->connections;
+  Way way{.fresh = true};
+  speaks_http1_ = (*made)->protocol() != protocols.front();
+  if (speaks_http1_) {
+    way.plain = *std::move(made);
+    co_return way;
+  }
+  SessionSettings settings = settings_;
+  settings.on_change = [weak = weak_from_this()] {
+    if (const auto sessions = weak.lock()) sessions->notify();
+  };
+  way.session = std::make_shared<Session>(executor, *std::move(made), std::move(settings));
+  open_.push_back(way.session);
+  co_return way;
+}
+
+void Sessions::forget() {
+  open_.clear();
+  notify();
+}
+
+}  // namespace holdfast::http::h2

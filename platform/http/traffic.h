@@ -1,0 +1,15 @@
+// What a client has cost so far.
+
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast::http {
+
+struct Traffic {
+  std::uint64_t sent = 0;  // bytes of HTTP, without TLS's own
+  std::uint64_t received = 0;
+  std::uint64_t connections = 0;  // that were made
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,127 @@
+#include "sync/schedule/attempt.h"
+
+#include <algorithm>
+
+#include "platform/text.h"
+#include "sync/schedule/names.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+Nodes candidates(const Chain& chain) {
+  const Nodes& all = chain.cluster().nodes();
+  if (!chain.only_nodes()) return all;
+  Nodes some;
+  for (const std::string& name : *chain.only_nodes()) {
+    if (const NodeView* node = chain.cluster().find(name)) some.push_back(node);
+  }
+  return some;
+}
+
+// What stands for every node that was not looked at.
+Verdict absent_verdict(const Chain& chain) {
+  if (!chain.prepared().ok()) return chain.prepared();
+  if (!chain.only_nodes()) return {Code::unresolvable, {}};
+  return reject(Code::unresolvable,
+                "node(s) didn't satisfy plugin(s) [" + join(chain.restricted_by(), " ") + "]");
+}
+
+void blame(Diagnosis& diagnosis, const Verdict& verdict) {
+  if (verdict.plugin.empty()) return;
+  diagnosis.unschedulable_plugins.emplace(verdict.plugin);
+  if (verdict.code == Code::pending) diagnosis.pending_plugins.emplace(verdict.plugin);
+}
+
+Diagnosis diagnose(const Chain& chain, NodeVerdicts verdicts) {
+  Diagnosis diagnosis;
+  diagnosis.nodes = chain.cluster().nodes().size();
+  diagnosis.verdicts = std::move(verdicts);
+  diagnosis.verdicts.set_absent(absent_verdict(chain));
+  blame(diagnosis, chain.prepared());
+  for (const std::string& plugin : chain.restricted_by()) {
+    diagnosis.unschedulable_plugins.insert(plugin);
+  }
+  if (!chain.prepared().ok()) diagnosis.prefilter = chain.prepared().message();
+  diagnosis.verdicts.each(
+      [&diagnosis](std::size_t, const Verdict& verdict) { blame(diagnosis, verdict); });
+  return diagnosis;
+}
+
+}  // namespace
+
+const NodeView* Finder::nominated(const Chain& chain, const Nominator& nominator) const {
+  const PodView& pod = chain.pod();
+  std::string name = nominator.node_of(pod.uid());
+  if (name.empty()) name = pod.pod->status.nominated_node_name;
+  const NodeView* node = name.empty() ? nullptr : chain.cluster().find(name);
+  if (node == nullptr) return nullptr;
+  if (chain.only_nodes() &&
+      !std::binary_search(chain.only_nodes()->begin(), chain.only_nodes()->end(), name)) {
+    return nullptr;
+  }
+  Trial trial(chain);
+  trial.start(*node);
+  return chain.check_twice(trial, nominator.on(name)).ok() ? node : nullptr;
+}
+
+Finder::Scan Finder::scan(const Chain& chain, const Nominator& nominator, const Nodes& nodes) {
+  Scan scan;
+  const std::size_t enough = feasible_enough(nodes.size(), options_.percentage_of_nodes);
+  Trial trial(chain);
+  const std::size_t start = nodes.empty() ? 0 : next_start_ % nodes.size();
+  for (std::size_t i = 0; i < nodes.size() && scan.feasible.size() < enough; ++i) {
+    const NodeView& node = *nodes[(start + i) % nodes.size()];
+    trial.start(node);
+    Verdict verdict = chain.check_twice(trial, nominator.on(node.name()));
+    ++scan.evaluated;
+    if (verdict.ok()) {
+      scan.feasible.push_back(&node);
+    } else if (verdict.code == Code::error) {
+      scan.failure = std::move(verdict);
+      return scan;
+    } else {
+      scan.verdicts.set(node.position, std::move(verdict));
+    }
+  }
+  next_start_ = nodes.empty() ? 0 : (start + scan.evaluated) % nodes.size();
+  return scan;
+}
+
+Attempt Finder::find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
+                     Random& random) {
+  Attempt attempt;
+  if (cluster.nodes().empty()) {
+    attempt.verdict = reject(Code::unresolvable, std::string(reason_no_nodes));
+    return attempt;
+  }
+  const Chain chain(plugins_, cluster, pod);
+  if (chain.prepared().code == Code::error) {
+    attempt.verdict = chain.prepared();
+    return attempt;
+  }
+  Scan scan;
+  if (chain.prepared().ok()) {
+    attempt.node = nominated(chain, nominator);
+    if (attempt.node != nullptr) {
+      attempt.evaluated = attempt.feasible = 1;
+      return attempt;
+    }
+    scan = this->scan(chain, nominator, candidates(chain));
+  }
+  attempt.evaluated = scan.evaluated;
+  attempt.feasible = scan.feasible.size();
+  if (!scan.failure.ok()) {
+    attempt.verdict = std::move(scan.failure);
+  } else if (scan.feasible.empty()) {
+    attempt.diagnosis = diagnose(chain, std::move(scan.verdicts));
+    attempt.verdict = Verdict{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
+  } else if (scan.feasible.size() == 1) {
+    attempt.node = scan.feasible.front();
+  } else {
+    const Scores scores = score(pod, scan.feasible, options_.weights);
+    attempt.node = scan.feasible[select_host(scores, random)];
+  }
+  return attempt;
+}
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,139 @@
+#include "sync/schedule/filter.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/text.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+// Upstream's words for a set of nodes that plugins have left.
+std::string unsatisfied(const std::vector<std::string>& plugins) {
+  if (plugins.size() == 1) return "node(s) didn't satisfy plugin " + plugins.front();
+  return "node(s) didn't satisfy plugin(s) [" + join(plugins, " ") + "] simultaneously";
+}
+
+}  // namespace
+
+Trial::Trial(const Chain& chain) : chain_(chain), slots_(chain.slots_, 0) {}
+
+void Trial::start(const NodeView& node) {
+  node_ = &node;
+  requested_ = node.requested;
+  pods_ = static_cast<std::int64_t>(node.pods.size());
+  std::fill(slots_.begin(), slots_.end(), 0);
+}
+
+Verdict Trial::change(const PodView& pod, int by) {
+  if (by > 0) {
+    requested_.add(pod.requests.real);
+  } else {
+    requested_.subtract(pod.requests.real);
+  }
+  pods_ += by;
+  return chain_.change(*node_, pod, by, slots_);
+}
+
+Verdict Filter::change(const NodeView&, const PodView&, int, std::span<int>) const { return {}; }
+
+Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const PodView& pod)
+    : cluster_(cluster), pod_(pod) {
+  if (!pod.problem.empty()) {
+    prepared_ = reject(Code::unresolvable, "parsing pod: " + pod.problem, pod.problem_plugin);
+    return;
+  }
+  for (const Plugin& plugin : plugins) {
+    Prepared made = plugin.prepare(cluster, pod);
+    if (!made.verdict.ok() && prepared_.ok()) prepared_ = made.verdict;
+    if (made.verdict.code == Code::error) {
+      prepared_ = reject(Code::error, "running PreFilter plugin \"" + std::string(plugin.name) +
+                                          "\": " + made.verdict.message());
+    }
+    if (!made.verdict.ok() && made.verdict.code != Code::unschedulable) return;
+    if (made.only_nodes) restrict_to(std::move(*made.only_nodes), plugin.name);
+    if (only_nodes_ && only_nodes_->empty()) {
+      prepared_ = reject(Code::unresolvable, unsatisfied(restricted_by_), plugin.name);
+      return;
+    }
+    if (!made.filter) continue;
+    const std::size_t slots = made.filter->slots();
+    links_.push_back({std::move(made.filter), slots_, slots});
+    slots_ += slots;
+  }
+  for (const Link& link : links_) {
+    if (link.filter->follows()) followers_.push_back(&link);
+  }
+}
+
+void Chain::restrict_to(std::vector<std::string> names, std::string_view plugin) {
+  restricted_by_.emplace_back(plugin);
+  std::sort(restricted_by_.begin(), restricted_by_.end());
+  if (!only_nodes_) {
+    only_nodes_ = std::move(names);
+    return;
+  }
+  std::vector<std::string> both;
+  std::set_intersection(only_nodes_->begin(), only_nodes_->end(), names.begin(), names.end(),
+                        std::back_inserter(both));
+  only_nodes_ = std::move(both);
+}
+
+Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
+                      std::vector<int>& slots) const {
+  for (const Link* link : followers_) {
+    const Verdict verdict = link->filter->change(node, pod, by, link->own(std::span(slots)));
+    if (verdict.ok()) continue;
+    return reject(Code::error, std::string("running ") + (by > 0 ? "AddPod" : "RemovePod") +
+                                   " on PreFilter plugin \"" + std::string(link->filter->plugin()) +
+                                   "\": " + verdict.message());
+  }
+  return {};
+}
+
+Verdict Chain::check(const Trial& trial) const {
+  ++runs_;
+  for (const Link& link : links_) {
+    Verdict verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
+    if (verdict.ok()) continue;
+    if (verdict.code == Code::error) {
+      return reject(Code::error, "running \"" + std::string(link.filter->plugin()) +
+                                     "\" filter plugin: " + verdict.message());
+    }
+    verdict.plugin = link.filter->plugin();
+    return verdict;
+  }
+  return {};
+}
+
+bool Chain::passes(const Trial& trial) const {
+  ++runs_;
+  return std::all_of(links_.begin(), links_.end(), [&trial](const Link& link) {
+    return link.filter->passes(trial, link.own(std::span(trial.slots_)));
+  });
+}
+
+bool Chain::passes_twice(Trial& trial, std::span<const PodRef> nominated) const {
+  return nominated.empty() ? passes(trial) : check_twice(trial, nominated).ok();
+}
+
+Verdict Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) const {
+  const auto counts = [this](const PodRef& other) {
+    return other->priority >= pod_.priority && other->uid() != pod_.uid();
+  };
+  bool added = false;
+  for (const PodRef& other : nominated) {
+    if (!counts(other)) continue;
+    added = true;
+    if (Verdict verdict = trial.add(*other); !verdict.ok()) return verdict;
+  }
+  Verdict verdict = check(trial);
+  if (!added) return verdict;
+  for (const PodRef& other : nominated) {
+    if (!counts(other)) continue;
+    if (Verdict undone = trial.remove(*other); !undone.ok()) return undone;
+  }
+  return verdict.ok() ? check(trial) : verdict;
+}
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,60 @@
+#include "sync/schedule/fit_error.h"
+
+#include <algorithm>
+#include <map>
+
+#include "platform/text.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+// "10 x" comes before "2 y": upstream sorts the lines, not the numbers.
+std::string histogram(std::size_t nodes, const NodeVerdicts& verdicts) {
+  std::map<std::string, std::size_t, std::less<>> counts;
+  verdicts.each([&counts](std::size_t, const Verdict& verdict) {
+    for (const std::string& reason : verdict.reasons) ++counts[reason];
+  });
+  if (verdicts.size() < nodes) {
+    const std::size_t absent = nodes - verdicts.size();
+    for (const std::string& reason : verdicts.absent().reasons) counts[reason] += absent;
+  }
+  std::vector<std::string> lines;
+  lines.reserve(counts.size());
+  for (const auto& [reason, count] : counts) lines.push_back(std::to_string(count) + " " + reason);
+  std::sort(lines.begin(), lines.end());
+  return join(lines, ", ");
+}
+
+}  // namespace
+
+void NodeVerdicts::set(std::size_t position, Verdict verdict) {
+  if (position >= verdicts_.size()) {
+    verdicts_.resize(position + 1);
+    explicit_.resize(position + 1, false);
+  }
+  if (!explicit_[position]) ++size_;
+  explicit_[position] = true;
+  verdicts_[position] = std::move(verdict);
+}
+
+const Verdict& NodeVerdicts::at(std::size_t position) const {
+  return has(position) ? verdicts_[position] : absent_;
+}
+
+std::string fit_error(const Diagnosis& diagnosis) {
+  std::string text = "0/" + std::to_string(diagnosis.nodes) + " nodes are available:";
+  const std::string lines = diagnosis.prefilter.empty()
+                                ? histogram(diagnosis.nodes, diagnosis.verdicts)
+                                : diagnosis.prefilter;
+  if (!lines.empty()) text += " " + lines + ".";
+  if (!diagnosis.postfilter.empty()) text += " " + diagnosis.postfilter;
+  return text;
+}
+
+std::string fit_error(std::size_t nodes, const NodeVerdicts& verdicts) {
+  std::string text = "0/" + std::to_string(nodes) + " nodes are available:";
+  const std::string lines = histogram(nodes, verdicts);
+  return lines.empty() ? text : text + " " + lines + ".";
+}
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,54 @@
+// Why no node would do: the verdict of each node, and the one line that says it all.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sync/schedule/verdict.h"
+
+namespace holdfast::sync::schedule {
+
+// Verdicts by position in a scan, and one for all nodes that have none.
+class NodeVerdicts {
+ public:
+  void set(std::size_t position, Verdict verdict);
+  void set_absent(Verdict verdict) { absent_ = std::move(verdict); }
+
+  [[nodiscard]] const Verdict& at(std::size_t position) const;
+  [[nodiscard]] bool has(std::size_t position) const {
+    return position < explicit_.size() && explicit_[position];
+  }
+  [[nodiscard]] const Verdict& absent() const { return absent_; }
+  // How many have their own.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  // Those, in order of position.
+  template <class Use>
+  void each(Use&& use) const {
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+      if (explicit_[i]) use(i, verdicts_[i]);
+    }
+  }
+
+ private:
+  std::vector<Verdict> verdicts_;
+  std::vector<bool> explicit_;
+  std::size_t size_ = 0;
+  Verdict absent_{Code::unresolvable, {}};
+};
+
+struct Diagnosis {
+  std::size_t nodes = 0;  // in the cluster
+  NodeVerdicts verdicts;
+  std::string prefilter;   // the message of a plugin that ruled out all nodes at once
+  std::string postfilter;  // what came of preemption
+  std::set<std::string> unschedulable_plugins;
+  std::set<std::string> pending_plugins;  // those of them that will be heard of
+};
+
+// "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: ..."
+[[nodiscard]] std::string fit_error(const Diagnosis& diagnosis);
+[[nodiscard]] std::string fit_error(std::size_t nodes, const NodeVerdicts& verdicts);
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,99 @@
+#include "sync/schedule/queue/event.h"
+
+#include <algorithm>
+
+namespace holdfast::sync::schedule {
+namespace {
+
+struct Change {
+  EventKind kind;
+  std::string_view label;
+};
+
+bool same_conditions(const Node& before, const Node& after) {
+  const auto& left = before.status.conditions;
+  const auto& right = after.status.conditions;
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const NodeCondition& a, const NodeCondition& b) {
+                      return a.type == b.type && a.status == b.status;
+                    });
+}
+
+bool scaled_down(const Resources& before, const Resources& after) {
+  if (after.milli_cpu < before.milli_cpu || after.memory < before.memory ||
+      after.ephemeral_storage < before.ephemeral_storage) {
+    return true;
+  }
+  return std::any_of(before.scalars.begin(), before.scalars.end(), [&after](const Scalar& each) {
+    return after.scalar(each.resource) < each.amount;
+  });
+}
+
+}  // namespace
+
+Event node_added(std::shared_ptr<const Node> node) {
+  return {EventKind::node_add, "NodeAdd", nullptr, std::move(node), nullptr, nullptr};
+}
+
+std::vector<Event> node_changed(const std::shared_ptr<const Node>& before,
+                                const std::shared_ptr<const Node>& after) {
+  std::vector<Event> events;
+  const auto note = [&events, &before, &after](Change change) {
+    events.push_back({change.kind, change.label, before, after, nullptr, nullptr});
+  };
+  if (before->status.allocatable != after->status.allocatable) {
+    note({EventKind::node_allocatable, "NodeAllocatableChange"});
+  }
+  if (before->metadata.labels != after->metadata.labels) {
+    note({EventKind::node_labels, "NodeLabelChange"});
+  }
+  if (before->spec.taints != after->spec.taints ||
+      before->spec.unschedulable != after->spec.unschedulable) {
+    note({EventKind::node_taints, "NodeTaintChange"});
+  }
+  if (!same_conditions(*before, *after)) {
+    note({EventKind::node_conditions, "NodeConditionChange"});
+  }
+  return events;
+}
+
+Event assigned_pod_added(PodRef pod) {
+  return {EventKind::assigned_pod_add, "AssignedPodAdd", nullptr, nullptr, nullptr, std::move(pod)};
+}
+
+Event assigned_pod_deleted(PodRef pod) {
+  return {EventKind::assigned_pod_delete,
+          "AssignedPodDelete",
+          nullptr,
+          nullptr,
+          nullptr,
+          std::move(pod)};
+}
+
+std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after) {
+  if (before->pod->metadata.labels == after->pod->metadata.labels) return {};
+  return {{EventKind::assigned_pod_labels, "AssignedPodUpdate", nullptr, nullptr, before, after}};
+}
+
+std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after) {
+  std::vector<Event> events;
+  const auto note = [&events, &before, &after](Change change) {
+    events.push_back({change.kind, change.label, nullptr, nullptr, before, after});
+  };
+  const PodSpec& old = before->pod->spec;
+  const PodSpec& now = after->pod->spec;
+  if (before->pod->metadata.labels != after->pod->metadata.labels) {
+    note({EventKind::own_labels, "PodLabelChange"});
+  }
+  if (scaled_down(before->requests.real, after->requests.real)) {
+    note({EventKind::own_scale_down, "PodRequestScaledDown"});
+  }
+  if (!old.scheduling_gates.empty() && now.scheduling_gates.empty()) {
+    note({EventKind::own_gates, "PodSchedulingGatesEliminated"});
+  }
+  if (old.tolerations != now.tolerations) note({EventKind::own_tolerations, "PodTolerationChange"});
+  if (events.empty()) note({EventKind::own_other, "PodUpdate"});
+  return events;
+}
+
+}  // namespace holdfast::sync::schedule

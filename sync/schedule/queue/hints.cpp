@@ -1,0 +1,141 @@
+#include "sync/schedule/queue/hints.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sync/lifecycle/names.h"
+#include "sync/schedule/filters/plugins.h"
+#include "sync/schedule/names.h"
+#include "sync/schedule/node_matcher.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+using enum EventKind;
+
+struct Registration {
+  std::string_view plugin;
+  std::uint32_t kinds;
+};
+
+constexpr std::uint32_t bits() { return 0; }
+template <class... More>
+constexpr std::uint32_t bits(EventKind kind, More... more) {
+  return 1U << static_cast<unsigned>(kind) | bits(more...);
+}
+
+// InterPodAffinity and PodTopologySpread look at what pods and labels make of the whole cluster:
+// everything of those may help.
+constexpr std::array<Registration, 11> registrations = {{
+    {plugin_fit, bits(assigned_pod_delete, node_add, node_allocatable, own_scale_down)},
+    {plugin_ports, bits(assigned_pod_delete, node_add)},
+    {plugin_taints, bits(node_add, node_taints, own_tolerations)},
+    {plugin_unschedulable, bits(node_add, node_taints, own_tolerations)},
+    {plugin_node_affinity, bits(node_add, node_labels)},
+    {plugin_node_name, bits(node_add)},
+    {plugin_gates, bits(own_gates)},
+    {plugin_pod_affinity, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete,
+                               own_labels, node_add, node_labels)},
+    {plugin_spread, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete, own_labels,
+                         node_add, node_labels, node_taints)},
+    {plugin_memory_pressure, bits(node_add, node_conditions)},
+    {plugin_disk_pressure, bits(node_add, node_conditions)},
+}};
+
+bool cares(const Registration& registration, EventKind kind) {
+  return (registration.kinds & bits(kind)) != 0;
+}
+
+bool pressed(const Node& node, std::string_view condition) {
+  const NodeCondition* found = node.status.condition(condition);
+  return found != nullptr && found->status == lifecycle::status_true;
+}
+
+// Fits now and did not before, or the node is new.
+template <class Fits>
+bool became(const Event& event, Fits&& fits) {
+  if (!fits(*event.node)) return false;
+  return event.old_node == nullptr || !fits(*event.old_node);
+}
+
+bool frees_a_port(const PodView& pod, const PodView& gone) {
+  return std::any_of(pod.host_ports.begin(), pod.host_ports.end(), [&gone](const HostPort& port) {
+    return std::any_of(gone.host_ports.begin(), gone.host_ports.end(),
+                       [&port](const HostPort& taken) { return port.conflicts(taken); });
+  });
+}
+
+bool schedulable(const Node& node, const Pod& pod) {
+  return !node.spec.unschedulable || tolerates_cordon(pod);
+}
+
+bool of_node(EventKind kind) {
+  return kind == node_add || kind == node_allocatable || kind == node_labels ||
+         kind == node_taints || kind == node_conditions;
+}
+
+}  // namespace
+
+bool PluginHints::registered(const Event& event) const {
+  return event.kind == wildcard ||
+         std::any_of(registrations.begin(), registrations.end(),
+                     [&event](const auto& each) { return cares(each, event.kind); });
+}
+
+bool PluginHints::room_grew(const PodView& pod, const Event& event) const {
+  NodeView empty;
+  empty.node = event.node;
+  auto amounts = read_resources(event.node->status.allocatable, symbols_);
+  if (amounts) empty.allocatable = std::move(*amounts);
+  empty.allowed_pods = read_amount(event.node->status.allocatable, "pods").value_or(0);
+  if (!shortfalls(pod, empty, {}, 0, symbols_, {}).empty()) return false;
+  if (event.old_node == nullptr) return true;
+  const auto before = read_resources(event.old_node->status.allocatable, symbols_);
+  if (!before) return true;
+  const Resources& wanted = pod.requests.real;
+  const Resources& now = empty.allocatable;
+  const auto grew = [](std::int64_t asked, std::int64_t old, std::int64_t amount) {
+    return asked > 0 && amount > old;
+  };
+  const std::int64_t pods = read_amount(event.old_node->status.allocatable, "pods").value_or(0);
+  return empty.allowed_pods > pods || grew(wanted.milli_cpu, before->milli_cpu, now.milli_cpu) ||
+         grew(wanted.memory, before->memory, now.memory) ||
+         grew(wanted.ephemeral_storage, before->ephemeral_storage, now.ephemeral_storage) ||
+         std::any_of(wanted.scalars.begin(), wanted.scalars.end(),
+                     [&grew, &before, &now](const Scalar& each) {
+                       return grew(each.amount, before->scalar(each.resource),
+                                   now.scalar(each.resource));
+                     });
+}
+
+Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& event) const {
+  const auto at = std::find_if(registrations.begin(), registrations.end(),
+                               [plugin](const auto& each) { return each.plugin == plugin; });
+  if (at == registrations.end() || !cares(*at, event.kind)) return Hint::unrelated;
+  const Pod& own = *pod.pod;
+  bool helps = true;
+  if (plugin == plugin_fit && of_node(event.kind)) {
+    helps = room_grew(pod, event);
+  } else if (plugin == plugin_ports && event.kind == assigned_pod_delete) {
+    helps = frees_a_port(pod, *event.pod);
+  } else if (plugin == plugin_taints && of_node(event.kind)) {
+    helps = became(
+        event, [&own](const Node& node) { return untolerated(node.spec.taints, own) == nullptr; });
+  } else if (plugin == plugin_unschedulable && of_node(event.kind)) {
+    helps = became(event, [&own](const Node& node) { return schedulable(node, own); });
+  } else if (plugin == plugin_unschedulable) {
+    helps = tolerates_cordon(*event.pod->pod);
+  } else if (plugin == plugin_node_affinity) {
+    const NodeMatcher matcher(own.spec);
+    helps = became(event, [&matcher](const Node& node) { return matcher.matches(node); });
+  } else if (plugin == plugin_gates) {
+    helps = event.pod->pod->spec.scheduling_gates.empty();
+  } else if (plugin == plugin_memory_pressure) {
+    helps = !pressed(*event.node, lifecycle::condition_memory_pressure);
+  } else if (plugin == plugin_disk_pressure) {
+    helps = !pressed(*event.node, lifecycle::condition_disk_pressure);
+  }
+  return helps ? Hint::queue : Hint::skip;
+}
+
+}  // namespace holdfast::sync::schedule

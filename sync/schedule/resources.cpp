@@ -1,0 +1,169 @@
+#include "sync/schedule/resources.h"
+
+#include <algorithm>
+
+#include "sync/api/quantity.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+constexpr std::int64_t amount_max = std::int64_t{1} << 52;
+
+// Upstream's DefaultMilliCPURequest and DefaultMemoryRequest.
+constexpr std::int64_t scored_cpu_default = 100;
+constexpr std::int64_t scored_memory_default = 200LL * 1024 * 1024;
+
+std::int64_t cut(std::int64_t amount) { return std::clamp<std::int64_t>(amount, 0, amount_max); }
+
+bool is_scalar(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.starts_with("hugepages-") ||
+         name.starts_with("attachable-volumes-");
+}
+
+auto find_scalar(std::vector<Scalar>& scalars, Symbols::Id resource) {
+  return std::lower_bound(
+      scalars.begin(), scalars.end(), resource,
+      [](const Scalar& scalar, Symbols::Id wanted) { return scalar.resource < wanted; });
+}
+
+std::int64_t& amount_of(std::vector<Scalar>& scalars, Symbols::Id resource) {
+  const auto at = find_scalar(scalars, resource);
+  if (at != scalars.end() && at->resource == resource) return at->amount;
+  return scalars.insert(at, {resource, 0})->amount;
+}
+
+Result<std::int64_t> parse_amount(const std::string& name, const std::string& text) {
+  const auto quantity = Quantity::parse(text);
+  if (!quantity) return fail(name, quantity.error());
+  return cut(name == "cpu" ? quantity->milli_value() : quantity->value());
+}
+
+// One container's requests, and the same with defaults for scores.
+struct Asked {
+  Resources real;
+  std::int64_t scored_cpu = 0;
+  std::int64_t scored_memory = 0;
+
+  void add(const Asked& other) {
+    real.add(other.real);
+    scored_cpu += other.scored_cpu;
+    scored_memory += other.scored_memory;
+  }
+  void raise(const Asked& other) {
+    real.raise(other.real);
+    scored_cpu = std::max(scored_cpu, other.scored_cpu);
+    scored_memory = std::max(scored_memory, other.scored_memory);
+  }
+};
+
+Result<Asked> asked_by(const Container& container, const std::string& path, Symbols& symbols) {
+  auto real = read_resources(container.resources.requests, symbols);
+  if (!real) return fail(path + ".resources.requests", real.error());
+  Asked asked{std::move(*real), 0, 0};
+  const StringMap& requests = container.resources.requests;
+  asked.scored_cpu = requests.has("cpu") ? asked.real.milli_cpu : scored_cpu_default;
+  asked.scored_memory = requests.has("memory") ? asked.real.memory : scored_memory_default;
+  return asked;
+}
+
+}  // namespace
+
+Symbols::Id Symbols::id(std::string_view name) {
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  const auto added = ids_.emplace(std::string(name), static_cast<Id>(names_.size())).first;
+  names_.push_back(&added->first);
+  return added->second;
+}
+
+void Resources::add(const Resources& other) {
+  milli_cpu += other.milli_cpu;
+  memory += other.memory;
+  ephemeral_storage += other.ephemeral_storage;
+  for (const Scalar& scalar : other.scalars) amount_of(scalars, scalar.resource) += scalar.amount;
+}
+
+void Resources::subtract(const Resources& other) {
+  milli_cpu -= other.milli_cpu;
+  memory -= other.memory;
+  ephemeral_storage -= other.ephemeral_storage;
+  for (const Scalar& scalar : other.scalars) amount_of(scalars, scalar.resource) -= scalar.amount;
+}
+
+void Resources::raise(const Resources& other) {
+  milli_cpu = std::max(milli_cpu, other.milli_cpu);
+  memory = std::max(memory, other.memory);
+  ephemeral_storage = std::max(ephemeral_storage, other.ephemeral_storage);
+  for (const Scalar& scalar : other.scalars) {
+    std::int64_t& amount = amount_of(scalars, scalar.resource);
+    amount = std::max(amount, scalar.amount);
+  }
+}
+
+std::int64_t Resources::scalar(Symbols::Id resource) const {
+  for (const Scalar& scalar : scalars) {
+    if (scalar.resource == resource) return scalar.amount;
+  }
+  return 0;
+}
+
+Result<Resources> read_resources(const StringMap& list, Symbols& symbols) {
+  Resources out;
+  for (const auto& [name, text] : list) {
+    const bool scalar = is_scalar(name);
+    if (!scalar && name != "cpu" && name != "memory" && name != "ephemeral-storage") continue;
+    TRY(const std::int64_t amount, parse_amount(name, text));
+    if (scalar) {
+      amount_of(out.scalars, symbols.id(name)) = amount;
+    } else if (name == "cpu") {
+      out.milli_cpu = amount;
+    } else if (name == "memory") {
+      out.memory = amount;
+    } else {
+      out.ephemeral_storage = amount;
+    }
+  }
+  return out;
+}
+
+Result<std::int64_t> read_amount(const StringMap& list, std::string_view resource) {
+  const std::string* text = list.find(resource);
+  if (text == nullptr) return 0;
+  return parse_amount(std::string(resource), *text);
+}
+
+Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols) {
+  Asked running;
+  for (std::size_t i = 0; i < spec.containers.size(); ++i) {
+    const std::string path = "spec.containers[" + std::to_string(i) + "]";
+    TRY(const Asked asked, asked_by(spec.containers[i], path, symbols));
+    running.add(asked);
+  }
+  Asked sidecars;  // those that have started already, while the init containers run in turn
+  Asked peak;
+  for (std::size_t i = 0; i < spec.init_containers.size(); ++i) {
+    const std::string path = "spec.initContainers[" + std::to_string(i) + "]";
+    TRY(Asked asked, asked_by(spec.init_containers[i], path, symbols));
+    if (spec.init_containers[i].restart_policy == "Always") {
+      sidecars.add(asked);
+      peak.raise(sidecars);
+    } else {
+      asked.add(sidecars);
+      peak.raise(asked);
+    }
+  }
+  running.add(sidecars);
+  running.raise(peak);
+  const auto overhead = read_resources(spec.overhead, symbols);
+  if (!overhead) return fail("spec.overhead", overhead.error());
+  running.add({*overhead, overhead->milli_cpu, overhead->memory});
+  return PodRequests{std::move(running.real), running.scored_cpu, running.scored_memory};
+}
+
+bool is_extended(std::string_view resource) {
+  return resource.find('/') != std::string_view::npos &&
+         resource.find("kubernetes.io/") == std::string_view::npos &&
+         !resource.starts_with("requests.");
+}
+
+}  // namespace holdfast::sync::schedule

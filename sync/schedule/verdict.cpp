@@ -1,0 +1,26 @@
+#include "sync/schedule/verdict.h"
+
+#include "platform/check.h"
+#include "platform/text.h"
+
+namespace holdfast::sync::schedule {
+
+std::string_view to_string(Code code) {
+  switch (code) {
+    case Code::success:
+      return "Success";
+    case Code::error:
+      return "Error";
+    case Code::unschedulable:
+      return "Unschedulable";
+    case Code::unresolvable:
+      return "UnschedulableAndUnresolvable";
+    case Code::pending:
+      return "Pending";
+  }
+  UNREACHABLE();
+}
+
+std::string Verdict::message() const { return join(reasons, ", "); }
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,47 @@
+#include "sync/watch/selection.h"
+
+#include "sync/api/selector.h"
+#include "sync/protobuf/header.h"
+
+namespace holdfast::sync {
+namespace {
+
+bool is_all_or(const std::string& wider, const std::string& narrower) {
+  return wider.empty() || wider == narrower;
+}
+
+// Whether the object has the values that `query` asks for.
+Result<bool> has_fields(const ScopeKind& kind, const Selection& selection, const FieldQuery& query,
+                        std::string_view cached) {
+  if (query.matches_everything()) return true;
+  TRY(const std::string json, cached_json(kind, cached));
+  TRY(const StringMap values, field_values(selection.group, selection.resource, query, json));
+  return query.matches(values);
+}
+
+}  // namespace
+
+bool covers(const Selection& wider, const Selection& narrower) {
+  return wider.group == narrower.group && wider.resource == narrower.resource &&
+         is_all_or(wider.namespace_name, narrower.namespace_name) &&
+         is_all_or(wider.label_selector, narrower.label_selector) &&
+         is_all_or(wider.field_selector, narrower.field_selector);
+}
+
+Result<WatchCache::Objects> select(const WatchCache& from, const Selection& selection) {
+  TRY(const LabelQuery labels, LabelQuery::parse(selection.label_selector));
+  TRY(const FieldQuery fields, FieldQuery::parse(selection.field_selector));
+  WatchCache::Objects selected;
+  for (const auto& [key, object] : from.objects()) {
+    if (!is_all_or(selection.namespace_name, key.namespace_name)) continue;
+    if (!labels.matches_everything()) {
+      TRY(const ObjectHeader header, read_any_header(*object.bytes));
+      if (!labels.matches(header.labels)) continue;
+    }
+    TRY(const bool wanted, has_fields(from.kind(), selection, fields, *object.bytes));
+    if (wanted) selected.emplace(key, object);
+  }
+  return selected;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,58 @@
+// A dead kubelet's node is not kept alive in the cloud, and its silence is not the cloud's.
+
+#include <gtest/gtest.h>
+
+#include "test/unit/agent/edge/replay/stage.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+// The line on which the kubelet renews its lease for the first time.
+constexpr int first_renewal = 39;
+
+int renewals_in(Stage& stage, Duration time) {
+  const int before = stage.upstream.renewals;
+  stage.time.run(time);
+  return stage.upstream.renewals - before;
+}
+
+void expect_silence(Stage& stage) {
+  stage.time.run(41s);  // the grace
+  EXPECT_EQ(renewals_in(stage, 60s), 0);
+  EXPECT_EQ(stage.edge().uplink().link().state(), sync::LinkState::connected);
+}
+
+TEST(KubeletSilence, EndsTheRenewalsAndNothingElse) {
+  Stage stage;
+  stage.play(first_renewal, [](const Exchange&, const http::Response&) {});
+  EXPECT_EQ(renewals_in(stage, 30s), 3);
+  expect_silence(stage);
+
+  // Its first word after that brings them back, with the next probe.
+  EXPECT_EQ(stage.ask(recording().at(first_renewal - 1).request).status, 200);
+  EXPECT_EQ(renewals_in(stage, 30s), 3);
+  expect_silence(stage);
+
+  stage.restart_agent();
+  EXPECT_GT(renewals_in(stage, 30s), 2) << "a restarted agent grants a full grace";
+  expect_silence(stage);
+}
+
+TEST(KubeletSilence, AStatusIsAWord) {
+  Stage stage;
+  stage.play(first_renewal, [](const Exchange&, const http::Response&) {});
+  stage.cut();
+  for (int i = 0; i < 6; ++i) {
+    http::Request patch{.method = http::Method::patch,
+                        .target = "/api/v1/nodes/edge1/status",
+                        .headers = {{"Content-Type", "application/strategic-merge-patch+json"}},
+                        .body = "{}"};
+    EXPECT_EQ(stage.ask(patch).status, 200);
+    stage.time.run(10s);
+  }
+  stage.upstream.listen();
+  EXPECT_GE(renewals_in(stage, 35s), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::replay

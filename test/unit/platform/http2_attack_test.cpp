@@ -1,0 +1,160 @@
+// What an HTTP/2 server of ours refuses: too much of everything.
+
+#include "platform/http/h2/engine.h"
+#include "platform/loop/tasks.h"
+#include "test/support/run.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/platform/http2_pair.h"
+
+namespace holdfast::http {
+namespace {
+
+TEST(Http2, WhatIsOverTheLimitIsRefusedByName) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    ServerLimits limits;
+    limits.reader = {.header_bytes = 1000, .body_bytes = 100'000};
+    Pair pair(context, limits);
+    Client client(pair.endpoint());
+    Request bulky{.target = "/a"};
+    bulky.headers.add("x", std::string(2000, 'x'));
+    const auto headers = co_await client.send(bulky, soon());
+    EXPECT_EQ(headers ? headers->status : 0, 431);
+    Request large{.method = Method::put, .target = "/a", .body = std::string(5'000'000, 'x')};
+    const auto body = co_await client.send(large, soon());
+    EXPECT_EQ(body ? body->status : 0, 413);
+    Request odd{.method = Method::options, .target = "*"};
+    const auto path = co_await client.send(odd, soon());
+    EXPECT_EQ(path ? path->status : 0, 400);
+    Request good{.target = "/a"};
+    const auto answer = co_await client.send(good, soon());
+    EXPECT_TRUE(answer.has_value());
+    EXPECT_EQ(pair.server.connections(), 1u) << "the connection is as good as before";
+    co_await pair.server.stop(soon());
+  });
+}
+
+// A client that is a machine only: it does what a test tells it, also what no client should.
+class Caller final : public h2::Events {
+ public:
+  explicit Caller(h2::EngineLimits limits = {}) : engine(h2::Engine::Role::client, limits, *this) {}
+
+  asio::awaitable<void> connect(Endpoint to) {
+    static constexpr std::array<std::string_view, 1> protocols{"h2"};
+    auto made = co_await net::connect(to.at, to.tls, MonoTime::max(), protocols);
+    connection = *std::move(made);
+    co_await speak();
+  }
+  asio::awaitable<void> speak() {
+    const std::string bytes = engine.take_output();
+    const Status sent = co_await connection->write(bytes);
+    if (!sent) gone = true;
+  }
+  asio::awaitable<void> listen() {
+    std::array<char, 4096> buffer{};
+    while (!gone) {
+      const auto count = co_await connection->read_some(buffer);
+      gone = !count || *count == 0;
+      if (gone) co_return;
+      (void)engine.receive(std::string_view(buffer.data(), *count));
+      co_await speak();
+    }
+  }
+  h2::StreamId request(const std::string& path, std::string body = {}) {
+    const Headers fields{{":method", body.empty() ? "GET" : "PUT"},
+                         {":scheme", "https"},
+                         {":path", path},
+                         {":authority", "x"}};
+    return engine.request(fields, std::move(body)).value_or(0);
+  }
+
+  void on_settings() override {}
+  void on_headers(h2::StreamId, h2::Block) override {}
+  void on_data(h2::StreamId, std::string_view bytes) override { read += bytes.size(); }
+  void on_end(h2::StreamId) override {}
+  void on_sent(h2::StreamId) override {}
+  void on_closed(h2::StreamId, h2::Code code) override { closed.push_back(code); }
+  void on_goaway(h2::Code code) override { goaway = code; }
+
+  h2::Engine engine;
+  std::unique_ptr<net::Connection> connection;
+  bool gone = false;
+  std::size_t read = 0;
+  std::vector<h2::Code> closed;
+  std::optional<h2::Code> goaway;
+};
+
+struct Rig {
+  explicit Rig(h2::EngineLimits limits = {}) : pair(time.context()), caller(limits) {
+    time.complete(caller.connect(pair.endpoint()));
+  }
+  ~Rig() {
+    time.complete(pair.server.stop(loop::BootClock::now() + 1s));
+    caller.connection->close();
+    tasks.cancel();
+    time.settle();
+  }
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+
+  test::VirtualTime time;
+  Pair pair;
+  Caller caller;
+  loop::Tasks tasks{time.executor()};
+};
+
+TEST(Http2, RapidResetsCostTheAttackerHisConnection) {
+  for (const bool reads : {true, false}) {
+    Rig rig;
+    if (reads) rig.tasks.spawn("listen", rig.caller.listen());
+    int requests = 0;
+    const auto connected = [&rig] { return rig.pair.server.connections() > 0; };
+    for (; connected() && requests < 10'000; ++requests) {
+      const h2::StreamId id = rig.caller.request("/flood");
+      if (id == 0) break;
+      rig.time.complete(rig.caller.speak());
+      rig.caller.engine.reset(id, h2::Code::cancel);
+      rig.time.complete(rig.caller.speak());
+    }
+    EXPECT_FALSE(connected());
+    EXPECT_LT(requests, reads ? 1000 : 5000);
+  }
+}
+
+TEST(Http2, AnIdleCallerIsSentAway) {
+  Rig rig;
+  rig.tasks.spawn("listen", rig.caller.listen());
+  const ServerLimits limits;
+  rig.time.run(limits.idle - 5s);
+  EXPECT_FALSE(rig.caller.gone);
+  rig.time.run(10s);
+  EXPECT_TRUE(rig.caller.gone);
+  EXPECT_EQ(rig.caller.goaway, h2::Code::no_error);
+}
+
+TEST(Http2, ARequestThatDoesNotComeToItsEndIsGivenUp) {
+  Rig rig;
+  (void)rig.caller.request("/a", std::string(100'000, 'x'));
+  rig.time.complete(rig.caller.speak());  // The beginning only.
+  const ServerLimits limits;
+  rig.time.run(limits.receive + 1s);
+  EXPECT_TRUE(rig.caller.closed.empty());
+  rig.tasks.spawn("listen", rig.caller.listen());
+  rig.time.run(1s);
+  EXPECT_EQ(rig.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
+}
+
+TEST(Http2, AReaderThatTakesNothingLosesHisStreamOnly) {
+  Rig rig({.stream_window = 20'000});
+  rig.tasks.spawn("listen", rig.caller.listen());
+  (void)rig.caller.request("/flood");
+  (void)rig.caller.request("/watch");
+  rig.time.complete(rig.caller.speak());
+  const ServerLimits limits;
+  rig.time.run(limits.send + 5s);
+  EXPECT_EQ(rig.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
+  EXPECT_EQ(rig.caller.read, 20'000 + std::string_view("event\n").size());
+  EXPECT_FALSE(rig.caller.gone);
+}
+
+}  // namespace
+}  // namespace holdfast::http

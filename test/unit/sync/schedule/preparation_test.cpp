@@ -1,0 +1,143 @@
+// Acting on a preemption: what is asked for in which order, and what a failure changes.
+
+#include "sync/schedule/preemption/preparation.h"
+
+#include "sync/schedule/names.h"
+#include "test/unit/sync/schedule/world.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+using test::make_pod;
+using Way = Settled::Way;
+
+// "patch v1 (uid-v1)", one line for each step.
+std::string line(const Action& action) {
+  if (const auto* patch = std::get_if<PatchPodStatus>(&action)) {
+    return "patch " + patch->pod.name + " (" + patch->pod.uid + ")";
+  }
+  if (const auto* clear = std::get_if<ClearNomination>(&action)) return "clear " + clear->pod.name;
+  if (const auto* remove = std::get_if<DeletePod>(&action)) {
+    return "delete " + remove->pod.name + " (" + remove->pod.uid + ")";
+  }
+  if (const auto* reject = std::get_if<RejectWaiting>(&action)) return "reject " + reject->pod.name;
+  if (const auto* event = std::get_if<RecordEvent>(&action)) {
+    return "event " + event->regarding.name;
+  }
+  if (const auto* gate = std::get_if<SetGate>(&action)) return gate->shut ? "shut" : "open";
+  return "activate";
+}
+
+class Prepare {
+ public:
+  Prepare(const std::vector<std::string>& victims, bool async,
+          const std::vector<std::string>& promised = {})
+      : preparation_(view(make_pod("p", 1000, "1")), {"n1", views(victims), 0}, views(promised), {},
+                     {async, true, true}) {}
+
+  std::string start() { return lines(preparation_.start(test::wall_now)); }
+  std::string settle(std::uint64_t id, Way way = Way::done) {
+    return lines(preparation_.settle(id, {way, way == Way::done ? "" : "boom"}, test::wall_now));
+  }
+  [[nodiscard]] const Preparation& operator*() const { return preparation_; }
+
+ private:
+  PodRef view(Pod pod) { return view_of(std::move(pod), symbols_); }
+  std::vector<PodRef> views(const std::vector<std::string>& names) {
+    std::vector<PodRef> all;
+    for (const std::string& name : names) {
+      Pod pod = make_pod(name, 0, "1", "n1");
+      pod.status.nominated_node_name = "n1";
+      all.push_back(view(std::move(pod)));
+    }
+    return all;
+  }
+  static std::string lines(const Preparation::Steps& steps) {
+    std::string all;
+    for (const auto& step : steps) {
+      if (!all.empty()) all += ", ";
+      all += (step.id == 0 ? "" : std::to_string(step.id) + ": ") + line(step.action);
+    }
+    return all;
+  }
+
+  Symbols symbols_;
+  Preparation preparation_;
+};
+
+TEST(Preparation, EveryWriteAndDeletionNamesTheUid) {
+  Prepare run({"v1"}, false);
+  EXPECT_EQ(run.start(), "1: patch v1 (uid-v1)");
+  EXPECT_EQ(run.settle(1), "2: delete v1 (uid-v1)");
+  EXPECT_EQ(run.settle(2), "event v1");
+  EXPECT_TRUE((*run).finished());
+  EXPECT_TRUE((*run).verdict().ok());
+}
+
+TEST(Preparation, TheLastVictimGoesWhenTheGateIsOpen) {
+  Prepare run({"v1", "v2", "v3"}, true, {"low"});
+  EXPECT_EQ(run.start(), "shut, 1: clear low");
+  EXPECT_EQ(run.settle(1), "2: patch v1 (uid-v1), 3: patch v2 (uid-v2)");
+  EXPECT_EQ(run.settle(3), "4: delete v2 (uid-v2)");
+  EXPECT_EQ(run.settle(2), "5: delete v1 (uid-v1)");
+  EXPECT_EQ(run.settle(5), "event v1");
+  EXPECT_EQ(run.settle(4), "event v2, open, 6: patch v3 (uid-v3)");
+  EXPECT_EQ(run.settle(6), "7: delete v3 (uid-v3)");
+  EXPECT_EQ(run.settle(7), "event v3");
+  EXPECT_TRUE((*run).finished());
+}
+
+TEST(Preparation, AFailureStopsItsBatchAndWakesThePod) {
+  Prepare run({"v1", "v2", "v3"}, true);
+  EXPECT_EQ(run.start(), "shut, 1: patch v1 (uid-v1), 2: patch v2 (uid-v2)");
+  EXPECT_EQ(run.settle(1, Way::failed), "");
+  EXPECT_EQ(run.settle(2), "open, 3: patch v3 (uid-v3)");
+  EXPECT_EQ(run.settle(3), "4: delete v3 (uid-v3)");
+  EXPECT_EQ(run.settle(4), "event v3, activate");
+  EXPECT_TRUE((*run).verdict().ok());
+  EXPECT_EQ((*run).errors(), std::vector<std::string>{"boom"});
+}
+
+TEST(Preparation, SynchronouslyAFailureIsTheAttempts) {
+  Prepare run({"v1", "v2"}, false, {"low"});
+  EXPECT_EQ(run.start(), "1: patch v1 (uid-v1), 2: patch v2 (uid-v2)");
+  EXPECT_EQ(run.settle(1, Way::failed), "");
+  EXPECT_EQ(run.settle(2), "");
+  EXPECT_TRUE((*run).finished());
+  EXPECT_EQ((*run).verdict(), reject(Code::error, "boom"));
+}
+
+TEST(Preparation, PromisesAreClearedAfterTheVictims) {
+  Prepare run({"v1"}, false, {"low"});
+  EXPECT_EQ(run.start(), "1: patch v1 (uid-v1)");
+  EXPECT_EQ(run.settle(1), "2: delete v1 (uid-v1)");
+  EXPECT_EQ(run.settle(2), "event v1, 3: clear low");
+  EXPECT_EQ(run.settle(3, Way::failed), "");
+  EXPECT_TRUE((*run).finished());
+  EXPECT_TRUE((*run).verdict().ok());
+}
+
+TEST(Preparation, WhenNobodyIsLeftToLeaveThePodIsWoken) {
+  Prepare run({"v1", "v2"}, true);
+  EXPECT_EQ(run.start(), "shut, 1: patch v1 (uid-v1)");
+  EXPECT_EQ(run.settle(1, Way::gone), "open, 2: patch v2 (uid-v2)");
+  EXPECT_EQ(run.settle(2), "3: delete v2 (uid-v2)");
+  EXPECT_EQ(run.settle(3, Way::gone), "activate");
+}
+
+TEST(Preparation, APatchSaysWhatAStrategicMergeNeeds) {
+  Symbols symbols;
+  Pod pod = make_pod("v", 0, "1", "n1");
+  pod.status.conditions.push_back({"Ready", "True", {}, {}, "", "", {}});
+  PodCondition condition{"DisruptionTarget", "True", {}, test::wall_now, "R", "M", {}};
+  const PatchPodStatus patch{key_of(*view_of(pod, symbols)), condition,
+                             condition_order(pod.status, condition.type), "n2"};
+  EXPECT_EQ(patch_body(patch),
+            R"({"metadata":{"uid":"uid-v"},"status":{"$setElementOrder/conditions":)"
+            R"([{"type":"Ready"},{"type":"DisruptionTarget"}],"conditions":[{"type":)"
+            R"("DisruptionTarget","status":"True","lastProbeTime":null,"lastTransitionTime":)"
+            R"("2027-01-15T08:00:00Z","reason":"R","message":"M"}],"nominatedNodeName":"n2"}})");
+}
+
+}  // namespace
+}  // namespace holdfast::sync::schedule
