@@ -57,6 +57,7 @@ Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host, Wal
     if (auto filled = fill(path, host, now); !filled) return fail("--tls-dir", filled.error());
   }
   tls::ServerSettings settings;
+  settings.protocols = {"h2", "http/1.1"};
   TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
   TRY(settings.identity.key_pem, fs::read_all(path / "server.key", file_bytes_max));
   TRY(const auto authority, read_if_there(path / "ca.crt"));
