@@ -134,7 +134,7 @@ Result<std::unique_ptr<Source>> open_source(const std::string& data_dir, const C
   auto lock = fs::FileLock::take(dir / "lock");
   if (lock) return FileSource::open(dir, *std::move(lock), clock);
   if (lock.error().code != Errc::conflict) return fail(lock.error());
-  TRY(const Endpoints endpoints, read_endpoints(dir));
+  TRY(const EdgeAddresses endpoints, read_endpoints(dir));
   return std::unique_ptr<Source>(std::make_unique<LiveSource>(endpoints.admin, clock));
 }
 

@@ -12,18 +12,18 @@ constexpr std::size_t size_limit = 4096;
 
 }  // namespace
 
-Status write_endpoints(const std::filesystem::path& data_dir, const Endpoints& endpoints) {
+Status write_endpoints(const std::filesystem::path& data_dir, const EdgeAddresses& endpoints) {
   return fs::atomic_write(data_dir / file_name,
                           endpoints.proxy.text() + "\n" + endpoints.admin.text() + "\n");
 }
 
-Result<Endpoints> read_endpoints(const std::filesystem::path& data_dir) {
+Result<EdgeAddresses> read_endpoints(const std::filesystem::path& data_dir) {
   TRY(const std::string text, fs::read_all(data_dir / file_name, size_limit));
   const auto lines = split(text, '\n');
   if (lines.size() < 2) return fail(Errc::invalid, (data_dir / file_name).string());
   TRY(net::HostPort proxy, net::HostPort::parse(lines[0]));
   TRY(net::HostPort admin, net::HostPort::parse(lines[1]));
-  return Endpoints{std::move(proxy), std::move(admin)};
+  return EdgeAddresses{std::move(proxy), std::move(admin)};
 }
 
 }  // namespace holdfast::agent

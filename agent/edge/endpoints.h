@@ -9,17 +9,17 @@
 
 namespace holdfast::agent {
 
-struct Endpoints {
+struct EdgeAddresses {
   net::HostPort proxy;
   net::HostPort admin;
 
-  bool operator==(const Endpoints&) const = default;
+  bool operator==(const EdgeAddresses&) const = default;
 };
 
 [[nodiscard]] Status write_endpoints(const std::filesystem::path& data_dir,
-                                     const Endpoints& endpoints);
+                                     const EdgeAddresses& endpoints);
 
 // Errors: not_found, invalid (not what write_endpoints() wrote).
-[[nodiscard]] Result<Endpoints> read_endpoints(const std::filesystem::path& data_dir);
+[[nodiscard]] Result<EdgeAddresses> read_endpoints(const std::filesystem::path& data_dir);
 
 }  // namespace holdfast::agent

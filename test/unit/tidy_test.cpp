@@ -155,4 +155,23 @@ TEST(Tidy, EveryFolderSaysWhatItIs) {
   }
 }
 
+// Two types of one name in one namespace link into one program without a word, and crash there.
+TEST(Tidy, ATypesNameIsItsOwn) {
+  std::map<std::string, std::string> homes;
+  for (const SourceFile& file : source_files(product)) {
+    if (!file.name.ends_with(".h")) continue;
+    std::string space;
+    for (const std::string& line : file.lines) {
+      if (line.starts_with("namespace ")) space = line.substr(10);
+      const bool type = line.starts_with("struct ") || line.starts_with("class ");
+      if (!type || !line.ends_with("{")) continue;
+      const std::size_t from = line.find(' ') + 1;
+      const std::string name = space + line.substr(from, line.find(' ', from) - from);
+      const auto [home, is_new] = homes.emplace(name, file.name);
+      EXPECT_TRUE(is_new) << name << ": " << file.name << " and " << home->second;
+    }
+  }
+  EXPECT_GT(homes.size(), 200U);
+}
+
 }  // namespace
