@@ -55,10 +55,11 @@ else()
   target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 
-# holdfast_precompile(TARGET HEADER...): what most of the target's files include, read once. Not for
-# what is shipped: the release build shows which file forgets an include.
+# holdfast_precompile(TARGET HEADER...): what most of the target's files include, read once. Only
+# where the sanitizers are: the other builds show which file forgets an include, and their
+# optimizer's warnings take a precompiled system header for ours.
 function(holdfast_precompile target)
-  if(HOLDFAST_TESTS)
+  if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
