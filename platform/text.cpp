@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 
 namespace holdfast {
@@ -131,6 +132,12 @@ std::string percent_encode(std::string_view text) {
     encoded += hex_digits_upper[byte & 15U];
   }
   return encoded;
+}
+
+std::string to_hex(std::uint64_t number) {
+  std::array<char, 16> digits{};
+  const auto [end, ec] = std::to_chars(digits.begin(), digits.end(), number, 16);
+  return {digits.begin(), end};
 }
 
 Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {

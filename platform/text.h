@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ template <std::integral T>
 [[nodiscard]] Result<std::string> base64_decode(std::string_view text);
 
 [[nodiscard]] std::string hex_encode(std::string_view bytes);
+// The number in lower-case hexadecimal digits without leading zeros: "0", "1f".
+[[nodiscard]] std::string to_hex(std::uint64_t number);
 
 // Percent-encodes everything but RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);

@@ -30,7 +30,7 @@ KeyRange range_of(std::string_view prefix, std::string_view start_after) {
 }
 
 // SQLite's LIMIT, one more than asked: whether more rows exist is seen by reading one of them.
-std::int64_t sql_limit(std::size_t limit) {
+std::int64_t one_over_limit(std::size_t limit) {
   return limit == 0 ? -1 : static_cast<std::int64_t>(limit) + 1;
 }
 
@@ -107,7 +107,7 @@ Result<ListPage> Revisions::list(const ListQuery& query) {
 Result<ListPage> Revisions::list_latest(const ListQuery& query) {
   const KeyRange range = range_of(query.prefix, query.start_after);
   ListPage page{.rows = {}, .revision = current_, .remaining = 0};
-  Cursor row = list_latest_.use(range.from, range.to, sql_limit(query.limit));
+  Cursor row = list_latest_.use(range.from, range.to, one_over_limit(query.limit));
   TRY(const bool more, read_rows(row, query.limit, page.rows));
   if (!more) return page;
   const KeyRange rest = range_of(query.prefix, page.rows.back().key);
@@ -120,7 +120,7 @@ Result<ListPage> Revisions::list_latest(const ListQuery& query) {
 Result<ListPage> Revisions::list_at(const ListQuery& query) {
   const KeyRange range = range_of(query.prefix, query.start_after);
   ListPage page{.rows = {}, .revision = *query.at, .remaining = 0};
-  Cursor row = list_at_.use(range.from, range.to, page.revision, sql_limit(query.limit));
+  Cursor row = list_at_.use(range.from, range.to, page.revision, one_over_limit(query.limit));
   TRY(const bool more, read_rows(row, query.limit, page.rows));
   if (!more) return page;
   const KeyRange rest = range_of(query.prefix, page.rows.back().key);

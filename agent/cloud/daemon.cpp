@@ -21,7 +21,7 @@ constexpr std::string_view leases_path =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 constexpr std::string_view daemon_sets_path = "/apis/apps/v1/daemonsets";
 
-constexpr Duration request_limit = std::chrono::seconds(10);
+constexpr Duration api_call_limit = std::chrono::seconds(10);
 constexpr Duration probe_pause = std::chrono::seconds(2);
 // Whoever follows waits for both: half a second each keeps a hand-over well below two.
 constexpr Duration last_writes_limit = std::chrono::milliseconds(500);
@@ -151,7 +151,7 @@ asio::awaitable<void> Daemon::list_watch(std::string path, ListWatchSink& sink) 
 }
 
 asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool streamed) {
-  co_return co_await limited_.send(std::move(request), streamed, request_limit);
+  co_return co_await limited_.send(std::move(request), streamed, api_call_limit);
 }
 
 asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {

@@ -1,8 +1,6 @@
 #include "agent/cloud/event_book.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "platform/check.h"
 #include "platform/text.h"
@@ -49,13 +47,6 @@ std::string namespace_of(const RecordEvent& event) {
 
 std::string events_path(const RecordEvent& event) {
   return "/api/v1/namespaces/" + percent_encode(namespace_of(event)) + "/events";
-}
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 24> buffer{};
-  const int length =
-      std::snprintf(buffer.data(), buffer.size(), "%llx", static_cast<unsigned long long>(value));
-  return {buffer.data(), static_cast<std::size_t>(length)};
 }
 
 json::object involved(const RecordEvent& event) {
@@ -122,7 +113,7 @@ std::optional<EventWrite> EventBook::record(MonoTime now, WallTime wall, const R
   const bool repeated = seen.count > 0;
   if (!repeated) {
     const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-    seen.name = event.about.name + "." + hex(nanos + sequence_++);
+    seen.name = event.about.name + "." + to_hex(nanos + sequence_++);
     seen.first = facts.last;
   }
   facts.name = seen.name;

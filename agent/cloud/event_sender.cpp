@@ -7,7 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr Duration request_limit = std::chrono::seconds(10);
+constexpr Duration event_limit = std::chrono::seconds(10);
 
 // Nobody has refused it.
 bool may_still_arrive(const Status& sent) {
@@ -27,10 +27,10 @@ asio::awaitable<Status> EventSender::record(sync::lifecycle::RecordEvent event) 
 }
 
 asio::awaitable<Status> EventSender::send(EventWrite write) {
-  const MonoTime deadline = clock_.mono() + request_limit;
+  const MonoTime deadline = clock_.mono() + event_limit;
   auto answer = co_await client_.call(std::move(write.request), deadline);
   if (!answer && write.instead && answer.error().code == Errc::not_found) {
-    const MonoTime later = clock_.mono() + request_limit;
+    const MonoTime later = clock_.mono() + event_limit;
     answer = co_await client_.call(*std::move(write.instead), later);
   }
   Status sent;

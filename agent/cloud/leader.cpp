@@ -34,14 +34,6 @@ std::string folder_of(const LeaderSettings& settings) {
          "/leases";
 }
 
-std::string hex(std::int64_t value) {
-  std::string text;
-  for (auto rest = static_cast<std::uint64_t>(value); rest != 0; rest /= 16) {
-    text.insert(text.begin(), "0123456789abcdef"[rest % 16]);
-  }
-  return text;
-}
-
 // As client-go's recorder writes it for a LeaseLock.
 ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& message, WallTime wall) {
   namespace json = boost::json;
@@ -52,7 +44,8 @@ ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& messa
                      {"uid", lease.uid},
                      {"apiVersion", sync::Lease::api_version},
                      {"resourceVersion", lease.resource_version}};
-  const std::string name = lease.name + "." + hex(wall.time_since_epoch().count());
+  const std::string name =
+      lease.name + "." + to_hex(static_cast<std::uint64_t>(wall.time_since_epoch().count()));
   const json::object body{{"kind", "Event"},
                           {"apiVersion", "v1"},
                           {"metadata", {{"name", name}, {"namespace", lease.namespace_name}}},

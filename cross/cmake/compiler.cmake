@@ -19,10 +19,13 @@ endif()
 add_library(holdfast_options INTERFACE)
 target_include_directories(holdfast_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(holdfast_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
   -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
   -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wuseless-cast -Wimplicit-fallthrough
   -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
+  # Files that are compiled together (together.cmake) look to GCC like headers, where a type in an
+  # anonymous namespace would be a mistake, and like one file that shadows its own names.
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
   # GCC 12 mistakes Asio's recycled coroutine frames for a mismatch.
   -Wno-mismatched-new-delete
   # Designated initializers name what differs from the defaults; the rest is meant.
@@ -61,6 +64,7 @@ endif()
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
+    holdfast_compile_together(${target})
   endif()
 endfunction()
 

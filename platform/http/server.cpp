@@ -17,8 +17,6 @@ namespace {
 
 using ConnectionPtr = std::shared_ptr<net::Connection>;
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 // One caller, as stop() needs to see him.
 struct Session {
   ConnectionPtr connection;
@@ -93,7 +91,7 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
     if (!pending && pending.error().code == Errc::cancelled) co_return;
     if (!pending) {
       log_warn("accept failed", {{"error", pending.error()}});
-      co_await loop::sleep_until(in(std::chrono::milliseconds(100)));  // Out of descriptors.
+      co_await loop::sleep_until(loop::in(std::chrono::milliseconds(100)));  // Out of descriptors.
       continue;
     }
     if (sessions.size() >= limits.connections) {
@@ -106,7 +104,7 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
 
 asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending) {
   const auto self = shared_from_this();
-  auto connection = co_await pending->establish(in(limits.handshake));
+  auto connection = co_await pending->establish(loop::in(limits.handshake));
   if (!connection) {
     log_debug("handshake failed", {{"error", connection.error()}});
     co_return;
@@ -144,10 +142,10 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
 // Reads one whole request; false when the connection is over.
 asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& reader) {
   std::array<char, 16 * 1024> buffer{};
-  session.connection->expires_at(in(limits.idle));
+  session.connection->expires_at(loop::in(limits.idle));
   Status fed = reader.put({});
   bool begun = reader.begun();
-  if (begun) session.connection->expires_at(in(limits.receive));
+  if (begun) session.connection->expires_at(loop::in(limits.receive));
   while (fed && !reader.done()) {
     if (reader.take_expectation()) {
       std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -159,7 +157,7 @@ asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& r
     fed = reader.put(std::string_view(buffer.data(), *count));
     if (!begun && reader.begun()) {
       begun = true;
-      session.connection->expires_at(in(limits.receive));
+      session.connection->expires_at(loop::in(limits.receive));
     }
   }
   if (fed) co_return true;
@@ -168,7 +166,7 @@ asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& r
   (void)co_await send(session, std::move(bytes));
   session.connection->shutdown_write();
   // Read on for a moment, so that the refusal is not lost to a reset.
-  session.connection->expires_at(in(std::chrono::seconds(1)));
+  session.connection->expires_at(loop::in(std::chrono::seconds(1)));
   for (;;) {
     const auto count = co_await session.connection->read_some(buffer);
     if (!count || *count == 0) co_return false;
@@ -217,7 +215,7 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
 }
 
 asio::awaitable<bool> Server::Shared::send(Session& session, std::string bytes) {
-  session.connection->expires_at(in(limits.send));
+  session.connection->expires_at(loop::in(limits.send));
   const Status sent = co_await session.connection->write(bytes);
   co_return sent.has_value();
 }

@@ -19,6 +19,8 @@ Errc word_for(const boost::system::error_code& ec) {
 
 }  // namespace
 
+MonoTime in(Duration duration) { return BootClock::now() + duration; }
+
 BootClock::time_point BootClock::now() {
   return followed != nullptr ? followed->mono() : SystemClock().mono();
 }

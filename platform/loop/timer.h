@@ -25,6 +25,9 @@ struct BootClock : MonoTag {
 
 using Timer = asio::basic_waitable_timer<BootClock, asio::wait_traits<BootClock>>;
 
+// The moment `duration` from now, as deadlines want it.
+[[nodiscard]] MonoTime in(Duration duration);
+
 // Each await yields an error code rather than throwing; named so that no temporary with a
 // destructor lives across a co_await (GCC 12).
 inline auto into(boost::system::error_code& ec) {

@@ -12,10 +12,6 @@
 namespace holdfast::tls {
 namespace {
 
-tl::unexpected<Error> refused(const std::string& what) {
-  return fail(Errc::invalid, what + ": " + openssl_reason());
-}
-
 Result<WallTime> wall_time(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return refused("certificate's time");

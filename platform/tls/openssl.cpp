@@ -45,6 +45,10 @@ std::string openssl_reason() {
   return reason == nullptr ? "refused" : reason;
 }
 
+tl::unexpected<Error> refused(const std::string& what) {
+  return fail(Errc::invalid, what + ": " + openssl_reason());
+}
+
 Bio bio_of(std::string_view bytes) {
   return {BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())), &BIO_free};
 }

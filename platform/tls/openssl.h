@@ -20,6 +20,8 @@ using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
 
 // What OpenSSL has to say about the last failure, in a few words; its queue is empty afterwards.
 [[nodiscard]] std::string openssl_reason();
+// "<what>: <openssl_reason()>", as an invalid argument.
+[[nodiscard]] tl::unexpected<Error> refused(const std::string& what);
 
 // A source over `bytes`, which must outlive it; a sink; and what was written into one.
 [[nodiscard]] Bio bio_of(std::string_view bytes);

@@ -13,8 +13,6 @@
 namespace holdfast::tls {
 namespace {
 
-Error refused(const std::string& what) { return {Errc::invalid, what + ": " + openssl_reason()}; }
-
 std::time_t seconds_of(WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
@@ -22,10 +20,10 @@ std::time_t seconds_of(WallTime time) {
 Result<RequestPtr> parse_request(std::string_view pem) {
   const Bio bio = bio_of(pem);
   RequestPtr request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr), &X509_REQ_free);
-  if (request == nullptr) return fail(refused("certificate request"));
+  if (request == nullptr) return refused("certificate request");
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());
   if (key == nullptr || X509_REQ_verify(request.get(), key) != 1) {
-    return fail(refused("certificate request: not signed with its own key"));
+    return refused("certificate request: not signed with its own key");
   }
   return request;
 }
@@ -123,7 +121,7 @@ Result<std::string> Signer::sign(std::string_view request_pem, const Grant& gran
   granted.not_after = std::min(grant.not_after, own.not_after);
   const X509Ptr made = leaf_of(request.get(), granted);
   CHECK(X509_set_issuer_name(made.get(), X509_get_subject_name(state_->certificate.get())) == 1);
-  if (X509_sign(made.get(), state_->key.get(), EVP_sha256()) <= 0) return fail(refused("sign"));
+  if (X509_sign(made.get(), state_->key.get(), EVP_sha256()) <= 0) return refused("sign");
   return pem_of(made.get());
 }
 
@@ -152,7 +150,7 @@ Result<Identity> make_self_signed(const Names& names, const Grant& grant) {
   const X509Ptr certificate = leaf_of(request.get(), grant);
   const Key key = read_key(made.key_pem);
   CHECK(X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate.get())) == 1);
-  if (X509_sign(certificate.get(), key.get(), EVP_sha256()) <= 0) return fail(refused("sign"));
+  if (X509_sign(certificate.get(), key.get(), EVP_sha256()) <= 0) return refused("sign");
   made.certificate_pem = pem_of(certificate.get());
   return made;
 }

@@ -14,7 +14,7 @@ namespace {
 using Operator = LabelRequirement::Operator;
 
 constexpr std::string_view special = "=!(),><";
-constexpr std::string_view blank = " \t\r\n";
+constexpr std::string_view blanks = " \t\r\n";
 
 // The end is an empty token; "in" and "notin" are identifiers too, where a value may stand.
 struct Token {
@@ -30,7 +30,7 @@ struct Token {
 std::vector<Token> scan(std::string_view text) {
   std::vector<Token> tokens;
   for (;;) {
-    const std::size_t start = text.find_first_not_of(blank);
+    const std::size_t start = text.find_first_not_of(blanks);
     if (start == text.npos) break;
     text.remove_prefix(start);
     std::size_t length = 1;

@@ -10,7 +10,7 @@
 namespace holdfast::sync {
 namespace {
 
-using Parts = std::span<const std::string>;
+using PathParts = std::span<const std::string>;
 
 // The parts of a path, without the slash in front and one at the end.
 Result<std::vector<std::string>> split_path(std::string_view path) {
@@ -38,7 +38,7 @@ std::string verb_of(std::string_view method) {
 }
 
 // Takes "/api/v1" or "/apis/group/version" off the front; false when it is no resource's path.
-bool take_prefix(Parts& parts, RequestInfo& info) {
+bool take_prefix(PathParts& parts, RequestInfo& info) {
   if (parts.size() < 3 || (parts[0] != "api" && parts[0] != "apis")) return false;
   info.api_prefix = parts[0];
   parts = parts.subspan(1);
@@ -53,7 +53,7 @@ bool take_prefix(Parts& parts, RequestInfo& info) {
 }
 
 // "/namespaces/x/pods" is pods in x; "/namespaces/x" and "/namespaces/x/status" are the namespace.
-void take_namespace(Parts& parts, RequestInfo& info) {
+void take_namespace(PathParts& parts, RequestInfo& info) {
   if (parts[0] != "namespaces" || parts.size() < 2) return;
   info.namespace_name = parts[1];
   if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
@@ -91,7 +91,7 @@ Result<RequestInfo> parse_request(std::string_view method, std::string_view path
   TRY(const std::vector<std::string> all, split_path(info.path));
   info.verb = to_lower(method);
 
-  Parts parts(all);
+  PathParts parts(all);
   if (!take_prefix(parts, info)) return info;
   info.is_resource = true;
   const bool by_path = parts[0] == "watch" || parts[0] == "proxy";

@@ -10,8 +10,8 @@ namespace {
 
 using enum Verbs;
 
-constexpr Subresource status{"status", "", "", "", get_patch_update};
-constexpr Subresource scale{"scale", "Scale", "autoscaling", "v1", get_patch_update};
+constexpr Subresource of_status{"status", "", "", "", get_patch_update};
+constexpr Subresource of_scale{"scale", "Scale", "autoscaling", "v1", get_patch_update};
 
 std::vector<Resource> core_resources() {
   const std::vector<Version> v1 = {{"v1"}};
@@ -29,8 +29,8 @@ std::vector<Resource> core_resources() {
        {"ns"},
        {},
        "Q3oi5N2YM8M=",
-       {{"finalize", "", "", "", update}, status}},
-      {"", v1, "nodes", "Node", false, all, {"no"}, {}, "XwShjMxG9Fs=", {status}},
+       {{"finalize", "", "", "", update}, of_status}},
+      {"", v1, "nodes", "Node", false, all, {"no"}, {}, "XwShjMxG9Fs=", {of_status}},
       {"",
        v1,
        "persistentvolumeclaims",
@@ -40,7 +40,7 @@ std::vector<Resource> core_resources() {
        {"pvc"},
        {},
        "QWTyNDq0dC4=",
-       {status}},
+       {of_status}},
       {"",
        v1,
        "persistentvolumes",
@@ -50,7 +50,7 @@ std::vector<Resource> core_resources() {
        {"pv"},
        {},
        "HN/zwEC+JgM=",
-       {status}},
+       {of_status}},
       {"",
        v1,
        "pods",
@@ -62,7 +62,7 @@ std::vector<Resource> core_resources() {
        "xPOwRZ+Yhw8=",
        {{"binding", "Binding", "", "", create},
         {"eviction", "Eviction", "policy", "v1", create},
-        status}},
+        of_status}},
       {"", v1, "secrets", "Secret", true, all, {}, {}, "S6u1pOWzb84="},
       {"",
        v1,
@@ -83,7 +83,7 @@ std::vector<Resource> core_resources() {
        {"svc"},
        {"all"},
        "0/CO1lhkEBI=",
-       {status}},
+       {of_status}},
   };
 }
 
@@ -99,7 +99,7 @@ std::vector<Resource> workload_resources() {
        {"ds"},
        {"all"},
        "dd7pWHUlMKQ=",
-       {status},
+       {of_status},
        true},
       {"apps",
        v1,
@@ -110,7 +110,7 @@ std::vector<Resource> workload_resources() {
        {"deploy"},
        {"all"},
        "8aSe+NMegvE=",
-       {scale, status},
+       {of_scale, of_status},
        true},
       {"apps",
        v1,
@@ -121,7 +121,7 @@ std::vector<Resource> workload_resources() {
        {"rs"},
        {"all"},
        "P1RzHs8/mWQ=",
-       {scale, status},
+       {of_scale, of_status},
        true},
       {"policy",
        {{"v1"},
@@ -134,7 +134,7 @@ std::vector<Resource> workload_resources() {
        {"pdb"},
        {},
        "6BGBu0kpHtk=",
-       {status},
+       {of_status},
        true},
       {"events.k8s.io",
        {{"v1", "EventsEvent"}},
@@ -167,7 +167,7 @@ std::vector<Resource> machine_resources() {
        {"csr"},
        {},
        "95fRKMXA+00=",
-       {{"approval", "", "", "", get_patch_update}, status}},
+       {{"approval", "", "", "", get_patch_update}, of_status}},
       {"coordination.k8s.io", v1, "leases", "Lease", true, all, {}, {}, "/sY7hl8ol1U="},
       {"discovery.k8s.io",
        {{"v1"}, {"v1beta1", "EndpointSliceV1beta1"}},
@@ -208,7 +208,7 @@ std::vector<Resource> machine_resources() {
        {},
        {},
        "tJx/ezt6UDU=",
-       {status}},
+       {of_status}},
   };
 }
 
@@ -320,6 +320,12 @@ const Resource* find_kind(std::string_view group, std::string_view kind) {
     if (resource.group == group && resource.kind == kind) return &resource;
   }
   return nullptr;
+}
+
+const Resource& known_kind(std::string_view group, std::string_view kind) {
+  const Resource* resource = find_kind(group, kind);
+  CHECK(resource != nullptr);
+  return *resource;
 }
 
 std::span<const std::string_view> all_groups() { return groups; }

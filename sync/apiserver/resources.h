@@ -73,6 +73,8 @@ struct Resource {
 [[nodiscard]] const Resource* find_resource(std::string_view group, std::string_view version,
                                             std::string_view plural);
 [[nodiscard]] const Resource* find_kind(std::string_view group, std::string_view kind);
+// One that we serve; anything else is a broken invariant.
+[[nodiscard]] const Resource& known_kind(std::string_view group, std::string_view kind);
 
 // The named groups in upstream's order of discovery, and the versions of one, preferred first.
 [[nodiscard]] std::span<const std::string_view> all_groups();

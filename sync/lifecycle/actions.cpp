@@ -1,5 +1,6 @@
 #include "sync/lifecycle/actions.h"
 
+#include <iterator>
 #include <utility>
 
 namespace holdfast::sync::lifecycle {
@@ -16,5 +17,9 @@ RecordEvent pod_event(EventSource source, PodRef pod, bool warning, std::string_
 }
 
 PodRef ref_of(const PodFacts& pod) { return {pod.namespace_name, pod.name, pod.uid}; }
+
+void append(Actions& actions, Actions more) {
+  std::move(more.begin(), more.end(), std::back_inserter(actions));
+}
 
 }  // namespace holdfast::sync::lifecycle

@@ -194,4 +194,6 @@ struct Outcome {
 
 [[nodiscard]] PodRef ref_of(const PodFacts& pod);
 
+void append(Actions& actions, Actions more);
+
 }  // namespace holdfast::sync::lifecycle

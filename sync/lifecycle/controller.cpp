@@ -10,10 +10,6 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-void append(Actions& actions, Actions more) {
-  std::move(more.begin(), more.end(), std::back_inserter(actions));
-}
-
 Options with_parts(Options options, const Parts& parts) {
   options.bind_pods = parts.pod_binding;
   return options;

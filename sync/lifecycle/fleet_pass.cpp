@@ -15,10 +15,6 @@ namespace {
 // A node without Ready condition in the tainting pass is looked at again after this.
 constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
-void append(Actions& actions, Actions more) {
-  std::move(more.begin(), more.end(), std::back_inserter(actions));
-}
-
 }  // namespace
 
 Actions Fleet::pass(MonoTime now, WallTime wall) {

@@ -117,7 +117,7 @@ Status write_field(std::string& out, const Field& field, const json::value& valu
 
 Result<std::string> write_list_body(const StructType& item, const json::object& list) {
   TRY(const std::string metadata,
-      write_protobuf(*find_type("ListMeta"), dig_object(list, {"metadata"})));
+      write_protobuf(known_type("ListMeta"), dig_object(list, {"metadata"})));
   std::string out;
   append_wire(out, 1, metadata);
   for (const json::value& object : dig_list(list, {"items"})) {

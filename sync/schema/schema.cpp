@@ -143,6 +143,12 @@ const StructType* find_type(std::string_view name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+const StructType& known_type(std::string_view name) {
+  const StructType* type = find_type(name);
+  CHECK(type != nullptr);
+  return *type;
+}
+
 std::span<const StructType> all_types() { return tables().types; }
 
 std::string_view go_name(Scalar scalar) {

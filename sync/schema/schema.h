@@ -62,6 +62,8 @@ struct StructType {
 
 // Nullptr when there is no such type. Types live for ever.
 [[nodiscard]] const StructType* find_type(std::string_view name);
+// One that the tables have; anything else is a broken invariant.
+[[nodiscard]] const StructType& known_type(std::string_view name);
 
 // Every type, in the order of the tables.
 [[nodiscard]] std::span<const StructType> all_types();

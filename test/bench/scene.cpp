@@ -16,8 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 http::Endpoint loopback(std::uint16_t port) { return {.at = {"127.0.0.1", port}}; }
 
 std::filesystem::path own_folder() {
@@ -56,7 +54,7 @@ Status Scene::write_certificates() {
 asio::awaitable<Result<std::uint16_t>> Scene::port_of(std::string child, std::string message,
                                                       std::string field) {
   CO_TRY(const std::string value, co_await children_.logged(std::move(child), std::move(message),
-                                                            std::move(field), in(20s)));
+                                                            std::move(field), loop::in(20s)));
   const std::size_t colon = value.rfind(':');
   const auto port =
       parse_int<std::uint16_t>(colon == std::string::npos ? value : value.substr(colon + 1));
@@ -113,7 +111,7 @@ asio::awaitable<Status> Scene::create(std::string target, std::string body) {
   http::Request request{.method = http::Method::post, .target = std::move(target)};
   request.headers.add("Content-Type", "application/json");
   request.body = std::move(body);
-  CO_TRY(const http::Response answer, co_await server_->send(std::move(request), in(10s)));
+  CO_TRY(const http::Response answer, co_await server_->send(std::move(request), loop::in(10s)));
   Status done;
   if (answer.status != 201) co_return fail(Errc::invalid, answer.body);
   co_return done;
@@ -124,7 +122,7 @@ asio::awaitable<Result<Latency>> Scene::ask(http::Client& client, std::string ta
   for (int i = 0; i < count; ++i) {
     http::Request request{.target = target};
     const MonoTime began = loop::BootClock::now();
-    CO_TRY(const http::Response answer, co_await client.send(std::move(request), in(10s)));
+    CO_TRY(const http::Response answer, co_await client.send(std::move(request), loop::in(10s)));
     latency.add(loop::BootClock::now() - began);
     if (answer.status != 200) co_return fail(Errc::unavailable, target + ": " + answer.body);
   }
@@ -145,7 +143,7 @@ asio::awaitable<Status> Scene::wait_for_agent(std::string target, MonoTime deadl
     Status done;
     if (asked) co_return done;
     if (loop::BootClock::now() >= deadline) co_return fail("wait", asked.error());
-    co_await loop::sleep_until(in(1ms));
+    co_await loop::sleep_until(loop::in(1ms));
   }
 }
 
@@ -175,7 +173,7 @@ Result<std::size_t> Scene::agent_connections() const {
   (void)std::snprintf(port, sizeof port, ":%04X", unsigned{server_->endpoint().at.port});
   std::size_t count = 0;
   for (std::string line; std::getline(table, line);) {
-    std::istringstream in(line);
+    std::istringstream loop::in(line);
     const std::vector<std::string> fields{std::istream_iterator<std::string>(in), {}};
     if (fields.size() < 10) continue;
     const bool there = fields[2].ends_with(port) && fields[3] == "01";  // established
@@ -185,6 +183,6 @@ Result<std::size_t> Scene::agent_connections() const {
   return count;
 }
 
-asio::awaitable<void> Scene::end() { (void)co_await children_.end_all(in(5s)); }
+asio::awaitable<void> Scene::end() { (void)co_await children_.end_all(loop::in(5s)); }
 
 }  // namespace holdfast::bench

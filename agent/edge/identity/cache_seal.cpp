@@ -7,7 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::size_t file_limit = 4096;
+constexpr std::size_t key_file_limit = 4096;
 
 class CacheSeal final : public store::Seal {
  public:
@@ -28,7 +28,7 @@ class CacheSeal final : public store::Seal {
 }  // namespace
 
 Result<std::unique_ptr<store::Seal>> read_cache_key(const std::string& file) {
-  auto content = fs::read_all(file, file_limit);
+  auto content = fs::read_all(file, key_file_limit);
   if (!content) return fail("cache key", content.error());
   auto key = tls::SealKey::parse(*content);
   if (!key) return fail("cache key " + file, key.error());

@@ -12,7 +12,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::size_t file_limit = 1 << 20;
+constexpr std::size_t ca_file_limit = 1 << 20;
 constexpr std::string_view cluster_info = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 
 Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
@@ -21,7 +21,7 @@ Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
   TRY(access.server, parse_server(options.server));
   access.token = options.join_token;
   if (options.ca_file.empty()) return access;
-  TRY(access.tls_settings.ca_pem, fs::read_all(options.ca_file, file_limit));
+  TRY(access.tls_settings.ca_pem, fs::read_all(options.ca_file, ca_file_limit));
   if (auto read = tls::read_certificate(access.tls_settings.ca_pem); !read) {
     return fail("--ca-file: " + options.ca_file, read.error());
   }

@@ -6,12 +6,12 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::size_t file_limit = 1 << 20;
+constexpr std::size_t pki_file_limit = 1 << 20;
 constexpr const char* authority_file = "ca.crt";
 constexpr const char* cluster_file = "node.kubeconfig";
 
 Result<std::optional<std::string>> read_if_there(const fs::Path& file) {
-  auto read = fs::read_all(file, file_limit);
+  auto read = fs::read_all(file, pki_file_limit);
   if (read) return std::optional(*std::move(read));
   if (read.error().code == Errc::not_found) return std::nullopt;
   return fail(read.error());

@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 
-#include "platform/check.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/defaults.h"
 #include "sync/schema/read.h"
@@ -13,12 +12,6 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-
-const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
-  const sync::Resource* resource = sync::find_kind(group, kind);
-  CHECK(resource != nullptr);
-  return *resource;
-}
 
 struct Priority {
   std::int64_t value = 0;
@@ -36,7 +29,7 @@ sync::Answer<Priority> find_priority(const Registry& registry, const json::objec
   const std::string_view name = sync::dig_text(pod, {"spec", "priorityClassName"});
   if (name == "system-node-critical") return Priority{2000001000};
   if (name == "system-cluster-critical") return Priority{2000000000};
-  const sync::Resource& classes = resource_of("scheduling.k8s.io", "PriorityClass");
+  const sync::Resource& classes = sync::known_kind("scheduling.k8s.io", "PriorityClass");
   for (const StoredPtr& stored : registry.list(classes)) {
     const bool named = !name.empty() && sync::name_of(stored->object) == name;
     const bool chosen = name.empty() && sync::dig_bool(stored->object, {"globalDefault"});
@@ -55,7 +48,7 @@ struct Taken {
 
 Taken taken_by_services(const Registry& registry) {
   Taken taken;
-  for (const StoredPtr& stored : registry.list(resource_of("", "Service"))) {
+  for (const StoredPtr& stored : registry.list(sync::known_kind("", "Service"))) {
     taken.addresses.emplace(sync::dig_text(stored->object, {"spec", "clusterIP"}));
     for (const json::value& port : sync::dig_list(stored->object, {"spec", "ports"})) {
       taken.node_ports.insert(sync::dig_int(sync::as_object(port), {"nodePort"}));
@@ -99,7 +92,7 @@ sync::Answer<json::object> admit_pod(const Registry& registry, json::object pod)
   const auto priority = find_priority(registry, pod);
   if (!priority) return sync::refuse(priority.error());
   sync::admit_pod(pod, priority->value, priority->preemption);
-  return sync::canonical(resource_of("", "Pod"), std::move(pod));
+  return sync::canonical(sync::known_kind("", "Pod"), std::move(pod));
 }
 
 sync::Answer<json::object> admit_service(const Registry& registry, json::object service,
@@ -120,7 +113,7 @@ sync::Answer<json::object> admit_service(const Registry& registry, json::object 
       return sync::refuse(sync::status::internal_error("failed to allocate a nodePort"));
     }
   }
-  return sync::canonical(resource_of("", "Service"), std::move(service));
+  return sync::canonical(sync::known_kind("", "Service"), std::move(service));
 }
 
 }  // namespace holdfast::agent::lab

@@ -99,9 +99,8 @@ void ApiServer::State::compact_old() {
 void ApiServer::State::expire_events() {
   if (clock.mono() < next_expiry) return;
   next_expiry = clock.mono() + std::chrono::minutes(1);
-  const sync::Resource* events = sync::find_kind("", "Event");
   const std::string oldest = format_rfc3339(clock.wall() - options.event_lifetime);
-  for (const StoredPtr& stored : registry->list(*events)) {
+  for (const StoredPtr& stored : registry->list(sync::known_kind("", "Event"))) {
     // Times of one form compare as texts.
     const std::string_view last = sync::dig_text(stored->object, {"lastTimestamp"});
     const std::string_view created =

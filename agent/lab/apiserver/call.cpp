@@ -11,6 +11,16 @@ std::string_view Call::name_space() const {
   return resource().namespaced ? std::string_view(info.namespace_name) : std::string_view();
 }
 
+sync::Answer<boost::json::object> read_as(const Call& call, const sync::StructType& type,
+                                          std::string_view kind) {
+  const auto body =
+      sync::read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
+  if (!body) return sync::refuse(body.error());
+  auto decoded = sync::decode_as(type, kind, *body, call.validation);
+  if (!decoded) return sync::refuse(decoded.error());
+  return std::move(decoded->object);
+}
+
 http::Response reply_json(int status, std::string body) {
   http::Response response{.status = status, .headers = {}, .body = std::move(body)};
   response.headers.set("Content-Type", "application/json");

@@ -53,6 +53,11 @@ struct Call {
 
 using Reply = sync::Answer<http::Response>;
 
+// The body as that kind; its name is checked by the caller.
+[[nodiscard]] sync::Answer<boost::json::object> read_as(const Call& call,
+                                                        const sync::StructType& type,
+                                                        std::string_view kind);
+
 // A JSON body as an answer.
 [[nodiscard]] http::Response reply_json(int status, std::string body);
 // A Status as an answer, with Retry-After where it says so.

@@ -2,7 +2,6 @@
 
 #include <boost/json.hpp>
 
-#include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/apiserver/decode.h"
@@ -17,14 +16,8 @@ namespace json = boost::json;
 // Clocks of nodes are a little behind at times; upstream's signer begins as early.
 constexpr Duration begins_before = std::chrono::minutes(5);
 
-const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
-  const sync::Resource* resource = sync::find_kind(group, kind);
-  CHECK(resource != nullptr);
-  return *resource;
-}
-
 const sync::Resource& requests() {
-  return resource_of("certificates.k8s.io", "CertificateSigningRequest");
+  return sync::known_kind("certificates.k8s.io", "CertificateSigningRequest");
 }
 
 std::string request_of(const json::object& csr) {
@@ -96,7 +89,7 @@ void CertificateLoop::publish(const std::string& address) {
   const json::object map = {
       {"metadata", json::object{{"name", "cluster-info"}, {"namespace", "kube-public"}}},
       {"data", json::object{{"kubeconfig", kubeconfig}}}};
-  const sync::Resource& resource = resource_of("", "ConfigMap");
+  const sync::Resource& resource = sync::known_kind("", "ConfigMap");
   const StoredPtr old = editor_.registry().find(resource, "kube-public", "cluster-info");
   if (old) return;  // A person may have changed it.
   const auto made = editor_.create(resource, sync::canonical(resource, map), "kube-public");

@@ -2,7 +2,6 @@
 
 #include <boost/json.hpp>
 
-#include "platform/check.h"
 #include "platform/log.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/loops/budgets.h"
@@ -19,12 +18,6 @@ constexpr std::size_t finished_pods_kept = 12500;  // upstream's --terminated-po
 
 constexpr std::string_view namespaces[] = {"default", "kube-node-lease", "kube-public",
                                            "kube-system"};
-
-const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
-  const sync::Resource* resource = sync::find_kind(group, kind);
-  CHECK(resource != nullptr);
-  return *resource;
-}
 
 sync::Target target_of(const json::object& object) {
   return {sync::namespace_of(object), sync::name_of(object)};
@@ -53,11 +46,11 @@ bool Controllers::cares(const Change& change) {
 
 std::vector<StoredPtr> Controllers::list(std::string_view group, std::string_view kind,
                                          std::string_view name_space) {
-  return editor_.registry().list(resource_of(group, kind), name_space);
+  return editor_.registry().list(sync::known_kind(group, kind), name_space);
 }
 
 void Controllers::create(std::string_view group, std::string_view kind, json::object object) {
-  const sync::Resource& resource = resource_of(group, kind);
+  const sync::Resource& resource = sync::known_kind(group, kind);
   const std::string space(sync::namespace_of(object));
   const auto made = editor_.create(resource, sync::canonical(resource, std::move(object)), space);
   if (!made && made.error().reason != "AlreadyExists") {
@@ -67,7 +60,7 @@ void Controllers::create(std::string_view group, std::string_view kind, json::ob
 
 void Controllers::remove(std::string_view group, std::string_view kind, const json::object& object,
                          const sync::DeleteOptions& options) {
-  const auto removed = editor_.remove(resource_of(group, kind), target_of(object), options);
+  const auto removed = editor_.remove(sync::known_kind(group, kind), target_of(object), options);
   if (!removed && removed.error().reason != "NotFound") {
     log_warn("controller delete", {{"kind", kind}, {"why", removed.error().message}});
   }
@@ -81,7 +74,7 @@ void Controllers::set_status(std::string_view group, std::string_view kind,
     return made;
   };
   const auto written =
-      editor_.update(resource_of(group, kind), target_of(object), sync::Part::status, change);
+      editor_.update(sync::known_kind(group, kind), target_of(object), sync::Part::status, change);
   if (!written) {
     log_warn("controller status", {{"kind", kind}, {"why", written.error().message}});
   }
@@ -101,7 +94,7 @@ void Controllers::pass() {
 
 void Controllers::make_namespaces() {
   for (const std::string_view name : namespaces) {
-    if (editor_.registry().find(resource_of("", "Namespace"), {}, name)) continue;
+    if (editor_.registry().find(sync::known_kind("", "Namespace"), {}, name)) continue;
     create("", "Namespace", {{"metadata", json::object{{"name", name}}}});
   }
 }
@@ -110,7 +103,7 @@ void Controllers::give_accounts() {
   for (const StoredPtr& space : list("", "Namespace")) {
     const std::string_view name = sync::name_of(space->object);
     if (sync::is_terminating(space->object)) continue;
-    if (editor_.registry().find(resource_of("", "ServiceAccount"), name, "default")) continue;
+    if (editor_.registry().find(sync::known_kind("", "ServiceAccount"), name, "default")) continue;
     create("", "ServiceAccount",
            {{"metadata", json::object{{"name", "default"}, {"namespace", name}}}});
   }
@@ -163,7 +156,7 @@ void Controllers::judge_budgets() {
       if (!sync::covers(budget->object, pod->object)) continue;
       const json::object& owner = sync::controller_of(pod->object);
       const StoredPtr set =
-          editor_.registry().find(resource_of("apps", "ReplicaSet"),
+          editor_.registry().find(sync::known_kind("apps", "ReplicaSet"),
                                   sync::namespace_of(pod->object), sync::dig_text(owner, {"name"}));
       const bool by_set = sync::dig_text(owner, {"kind"}) == "ReplicaSet" && set;
       if (!by_set) {
@@ -201,7 +194,7 @@ void Controllers::finish_namespace(const StoredPtr& space) {
   if (!empty) return;
   json::object done = space->object;
   sync::make_object(done, {"spec"})["finalizers"] = json::array();
-  const sync::Resource& resource = resource_of("", "Namespace");
+  const sync::Resource& resource = sync::known_kind("", "Namespace");
   const auto written = editor_.replace(resource, sync::canonical(resource, std::move(done)), space);
   if (!written) log_warn("namespace", {{"name", name}, {"why", written.error().message}});
 }

@@ -3,7 +3,6 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/controllers.h"
-#include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/apiserver/decode.h"
@@ -18,12 +17,6 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-
-const sync::Resource& resource_of(std::string_view group, std::string_view kind) {
-  const sync::Resource* resource = sync::find_kind(group, kind);
-  CHECK(resource != nullptr);
-  return *resource;
-}
 
 sync::Objects controlled_by(const std::vector<StoredPtr>& all, const json::object& owner) {
   sync::Objects owned;
@@ -48,7 +41,7 @@ void note_revision(Editor& editor, const json::object& deployment, std::int64_t 
     return made;
   };
   const sync::Target target{sync::namespace_of(deployment), sync::name_of(deployment)};
-  (void)editor.update(resource_of("apps", "Deployment"), target, sync::Part::status, change);
+  (void)editor.update(sync::known_kind("apps", "Deployment"), target, sync::Part::status, change);
 }
 
 void resize(Editor& editor, std::string_view name_space, std::string_view name,
@@ -58,7 +51,7 @@ void resize(Editor& editor, std::string_view name_space, std::string_view name,
     sync::make_object(made, {"spec"})["replicas"] = replicas;
     return made;
   };
-  const auto done = editor.update(resource_of("apps", "ReplicaSet"), {name_space, name},
+  const auto done = editor.update(sync::known_kind("apps", "ReplicaSet"), {name_space, name},
                                   sync::Part::object, change);
   if (!done) log_warn("resize", {{"replicaset", name}, {"why", done.error().message}});
 }
@@ -80,7 +73,7 @@ void mark_unschedulable(Editor& editor, const json::object& pod, const std::stri
     return made;
   };
   const sync::Target target{sync::namespace_of(pod), sync::name_of(pod)};
-  (void)editor.update(resource_of("", "Pod"), target, sync::Part::status, change);
+  (void)editor.update(sync::known_kind("", "Pod"), target, sync::Part::status, change);
 }
 
 // As a Binding does it.
@@ -89,7 +82,7 @@ void bind_to(Editor& editor, const StoredPtr& pod, const std::string& node) {
   sync::make_object(made, {"spec"})["nodeName"] = node;
   const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
   sync::set_condition(sync::make_object(made, {"status"}), scheduled, format_rfc3339(editor.now()));
-  const sync::Resource& pods = resource_of("", "Pod");
+  const sync::Resource& pods = sync::known_kind("", "Pod");
   const auto done = editor.replace(pods, sync::canonical(pods, std::move(made)), pod);
   if (!done) log_warn("bind", {{"pod", sync::name_of(pod->object)}, {"why", done.error().message}});
 }

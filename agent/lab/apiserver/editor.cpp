@@ -53,8 +53,7 @@ sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource,
                                            const json::object& object,
                                            std::string_view name_space) const {
   if (!resource.namespaced) return true;
-  const sync::Resource* spaces = sync::find_kind("", "Namespace");
-  const StoredPtr space = registry_.find(*spaces, {}, name_space);
+  const StoredPtr space = registry_.find(sync::known_kind("", "Namespace"), {}, name_space);
   if (!space) return refuse(sync::status::not_found({"", "namespaces"}, name_space));
   if (!sync::is_terminating(space->object)) return true;
   sync::ApiStatus status =

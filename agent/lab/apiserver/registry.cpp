@@ -39,7 +39,7 @@ Result<StoredPtr> read_stored(const store::StoredValue& value) {
 void stamp(json::object& object, std::int64_t revision) {
   json::object& metadata = sync::make_object(object, {"metadata"});
   metadata["resourceVersion"] = std::to_string(revision);
-  auto shaped = sync::shape(*sync::find_type("ObjectMeta"), metadata);
+  auto shaped = sync::shape(sync::known_type("ObjectMeta"), metadata);
   CHECK(shaped.has_value());
   metadata = std::move(shaped->object);
 }

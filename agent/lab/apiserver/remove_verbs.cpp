@@ -4,7 +4,6 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/selection.h"
-#include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/list_options.h"
 #include "sync/api/quote.h"
@@ -26,13 +25,11 @@ std::optional<std::string> text_at(const json::object& object, sync::Path path) 
 // The body's options override those of the query, as upstream's do.
 Answer<bool> read_body_options(const Call& call, sync::DeleteOptions& options) {
   if (call.request.body.empty()) return true;
-  const sync::StructType* type = sync::find_type("DeleteOptions");
-  CHECK(type != nullptr);
+  const sync::StructType& type = sync::known_type("DeleteOptions");
   const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
-                                    *type, "DeleteOptions");
+                                    type, "DeleteOptions");
   if (!body) return refuse(body.error());
-  const auto decoded =
-      sync::decode_as(*type, "DeleteOptions", *body, sync::FieldValidation::ignore);
+  const auto decoded = sync::decode_as(type, "DeleteOptions", *body, sync::FieldValidation::ignore);
   if (!decoded) return refuse(decoded.error());
   const json::object& given = decoded->object;
   if (sync::dig(given, {"gracePeriodSeconds"}) != nullptr) {

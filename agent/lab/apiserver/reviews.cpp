@@ -19,22 +19,6 @@ using sync::refuse;
 
 constexpr std::int64_t shortest_token = 600;  // upstream's least expirationSeconds
 
-Answer<json::object> read_as(const Call& call, const sync::StructType& type,
-                             std::string_view kind) {
-  const auto body =
-      sync::read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
-  if (!body) return refuse(body.error());
-  auto decoded = sync::decode_as(type, kind, *body, call.validation);
-  if (!decoded) return refuse(decoded.error());
-  return std::move(decoded->object);
-}
-
-const sync::StructType& type_named(std::string_view name) {
-  const sync::StructType* type = sync::find_type(name);
-  CHECK(type != nullptr);
-  return *type;
-}
-
 std::string url_base64(const json::object& part) {
   std::string text = base64_encode(json::serialize(part));
   for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
@@ -95,7 +79,7 @@ sync::Identity subject_of(const Call& call, const json::object& asked) {
 }  // namespace
 
 Reply issue_token(Backend& backend, const Call& call) {
-  const sync::StructType& type = type_named("TokenRequest");
+  const sync::StructType& type = sync::known_type("TokenRequest");
   auto asked = read_as(call, type, "TokenRequest");
   if (!asked) return refuse(asked.error());
   const StoredPtr account = backend.registry.find(call.stored(), call.name_space(), call.info.name);

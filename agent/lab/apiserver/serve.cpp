@@ -13,7 +13,7 @@
 namespace holdfast::agent::lab {
 namespace {
 
-constexpr std::size_t file_bytes_max = 1UL << 20;
+constexpr std::size_t token_file_max = 1UL << 20;
 constexpr std::size_t connections_max = 4000;  // a lab's nodes hold some dozens of watches each
 
 http::ServerLimits server_limits() {
@@ -44,7 +44,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.authority = std::move(tls.authority);
   options.certificate_lifetime = settings.certificate_lifetime;
   if (!settings.token_file.empty()) {
-    TRY(options.tokens, fs::read_all(settings.token_file, file_bytes_max));
+    TRY(options.tokens, fs::read_all(settings.token_file, token_file_max));
   }
   const std::string address = options.address;
   TRY(std::unique_ptr<ApiServer> server,

@@ -19,22 +19,6 @@ namespace json = boost::json;
 using sync::Answer;
 using sync::refuse;
 
-const sync::StructType& type_named(std::string_view name) {
-  const sync::StructType* type = sync::find_type(name);
-  CHECK(type != nullptr);
-  return *type;
-}
-
-// The body as that kind; its name is checked by the caller.
-Answer<json::object> read_as(const Call& call, std::string_view kind) {
-  const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
-                                    type_named(kind), kind);
-  if (!body) return refuse(body.error());
-  auto decoded = sync::decode_as(type_named(kind), kind, *body, call.validation);
-  if (!decoded) return refuse(decoded.error());
-  return std::move(decoded->object);
-}
-
 json::object scale_of(const json::object& workload) {
   const json::object& metadata = sync::dig_object(workload, {"metadata"});
   json::object about;
@@ -49,7 +33,7 @@ json::object scale_of(const json::object& workload) {
   json::object scale = {{"metadata", std::move(about)}};
   scale["spec"] = json::object{{"replicas", sync::dig_int(workload, {"spec", "replicas"})}};
   scale["status"] = std::move(status);
-  auto shaped = sync::shape(type_named("Scale"), scale, "Scale", "autoscaling/v1");
+  auto shaped = sync::shape(sync::known_type("Scale"), scale, "Scale", "autoscaling/v1");
   CHECK(shaped.has_value());
   return std::move(shaped->object);
 }
@@ -60,14 +44,14 @@ http::Response reply_scale(const Stored& stored) {
 
 // The scale that a PUT or PATCH asks for.
 Answer<json::object> wanted_scale(const Call& call, const json::object& workload) {
-  if (call.info.verb == "update") return read_as(call, "Scale");
+  if (call.info.verb == "update") return read_as(call, sync::known_type("Scale"), "Scale");
   const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
   if (!type) return refuse(sync::status::generic(415));
   auto made =
       sync::apply_patch(*type == sync::PatchType::strategic ? sync::PatchType::merge : *type,
                         "Scale", json::value(scale_of(workload)), call.request.body);
   if (!made) return refuse(made.error());
-  auto decoded = sync::decode_as(type_named("Scale"), "Scale", *made, call.validation);
+  auto decoded = sync::decode_as(sync::known_type("Scale"), "Scale", *made, call.validation);
   if (!decoded) return refuse(decoded.error());
   return std::move(decoded->object);
 }
@@ -170,7 +154,7 @@ Reply change_scale(Backend& backend, const Call& call) {
 }
 
 Reply bind(Backend& backend, const Call& call) {
-  const auto binding = read_as(call, "Binding");
+  const auto binding = read_as(call, sync::known_type("Binding"), "Binding");
   if (!binding) return refuse(binding.error());
   const std::string name(call.info.name.empty() ? sync::name_of(*binding) : call.info.name);
   const sync::Resource* pods = sync::find_kind("", "Pod");
@@ -199,7 +183,7 @@ Reply bind(Backend& backend, const Call& call) {
 }
 
 Reply evict(Backend& backend, const Call& call) {
-  const auto eviction = read_as(call, "Eviction");
+  const auto eviction = read_as(call, sync::known_type("Eviction"), "Eviction");
   if (!eviction) return refuse(eviction.error());
   const auto options = eviction_options(call, *eviction);
   if (!options) return refuse(options.error());
@@ -226,7 +210,7 @@ Reply evict(Backend& backend, const Call& call) {
 }
 
 Reply finalize(Backend& backend, const Call& call) {
-  const auto wanted = read_as(call, "Namespace");
+  const auto wanted = read_as(call, sync::known_type("Namespace"), "Namespace");
   if (!wanted) return refuse(wanted.error());
   const StoredPtr old = backend.registry.find(call.stored(), {}, call.info.name);
   if (!old) return refuse(missing(call.resource(), call.info.name));

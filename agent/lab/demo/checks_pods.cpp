@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/lab/demo/checks.h"
+#include "agent/lab/demo/words.h"
 
 namespace holdfast::agent::demo {
 namespace {
@@ -23,8 +24,6 @@ std::optional<Window> window_of(const History& history) {
   return Window{*cut, *restored, *ended};
 }
 
-constexpr const char* not_played = "the story did not get that far";
-
 bool alive_at(const ProcessSeen& process, At at) {
   return process.began <= at && (!process.ended || *process.ended > at);
 }
@@ -36,11 +35,6 @@ std::map<std::string, PodSeen> pods_at(const History& history, At until) {
     if (pod.at <= until) last[pod.uid] = pod;
   }
   return last;
-}
-
-std::string seconds(At at) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
 std::string rounded(At at) {

@@ -6,18 +6,13 @@
 
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/scene.h"
+#include "agent/lab/demo/words.h"
 
 namespace holdfast::agent::demo {
 namespace {
 
 // What is seen is seen a little late.
 constexpr Duration lateness = std::chrono::milliseconds(300);
-constexpr const char* not_played = "the story did not get that far";
-
-std::string seconds(At at) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
 
 bool executes(const NodeSeen& node) {
   return std::any_of(node.taints.begin(), node.taints.end(),

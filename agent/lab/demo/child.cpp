@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t log_bytes_max = 64UL << 20;
-constexpr Duration look_again = 20ms;
+constexpr Duration output_poll = 20ms;
 constexpr Duration last_wait = 3s;
 
 MonoTime now() { return loop::BootClock::now(); }
@@ -91,7 +91,7 @@ asio::awaitable<Result<std::string>> Children::logged(std::string name, std::str
       co_return fail(Errc::unavailable, name + " has ended; see " + file.string());
     }
     if (now() >= deadline) co_return fail(Errc::timeout, name + " does not come up");
-    co_await loop::sleep_until(now() + look_again);
+    co_await loop::sleep_until(now() + output_poll);
   }
 }
 
@@ -124,7 +124,7 @@ asio::awaitable<Status> Children::end(std::string name, MonoTime deadline) {
   (void)proc::signal_process(identity, SIGTERM);
   while (proc::is_alive(identity)) {
     if (now() >= deadline) co_return fail(Errc::timeout, name + " does not end");
-    co_await loop::sleep_until(now() + look_again);
+    co_await loop::sleep_until(now() + output_poll);
     reap();
   }
   Status done;
@@ -142,7 +142,7 @@ asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
   for (const auto& [name, child] : children_) (void)proc::signal_process(child.identity, SIGTERM);
   while (any_alive() && now() < deadline) {
     reap();
-    co_await loop::sleep_until(now() + look_again);
+    co_await loop::sleep_until(now() + output_poll);
   }
   // Whatever is a child of ours now was started by us or by those whom we started. The children
   // of those that end become ours in their turn.
@@ -154,7 +154,7 @@ asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
       if (identity) (void)proc::signal_process(*identity, SIGKILL);
     }
     reap();
-    co_await loop::sleep_until(now() + look_again);
+    co_await loop::sleep_until(now() + output_poll);
     left = own_children();
   }
   co_return left;

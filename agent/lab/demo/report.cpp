@@ -6,12 +6,11 @@
 #include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/html.h"
 #include "agent/lab/demo/tracks.h"
+#include "agent/lab/demo/words.h"
 #include "embedded/demo_style.h"
 
 namespace holdfast::agent::demo {
 namespace {
-
-std::string seconds(At at) { return decimal(std::chrono::duration<double>(at).count()) + " s"; }
 
 std::string cell(const std::string& text, const std::string& look = {}) {
   return element("td", {{"class", look}}, escape_html(text));

@@ -10,7 +10,7 @@ namespace {
 using agent::ApiRequest;
 using agent::Fault;
 
-constexpr Duration request_limit = std::chrono::seconds(5);
+constexpr Duration pod_write_limit = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -40,7 +40,7 @@ asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, std::string 
   for (const std::string& node : plan.nodes) {
     ApiRequest pod{.method = http::Method::post, .target = "/api/v1/namespaces/default/pods"};
     pod.body = agent::hollow_pod("app-" + node, node, zone, seconds);
-    const auto made = co_await site.client->call(std::move(pod), clock_.mono() + request_limit);
+    const auto made = co_await site.client->call(std::move(pod), clock_.mono() + pod_write_limit);
     if (!made) co_return fail("pod of " + node, made.error());
   }
   tasks_.spawn("site " + zone, site.nodes->run());

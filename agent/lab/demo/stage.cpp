@@ -18,8 +18,6 @@ constexpr Duration start_limit = 15s;
 constexpr Duration request_limit = 5s;
 constexpr Duration end_limit = 7s;
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 std::filesystem::path own_folder() {
   std::error_code ec;
   return std::filesystem::read_symlink("/proc/self/exe", ec).parent_path();
@@ -52,7 +50,7 @@ Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast ca
 asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::string message,
                                                       std::string field) {
   const auto text = co_await children_.logged(std::move(child), std::move(message),
-                                              std::move(field), in(start_limit));
+                                              std::move(field), loop::in(start_limit));
   if (!text) co_return fail(text.error());
   co_return read_port(*text);
 }
@@ -73,7 +71,7 @@ asio::awaitable<Status> Stage::start_control_plane() {
   cloud.push_back("--kubeconfig=" + file.string());
   CO_TRY([[maybe_unused]] const auto second,
          children_.start("cloud", "holdfast-cloud", std::move(cloud)));
-  auto started = co_await children_.logged("cloud", "started", "nodes", in(start_limit));
+  auto started = co_await children_.logged("cloud", "started", "nodes", loop::in(start_limit));
   if (!started) co_return fail("cloud controller", started.error());
   Status done;
   co_return done;
@@ -123,7 +121,7 @@ asio::awaitable<Status> Stage::post_workloads() {
   for (const Manifest& manifest : manifests(cast_.replicas)) {
     ApiRequest request{
         .method = http::Method::post, .target = manifest.collection, .body = manifest.body};
-    const auto made = co_await client_->call(std::move(request), in(request_limit));
+    const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
     if (!made) co_return fail("create " + manifest.name, made.error());
   }
   Status done;
@@ -134,7 +132,7 @@ asio::awaitable<Status> Stage::delete_workloads() {
   for (const Manifest& manifest : manifests(cast_.replicas)) {
     ApiRequest request{.method = http::Method::remove,
                        .target = manifest.collection + "/" + manifest.name};
-    const auto made = co_await client_->call(std::move(request), in(request_limit));
+    const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
     if (!made) co_return fail("delete " + manifest.name, made.error());
   }
   Status done;
@@ -143,10 +141,10 @@ asio::awaitable<Status> Stage::delete_workloads() {
 
 asio::awaitable<Status> Stage::dismiss_agents() {
   for (const std::string& node : cast_.nodes()) {
-    Status ended = co_await children_.end(node, in(end_limit));
+    Status ended = co_await children_.end(node, loop::in(end_limit));
     if (!ended) co_return ended;
     ApiRequest request{.method = http::Method::remove, .target = "/api/v1/nodes/" + node};
-    const auto removed = co_await client_->call(std::move(request), in(request_limit));
+    const auto removed = co_await client_->call(std::move(request), loop::in(request_limit));
     if (!removed) co_return fail("delete node " + node, removed.error());
   }
   Status done;
@@ -159,7 +157,7 @@ asio::awaitable<Status> Stage::make_autonomous(std::string node) {
       .target = "/api/v1/nodes/" + node,
       .body = R"({"metadata":{"annotations":{"node.beta.openyurt.io/autonomy":"true"}}})",
       .content_type = "application/merge-patch+json"};
-  const auto patched = co_await client_->call(std::move(request), in(request_limit));
+  const auto patched = co_await client_->call(std::move(request), loop::in(request_limit));
   Status done;
   if (!patched) co_return fail("annotate " + node, patched.error());
   co_return done;
@@ -224,7 +222,7 @@ asio::awaitable<void> Stage::stop_watching() {
 }
 
 asio::awaitable<std::vector<int>> Stage::end() {
-  auto left = co_await children_.end_all(in(end_limit));
+  auto left = co_await children_.end_all(loop::in(end_limit));
   for (const auto& [node, link] : links_) co_await link->stop();
   co_await sites_.close();
   co_return left;

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "agent/lab/demo/constants.h"
+#include "agent/lab/demo/words.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 
@@ -16,14 +17,7 @@ constexpr Duration look_again = 200ms;
 constexpr std::ptrdiff_t renewals_seen = 4;
 constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending everything
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 }  // namespace
-
-std::string plural(std::size_t count, const std::string& noun) {
-  const char* ending = noun.ends_with('s') ? "es" : "s";
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : ending);
-}
 
 Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const loop::Stop& stop)
     : cast_(cast),
@@ -35,7 +29,7 @@ Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const
 
 asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition condition) {
   const At began = recorder_.now();
-  const MonoTime deadline = in(limit);
+  const MonoTime deadline = loop::in(limit);
   while (!condition(recorder_.scene())) {
     if (stop_.requested()) co_return fail(Errc::cancelled, "stopped");
     if (loop::BootClock::now() >= deadline || recorder_.now() >= story_limit) {
@@ -45,7 +39,7 @@ asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition
                              recorder_.now() - began)));
     }
     screen_.show(recorder_.scene(), shown_);
-    (void)co_await recorder_.changed().wait_until(in(look_again));
+    (void)co_await recorder_.changed().wait_until(loop::in(look_again));
   }
   screen_.show(recorder_.scene(), shown_);
   Status done;

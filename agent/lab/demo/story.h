@@ -57,7 +57,4 @@ class Story {
   std::vector<std::string> shown_;  // the nodes on the screen
 };
 
-// "3 pods", "1 process".
-[[nodiscard]] std::string plural(std::size_t count, const std::string& noun);
-
 }  // namespace holdfast::agent::demo

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/lab/demo/story.h"
+#include "agent/lab/demo/words.h"
 
 namespace holdfast::agent::demo {
 namespace {

@@ -11,12 +11,12 @@ namespace holdfast::agent::demo {
 namespace {
 
 constexpr double width = 1240;
-constexpr double left = 178;  // of time zero
-constexpr double right = 14;  // free after the end
-constexpr double row = 18;    // from one track to the next
-constexpr double bar = 13;    // of a track
-constexpr double group = 38;  // of a node's heading
-constexpr double letter = 6;  // of a label, about
+constexpr double left = 178;       // of time zero
+constexpr double right = 14;       // free after the end
+constexpr double row_height = 18;  // from one track to the next
+constexpr double bar = 13;         // of a track
+constexpr double group = 38;       // of a node's heading
+constexpr double letter = 6;       // of a label, about
 constexpr double label_row = 15;
 
 double in_seconds(At at) { return std::chrono::duration<double>(at).count(); }
@@ -130,7 +130,7 @@ std::string timeline_svg(const Picture& picture) {
     }
     rows += text(left - 8, y + bar - 3, "name", track.name);
     for (const Stretch& stretch : track.stretches) rows += draw(stretch, scale, y);
-    y += row;
+    y += row_height;
   }
   end_group();
   const std::string box = "0 0 " + decimal(width) + " " + decimal(y + 26);

@@ -19,12 +19,10 @@ namespace json = sync::json;
 using agent::ApiClient;
 using agent::ApiRequest;
 
-constexpr Duration look_again = 100ms;
+constexpr Duration agent_poll = 100ms;
 constexpr Duration admin_limit = 1s;
 constexpr Duration list_limit = 8s;
 constexpr const char* node_client = "kubelet/demo";  // an agent caches for a kubelet
-
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
 
 // The value at a path of names; null when there is none.
 json::value dig(const json::value& from, std::initializer_list<std::string_view> path) {
@@ -100,7 +98,7 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
       : name_(std::move(name)), client_(client), recorder_(recorder) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    auto response = co_await client_.send(std::move(request), streamed, in(list_limit));
+    auto response = co_await client_.send(std::move(request), streamed, loop::in(list_limit));
     if (response && response->status == 410) recorder_.history().gone_410.push_back(name_);
     if (response && response->stream) {
       response->stream = std::make_shared<Overheard>(std::move(response->stream), name_, recorder_);
@@ -143,7 +141,7 @@ asio::awaitable<AnswerSeen> ask(ApiClient& client, const Station& station, std::
   AnswerSeen seen{.asked = recorder.now(), .node = station.node, .path = std::move(path)};
   const auto before = pods_alive(station);
   ApiRequest request{.target = seen.path};
-  const auto response = co_await client.send(std::move(request), false, in(list_limit));
+  const auto response = co_await client.send(std::move(request), false, loop::in(list_limit));
   seen.at = recorder.now();
   seen.known = known_throughout(before, station);
   if (response) {
@@ -160,7 +158,7 @@ asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
   const auto client = local_client(station.admin_port, clock, "holdfast-demo");
   for (;;) {
     ApiRequest request{.target = "/v1/status"};
-    const auto body = co_await (*client)->call(std::move(request), in(admin_limit));
+    const auto body = co_await (*client)->call(std::move(request), loop::in(admin_limit));
     const auto status = body ? sync::parse_json(*body) : Result<json::value>(nullptr);
     LinkSeen seen{.node = station.node, .state = "down", .outbox = -1};
     if (status && status->is_object()) {
@@ -168,14 +166,14 @@ asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
       seen.outbox = number_of(dig(*status, {"outbox", "entries"}));
     }
     recorder.note(std::move(seen));
-    co_await loop::sleep_until(in(look_again));
+    co_await loop::sleep_until(loop::in(agent_poll));
   }
 }
 
 asio::awaitable<void> watch_processes(Station station, Recorder& recorder) {
   for (;;) {
     recorder.processes_are(station.node, alive_in(station));
-    co_await loop::sleep_until(in(look_again));
+    co_await loop::sleep_until(loop::in(agent_poll));
   }
 }
 
@@ -207,7 +205,7 @@ asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder
       never.incomplete = true;
       if (path == unknowns.nothing()) recorder.history().answers.push_back(std::move(never));
     }
-    co_await loop::sleep_until(in(3 * look_again));
+    co_await loop::sleep_until(loop::in(3 * agent_poll));
   }
 }
 
@@ -215,7 +213,7 @@ asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
   const SystemClock clock;
   const auto client = local_client(station.admin_port, clock, "holdfast-demo");
   ApiRequest request{.target = "/v1/journal?limit=10000"};
-  const auto body = co_await (*client)->call(std::move(request), in(list_limit));
+  const auto body = co_await (*client)->call(std::move(request), loop::in(list_limit));
   if (!body) co_return fail("journal of " + station.node, body.error());
   CO_TRY(const json::value rows, sync::parse_json(*body));
   Status done;

@@ -15,13 +15,11 @@ using agent::ApiRequest;
 
 constexpr Duration answer_limit = 5s;
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 class Direct final : public agent::ListWatchSource {
  public:
   explicit Direct(ApiClient& client) : client_(client) {}
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    return client_.send(std::move(request), streamed, in(answer_limit));
+    return client_.send(std::move(request), streamed, loop::in(answer_limit));
   }
 
  private:

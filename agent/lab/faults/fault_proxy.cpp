@@ -15,8 +15,6 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 
 constexpr auto connect_limit = std::chrono::seconds(5);
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 }  // namespace
 
 Result<Fault> Fault::parse(std::string_view text) {
@@ -86,11 +84,11 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
 
   asio::awaitable<void> join(std::unique_ptr<net::Pending> pending) {
     const auto self = shared_from_this();
-    auto near = co_await pending->establish(in(connect_limit));
+    auto near = co_await pending->establish(loop::in(connect_limit));
     if (!near) co_return;
     while (fault.way == Fault::Way::black_hole) co_await changed.wait();
     if (fault.way == Fault::Way::refuse) co_return;
-    auto far = co_await net::connect(target, nullptr, in(connect_limit));
+    auto far = co_await net::connect(target, nullptr, loop::in(connect_limit));
     if (!far || fault.way == Fault::Way::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
@@ -125,7 +123,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     if (fault.bytes_per_second > 0) {
       wait += Duration(static_cast<std::int64_t>(bytes) * 1'000'000'000 / fault.bytes_per_second);
     }
-    if (wait > Duration::zero()) co_await loop::sleep_until(in(wait));
+    if (wait > Duration::zero()) co_await loop::sleep_until(loop::in(wait));
   }
 
   void set(const Fault& wanted) {

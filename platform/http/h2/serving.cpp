@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "platform/http/h2/fields.h"
-#include "platform/http/h2/line.h"
+#include "platform/http/h2/line_tasks.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
 
@@ -265,22 +265,7 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   if (!stream->complete) reset(*stream, Code::no_error);  // The rest of the request is unwanted.
 }
 
-namespace {
-
-template <class Core>
-asio::awaitable<void> write_all(std::shared_ptr<Core> core) {
-  co_await core->line.write_all();
-}
-
-template <class Core>
-asio::awaitable<void> look_after(std::shared_ptr<Core> core) {
-  while (!core->line.over()) {
-    const MonoTime next = core->look_after(BootClock::now());
-    if (!core->line.over()) (void)co_await core->attention.wait_until(next);
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Serving::Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
                  std::shared_ptr<net::Connection> connection, const ServerLimits& limits,

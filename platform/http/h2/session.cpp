@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "platform/http/h2/fields.h"
-#include "platform/http/h2/line.h"
+#include "platform/http/h2/line_tasks.h"
 #include "platform/loop/timer.h"
 
 namespace holdfast::http::h2 {
@@ -224,19 +224,6 @@ namespace {
 template <class Core>
 asio::awaitable<void> read_all(std::shared_ptr<Core> core) {
   co_await core->line.read_all();
-}
-
-template <class Core>
-asio::awaitable<void> write_all(std::shared_ptr<Core> core) {
-  co_await core->line.write_all();
-}
-
-template <class Core>
-asio::awaitable<void> look_after(std::shared_ptr<Core> core) {
-  while (!core->line.over()) {
-    const MonoTime next = core->look_after(BootClock::now());
-    if (!core->line.over()) (void)co_await core->attention.wait_until(next);
-  }
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr Duration flush_period = std::chrono::seconds(30);
 
 bool has_gates(const PodView& pod) { return !pod.pod->spec.scheduling_gates.empty(); }
 
-Verdict own_gates(const PodView& pod) {
+Verdict check_gates(const PodView& pod) {
   const auto& gates = pod.pod->spec.scheduling_gates;
   if (gates.empty()) return {};
   std::vector<std::string> names;
@@ -75,7 +75,7 @@ Queue::Entry* Queue::find(const std::string& uid) {
 }
 
 Verdict Queue::gate(const PodView& pod) const {
-  Verdict verdict = own_gates(pod);
+  Verdict verdict = check_gates(pod);
   if (verdict.ok() && gate_) verdict = gate_(pod);
   return verdict;
 }

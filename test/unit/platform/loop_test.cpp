@@ -15,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Notes = std::vector<std::string>;
 
-MonoTime in(Duration duration) { return BootClock::now() + duration; }
-
 asio::awaitable<void> wait_and_note(Event& event, MonoTime deadline, std::string name,
                                     Notes& notes) {
   const bool notified = co_await event.wait_until(deadline);

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const ScopeKey pods{"node:a", "", "v1", "pods", "", "", "spec.nodeName=a", "json"};
-const WallTime noon{12h};
+const WallTime midday{12h};
 
 CachedObject object(std::string space, std::string name, std::string bytes) {
   return {{std::move(space), std::move(name)}, "uid-" + bytes, "rv-" + bytes, 0, bytes};
@@ -25,7 +25,7 @@ class CacheTest : public testing::Test {
 
   ScopeId open(const ScopeKey& key = pods) {
     Transaction transaction = value(database_.begin());
-    const Scope scope = value(cache_->open_scope(transaction, key, noon));
+    const Scope scope = value(cache_->open_scope(transaction, key, midday));
     EXPECT_EQ(said(transaction.commit()), "ok");
     return scope.id;
   }
@@ -50,7 +50,7 @@ class CacheTest : public testing::Test {
 
 TEST_F(CacheTest, AScopeIsMadeOnceForItsWholeKey) {
   EXPECT_EQ(value(cache_->find_scope(pods)), std::nullopt);
-  const Scope expected{ScopeId{1}, pods, "", false, noon};
+  const Scope expected{ScopeId{1}, pods, "", false, midday};
   EXPECT_EQ(open(), ScopeId{1});
   EXPECT_EQ(open(), ScopeId{1});
   EXPECT_EQ(value(cache_->find_scope(pods)), expected);
@@ -65,7 +65,7 @@ TEST_F(CacheTest, AScopeIsMadeOnceForItsWholeKey) {
   others[6].field_selector = "x";
   others[7].encoding = "x";
   std::vector<Scope> all = {expected};
-  for (const ScopeKey& key : others) all.push_back({open(key), key, "", false, noon});
+  for (const ScopeKey& key : others) all.push_back({open(key), key, "", false, midday});
   EXPECT_EQ(value(cache_->scopes()), all);
   EXPECT_EQ(all.back().id, ScopeId{9});
 }
@@ -108,7 +108,7 @@ TEST_F(CacheTest, ReplacementWritesOnlyWhatChanged) {
   const CachedObject d = object("default", "d", "4");
   EXPECT_EQ(value(replace(scope, {same, newer, d}, "11")), (Replaced{2, 1, 1}));
   EXPECT_EQ(value(cache_->list(scope)), (std::vector{a, newer, d}));
-  EXPECT_EQ(value(cache_->find_scope(pods)), (Scope{scope, pods, "11", true, noon}));
+  EXPECT_EQ(value(cache_->find_scope(pods)), (Scope{scope, pods, "11", true, midday}));
 
   CachedObject reborn = a;
   reborn.uid = "other";
@@ -124,7 +124,7 @@ TEST_F(CacheTest, ReplacementIsAllOrNothing) {
     ASSERT_TRUE(cache_->replace_all(transaction, scope, "11", {object("default", "b", "2")}));
   }
   EXPECT_EQ(value(cache_->list(scope)), std::vector{a});
-  EXPECT_EQ(value(cache_->find_scope(pods)), (Scope{scope, pods, "10", true, noon}));
+  EXPECT_EQ(value(cache_->find_scope(pods)), (Scope{scope, pods, "10", true, midday}));
 }
 
 TEST_F(CacheTest, ScopesDoNotSeeEachOther) {
@@ -227,10 +227,10 @@ TEST_F(CacheTest, UseIsRememberedByTheHour) {
     WallTime now;
     WallTime remembered;
   } rows[] = {
-      {noon + 59min, noon},
-      {noon + 60min, noon + 60min},
-      {noon + 61min, noon + 60min},
-      {noon - 24h, noon - 24h},  // the calendar was set back
+      {midday + 59min, midday},
+      {midday + 60min, midday + 60min},
+      {midday + 61min, midday + 60min},
+      {midday - 24h, midday - 24h},  // the calendar was set back
   };
   for (const auto& row : rows) {
     Transaction transaction = value(database_.begin());

@@ -11,14 +11,8 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-constexpr std::string_view maps = "/api/v1/namespaces/default/configmaps";
-constexpr std::string_view pods = "/api/v1/namespaces/default/pods";
-
-agent::lab::ApiServerOptions quiet() {
-  agent::lab::ApiServerOptions options;
-  options.controllers = false;
-  return options;
-}
+constexpr std::string_view maps_path = "/api/v1/namespaces/default/configmaps";
+constexpr std::string_view pods_path = "/api/v1/namespaces/default/pods";
 
 json::object named(std::string_view name) { return {{"metadata", json::object{{"name", name}}}}; }
 
@@ -45,24 +39,24 @@ using Names = std::vector<std::string>;
 TEST(ApiServer, ListsInPagesOfOneMoment) {
   Rig rig(quiet());
   for (const std::string_view name : {"a", "b", "c", "d", "e"}) {
-    rig.post(std::string(maps), named(name));
+    rig.post(std::string(maps_path), named(name));
   }
-  const json::object first = rig.get(std::string(maps) + "?limit=2");
+  const json::object first = rig.get(std::string(maps_path) + "?limit=2");
   EXPECT_EQ(names_of(first), (Names{"a", "b"}));
   EXPECT_EQ(sync::dig_int(first, {"metadata", "remainingItemCount"}), 3);
-  rig.remove(std::string(maps) + "/c");
-  rig.post(std::string(maps), named("bb"));
+  rig.remove(std::string(maps_path) + "/c");
+  rig.post(std::string(maps_path), named("bb"));
   const std::string token = text(first, {"metadata", "continue"});
-  const json::object second = rig.get(std::string(maps) + "?limit=2&continue=" + token);
+  const json::object second = rig.get(std::string(maps_path) + "?limit=2&continue=" + token);
   EXPECT_EQ(names_of(second), (Names{"c", "d"}));
   EXPECT_EQ(text(second, {"metadata", "resourceVersion"}),
             text(first, {"metadata", "resourceVersion"}));
   const std::string next = text(second, {"metadata", "continue"});
-  const json::object third = rig.get(std::string(maps) + "?limit=2&continue=" + next);
+  const json::object third = rig.get(std::string(maps_path) + "?limit=2&continue=" + next);
   EXPECT_EQ(names_of(third), (Names{"e"}));
   EXPECT_EQ(text(third, {"metadata", "continue"}), "");
   ASSERT_TRUE(rig.server().compact_now());
-  const Told expired = rig.ask({.target = std::string(maps) + "?limit=2&continue=" + token});
+  const Told expired = rig.ask({.target = std::string(maps_path) + "?limit=2&continue=" + token});
   EXPECT_EQ(expired.status, 410);
   EXPECT_EQ(text(expired.object(), {"reason"}), "Expired");
 }
@@ -72,9 +66,9 @@ TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
   for (const std::string_view name : {"a", "b", "c"}) {
     json::object made = named(name);
     made["metadata"].as_object()["labels"] = json::object{{"odd", name == "b" ? "no" : "yes"}};
-    rig.post(std::string(maps), made);
+    rig.post(std::string(maps_path), made);
   }
-  const std::string query = std::string(maps) + "?limit=1&labelSelector=odd%3Dyes";
+  const std::string query = std::string(maps_path) + "?limit=1&labelSelector=odd%3Dyes";
   const json::object first = rig.get(query);
   EXPECT_EQ(names_of(first), (Names{"a"}));
   EXPECT_EQ(sync::dig(first, {"metadata", "remainingItemCount"}), nullptr);
@@ -84,42 +78,42 @@ TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
 
 TEST(ApiServer, KeepsWhatItHasAcrossARestart) {
   Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps), named("a"));
+  const json::object made = rig.post(std::string(maps_path), named("a"));
   rig.restart();
-  EXPECT_EQ(rig.get(std::string(maps) + "/a"), made);
-  const json::object next = rig.post(std::string(maps), named("b"));
+  EXPECT_EQ(rig.get(std::string(maps_path) + "/a"), made);
+  const json::object next = rig.post(std::string(maps_path), named("b"));
   EXPECT_GT(*parse_int<int>(sync::version_of(next)), *parse_int<int>(sync::version_of(made)));
 }
 
 TEST(ApiServer, WritesNothingThatIsNotNews) {
   Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps), named("a"));
-  EXPECT_EQ(rig.put(std::string(maps) + "/a", made), made);
-  EXPECT_EQ(rig.patch(std::string(maps) + "/a", {}), made);
+  const json::object made = rig.post(std::string(maps_path), named("a"));
+  EXPECT_EQ(rig.put(std::string(maps_path) + "/a", made), made);
+  EXPECT_EQ(rig.patch(std::string(maps_path) + "/a", {}), made);
 }
 
 TEST(ApiServer, ADryRunChangesNothing) {
   Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps), named("a"));
+  const json::object made = rig.post(std::string(maps_path), named("a"));
   const json::object changed =
-      rig.patch(std::string(maps) + "/a?dryRun=All", {{"data", json::object{{"k", "v"}}}});
+      rig.patch(std::string(maps_path) + "/a?dryRun=All", {{"data", json::object{{"k", "v"}}}});
   EXPECT_EQ(text(changed, {"data", "k"}), "v");
-  rig.remove(std::string(maps) + "/a?dryRun=All");
-  rig.remove(std::string(maps) + "/a", R"({"dryRun":["All"]})");
-  EXPECT_EQ(rig.get(std::string(maps) + "/a"), made);
-  EXPECT_EQ(rig.ask({.target = std::string(maps) + "?dryRun=Some"}).status, 400);
+  rig.remove(std::string(maps_path) + "/a?dryRun=All");
+  rig.remove(std::string(maps_path) + "/a", R"({"dryRun":["All"]})");
+  EXPECT_EQ(rig.get(std::string(maps_path) + "/a"), made);
+  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "?dryRun=Some"}).status, 400);
 }
 
 TEST(ApiServer, FinalizersHoldADeletion) {
   Rig rig(quiet());
   json::object held = named("a");
   held["metadata"].as_object()["finalizers"] = json::array({"lab/hold"});
-  rig.post(std::string(maps), held);
-  const json::object going = rig.remove(std::string(maps) + "/a");
+  rig.post(std::string(maps_path), held);
+  const json::object going = rig.remove(std::string(maps_path) + "/a");
   EXPECT_EQ(text(going, {"metadata", "deletionTimestamp"}), "2026-11-21T01:23:14Z");
-  EXPECT_EQ(rig.ask({.target = std::string(maps) + "/a"}).status, 200);
-  rig.patch(std::string(maps) + "/a", {{"metadata", json::object{{"finalizers", nullptr}}}});
-  EXPECT_EQ(rig.ask({.target = std::string(maps) + "/a"}).status, 404);
+  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "/a"}).status, 200);
+  rig.patch(std::string(maps_path) + "/a", {{"metadata", json::object{{"finalizers", nullptr}}}});
+  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "/a"}).status, 404);
 }
 
 TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
@@ -159,11 +153,11 @@ TEST(ApiServer, LeasesAreMadeByAPutAndNeedTheirVersion) {
 
 TEST(ApiServer, DeletesACollectionBySelector) {
   Rig rig(quiet());
-  for (const std::string_view name : {"a", "b"}) rig.post(std::string(maps), named(name));
+  for (const std::string_view name : {"a", "b"}) rig.post(std::string(maps_path), named(name));
   const Told told = rig.ask(
-      {.method = "DELETE", .target = std::string(maps) + "?fieldSelector=metadata.name%3Da"});
+      {.method = "DELETE", .target = std::string(maps_path) + "?fieldSelector=metadata.name%3Da"});
   EXPECT_EQ(told.status, 200);
-  EXPECT_EQ(names_of(rig.get(std::string(maps))), (Names{"b"}));
+  EXPECT_EQ(names_of(rig.get(std::string(maps_path))), (Names{"b"}));
 }
 
 TEST(ApiServer, BothVersionsShowTheSameObject) {
@@ -212,7 +206,7 @@ TEST(ApiServer, EventsExpire) {
 TEST(ApiServer, RefusesTooMuch) {
   Rig rig(quiet());
   const Told told = rig.ask({.method = "POST",
-                             .target = std::string(maps),
+                             .target = std::string(maps_path),
                              .body = std::string(agent::lab::body_bytes_max + 1, ' ')});
   EXPECT_EQ(told.status, 413);
   EXPECT_EQ(text(told.object(), {"reason"}), "RequestEntityTooLarge");
@@ -223,11 +217,11 @@ TEST(ApiServer, WarnsOfFieldsThatItDoesNotKnow) {
   json::object pod = pod_named("p");
   pod["spec"].as_object()["contaners"] = 1;
   const Told told =
-      rig.ask({.method = "POST", .target = std::string(pods), .body = json::serialize(pod)});
+      rig.ask({.method = "POST", .target = std::string(pods_path), .body = json::serialize(pod)});
   EXPECT_EQ(told.status, 201);
   EXPECT_EQ(told.headers.get("Warning"), R"(299 - "unknown field \"spec.contaners\"")");
   const Told strict = rig.ask({.method = "POST",
-                               .target = std::string(pods) + "?fieldValidation=Strict",
+                               .target = std::string(pods_path) + "?fieldValidation=Strict",
                                .body = json::serialize(pod)});
   EXPECT_EQ(strict.status, 400);
 }
@@ -248,7 +242,8 @@ TEST(ApiServer, RefusesBrokenRequests) {
       {{.method = "DELETE", .target = "/api/v1/services"}, 405},
       {{.target = "/api/v1/nodes/n/proxy"}, 404},
       {{.target = "/apis/apps/v1/namespaces/default/deployments/d/scale"}, 404},
-      {{.method = "PUT", .target = "/api/v1/namespaces/default/pods/p/status", .body = "{}"}, 404},
+      {{.method = "PUT", .target = "/api/v1/namespaces/default/pods/p/status", .body = "{}"},
+       404},
       {{.target = "/api/v1/nodes?includeObject=Some"}, 400},
       {{.target = "/api/v1/nodes?fieldValidation=Some"}, 400},
       {{.target = "/no/such/path"}, 404},

@@ -15,33 +15,27 @@ namespace {
 namespace json = boost::json;
 
 const std::string protobuf = "application/vnd.kubernetes.protobuf,application/json";
-const std::string nodes = "/api/v1/nodes";
+const std::string nodes_path = "/api/v1/nodes";
 
-agent::lab::ApiServerOptions quiet() {
-  agent::lab::ApiServerOptions options;
-  options.controllers = false;
-  return options;
-}
-
-json::object node(std::string_view name) {
+json::object labeled_node(std::string_view name) {
   return {{"metadata", json::object{{"name", name}, {"labels", json::object{{"a", "b"}}}}},
           {"spec", json::object{{"unschedulable", true}}}};
 }
 
 TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
   Rig rig(quiet());
-  const json::object made = rig.post(nodes, node("a"));
-  rig.post(nodes, node("b"));
-  const Told got = rig.ask({.target = nodes + "/a", .accept = protobuf});
+  const json::object made = rig.post(nodes_path, labeled_node("a"));
+  rig.post(nodes_path, labeled_node("b"));
+  const Told got = rig.ask({.target = nodes_path + "/a", .accept = protobuf});
   EXPECT_EQ(got.headers.get("Content-Type"), sync::protobuf_type);
   const sync::Node read = sync::decode_protobuf<sync::Node>(got.body).value();
   EXPECT_EQ(read.metadata.uid, sync::uid_of(made));
   EXPECT_EQ(read.metadata.labels.get("a"), "b");
   EXPECT_TRUE(read.spec.unschedulable);
 
-  const Told listed = rig.ask({.target = nodes + "?limit=1", .accept = protobuf});
+  const Told listed = rig.ask({.target = nodes_path + "?limit=1", .accept = protobuf});
   const sync::ListBytes list = sync::split_protobuf_list(listed.body).value();
-  const json::object plain = rig.get(nodes + "?limit=1");
+  const json::object plain = rig.get(nodes_path + "?limit=1");
   EXPECT_EQ(list.head.kind, "NodeList");
   EXPECT_EQ(list.head.resource_version, sync::version_of(plain));
   EXPECT_EQ(list.head.continue_token, sync::dig_text(plain, {"metadata", "continue"}));
@@ -52,14 +46,14 @@ TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
 
 TEST(InProtobuf, AWatchIsMadeOfFrames) {
   Rig rig(quiet());
-  rig.post(nodes, node("a"));
+  rig.post(nodes_path, labeled_node("a"));
   const std::string accept =
       "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
-  Told told = rig.ask(
-      {.target = nodes + "?watch=1&timeoutSeconds=90&allowWatchBookmarks=1", .accept = accept});
+  Told told = rig.ask({.target = nodes_path + "?watch=1&timeoutSeconds=90&allowWatchBookmarks=1",
+                       .accept = accept});
   EXPECT_EQ(told.headers.get("Content-Type"), "application/vnd.kubernetes.protobuf;stream=watch");
-  rig.post(nodes, node("b"));
-  rig.remove(nodes + "/a");
+  rig.post(nodes_path, labeled_node("b"));
+  rig.remove(nodes_path + "/a");
   rig.drain(told);
   std::vector<std::string> events;
   sync::ProtobufFrames splitter;
@@ -76,14 +70,14 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
 
 TEST(InProtobuf, EverythingElseIsJson) {
   Rig rig(quiet());
-  rig.post(nodes, node("a"));
+  rig.post(nodes_path, labeled_node("a"));
   const Asked cases[] = {
-      {.target = nodes + "/a"},
-      {.target = nodes + "/a", .accept = "application/json," + protobuf},
-      {.target = nodes + "/none", .accept = protobuf},
+      {.target = nodes_path + "/a"},
+      {.target = nodes_path + "/a", .accept = "application/json," + protobuf},
+      {.target = nodes_path + "/none", .accept = protobuf},
       {.target = "/api/v1/namespaces/default/configmaps", .accept = protobuf},
       {.method = "PATCH",
-       .target = nodes + "/a",
+       .target = nodes_path + "/a",
        .body = "{}",
        .content_type = "application/merge-patch+json",
        .accept = protobuf},

@@ -29,6 +29,12 @@ void rethrow(const std::exception_ptr& error) {
 
 }  // namespace
 
+agent::lab::ApiServerOptions quiet() {
+  agent::lab::ApiServerOptions options;
+  options.controllers = false;
+  return options;
+}
+
 WallTime Rig::start() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
 
 json::value Told::json() const {

@@ -49,6 +49,9 @@ struct Told {
   [[nodiscard]] boost::json::object object() const;
 };
 
+// Without the controllers, so that nothing moves by itself.
+[[nodiscard]] agent::lab::ApiServerOptions quiet();
+
 class Rig {
  public:
   // 2026-11-21T01:23:14Z: when the fixture was recorded.

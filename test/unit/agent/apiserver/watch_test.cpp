@@ -12,12 +12,6 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view maps = "/api/v1/namespaces/default/configmaps";
 
-agent::lab::ApiServerOptions quiet() {
-  agent::lab::ApiServerOptions options;
-  options.controllers = false;
-  return options;
-}
-
 json::object config_map(std::string_view name, std::string_view label = "") {
   json::object made = {{"metadata", json::object{{"name", name}}}};
   if (!label.empty()) {

@@ -19,8 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using Lines = std::vector<std::string>;
 
-MonoTime in(Duration duration) { return loop::BootClock::now() + duration; }
-
 // Gives its pieces one by one; then it ends, breaks, or stays silent.
 class Pieces final : public http::BodyStream {
  public:
@@ -77,7 +75,7 @@ struct Script final : ListWatchSource {
     answers.push_back(std::move(response));
   }
   asio::awaitable<bool> wait_until_asked(std::size_t count) {
-    const MonoTime deadline = in(10s);
+    const MonoTime deadline = loop::in(10s);
     while (asked.size() < count) {
       const bool notified = co_await changed.wait_until(deadline);
       if (!notified) co_return false;
@@ -211,8 +209,7 @@ TEST(ListWatch, AWatchThatBreaksGoesOnAndOneThatIsGoneListsAgain) {
     EXPECT_TRUE(asked[3].starts_with("list ")) << asked[3];
     EXPECT_NE(asked[4].find("resourceVersion=20"), std::string::npos) << asked[4];
     EXPECT_TRUE(asked[5].starts_with("list ")) << "what can't be read may be anything";
-    EXPECT_EQ(bench.notes.lines,
-              (Lines{"replace 7 Pod", "ADDED " + pod("8"), "replace 20 Pod"}));
+    EXPECT_EQ(bench.notes.lines, (Lines{"replace 7 Pod", "ADDED " + pod("8"), "replace 20 Pod"}));
   });
 }
 
@@ -223,7 +220,7 @@ TEST(ListWatch, ResumesWithoutAList) {
     bench.script.watch({event("MODIFIED", pod("42"))}, Pieces::End::waits);
     bench.start();
     for (int i = 0; i < 1000 && bench.notes.lines.empty(); ++i) {
-      co_await loop::sleep_until(in(1ms));
+      co_await loop::sleep_until(loop::in(1ms));
     }
     EXPECT_NE(bench.script.asked[0].find("resourceVersion=41"), std::string::npos);
     EXPECT_EQ(bench.script.asked.size(), 1u);
@@ -277,8 +274,8 @@ TEST(ListWatch, TheAnswersContentTypeDecides) {
     co_await bench.run_until_asked(5);
     const std::string five = sync::enveloped("v1", "Pod", protobuf_pod("5"));
     const std::string seven = sync::enveloped("v1", "Pod", protobuf_pod("7"));
-    EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 Pod " + five + " " + seven,
-                                        "ADDED " + object, "bookmark 8", "MODIFIED " + pod("9")}));
+    EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 Pod " + five + " " + seven, "ADDED " + object,
+                                        "bookmark 8", "MODIFIED " + pod("9")}));
     const std::string list = "application/vnd.kubernetes.protobuf,application/json";
     const std::string watch =
         "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";

@@ -13,23 +13,23 @@ using loop::BootClock;
 
 constexpr int watches = 20;
 
-struct Rig {
-  Rig() : pair(time.context()) {
+struct SharedRig {
+  SharedRig() : pair(time.context()) {
     const net::HostPort here{"127.0.0.1", 0};
     proxy = FaultProxy::open(time.executor(), here, {"127.0.0.1", pair.port}).value();
     http::Endpoint through = pair.endpoint();
     through.at.port = proxy->port();
     client = std::make_unique<http::Client>(std::move(through));
   }
-  ~Rig() {
+  ~SharedRig() {
     client.reset();
     time.complete(proxy->stop());
     time.complete(pair.server.stop(BootClock::now() + 1s));
     tasks.cancel();
     time.settle();
   }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
+  SharedRig(const SharedRig&) = delete;
+  SharedRig& operator=(const SharedRig&) = delete;
 
   test::VirtualTime time;
   http::Pair pair;
@@ -59,7 +59,7 @@ asio::awaitable<void> ask(http::Client& client, Duration limit, std::string& int
 }
 
 TEST(SharedConnection, ABlackHoleCostsEveryRequestItsDeadlineAndTheWatchesAPing) {
-  Rig rig;
+  SharedRig rig;
   std::vector<Errc> ends;
   MonoTime ended_at{};
   for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
@@ -88,7 +88,7 @@ TEST(SharedConnection, ABlackHoleCostsEveryRequestItsDeadlineAndTheWatchesAPing)
 }
 
 TEST(SharedConnection, WatchesAloneFindABlackHoleToo) {
-  Rig rig;
+  SharedRig rig;
   std::vector<Errc> ends;
   MonoTime ended_at{};
   for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));

@@ -5,17 +5,17 @@
 namespace holdfast::sync {
 namespace {
 
-std::string through(std::string_view text) {
+std::string field_text(std::string_view text) {
   const auto query = FieldQuery::parse(text);
   return query ? query->text() : query.error().what;
 }
 
-struct Line {
+struct FieldLine {
   std::string_view in;
   std::string_view out;
 };
 
-const Line lines[] = {
+const FieldLine field_lines[] = {
     {"", ""},
     {"a=b", "a=b"},
     {"a==b", "a=b"},
@@ -34,7 +34,7 @@ const Line lines[] = {
 };
 
 TEST(FieldQuery, ParsesAndPrints) {
-  for (const Line& line : lines) EXPECT_EQ(through(line.in), line.out) << line.in;
+  for (const FieldLine& line : field_lines) EXPECT_EQ(field_text(line.in), line.out) << line.in;
 }
 
 TEST(FieldQuery, MatchesAndExactValues) {

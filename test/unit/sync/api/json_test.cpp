@@ -7,14 +7,14 @@
 namespace holdfast::sync {
 namespace {
 
-struct Bad {
+struct BadJson {
   std::string name;
   std::string text;
   JsonLimits limits;
   Error error;
 };
 
-const Bad bads[] = {
+const BadJson bad_texts[] = {
     {"empty", "", {}, {Errc::invalid, "JSON at byte 0: incomplete JSON"}},
     {"cut_off", "{\"a\":", {}, {Errc::invalid, "JSON at byte 5: incomplete JSON"}},
     {"bare_key", "{nope", {}, {Errc::invalid, "JSON at byte 1: syntax error"}},
@@ -25,7 +25,7 @@ const Bad bads[] = {
 };
 
 TEST(Json, RefusesWithThePosition) {
-  for (const Bad& bad : bads) {
+  for (const BadJson& bad : bad_texts) {
     SCOPED_TRACE(bad.name);
     const auto parsed = parse_json(bad.text, bad.limits);
     ASSERT_FALSE(parsed.has_value());

@@ -6,17 +6,17 @@ namespace holdfast::sync {
 namespace {
 
 // Parses and prints again; the error's text when it does not parse.
-std::string through(std::string_view text) {
+std::string label_text(std::string_view text) {
   const auto query = LabelQuery::parse(text);
   return query ? query->text() : query.error().what;
 }
 
-struct Line {
+struct LabelLine {
   std::string_view in;
   std::string_view out;
 };
 
-const Line good[] = {
+const LabelLine good_labels[] = {
     {"", ""},
     {"x=a,y=b,z=c", "x=a,y=b,z=c"},
     {"z=c,a==b", "a==b,z=c"},
@@ -37,7 +37,7 @@ const Line good[] = {
     {"example.com/x=1", "example.com/x=1"},
 };
 
-const Line bad[] = {
+const LabelLine bad_labels[] = {
     {"==", "found '==', expected: !, identifier, or 'end of string'"},
     {"x=a||y=b",
      R"(unable to parse requirement: values[0][x]: Invalid value: "a||y": a valid label must be )"
@@ -70,11 +70,11 @@ const Line bad[] = {
 };
 
 TEST(LabelQuery, ParsesAndPrints) {
-  for (const Line& line : good) EXPECT_EQ(through(line.in), line.out) << line.in;
+  for (const LabelLine& line : good_labels) EXPECT_EQ(label_text(line.in), line.out) << line.in;
 }
 
 TEST(LabelQuery, ComplainsAsUpstream) {
-  for (const Line& line : bad) EXPECT_EQ(through(line.in), line.out) << line.in;
+  for (const LabelLine& line : bad_labels) EXPECT_EQ(label_text(line.in), line.out) << line.in;
 }
 
 struct Match {

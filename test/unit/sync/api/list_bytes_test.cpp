@@ -37,12 +37,12 @@ TEST(ListBytes, EmptyLists) {
   EXPECT_EQ(join_list({}, {}), R"({"metadata":{},"items":[]})");
 }
 
-struct Bad {
+struct BadList {
   std::string_view bytes;
   std::string_view error;
 };
 
-const Bad bads[] = {
+const BadList bad_lists[] = {
     {R"({"kind":"PodList"})", "list: no items field"},
     {R"({"items":{}})", "list: JSON at byte 9: expected an array"},
     {R"({"items":[1]})", "list: JSON at byte 10: expected an object"},
@@ -50,7 +50,7 @@ const Bad bads[] = {
 };
 
 TEST(ListBytes, WhatIsNoListIsRefused) {
-  for (const Bad& bad : bads) {
+  for (const BadList& bad : bad_lists) {
     const auto split = split_list(bad.bytes);
     ASSERT_FALSE(split.has_value()) << bad.bytes;
     EXPECT_EQ(split.error().what, bad.error);

@@ -34,13 +34,13 @@ const std::string qualified =
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-struct Bad {
+struct BadName {
   Reasons (*check)(std::string_view);
   std::string value;
   Reasons reasons;
 };
 
-const Bad bads[] = {
+const BadName bad_names[] = {
     {check_dns1123_subdomain, "Bad_Name", {subdomain}},
     {check_dns1123_subdomain, "", {subdomain}},
     {check_dns1123_subdomain, "a..b", {subdomain}},
@@ -74,7 +74,7 @@ const Bad bads[] = {
 };
 
 TEST(Name, BadOnesAreWordedAsUpstream) {
-  for (const Bad& bad : bads) EXPECT_EQ(bad.check(bad.value), bad.reasons) << bad.value;
+  for (const BadName& bad : bad_names) EXPECT_EQ(bad.check(bad.value), bad.reasons) << bad.value;
 }
 
 TEST(Name, LabelsAndAnnotations) {

@@ -34,12 +34,12 @@ TEST(ObjectHeader, ItemsHaveNoKindAndNullsAreAbsent) {
   EXPECT_EQ(read_header("{}"), ObjectHeader{});
 }
 
-struct Bad {
+struct BadHeader {
   std::string_view bytes;
   std::string_view error;
 };
 
-const Bad bads[] = {
+const BadHeader bad_headers[] = {
     {"", "JSON at byte 0: expected an object"},
     {"[]", "JSON at byte 0: expected an object"},
     {"{", "JSON at byte 1: expected a key"},
@@ -56,7 +56,7 @@ const Bad bads[] = {
 };
 
 TEST(ObjectHeader, SaysWhereItBroke) {
-  for (const Bad& bad : bads) {
+  for (const BadHeader& bad : bad_headers) {
     const auto header = read_header(bad.bytes);
     ASSERT_FALSE(header.has_value()) << bad.bytes;
     EXPECT_EQ(header.error(), (Error{Errc::invalid, std::string(bad.error)})) << bad.bytes;

@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-struct Line {
+struct QuantityLine {
   std::string_view text;
   std::string_view canonical;
   std::int64_t value;
@@ -16,7 +16,7 @@ struct Line {
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-const Line lines[] = {
+const QuantityLine quantity_lines[] = {
     {"0", "0", 0, 0},
     {"-0", "0", 0, 0},
     {"0.000", "0", 0, 0},
@@ -62,7 +62,7 @@ const Line lines[] = {
 };
 
 TEST(Quantity, ParsesAndPrints) {
-  for (const Line& line : lines) {
+  for (const QuantityLine& line : quantity_lines) {
     const auto quantity = Quantity::parse(line.text);
     ASSERT_TRUE(quantity.has_value()) << line.text;
     EXPECT_EQ(quantity->text(), line.canonical) << line.text;
@@ -72,7 +72,7 @@ TEST(Quantity, ParsesAndPrints) {
   }
 }
 
-struct Bad {
+struct BadQuantity {
   std::string_view text;
   std::string_view error;
 };
@@ -82,7 +82,7 @@ constexpr std::string_view wrong_format =
 constexpr std::string_view wrong_suffix = "unable to parse quantity's suffix";
 constexpr std::string_view wrong_number = "unable to parse numeric part of quantity";
 
-const Bad bads[] = {
+const BadQuantity bad_quantities[] = {
     {"", wrong_format},      {"abc", wrong_format},
     {"1.1.1", wrong_format}, {"1 ", wrong_format},
     {" 1", wrong_format},    {"1x", wrong_format},
@@ -95,7 +95,7 @@ const Bad bads[] = {
 };
 
 TEST(Quantity, RefusesInUpstreamsWords) {
-  for (const Bad& bad : bads) {
+  for (const BadQuantity& bad : bad_quantities) {
     const auto quantity = Quantity::parse(bad.text);
     ASSERT_FALSE(quantity.has_value()) << bad.text;
     EXPECT_EQ(quantity.error().what, bad.error) << bad.text;

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Case {
+struct DefaultsCase {
   std::string name;
   std::string group;
   std::string kind;
@@ -21,10 +21,10 @@ struct Case {
   std::string expect;
 };
 
-class DefaultsCases : public testing::TestWithParam<Case> {};
+class DefaultsCases : public testing::TestWithParam<DefaultsCase> {};
 
 TEST_P(DefaultsCases, AreUpstreams) {
-  const Case& c = GetParam();
+  const DefaultsCase& c = GetParam();
   const Resource* resource = find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
   const json::value made = canonical(*resource, json::parse(c.given).as_object());
@@ -33,7 +33,7 @@ TEST_P(DefaultsCases, AreUpstreams) {
   EXPECT_EQ(canonical(*resource, made.as_object()), made.as_object());
 }
 
-const Case cases[] = {
+const DefaultsCase defaults_cases[] = {
     {"pull_policy_of_a_tag", "", "Pod", R"({"spec":{"containers":[{"image":"x:1"}]}})",
      "/spec/containers/0/imagePullPolicy", R"("IfNotPresent")"},
     {"pull_policy_of_latest", "", "Pod",
@@ -87,7 +87,7 @@ const Case cases[] = {
      R"("PreemptLowerPriority")"},
 };
 
-INSTANTIATE_TEST_SUITE_P(, DefaultsCases, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(, DefaultsCases, testing::ValuesIn(defaults_cases),
                          [](const auto& c) { return c.param.name; });
 
 std::string qos_of(std::string_view containers) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Case {
+struct ShapeCase {
   std::string name;
   std::string type;
   std::string given;
@@ -18,17 +18,17 @@ struct Case {
   std::vector<std::string> unknown = {};
 };
 
-class ShapeCases : public testing::TestWithParam<Case> {};
+class ShapeCases : public testing::TestWithParam<ShapeCase> {};
 
 TEST_P(ShapeCases, GivesWhatAGoStructWould) {
-  const Case& c = GetParam();
-  const auto shaped = shape(*find_type(c.type), json::parse(c.given));
+  const ShapeCase& c = GetParam();
+  const auto shaped = shape(known_type(c.type), json::parse(c.given));
   ASSERT_TRUE(shaped) << shaped.error().what;
   EXPECT_EQ(json::serialize(shaped->object), c.shaped);
   EXPECT_EQ(shaped->unknown, c.unknown);
 }
 
-const Case cases[] = {
+const ShapeCase shape_cases[] = {
     {"order_is_upstreams", "OwnerReference",
      R"({"uid":"u","name":"n","kind":"K","apiVersion":"v1"})",
      R"({"apiVersion":"v1","kind":"K","name":"n","uid":"u"})"},
@@ -63,7 +63,7 @@ const Case cases[] = {
      R"({"name":"n","creationTimestamp":null})"},
 };
 
-INSTANTIATE_TEST_SUITE_P(, ShapeCases, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(, ShapeCases, testing::ValuesIn(shape_cases),
                          [](const auto& c) { return c.param.name; });
 
 struct BadCase {
@@ -77,7 +77,7 @@ class ShapeErrors : public testing::TestWithParam<BadCase> {};
 
 TEST_P(ShapeErrors, AreWordedAsGoWordsThem) {
   const BadCase& c = GetParam();
-  const auto shaped = shape(*find_type(c.type), json::parse(c.given));
+  const auto shaped = shape(known_type(c.type), json::parse(c.given));
   ASSERT_FALSE(shaped);
   EXPECT_EQ(shaped.error(), (Error{Errc::invalid, c.error, {}}));
 }
@@ -137,7 +137,7 @@ TEST(DecodeObject, RefusesAnotherGroupsVersion) {
 }
 
 TEST(ReadBody, RefusesWhatItCannotRead) {
-  const StructType& type = *find_type("Pod");
+  const StructType& type = known_type("Pod");
   EXPECT_EQ(read_body("application/json", "", type, "Pod").error().code, 400);
   EXPECT_EQ(read_body("application/json; charset=utf-8", "{}", type, "Pod").value(),
             json::value(json::object()));

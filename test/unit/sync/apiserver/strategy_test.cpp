@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-WallTime now() { return parse_rfc3339("2026-11-21T01:00:00Z").value(); }
+WallTime written_at() { return parse_rfc3339("2026-11-21T01:00:00Z").value(); }
 
 const Resource& kind(std::string_view group, std::string_view name) {
   return *find_kind(group, name);
@@ -25,7 +25,7 @@ json::object made(const Resource& resource, std::string_view text) {
 Answer<json::object> create(const Resource& resource, std::string_view text,
                             std::string_view name_space = "n") {
   Random random(7);
-  return prepare_create(resource, made(resource, text), {name_space, {}}, now(), random);
+  return prepare_create(resource, made(resource, text), {name_space, {}}, written_at(), random);
 }
 
 TEST(PrepareCreate, GeneratesNames) {
@@ -118,7 +118,7 @@ class DeletionCases : public testing::TestWithParam<DeletionCase> {};
 TEST_P(DeletionCases, EndAsUpstreamEndsThem) {
   const DeletionCase& c = GetParam();
   const Resource& pods = kind("", "Pod");
-  const Deletion deletion = plan_deletion(pods, made(pods, c.object), c.options, now());
+  const Deletion deletion = plan_deletion(pods, made(pods, c.object), c.options, written_at());
   EXPECT_EQ(deletion.marked ? dig_text(*deletion.marked, {"metadata", "deletionTimestamp"}) : "",
             c.deletion_timestamp);
   EXPECT_EQ(deletion.remove, c.remove);

@@ -20,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-WallTime now() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
+WallTime shown_at() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
 
 TEST(Resources, HaveATypeAndColumnsThatFitTheirCells) {
   for (const Resource& resource : all_resources()) {
@@ -32,7 +32,7 @@ TEST(Resources, HaveATypeAndColumnsThatFitTheirCells) {
     }
     if (!allows(resource.verbs, "list") || resource.group == "events.k8s.io") continue;
     const auto empty = shape(stored_type(resource), json::object());
-    EXPECT_EQ(cells_of(resource, empty->object, now()).size(), columns_of(resource).size());
+    EXPECT_EQ(cells_of(resource, empty->object, shown_at()).size(), columns_of(resource).size());
   }
 }
 
@@ -107,7 +107,7 @@ TEST(Schema, HasEachNumberOnce) {
   }
 }
 
-struct Case {
+struct TableCase {
   std::string name;
   std::string group;
   std::string kind;
@@ -115,17 +115,17 @@ struct Case {
   std::string cells;
 };
 
-class CellsCases : public testing::TestWithParam<Case> {};
+class CellsCases : public testing::TestWithParam<TableCase> {};
 
 TEST_P(CellsCases, SayWhatKubectlPrints) {
-  const Case& c = GetParam();
+  const TableCase& c = GetParam();
   const Resource* resource = find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
-  const json::array cells = cells_of(*resource, json::parse(c.given).as_object(), now());
+  const json::array cells = cells_of(*resource, json::parse(c.given).as_object(), shown_at());
   EXPECT_EQ(json::serialize(cells), c.cells);
 }
 
-const Case cases[] = {
+const TableCase table_cases[] = {
     {"waiting_pod", "", "Pod",
      R"({"metadata":{"name":"p","creationTimestamp":"2026-11-21T01:20:14Z"},)"
      R"("spec":{"containers":[{},{}]},"status":{"phase":"Pending","containerStatuses":[)"
@@ -187,7 +187,7 @@ const Case cases[] = {
      R"(["b","N/A","50%",2,"<unknown>"])"},
 };
 
-INSTANTIATE_TEST_SUITE_P(, CellsCases, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(, CellsCases, testing::ValuesIn(table_cases),
                          [](const auto& c) { return c.param.name; });
 
 TEST(Convert, EventsAreTheSameInBothGroups) {
@@ -195,7 +195,7 @@ TEST(Convert, EventsAreTheSameInBothGroups) {
   const Resource* core = find_resource("", "v1", "events");
   EXPECT_EQ(&stored_resource(*events), core);
   const auto served =
-      shape(*find_type("EventsEvent"),
+      shape(known_type("EventsEvent"),
             json::parse(R"({"metadata":{"name":"e"},"note":"n","deprecatedCount":2,)"
                         R"("regarding":{"kind":"Pod"},"reportingController":"c"})"),
             "Event", "events.k8s.io/v1");
@@ -212,7 +212,7 @@ TEST(Convert, SlicesRenameTheirTopology) {
   const Resource* slices = find_resource("discovery.k8s.io", "v1beta1", "endpointslices");
   const Version* beta = slices->version("v1beta1");
   const auto served =
-      shape(*find_type("EndpointSliceV1beta1"),
+      shape(known_type("EndpointSliceV1beta1"),
             json::parse(R"({"addressType":"IPv4","endpoints":[{"addresses":["1.1.1.1"],)"
                         R"("topology":{"zone":"a"}}]})"),
             "EndpointSlice", "discovery.k8s.io/v1beta1");

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Case {
+struct ValidationCase {
   std::string name;
   std::string group;
   std::string kind;
@@ -25,17 +25,17 @@ std::vector<std::string> texts(const FieldErrors& errors) {
   return all;
 }
 
-class ValidationCases : public testing::TestWithParam<Case> {};
+class ValidationCases : public testing::TestWithParam<ValidationCase> {};
 
 TEST_P(ValidationCases, SayWhatIsWrong) {
-  const Case& c = GetParam();
+  const ValidationCase& c = GetParam();
   const Resource* resource = find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
   const json::object object = canonical(*resource, json::parse(c.given).as_object());
   EXPECT_EQ(texts(validate(*resource, object)), c.errors);
 }
 
-const Case cases[] = {
+const ValidationCase validation_cases[] = {
     {"fine", "", "ConfigMap", R"({"metadata":{"name":"c","namespace":"n"},"data":{"k":"v"}})", {}},
     {"no_name",
      "",
@@ -120,7 +120,7 @@ const Case cases[] = {
      {R"(involvedObject.namespace: Invalid value: "m": does not match event.namespace)"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(, ValidationCases, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(, ValidationCases, testing::ValuesIn(validation_cases),
                          [](const auto& c) { return c.param.name; });
 
 struct UpdateCase {

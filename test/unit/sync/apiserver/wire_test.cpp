@@ -76,7 +76,7 @@ TEST(Protobuf, WhatIsWrittenIsReadAgain) {
                   R"({"name":"s","key":"k"}}}],"resources":{"limits":{"cpu":"1"}}}]},)"
                   R"("status":{"startTime":"2024-01-01T00:00:00Z"}})")
           .as_object();
-  const StructType& type = *find_type("Pod");
+  const StructType& type = known_type("Pod");
   EXPECT_EQ(*read_protobuf(type, *write_protobuf(type, pod)), pod);
   const auto wrong = write_protobuf(type, json::object{{"spec", json::object{{"nodeName", 1}}}});
   EXPECT_EQ(wrong.error(), (Error{Errc::invalid, "nodeName: not a string"}));
@@ -170,7 +170,7 @@ TEST(Protobuf, ReadsWhatKubectlSends) {
   ASSERT_TRUE(envelope);
   EXPECT_EQ(envelope->api_version, "v1");
   EXPECT_EQ(envelope->kind, "ConfigMap");
-  const auto object = read_protobuf(*find_type("ConfigMap"), envelope->bytes);
+  const auto object = read_protobuf(known_type("ConfigMap"), envelope->bytes);
   ASSERT_TRUE(object) << object.error().what;
   EXPECT_EQ(json::serialize(*object),
             R"({"metadata":{"name":"zz","generateName":"","namespace":"","selfLink":"","uid":"",)"
@@ -180,13 +180,13 @@ TEST(Protobuf, ReadsWhatKubectlSends) {
 TEST(Protobuf, ReadsEmbeddedMessagesAsJsonShowsThem) {
   // Probe{handler{tcpSocket{port 80}}, periodSeconds 5}
   const std::string_view probe("\x0a\x08\x1a\x06\x0a\x04\x08\x00\x10\x50\x20\x05", 12);
-  const auto object = read_protobuf(*find_type("Probe"), probe);
+  const auto object = read_protobuf(known_type("Probe"), probe);
   ASSERT_TRUE(object) << object.error().what;
   EXPECT_EQ(json::serialize(*object), R"({"tcpSocket":{"port":80},"periodSeconds":5})");
 }
 
 TEST(Protobuf, RefusesBrokenBytes) {
-  const StructType& type = *find_type("ConfigMap");
+  const StructType& type = known_type("ConfigMap");
   EXPECT_EQ(unwrap_protobuf("{}").error().what,
             "provided data does not appear to be a protobuf message, expected prefix "
             "[107 56 115 0]");

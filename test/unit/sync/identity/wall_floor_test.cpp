@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration year = std::chrono::hours(365 * 24);
+constexpr Duration a_year = std::chrono::hours(365 * 24);
 constexpr WallTime epoch{};
 constexpr MonoTime boot{};
 const WallTime may = parse_rfc3339("2026-05-01T00:00:00Z").value();
@@ -28,19 +28,19 @@ TEST(WallFloor, WithoutKnowledgeTheClockIsAllThereIs) {
 TEST(WallFloor, StepsOfAYearBothWaysLeaveNoTrace) {
   WallFloor floor(epoch, boot);
   floor.told(boot, may);
-  EXPECT_EQ(floor.judge(boot + 1min, may + year), may + year) << "while the clock says so";
+  EXPECT_EQ(floor.judge(boot + 1min, may + a_year), may + a_year) << "while the clock says so";
   EXPECT_EQ(floor.judge(boot + 2min, may + 2min), may + 2min) << "and no longer";
-  EXPECT_EQ(floor.judge(boot + 3min, may - year), may + 3min) << "backwards it is not believed";
+  EXPECT_EQ(floor.judge(boot + 3min, may - a_year), may + 3min) << "backwards it is not believed";
   EXPECT_EQ(floor.to_keep(boot + 3min), may + 3min);
 }
 
 TEST(WallFloor, AServerThatProvedItselfIsBelievedBothWays) {
-  WallFloor floor(may + year, boot);
-  EXPECT_EQ(floor.judge(boot, may), may + year) << "a wrong floor was kept";
+  WallFloor floor(may + a_year, boot);
+  EXPECT_EQ(floor.judge(boot, may), may + a_year) << "a wrong floor was kept";
   floor.told(boot + 1min, may);
   EXPECT_EQ(floor.judge(boot + 1min, may), may);
   EXPECT_EQ(floor.to_keep(boot + 1min), may) << "and is put right for the next run";
-  floor.at_least(boot + 2min, may - year);
+  floor.at_least(boot + 2min, may - a_year);
   EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1min) << "an old certificate is no news";
   floor.at_least(boot + 2min, may + 1h);
   EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1h);

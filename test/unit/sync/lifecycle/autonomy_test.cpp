@@ -1,13 +1,12 @@
 #include "sync/lifecycle/autonomy.h"
 
 #include "sync/lifecycle/names.h"
+#include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr MonoTime start{};
 
 StringMap annotations(std::string_view key, std::string_view value) {
   StringMap map;

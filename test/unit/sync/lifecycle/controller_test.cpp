@@ -10,10 +10,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-constexpr MonoTime start{};
-const WallTime wall = test_epoch;
 
 // While one NoSchedule patch is under way, changes wait; then one more is made from the latest.
 TEST(Controller, OneNoSchedulePatchForANodeAtATime) {

@@ -2,13 +2,13 @@
 
 #include "platform/random.h"
 #include "sync/lifecycle/timed_queue.h"
+#include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{};
 using Ids = std::vector<Deadlines::Id>;
 
 Ids take(Deadlines& deadlines, MonoTime now) {

@@ -12,6 +12,10 @@ namespace holdfast::sync::lifecycle {
 
 // The zero of all tests' clocks: MonoTime{} is this wall time.
 inline constexpr WallTime test_epoch{std::chrono::hours(24 * 365 * 50)};
+inline constexpr WallTime wall = test_epoch;
+inline constexpr MonoTime start{};
+
+using Lines = std::vector<std::string>;
 
 // "status a Ready=Unknown(NodeStatusUnknown)", "taint a +node.kubernetes.io/unreachable:NoExecute",
 // "event Node/a Normal NodeNotReady", ... Messages and times are left out; tests of those compare

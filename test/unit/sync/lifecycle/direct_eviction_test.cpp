@@ -6,7 +6,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
 
 struct Course {
   Lines lines;

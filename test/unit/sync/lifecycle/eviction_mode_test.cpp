@@ -8,10 +8,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-constexpr MonoTime start{};
-const WallTime wall = test_epoch;
 
 Options asking(Duration deadline) {
   Options options;
@@ -26,18 +22,18 @@ NodeFacts tainted_node(const std::string& key) {
   return node;
 }
 
-const std::string told = "event Pod/p Normal TaintManagerEviction";
+const std::string eviction_told = "event Pod/p Normal TaintManagerEviction";
 const std::string asked = "evict default/p uid-p";
 const EvictPod question{{"default", "p", "uid-p"}};
 const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
-const DeletePod deletion{{"default", "p", "uid-p"}};
+const DeletePod plain_deletion{{"default", "p", "uid-p"}};
 
 // The API server marks what it evicts: no condition of ours is written.
 TEST(EvictionMode, AnAgreedEvictionIsAllThatHappens) {
   TaintEviction eviction(asking(10min));
   const PodFacts pod = make_pod_facts("p", "a");
   EXPECT_EQ(describe(eviction.set_node(start, wall, tainted_node("x"), {&pod})),
-            (Lines{told, asked}));
+            (Lines{eviction_told, asked}));
   EXPECT_EQ(eviction.settle(start, question, {}), Actions{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
@@ -57,8 +53,8 @@ TEST(EvictionMode, RefusalsAreAskedAgainEverLaterAndDeletedAtTheDeadline) {
   EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Actions{});
   EXPECT_EQ(eviction.next(), start + 150s);
   EXPECT_EQ(eviction.fire(start + 150s, wall), Actions{marking});
-  EXPECT_EQ(eviction.settle(start + 150s, marking, {}), Actions{deletion});
-  EXPECT_EQ(eviction.settle(start + 150s, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.settle(start + 150s, marking, {}), Actions{plain_deletion});
+  EXPECT_EQ(eviction.settle(start + 150s, plain_deletion, {}), Actions{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -128,7 +124,7 @@ TEST(EvictionMode, PodsOfADeadNodeAreDeletedWithoutAsking) {
   const PodFacts pod = make_pod_facts("p", "a");
   const NodeFacts dead = tainted_node(std::string(taint_out_of_service));
   EXPECT_EQ(describe(eviction.set_node(start, wall, dead, {&pod})),
-            (Lines{told, "disrupt default/p"}));
+            (Lines{eviction_told, "disrupt default/p"}));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = Bench::Lines;
 
 // Two more nodes, so that one lost node is no disrupted zone.
 void add_cluster(Bench& bench) {

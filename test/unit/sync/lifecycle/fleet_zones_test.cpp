@@ -8,7 +8,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = Bench::Lines;
 
 void add_site(Bench& bench, const std::string& site, int nodes) {
   for (int index = 0; index < nodes; ++index) {

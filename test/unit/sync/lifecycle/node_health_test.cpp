@@ -7,9 +7,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{};
-const WallTime wall = test_epoch;
-
 ConditionFacts ready(Truth status, Duration beat, Duration changed = {}) {
   return {status, wall + beat, wall + changed};
 }

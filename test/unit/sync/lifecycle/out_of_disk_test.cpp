@@ -9,9 +9,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-const WallTime wall = test_epoch;
 
 NodeFacts node_of(std::string kubelet, std::string_view out_of_disk) {
   Node node = make_node("a", "True");

@@ -7,8 +7,6 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-using Lines = std::vector<std::string>;
-
 NodeFacts dead_node(std::string_view effect, std::string_view ready = "Unknown") {
   NodeFacts node = make_facts("a", ready);
   node.taints.push_back(make_taint(taint_out_of_service, effect, test_epoch));

@@ -10,10 +10,7 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
 
-constexpr MonoTime start{};
-const WallTime wall = test_epoch;
 const std::string not_ready(taint_not_ready);
 
 Node edge_node() {

@@ -19,38 +19,38 @@ Pod pod_with(std::vector<Toleration> tolerations) {
   return pod;
 }
 
-const std::string not_ready(taint_not_ready);
+const std::string not_ready_key(taint_not_ready);
 
 TEST(PodBinding, LengthensAndRemembers) {
   const PodBinding expect{true,
-                          {make_toleration(not_ready, 7200), make_toleration("other", 5)},
+                          {make_toleration(not_ready_key, 7200), make_toleration("other", 5)},
                           {{std::string(annotation_original_not_ready), "300"}}};
   EXPECT_EQ(bind_pod(edge_node(annotation_autonomy_duration, "2h"),
-                     pod_with({make_toleration(not_ready, 300), make_toleration("other", 5)})),
+                     pod_with({make_toleration(not_ready_key, 300), make_toleration("other", 5)})),
             expect);
 }
 
 // OpenYurt crashes on a toleration without seconds.
 TEST(PodBinding, ATolerationForEverHasNothingToRemember) {
-  const PodBinding ever{false, {make_toleration(not_ready, {})}, {}};
-  EXPECT_EQ(
-      bind_pod(edge_node(annotation_autonomy, "true"), pod_with({make_toleration(not_ready, {})})),
-      ever);
-  const PodBinding hour{true, {make_toleration(not_ready, 3600)}, {}};
+  const PodBinding ever{false, {make_toleration(not_ready_key, {})}, {}};
+  EXPECT_EQ(bind_pod(edge_node(annotation_autonomy, "true"),
+                     pod_with({make_toleration(not_ready_key, {})})),
+            ever);
+  const PodBinding hour{true, {make_toleration(not_ready_key, 3600)}, {}};
   EXPECT_EQ(bind_pod(edge_node(annotation_autonomy_duration, "1h"),
-                     pod_with({make_toleration(not_ready, {})})),
+                     pod_with({make_toleration(not_ready_key, {})})),
             hour);
 }
 
 TEST(PodBinding, RestoresOnlyWhatCanBeRead) {
-  Pod pod = pod_with({make_toleration(not_ready, 7200)});
+  Pod pod = pod_with({make_toleration(not_ready_key, 7200)});
   pod.metadata.annotations.set(annotation_original_not_ready, "many");
   const PodBinding expect{false, pod.spec.tolerations, pod.metadata.annotations};
   EXPECT_EQ(bind_pod(edge_node(annotation_autonomy, "false"), pod), expect);
 }
 
 TEST(PodBinding, LeavesOthersAlone) {
-  const std::vector<Toleration> tolerations{make_toleration(not_ready, 300)};
+  const std::vector<Toleration> tolerations{make_toleration(not_ready_key, 300)};
   Pod mirror = pod_with(tolerations);
   mirror.metadata.annotations.set(annotation_mirror_pod, "hash");
   Pod daemon = pod_with(tolerations);

@@ -6,9 +6,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-constexpr MonoTime start{};
 
 NodeFacts lost(const std::string& name) {
   NodeFacts node = make_facts(name, "Unknown");
@@ -22,14 +19,14 @@ Outcome answer(bool exists) {
   return outcome;
 }
 
-const AskProvider question{"a", "uid-a", "cloud://a"};
+const AskProvider provider_question{"a", "uid-a", "cloud://a"};
 
 TEST(ProviderCheck, ANodeThatIsGoneIsDeletedAndToldOf) {
   ProviderCheck check;
   check.set_node(start, lost("a"));
-  EXPECT_EQ(check.pass(start), Actions{question});
+  EXPECT_EQ(check.pass(start), Actions{provider_question});
   EXPECT_EQ(check.pass(start + 1h), Actions{}) << "one question at a time";
-  const Actions follows = check.settle(start, question, answer(false));
+  const Actions follows = check.settle(start, provider_question, answer(false));
   const RecordEvent event{
       EventSource::provider, EventKind::node,
       {"", "a", "uid-a"},    false,
@@ -43,17 +40,17 @@ TEST(ProviderCheck, ExistingUnknownAndUndeletableAreAskedAgain) {
   ProviderCheck check;
   check.set_node(start, lost("a"));
   (void)check.pass(start);
-  EXPECT_EQ(check.settle(start, question, answer(true)), Actions{});
+  EXPECT_EQ(check.settle(start, provider_question, answer(true)), Actions{});
   EXPECT_EQ(check.pass(start + 29s), Actions{});
-  EXPECT_EQ(check.pass(start + 30s), Actions{question});
-  EXPECT_EQ(check.settle(start + 30s, question, {Errc::invalid, {}}), Actions{});
-  EXPECT_EQ(check.pass(start + 60s), Actions{question});
-  EXPECT_EQ(check.settle(start + 60s, question, {}), Actions{}) << "no answer is no news";
-  EXPECT_EQ(check.pass(start + 90s), Actions{question});
-  (void)check.settle(start + 90s, question, answer(false));
+  EXPECT_EQ(check.pass(start + 30s), Actions{provider_question});
+  EXPECT_EQ(check.settle(start + 30s, provider_question, {Errc::invalid, {}}), Actions{});
+  EXPECT_EQ(check.pass(start + 60s), Actions{provider_question});
+  EXPECT_EQ(check.settle(start + 60s, provider_question, {}), Actions{}) << "no answer is no news";
+  EXPECT_EQ(check.pass(start + 90s), Actions{provider_question});
+  (void)check.settle(start + 90s, provider_question, answer(false));
   EXPECT_EQ(describe(check.settle(start + 90s, DeleteNode{"a", "uid-a"}, {Errc::unavailable, {}})),
             Lines{"event Node/a Warning DeletingNodeFailed"});
-  EXPECT_EQ(check.pass(start + 120s), Actions{question});
+  EXPECT_EQ(check.pass(start + 120s), Actions{provider_question});
 }
 
 TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
@@ -61,11 +58,11 @@ TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
   check.set_node(start, lost("a"));
   (void)check.pass(start);
   check.set_node(start, make_facts("a", "True"));
-  EXPECT_EQ(check.settle(start, question, answer(false)), Actions{});
+  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Actions{});
   NodeFacts another = lost("a");
   another.uid = "another";
   check.set_node(start, another);
-  EXPECT_EQ(check.settle(start, question, answer(false)), Actions{});
+  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Actions{});
   EXPECT_EQ(check.nodes(), 1u);
 }
 

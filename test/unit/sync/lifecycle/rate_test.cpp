@@ -1,13 +1,13 @@
 #include "sync/lifecycle/rate.h"
 
 #include "sync/lifecycle/rate_queue.h"
+#include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{};
 using Names = std::vector<std::string>;
 
 Names run(RateQueue& queue, MonoTime now) {

@@ -7,10 +7,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-constexpr MonoTime start{};
-const WallTime wall = test_epoch;
 
 NodeFacts tainted_node(std::vector<std::string> keys) {
   NodeFacts node = make_facts("a", "Unknown");

@@ -6,9 +6,6 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-using Lines = std::vector<std::string>;
-const WallTime wall = test_epoch;
-
 Options in_two_patches() {
   Options options;
   options.one_patch_per_swap = false;

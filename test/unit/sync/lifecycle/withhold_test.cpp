@@ -7,7 +7,6 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 using namespace std::chrono_literals;
-using Lines = Bench::Lines;
 
 void add_cluster(Bench& bench) {
   for (const char* name : {"a", "b", "c"}) bench.add_node(name);

@@ -23,7 +23,7 @@ constexpr DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = fal
 // The other way to a struct: protobuf to JSON by the lab's tables, JSON to the struct.
 template <class T>
 T by_schema(const Envelope& envelope) {
-  const StructType& type = *find_type(T::kind);
+  const StructType& type = known_type(T::kind);
   const auto object = read_protobuf(type, envelope.raw);
   const auto shaped = shape(type, object.value(), T::kind, T::api_version);
   return decode<T>(shaped.value().object, lean).value();

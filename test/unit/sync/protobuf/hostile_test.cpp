@@ -7,15 +7,10 @@
 #include "sync/protobuf/list.h"
 #include "sync/protobuf/status.h"
 #include "test/unit/sync/protobuf/session.h"
+#include "test/unit/sync/protobuf/wire.h"
 
 namespace holdfast::sync {
 namespace {
-
-std::string wire(int number, std::string_view bytes) {
-  std::string out;
-  append_wire(out, number, bytes);
-  return out;
-}
 
 // A varint field.
 std::string number_wire(int number, char value) {
@@ -70,29 +65,33 @@ TEST(HostileProtobuf, EveryByteTurned) {
 }
 
 TEST(HostileProtobuf, ErrorsNameThePlace) {
-  const std::string toleration = wire(22, wire(1, "ok"));
+  const std::string toleration = wire_field(22, wire_field(1, "ok"));
   const std::pair<std::string, std::string> cases[] = {
-      {wire(1, wire(1, "\xff")), "metadata.name: invalid UTF-8"},
-      {wire(1, wire(1, "\xed\xa0\x80")), "metadata.name: invalid UTF-8"},
-      {wire(1, wire(11, wire(1, "a") + wire(2, "\xc0\x80"))), "metadata.labels[a]: invalid UTF-8"},
-      {wire(1, wire(14, "\xf4\x90\x80\x80")), "metadata.finalizers[0]: invalid UTF-8"},
-      {wire(2, toleration + wire(22, wire(3, "\x80"))), "spec.tolerations[1].value: invalid UTF-8"},
-      {wire(2, toleration + wire(22, number_wire(3, 1))),
+      {wire_field(1, wire_field(1, "\xff")), "metadata.name: invalid UTF-8"},
+      {wire_field(1, wire_field(1, "\xed\xa0\x80")), "metadata.name: invalid UTF-8"},
+      {wire_field(1, wire_field(11, wire_field(1, "a") + wire_field(2, "\xc0\x80"))),
+       "metadata.labels[a]: invalid UTF-8"},
+      {wire_field(1, wire_field(14, "\xf4\x90\x80\x80")), "metadata.finalizers[0]: invalid UTF-8"},
+      {wire_field(2, toleration + wire_field(22, wire_field(3, "\x80"))),
+       "spec.tolerations[1].value: invalid UTF-8"},
+      {wire_field(2, toleration + wire_field(22, number_wire(3, 1))),
        "spec.tolerations[1]: field 3: wrong wire type"},
-      {wire(2, wire(22, wire(5, ""))), "spec.tolerations[0]: field 5: wrong wire type"},
-      {wire(2, wire(32, wire(1, "cpu") + wire(2, number_wire(1, 1)))),
+      {wire_field(2, wire_field(22, wire_field(5, ""))),
+       "spec.tolerations[0]: field 5: wrong wire type"},
+      {wire_field(2, wire_field(32, wire_field(1, "cpu") + wire_field(2, number_wire(1, 1)))),
        "spec.overhead[cpu]: field 1: wrong wire type"},
-      {wire(1, wire(11, wire(1, "a") + number_wire(2, 1))),
+      {wire_field(1, wire_field(11, wire_field(1, "a") + number_wire(2, 1))),
        "metadata.labels[a]: field 2: wrong wire type"},
-      {wire(1, wire(8, wire(1, ""))), "metadata.creationTimestamp: field 1: wrong wire type"},
-      {wire(1, wire(8, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
+      {wire_field(1, wire_field(8, wire_field(1, ""))),
+       "metadata.creationTimestamp: field 1: wrong wire type"},
+      {wire_field(1, wire_field(8, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
        "metadata.creationTimestamp: time out of range"},
       {number_wire(1, 1), "field 1: wrong wire type"},
-      {wire(1, "") + std::string("\x9b\x01\x9c\x01", 4), "field 19: unknown wire type"},
-      {wire(1, "") + std::string("\x12\xff\xff\xff\xff\x0f"), "protobuf at byte 2: cut off"},
-      {wire(1, "") + wire(2, "\x12\x7f"),
+      {wire_field(1, "") + std::string("\x9b\x01\x9c\x01", 4), "field 19: unknown wire type"},
+      {wire_field(1, "") + std::string("\x12\xff\xff\xff\xff\x0f"), "protobuf at byte 2: cut off"},
+      {wire_field(1, "") + wire_field(2, "\x12\x7f"),
        "protobuf at byte 2: field 2 is broken or nested too deep"},
-      {wire(1, "") + std::string("\x00\x01", 2), "protobuf at byte 2: no field number"},
+      {wire_field(1, "") + std::string("\x00\x01", 2), "protobuf at byte 2: no field number"},
       {std::string(11, '\xff'), "protobuf at byte 0: a number of more than 64 bits"},
   };
   for (const auto& [bytes, what] : cases) {
@@ -106,12 +105,13 @@ TEST(HostileProtobuf, DeepNestingEnds) {
   // Groups are what an unknown field could nest in: opened and never closed, or closed in order.
   const std::string open(100'000, '\x7b');
   const std::string closed = std::string(100, '\x7b') + std::string(100, '\x7c');
-  for (const std::string& bytes : {open, closed, wire(2, open), wire(1, wire(13, closed))}) {
+  for (const std::string& bytes :
+       {open, closed, wire_field(2, open), wire_field(1, wire_field(13, closed))}) {
     EXPECT_FALSE(decode_protobuf<Pod>(bytes).has_value());
     EXPECT_FALSE(decode_protobuf<Lease>(enveloped("", "Lease", bytes)).has_value());
   }
   std::string nested;
-  for (int depth = 0; depth < 10'000; ++depth) nested = wire(2, nested);
+  for (int depth = 0; depth < 10'000; ++depth) nested = wire_field(2, nested);
   (void)decode_protobuf<Pod>(nested);
   (void)decode_protobuf<DaemonSet>(nested);
   EXPECT_FALSE(split_protobuf_list(nested).has_value());

@@ -6,22 +6,18 @@
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
 #include "test/unit/sync/protobuf/session.h"
+#include "test/unit/sync/protobuf/wire.h"
 
 namespace holdfast::sync {
 namespace {
 
-std::string wire(int number, std::string_view bytes) {
-  std::string out;
-  append_wire(out, number, bytes);
-  return out;
-}
-
-const std::string metadata = wire(1, wire(2, "41") + wire(3, "next") + "\x20\x07");
+const std::string metadata =
+    wire_field(1, wire_field(2, "41") + wire_field(3, "next") + "\x20\x07");
 
 TEST(ProtobufList, ComesApart) {
-  const std::string first = wire(1, wire(1, "a"));
-  const std::string list =
-      enveloped("v1", "PodList", metadata + wire(2, first) + wire(9, "new") + wire(2, ""));
+  const std::string first = wire_field(1, wire_field(1, "a"));
+  const std::string list = enveloped(
+      "v1", "PodList", metadata + wire_field(2, first) + wire_field(9, "new") + wire_field(2, ""));
   const ListBytes split = split_protobuf_list(list).value();
   EXPECT_EQ(split.head, (ListHead{"PodList", "v1", "41", "next", 7}));
   EXPECT_EQ(split.items, (std::vector<std::string_view>{first, ""}));
@@ -35,7 +31,7 @@ TEST(ProtobufList, WhatIsNotAWholeListIsNoEmptyList) {
       {R"({"items":[]})", "list: not Kubernetes protobuf: no \"k8s\" in front"},
       {std::string(protobuf_magic), "list: protobuf envelope: nothing in it"},
       {enveloped("v1", "PodList", ""), "list: no metadata"},
-      {enveloped("v1", "PodList", wire(2, "")), "list: no metadata"},
+      {enveloped("v1", "PodList", wire_field(2, "")), "list: no metadata"},
       {enveloped("v1", "Status", metadata), "list: not a list: kind \"Status\""},
       {enveloped("v1", "PodList", metadata + "\x10\x01"),
        "list: protobuf at byte 35: wrong wire type"},
@@ -61,8 +57,9 @@ TEST(ProtobufList, ARealServersListsComeApart) {
     const auto list = split_protobuf_list(body.bytes);
     ASSERT_TRUE(list.has_value()) << body.where << ": " << list.error().what;
     EXPECT_FALSE(list->head.resource_version.empty());
-    std::string raw = wire(1, wire(1, "") + wire(2, list->head.resource_version) + wire(3, ""));
-    for (const std::string_view item : list->items) raw += wire(2, item);
+    std::string raw = wire_field(
+        1, wire_field(1, "") + wire_field(2, list->head.resource_version) + wire_field(3, ""));
+    for (const std::string_view item : list->items) raw += wire_field(2, item);
     EXPECT_EQ(enveloped(list->head.api_version, list->head.kind, raw), body.bytes) << body.where;
     ++lists;
     items += list->items.size();
@@ -72,12 +69,14 @@ TEST(ProtobufList, ARealServersListsComeApart) {
 }
 
 TEST(ProtobufHeader, HasWhatIndexesNeed) {
-  const std::string label = wire(11, wire(1, "app") + wire(2, "web"));
-  const std::string object = enveloped(
-      "v1", "Pod",
-      wire(1, wire(1, "a") + wire(2, "gen") + wire(3, "default") + wire(5, "u-1") + wire(6, "17") +
-                  wire(9, "\x08\x80\x94\xeb\xdc\x03\x10\x05") + label + wire(17, "managed")) +
-          wire(2, "spec"));
+  const std::string label = wire_field(11, wire_field(1, "app") + wire_field(2, "web"));
+  const std::string object =
+      enveloped("v1", "Pod",
+                wire_field(1, wire_field(1, "a") + wire_field(2, "gen") + wire_field(3, "default") +
+                                  wire_field(5, "u-1") + wire_field(6, "17") +
+                                  wire_field(9, "\x08\x80\x94\xeb\xdc\x03\x10\x05") + label +
+                                  wire_field(17, "managed")) +
+                    wire_field(2, "spec"));
   EXPECT_EQ(*read_protobuf_header(object),
             (ObjectHeader{.api_version = "v1",
                           .kind = "Pod",
@@ -87,7 +86,7 @@ TEST(ProtobufHeader, HasWhatIndexesNeed) {
                           .resource_version = "17",
                           .labels = {{"app", "web"}},
                           .deletion_timestamp = WallTime(std::chrono::seconds(1'000'000'000))}));
-  EXPECT_EQ(read_protobuf_header(enveloped("v1", "Pod", wire(1, "\x08\x01"))).error(),
+  EXPECT_EQ(read_protobuf_header(enveloped("v1", "Pod", wire_field(1, "\x08\x01"))).error(),
             (Error{Errc::invalid, "protobuf at byte 19: wrong wire type"}));
 }
 

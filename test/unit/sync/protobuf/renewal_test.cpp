@@ -4,15 +4,10 @@
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
 #include "test/unit/sync/protobuf/session.h"
+#include "test/unit/sync/protobuf/wire.h"
 
 namespace holdfast::sync {
 namespace {
-
-std::string wire(int number, std::string_view bytes) {
-  std::string out;
-  append_wire(out, number, bytes);
-  return out;
-}
 
 // What decode_protobuf reads of it, and nothing else.
 TEST(ProtobufRenewal, IsWhatTheDecoderReads) {
@@ -40,9 +35,9 @@ TEST(ProtobufRenewal, IsWhatTheDecoderReads) {
 }
 
 TEST(ProtobufRenewal, MayHaveNoTimeOrSpec) {
-  const std::string metadata = wire(1, wire(1, "a"));
+  const std::string metadata = wire_field(1, wire_field(1, "a"));
   for (const std::string& raw :
-       {metadata, metadata + wire(2, ""), metadata + wire(2, wire(4, ""))}) {
+       {metadata, metadata + wire_field(2, ""), metadata + wire_field(2, wire_field(4, ""))}) {
     const auto lease = read_protobuf_renewal(enveloped("", "Lease", raw));
     ASSERT_TRUE(lease);
     EXPECT_EQ(lease->spec.renew_time, std::nullopt);
@@ -50,16 +45,17 @@ TEST(ProtobufRenewal, MayHaveNoTimeOrSpec) {
 }
 
 TEST(ProtobufRenewal, BadOnesAreRefused) {
-  const std::string metadata = wire(1, wire(1, "a"));
+  const std::string metadata = wire_field(1, wire_field(1, "a"));
   const std::pair<std::string, std::string> cases[] = {
       {R"({"metadata":{"name":"a"}})", "Lease: not Kubernetes protobuf: no \"k8s\" in front"},
       {enveloped("v1", "Pod", metadata), "Lease: kind: expected Lease, found Pod"},
       {enveloped("", "Lease", ""), "Lease: metadata.name: missing"},
-      {enveloped("", "Lease", wire(1, wire(1, "\xff"))),
+      {enveloped("", "Lease", wire_field(1, wire_field(1, "\xff"))),
        "Lease: protobuf at byte 19: invalid UTF-8"},
-      {enveloped("", "Lease", metadata + wire(2, wire(4, wire(1, "")))),
+      {enveloped("", "Lease", metadata + wire_field(2, wire_field(4, wire_field(1, "")))),
        "Lease: protobuf at byte 26: wrong wire type"},
-      {enveloped("", "Lease", metadata + wire(2, wire(4, "\x08\xff\xff\xff\xff\xff\x01"))),
+      {enveloped("", "Lease",
+                 metadata + wire_field(2, wire_field(4, "\x08\xff\xff\xff\xff\xff\x01"))),
        "Lease: protobuf at byte 26: time out of range"},
       {enveloped("", "Lease", metadata + "\x12\x09"), "Lease: protobuf at byte 22: cut off"},
   };

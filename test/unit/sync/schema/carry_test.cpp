@@ -96,7 +96,7 @@ TEST(Carry, WhatChangesArrives) {
        R"({"name":"v","secret":{"secretName":"s"}})"},
   };
   for (const Row& row : rows) {
-    const StructType& type = *find_type(row.type);
+    const StructType& type = known_type(row.type);
     const json::object before = shaped(type, row.before);
     const json::object after = shaped(type, row.after);
     const std::string base = protobuf_of(type, before) + unknown("at the end");
@@ -111,8 +111,8 @@ TEST(Carry, WhatChangesArrives) {
 }
 
 TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
-  const StructType& status = *find_type("NodeStatus");
-  const StructType& condition = *find_type("NodeCondition");
+  const StructType& status = known_type("NodeStatus");
+  const StructType& condition = known_type("NodeCondition");
   const json::object before = shaped(status, R"({"conditions":[{"type":"A","status":"True"},
                                                                {"type":"B","status":"True"}]})");
   std::string base;
@@ -127,7 +127,7 @@ TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
 }
 
 TEST(Carry, SaysWhatDoesNotFit) {
-  const StructType& type = *find_type("PodStatus");
+  const StructType& type = known_type("PodStatus");
   const json::object before = shaped(type, "{}");
   const json::object after{{"phase", 5}};
   const auto carried = carry_changes(type, "", before, after);

@@ -14,13 +14,13 @@ std::string patched(std::string_view document, std::string_view operations,
   return result ? serialize(*result) : result.error().what;
 }
 
-struct Line {
+struct JsonLine {
   std::string_view document;
   std::string_view operations;
   std::string_view result;
 };
 
-const Line good[] = {
+const JsonLine good_json[] = {
     {R"({"a":1})", R"([{"op":"add","path":"/b","value":[1]}])", R"({"a":1,"b":[1]})"},
     {R"({"a":1})", R"([{"op":"add","path":"/a","value":2}])", R"({"a":2})"},
     {R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2,3]})"},
@@ -46,7 +46,7 @@ const Line good[] = {
      R"({"metadata":{"labels":{"a":"1"},"annotations":{"x":"y"}}})"},
 };
 
-const Line bad[] = {
+const JsonLine bad_json[] = {
     {R"({"a":"1"})", R"([{"op":"test","path":"/a","value":"9"}])",
      "testing value /a failed: test failed"},
     {R"({})", R"([{"op":"test","path":"/a","value":1}])", "testing value /a failed: test failed"},
@@ -87,13 +87,13 @@ const Line bad[] = {
 };
 
 TEST(JsonPatch, Applies) {
-  for (const Line& line : good) {
+  for (const JsonLine& line : good_json) {
     EXPECT_EQ(patched(line.document, line.operations), line.result) << line.operations;
   }
 }
 
 TEST(JsonPatch, RefusesInUpstreamsWords) {
-  for (const Line& line : bad) {
+  for (const JsonLine& line : bad_json) {
     EXPECT_EQ(patched(line.document, line.operations), line.result) << line.operations;
   }
 }

@@ -5,13 +5,13 @@
 namespace holdfast::sync {
 namespace {
 
-struct Line {
+struct MergeLine {
   std::string_view original;
   std::string_view patch;
   std::string_view result;
 };
 
-const Line lines[] = {
+const MergeLine merge_lines[] = {
     {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
     {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
     {R"({"a":"b"})", R"({"a":null})", R"({})"},
@@ -33,7 +33,7 @@ const Line lines[] = {
 };
 
 TEST(MergePatch, Merges) {
-  for (const Line& line : lines) {
+  for (const MergeLine& line : merge_lines) {
     json::value target = *parse_json(line.original);
     merge_patch(target, *parse_json(line.patch));
     EXPECT_EQ(serialize(target), line.result) << line.original << " + " << line.patch;

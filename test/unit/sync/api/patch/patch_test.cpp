@@ -7,14 +7,14 @@ namespace {
 
 constexpr std::string_view node = R"({"kind":"Node","metadata":{"name":"n1","labels":{"a":"1"}}})";
 
-struct Line {
+struct PatchLine {
   PatchType type;
   std::string_view kind;
   std::string_view patch;
   std::string result;  // the object, or the answer's body
 };
 
-const Line lines[] = {
+const PatchLine patch_lines[] = {
     {PatchType::merge, "Node", R"({"metadata":{"labels":{"b":"2"}}})",
      R"({"kind":"Node","metadata":{"name":"n1","labels":{"a":"1","b":"2"}}})"},
     {PatchType::strategic, "Node", R"({"metadata":{"labels":{"a":null}}})",
@@ -41,7 +41,7 @@ const Line lines[] = {
 };
 
 TEST(Patch, AnswersAsAnApiServer) {
-  for (const Line& line : lines) {
+  for (const PatchLine& line : patch_lines) {
     const auto patched = apply_patch(line.type, line.kind, *parse_json(node), line.patch);
     EXPECT_EQ(patched ? serialize(*patched) : patched.error().body(), line.result) << line.patch;
   }

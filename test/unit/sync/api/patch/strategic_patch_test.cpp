@@ -9,7 +9,7 @@
 namespace holdfast::sync {
 namespace {
 
-struct Line {
+struct StrategicLine {
   std::string_view name;
   std::string_view kind;
   std::string_view original;
@@ -17,13 +17,13 @@ struct Line {
   std::string_view result;  // or the error
 };
 
-std::string patched(const Line& line) {
+std::string patched(const StrategicLine& line) {
   const auto result = strategic_patch(line.kind, parse_json(line.original)->get_object(),
                                       parse_json(line.patch)->get_object());
   return result ? serialize(*result) : result.error().what;
 }
 
-const Line lists[] = {
+const StrategicLine lists[] = {
     {"conditions merge by type, in the order given", "Node",
      R"({"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}],"phase":"x"}})",
      R"({"status":{"$setElementOrder/conditions":[{"type":"MemoryPressure"},{"type":"Ready"}],)"
@@ -93,7 +93,7 @@ const Line lists[] = {
      R"("ready":true}]}})"},
 };
 
-const Line maps[] = {
+const StrategicLine maps[] = {
     {"maps merge", "Node", R"({"metadata":{"labels":{"a":"1"}}})",
      R"({"metadata":{"labels":{"b":"2","c":null}}})",
      R"({"metadata":{"labels":{"a":"1","b":"2"}}})"},
@@ -124,7 +124,7 @@ const Line maps[] = {
      R"({"spec":{"taints":{"a":null}}})", R"({"spec":{"taints":{}}})"},
 };
 
-const Line bad[] = {
+const StrategicLine bad_strategic[] = {
     {"no key", "Pod", R"({"spec":{"containers":[{"name":"a"}]}})",
      R"({"spec":{"containers":[{"image":"x","n":[1,{"b":null}]}]}})",
      "map: map[image:x n:[1 map[b:<nil>]]] does not contain declared merge key: name"},
@@ -156,15 +156,16 @@ const Line bad[] = {
 };
 
 TEST(StrategicPatch, Lists) {
-  for (const Line& line : lists) EXPECT_EQ(patched(line), line.result) << line.name;
+  for (const StrategicLine& line : lists) EXPECT_EQ(patched(line), line.result) << line.name;
 }
 
 TEST(StrategicPatch, MapsAndDirectives) {
-  for (const Line& line : maps) EXPECT_EQ(patched(line), line.result) << line.name;
+  for (const StrategicLine& line : maps) EXPECT_EQ(patched(line), line.result) << line.name;
 }
 
 TEST(StrategicPatch, RefusesInUpstreamsWords) {
-  for (const Line& line : bad) EXPECT_EQ(patched(line), line.result) << line.name;
+  for (const StrategicLine& line : bad_strategic)
+    EXPECT_EQ(patched(line), line.result) << line.name;
 }
 
 TEST(StrategicPatch, Schema) {

@@ -1,0 +1,19 @@
+// Protobuf as the tests write it by hand.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sync/protobuf/cursor.h"
+
+namespace holdfast::sync {
+
+// A field that is text, bytes or a message.
+inline std::string wire_field(int number, std::string_view bytes) {
+  std::string out;
+  append_wire(out, number, bytes);
+  return out;
+}
+
+}  // namespace holdfast::sync
