@@ -54,7 +54,7 @@ const Resource& stored_resource(const Resource& resource) {
   return *core;
 }
 
-const StructType& type_of(const Resource& resource, const Version& version) {
+const StructType& type_of(const Resource& resource, const ServedVersion& version) {
   std::string_view name = version.type.empty() ? resource.kind : version.type;
   if (name.ends_with("SubjectAccessReview")) name = "SubjectAccessReview";
   const StructType* type = find_type(name);
@@ -67,11 +67,11 @@ const StructType& stored_type(const Resource& resource) {
   return type_of(stored, stored.versions.front());
 }
 
-bool is_stored_version(const Resource& resource, const Version& version) {
+bool is_stored_version(const Resource& resource, const ServedVersion& version) {
   return &stored_resource(resource) == &resource && &version == &resource.versions.front();
 }
 
-json::object to_stored(const Resource& resource, const Version& version,
+json::object to_stored(const Resource& resource, const ServedVersion& version,
                        const json::object& object) {
   if (is_stored_version(resource, version)) return object;
   json::object made = object;
@@ -83,7 +83,7 @@ json::object to_stored(const Resource& resource, const Version& version,
                   stored_resource(resource).stored_version());
 }
 
-json::object from_stored(const Resource& resource, const Version& version,
+json::object from_stored(const Resource& resource, const ServedVersion& version,
                          const json::object& object) {
   if (is_stored_version(resource, version)) return object;
   json::object made = object;

@@ -107,7 +107,7 @@ Answer<json::value> read_body(std::string_view content_type, std::string_view bo
   return refuse(unrecognized(kind, "couldn't get version/kind; json parse error: " + why, body));
 }
 
-Answer<Decoded> decode_object(const Resource& resource, const Version& version,
+Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& version,
                               const json::value& value, FieldValidation validation) {
   const json::object& given = as_object(value);
   const std::string expected = resource.api_version(version.name);

@@ -33,7 +33,7 @@ struct Decoded {
 
 // Shapes what a client sent as the resource's kind and converts it to the stored version, with
 // defaults. Missing kind and apiVersion are the resource's own.
-[[nodiscard]] Answer<Decoded> decode_object(const Resource& resource, const Version& version,
+[[nodiscard]] Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& version,
                                             const boost::json::value& value,
                                             FieldValidation validation);
 

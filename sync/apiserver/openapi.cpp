@@ -77,7 +77,7 @@ std::optional<json::object> openapi_document(std::string_view group, std::string
   json::object schemas;
   json::object paths;
   for (const Resource& resource : all_resources()) {
-    const Version* served = resource.version(version);
+    const ServedVersion* served = resource.version(version);
     if (resource.group != group || served == nullptr) continue;
     add_kind(schemas, resource, *served, OpenapiStyle::v3);
     add_paths(paths, resource, base, kind_tag(resource, *served));

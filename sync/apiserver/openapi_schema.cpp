@@ -103,7 +103,7 @@ void add_scalars(json::object& schemas) {
 
 std::string definition_name(std::string_view type) { return "io.k8s.api." + std::string(type); }
 
-json::object kind_tag(const Resource& resource, const Version& version) {
+json::object kind_tag(const Resource& resource, const ServedVersion& version) {
   return {{"group", resource.group}, {"version", version.name}, {"kind", resource.kind}};
 }
 
@@ -115,7 +115,7 @@ void add_definitions(json::object& schemas, const StructType& type, OpenapiStyle
   add_parts(schemas, type, style);
 }
 
-void add_kind(json::object& schemas, const Resource& resource, const Version& version,
+void add_kind(json::object& schemas, const Resource& resource, const ServedVersion& version,
               OpenapiStyle style) {
   const StructType& type = type_of(resource, version);
   const std::string name = definition_name(type.name);

@@ -21,10 +21,10 @@ enum class OpenapiStyle : std::uint8_t { v2, v3 };
 void add_definitions(boost::json::object& schemas, const StructType& type, OpenapiStyle style);
 
 // Adds the type of a served kind, tagged with what it is served as. A kind may be tagged often.
-void add_kind(boost::json::object& schemas, const Resource& resource, const Version& version,
+void add_kind(boost::json::object& schemas, const Resource& resource, const ServedVersion& version,
               OpenapiStyle style);
 
 // {"group": "apps", "version": "v1", "kind": "Deployment"}
-[[nodiscard]] boost::json::object kind_tag(const Resource& resource, const Version& version);
+[[nodiscard]] boost::json::object kind_tag(const Resource& resource, const ServedVersion& version);
 
 }  // namespace holdfast::sync

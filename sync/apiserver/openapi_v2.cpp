@@ -106,7 +106,7 @@ Message schema_message(const json::object& schema) {
 json::object make_document() {
   json::object definitions;
   for (const Resource& resource : all_resources()) {
-    for (const Version& version : resource.versions) {
+    for (const ServedVersion& version : resource.versions) {
       add_kind(definitions, resource, version, OpenapiStyle::v2);
     }
   }

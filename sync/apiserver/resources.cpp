@@ -14,7 +14,7 @@ constexpr Subresource of_status{"status", "", "", "", get_patch_update};
 constexpr Subresource of_scale{"scale", "Scale", "autoscaling", "v1", get_patch_update};
 
 std::vector<Resource> core_resources() {
-  const std::vector<Version> v1 = {{"v1"}};
+  const std::vector<ServedVersion> v1 = {{"v1"}};
   return {
       {"", v1, "bindings", "Binding", true, create},
       {"", v1, "configmaps", "ConfigMap", true, all, {"cm"}, {}, "qFsyl6wFWjQ="},
@@ -88,7 +88,7 @@ std::vector<Resource> core_resources() {
 }
 
 std::vector<Resource> workload_resources() {
-  const std::vector<Version> v1 = {{"v1"}};
+  const std::vector<ServedVersion> v1 = {{"v1"}};
   return {
       {"apps",
        v1,
@@ -156,7 +156,7 @@ std::vector<Resource> workload_resources() {
 }
 
 std::vector<Resource> machine_resources() {
-  const std::vector<Version> v1 = {{"v1"}};
+  const std::vector<ServedVersion> v1 = {{"v1"}};
   return {
       {"certificates.k8s.io",
        v1,
@@ -271,8 +271,8 @@ bool allows(Verbs verbs, std::string_view verb) {
   return std::find(known.begin(), known.end(), verb) != known.end();
 }
 
-const Version* Resource::version(std::string_view wanted) const {
-  for (const Version& candidate : versions) {
+const ServedVersion* Resource::version(std::string_view wanted) const {
+  for (const ServedVersion& candidate : versions) {
     if (candidate.name == wanted) return &candidate;
   }
   return nullptr;
@@ -334,7 +334,7 @@ std::vector<std::string_view> versions_of(std::string_view group) {
   std::vector<std::string_view> found;
   for (const Resource& resource : table()) {
     if (resource.group != group) continue;
-    for (const Version& version : resource.versions) {
+    for (const ServedVersion& version : resource.versions) {
       if (std::find(found.begin(), found.end(), version.name) == found.end()) {
         found.push_back(version.name);
       }

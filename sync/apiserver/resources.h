@@ -33,15 +33,15 @@ struct Subresource {
 };
 
 // One served version of a group.
-struct Version {
+struct ServedVersion {
   std::string_view name;          // "v1beta1"
   std::string_view type = {};     // the schema's name of the kind, where it is not the kind
   std::string_view warning = {};  // the deprecation that a client is told of
 };
 
 struct Resource {
-  std::string_view group;         // "" for core
-  std::vector<Version> versions;  // the first is how objects are stored
+  std::string_view group;               // "" for core
+  std::vector<ServedVersion> versions;  // the first is how objects are stored
   std::string_view plural;
   std::string_view kind;
   bool namespaced;
@@ -52,7 +52,7 @@ struct Resource {
   std::vector<Subresource> subresources = {};
   bool counts_generation = false;  // metadata.generation grows with every change of the spec
 
-  [[nodiscard]] const Version* version(std::string_view name) const;
+  [[nodiscard]] const ServedVersion* version(std::string_view name) const;
   [[nodiscard]] const Subresource* subresource(std::string_view name) const;
   [[nodiscard]] bool has_status() const { return subresource("status") != nullptr; }
   // "pods", "leases.coordination.k8s.io": how errors name the resource.

@@ -18,7 +18,7 @@ namespace holdfast::agent::lab {
 
 struct View {
   const sync::Resource* resource = nullptr;
-  const sync::Version* version = nullptr;
+  const sync::ServedVersion* version = nullptr;
   sync::Form form = sync::Form::object;
   sync::IncludeObject include = sync::IncludeObject::metadata;  // of a table's rows
 

@@ -25,7 +25,7 @@ WallTime shown_at() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
 TEST(Resources, HaveATypeAndColumnsThatFitTheirCells) {
   for (const Resource& resource : all_resources()) {
     SCOPED_TRACE(resource.qualified());
-    for (const Version& version : resource.versions) {
+    for (const ServedVersion& version : resource.versions) {
       const auto shaped = shape(type_of(resource, version), json::object());
       ASSERT_TRUE(shaped);
       EXPECT_TRUE(shaped->object.contains("metadata"));
@@ -38,7 +38,7 @@ TEST(Resources, HaveATypeAndColumnsThatFitTheirCells) {
 
 TEST(Resources, AreInDiscoveryAndOpenapi) {
   for (const Resource& resource : all_resources()) {
-    for (const Version& version : resource.versions) {
+    for (const ServedVersion& version : resource.versions) {
       SCOPED_TRACE(resource.qualified() + " " + std::string(version.name));
       EXPECT_TRUE(resource_list(resource.group, version.name));
       const auto document = openapi_document(resource.group, version.name);
@@ -199,7 +199,7 @@ TEST(Convert, EventsAreTheSameInBothGroups) {
             json::parse(R"({"metadata":{"name":"e"},"note":"n","deprecatedCount":2,)"
                         R"("regarding":{"kind":"Pod"},"reportingController":"c"})"),
             "Event", "events.k8s.io/v1");
-  const Version& v1 = events->versions.front();
+  const ServedVersion& v1 = events->versions.front();
   const json::object stored = to_stored(*events, v1, served->object);
   EXPECT_EQ(dig_text(stored, {"message"}), "n");
   EXPECT_EQ(dig_int(stored, {"count"}), 2);
@@ -210,7 +210,7 @@ TEST(Convert, EventsAreTheSameInBothGroups) {
 
 TEST(Convert, SlicesRenameTheirTopology) {
   const Resource* slices = find_resource("discovery.k8s.io", "v1beta1", "endpointslices");
-  const Version* beta = slices->version("v1beta1");
+  const ServedVersion* beta = slices->version("v1beta1");
   const auto served =
       shape(known_type("EndpointSliceV1beta1"),
             json::parse(R"({"addressType":"IPv4","endpoints":[{"addresses":["1.1.1.1"],)"

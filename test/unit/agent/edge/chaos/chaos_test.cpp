@@ -1,0 +1,52 @@
+// Random schedules of cuts, restorations, kills, restarts, calendars gone wrong and writes from
+// both sides: whatever the order, nothing accepted is lost and everything comes together.
+//
+// HOLDFAST_SCHEDULES: how many, 40 without it. HOLDFAST_SEED: only that one, with its deeds told.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "platform/text.h"
+#include "test/unit/agent/edge/chaos/world.h"
+
+namespace holdfast::agent::chaos {
+namespace {
+
+constexpr int deeds_each = 30;
+constexpr std::uint64_t groups = 8;  // tests, which run side by side
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : parse_int<std::uint64_t>(text).value();
+}
+
+std::string told(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text.append("  ").append(line).append("\n");
+  return text;
+}
+
+void play(std::uint64_t seed) {
+  World world(seed);
+  for (int i = 0; i < deeds_each; ++i) world.next();
+  world.converge();
+  EXPECT_EQ(world.faults, std::vector<std::string>()) << "HOLDFAST_SEED=" << seed << "\n"
+                                                      << told(world.deeds);
+}
+
+class Chaos : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Chaos, EveryScheduleEndsConverged) {
+  const std::uint64_t count = setting("HOLDFAST_SCHEDULES", 40);
+  const std::uint64_t only = setting("HOLDFAST_SEED", count);
+  for (std::uint64_t seed = GetParam(); seed < count; seed += groups) {
+    if (only == count || only == seed) play(seed);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Edge, Chaos, testing::Range<std::uint64_t>(0, groups));
+
+}  // namespace
+}  // namespace holdfast::agent::chaos

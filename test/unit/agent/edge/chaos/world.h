@@ -1,0 +1,133 @@
+// One edge node and its cloud in virtual time, to which anything may happen: a real API server of
+// the lab behind a cable, an agent that can be killed, a kubelet that writes down what it was
+// promised and follows its pods.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/edge/edge.h"
+#include "agent/lab/apiserver/apiserver.h"
+#include "agent/lab/faults/fault_proxy.h"
+#include "platform/http/client.h"
+#include "platform/http/server.h"
+#include "platform/random.h"
+#include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
+
+namespace holdfast::agent::chaos {
+
+// The pods of the node as a kubelet sees them: listed once, then followed; listed anew when the
+// watch ends.
+class Informer {
+ public:
+  Informer(asio::any_io_executor executor, net::HostPort agent);
+  ~Informer();
+
+  // Ends it; nothing of it runs when this returns.
+  asio::awaitable<void> stop();
+
+  // By name: "uid message". Empty before the first list.
+  [[nodiscard]] const std::map<std::string, std::string>& pods() const { return pods_; }
+  // What must not have happened.
+  [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
+
+ private:
+  asio::awaitable<void> follow();
+  asio::awaitable<std::string> list();
+  asio::awaitable<void> watch(std::string version);
+  void take(std::string_view event, std::int64_t& newest);
+
+  http::Client client_;
+  std::map<std::string, std::string> pods_;
+  std::vector<std::string> faults_;
+  bool stopping_ = false;
+  std::shared_ptr<http::BodyStream> stream_;
+  loop::Tasks tasks_;
+};
+
+// What was accepted for one object, and so must be there in the end.
+struct Promise {
+  std::string accepted = {};         // the last write that was; "" when none
+  std::set<std::string> maybe = {};  // later ones whose answer was lost or refused
+};
+
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Something happens, as the seed decides.
+  void next();
+  // The link is whole again; everything must come together. What is wrong is added to `faults`.
+  void converge();
+
+  std::vector<std::string> deeds;   // in order, with their times
+  std::vector<std::string> faults;  // broken promises
+
+ private:
+  using Json = boost::json::object;
+
+  http::Response ask(const http::Request& request);
+  http::Response ask_cloud(http::Method method, const std::string& target, const std::string& body);
+  Json cloud_object(const std::string& target);
+  asio::awaitable<http::Response> handle(const http::Request& request);
+  void note_renewal(const http::Request& request);
+
+  void start_agent();
+  void stop_agent();
+  void restart_agent();
+  void kill_agent();
+  void set_cable(std::string_view fault);
+
+  void add_pod(const std::string& name);
+  void replace_pod();
+  void relabel_node();
+  void write_pod();
+  void write_node();
+  void write_event();
+  void read_pods();
+  void jump();
+
+  void check_pods();
+  void check_node();
+  void check_events();
+  void check_informer();
+  [[nodiscard]] std::int64_t waiting();
+  void did(const std::string& deed);
+  void broken(const std::string& what) { faults.push_back(what); }
+  [[nodiscard]] std::size_t pick(std::size_t count) { return random_.below(count); }
+  [[nodiscard]] std::string pick_pod();
+
+  test::VirtualTime time_;
+  test::ScratchDir scratch_;
+  Random random_;
+  std::unique_ptr<lab::ApiServer> api_;
+  http::Handler serve_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<FaultProxy> cable_;
+  std::string fault_ = "pass";
+  EdgeOptions options_;
+  std::unique_ptr<Edge> edge_;
+  std::unique_ptr<http::Client> kubelet_;
+  std::unique_ptr<Informer> informer_;
+  int lives_ = 0;    // of the agent; each kill leaves a data directory of its own
+  int written_ = 0;  // numbers what the kubelet writes
+  bool listed_ = false;
+  std::string renewed_;
+  std::string label_;
+  std::map<std::string, Promise> pods_;  // by uid
+  Promise node_;
+  std::map<std::string, bool> events_;  // by name: accepted for certain
+};
+
+}  // namespace holdfast::agent::chaos
