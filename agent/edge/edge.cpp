@@ -110,7 +110,9 @@ Status Edge::build() {
       std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
                                   has_kubelet ? options_.kubelet_grace : Duration::zero(), clock_);
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
-  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, clock_, random_);
+  filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
+  filters_->start();
+  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, *filters_, clock_, random_);
   writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
@@ -155,6 +157,7 @@ Status Edge::start() {
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("flush", flush_in_groups());
+  tasks_.spawn("filters", filters_->keep_up());
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
     tasks_.spawn("pods", node_agent_->run_pods());
@@ -217,6 +220,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
+  caller->cached = caller->cached || filters_->caches(caller->agent);
   const std::string credentials(request.headers.get("authorization"));
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   http::Response response = co_await answer(request, *caller);
@@ -252,7 +256,9 @@ asio::awaitable<http::Response> Edge::answer(const http::Request& request, const
   if (!info->is_resource || info->is_connect()) {
     co_return co_await reads_->pass_through(request, options_.write_deadline);
   }
-  co_return co_await writes_->serve(request, *info, caller);
+  FilterCall call = co_await filters_->call_of(caller.agent, *info);
+  http::Response response = co_await writes_->serve(request, *info, caller);
+  co_return co_await filters_->show(call, std::move(response));
 }
 
 }  // namespace holdfast::agent

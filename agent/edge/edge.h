@@ -9,6 +9,7 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
+#include "agent/edge/filters/answer_filters.h"
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/identity/secure_door.h"
@@ -86,6 +87,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<NodeLease> lease_;
   std::unique_ptr<Feeders> feeders_;
+  std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<Reads> reads_;
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
