@@ -44,8 +44,9 @@ class EdgeFilters : public ::testing::Test, public EdgeBench {
   std::string names(const std::string& user_agent, const std::string& target) {
     const Answer answer = as(user_agent, target);
     if (answer.status != 200) return std::to_string(answer.status);
+    const json::value list = answer.value();
     std::string found;
-    for (const json::value& item : answer.value().at("items").as_array()) {
+    for (const json::value& item : list.at("items").as_array()) {
       found += (found.empty() ? "" : " ") + text_in(item, {"metadata", "name"});
     }
     return found;
@@ -94,8 +95,12 @@ TEST_F(EdgeFilters, EachComponentIsShownWhatIsMeantForIt) {
   check();
   EXPECT_EQ(names(kubectl, services), "elsewhere here local");
   Watch watch(agent_port, services + "&watch=true", proxy);
-  EXPECT_EQ(watch.next()->text({"metadata", "name"}), "here");
-  EXPECT_EQ(watch.next()->text({"metadata", "name"}), "local");
+  ASSERT_EQ(watch.opened().status, 200) << watch.opened().body;
+  for (const char* name : {"here", "local"}) {
+    const auto event = watch.next();
+    ASSERT_TRUE(event) << name;
+    EXPECT_EQ(event->text({"metadata", "name"}), name);
+  }
   const auto listen = [this](const std::string& name, const std::string& pools) {
     on_server(Method::patch, ns_services + "/" + name,
               R"({"metadata":{"annotations":{"nodeport.openyurt.io/listen":")" + pools + R"("}}})");

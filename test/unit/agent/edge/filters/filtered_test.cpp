@@ -202,12 +202,15 @@ TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
   stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
   stage.on_server("POST", ns_slices, slice("s", "web"));
   EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a");
+}
+
+TEST(Filtered, WithoutPoolsAPoolIsNoTopology) {
   EdgeOptions options;
   options.filters.node_pool = false;
-  Stage off(options);
-  off.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
-  off.on_server("POST", ns_slices, slice("s", "web"));
-  EXPECT_EQ(nodes_of(off, proxy, slices), "edge-a edge-b cloud");
+  Stage stage(options);
+  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  stage.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a edge-b cloud");
 }
 
 TEST(Filtered, NothingIsAskedForThatNobodyNeeds) {
@@ -285,7 +288,7 @@ TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
   EXPECT_EQ(stage.names(mine, services), "cloud web");
 }
 
-TEST(Filtered, SwitchesAndFormsThatCannotBeFiltered) {
+TEST(Filtered, SwitchedOffNobodyIsFilteredAndNothingIsAskedFor) {
   EdgeOptions options;
   options.filters.enabled = false;
   options.filters.hub_config = "";
@@ -293,13 +296,22 @@ TEST(Filtered, SwitchesAndFormsThatCannotBeFiltered) {
   stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
   EXPECT_EQ(stage.names(proxy, services), "hidden");
   for (const std::string& path : stage.asked) EXPECT_NE(path, configmaps);
+}
 
-  EdgeOptions one;
-  one.filters.disabled = {"nodeportisolation"};
-  one.filters.nodepool_name = "hangzhou";
-  Stage other(one);
-  other.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  EXPECT_EQ(other.names(proxy, services), "hidden");
+TEST(Filtered, OneFilterIsSwitchedOffAndTablesAreNotGiven) {
+  EdgeOptions options;
+  options.filters.disabled = {"nodeportisolation"};
+  options.filters.nodepool_name = "hangzhou";
+  Stage stage(options);
+  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  EXPECT_EQ(stage.names(proxy, services), "hidden");
+  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  EXPECT_EQ(stage.ask({"kube-proxy", false, table}, services).status, 406);
+  const http::Response whole =
+      stage.ask({"kube-proxy", false, table + ",application/json"}, services);
+  EXPECT_NE(whole.body.find("\"kind\":\"ServiceList\""), std::string::npos) << whole.body;
+  const http::Response as_is = stage.ask({"kubectl", false, table}, services);
+  EXPECT_NE(as_is.body.find("\"kind\":\"Table\""), std::string::npos) << as_is.body;
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ sync::RequestInfo info_of(const std::string& target) {
 
 std::vector<std::string> values(const Metrics& metrics) {
   std::vector<std::string> lines;
-  for (const std::string_view line : split(metrics.text(), '\n')) {
+  const std::string text = metrics.text();
+  for (const std::string_view line : split(text, '\n')) {
     if (!line.empty() && line.front() != '#') lines.emplace_back(line);
   }
   return lines;

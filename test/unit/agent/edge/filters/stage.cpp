@@ -71,8 +71,9 @@ http::Request request_of(const Client& client, const std::string& target, const 
                          const std::string& body) {
   http::Request request{.method = http::parse_method(method), .target = target, .body = body};
   request.headers.add("User-Agent", client.component + "/v1.32.4 (linux/amd64) kubernetes/abc");
-  request.headers.add("Accept",
-                      client.protobuf ? "application/vnd.kubernetes.protobuf" : "application/json");
+  const std::string usual =
+      client.protobuf ? "application/vnd.kubernetes.protobuf,application/json" : "application/json";
+  request.headers.add("Accept", client.accept.empty() ? usual : client.accept);
   const bool patch = method == "PATCH";
   if (!body.empty()) {
     request.headers.add("Content-Type",
@@ -145,7 +146,6 @@ void Stage::restart_agent() {
 }
 
 void Stage::cut() {
-  lab_->stop();
   time.complete(server_->stop(time.clock().mono()));
   server_.reset();
   const auto offline = [this] {
@@ -236,7 +236,7 @@ std::shared_ptr<OpenWatch> Stage::watch(const Client& client, const std::string&
   EXPECT_EQ(answer.status, 200) << answer.body;
   auto open = std::make_shared<OpenWatch>();
   open->stream = answer.stream;
-  open->protobuf = client.protobuf;
+  open->protobuf = sync::is_protobuf_type(answer.headers.get("content-type"));
   if (!answer.stream) return open;
   watches_.push_back(open);
   tasks_->spawn("watch", read_watch(open));

@@ -22,6 +22,7 @@ namespace json = sync::json;
 struct Client {
   std::string component;
   bool protobuf = false;
+  std::string accept = {};  // instead
 };
 
 // A watch through the agent, and what came: "ADDED a".
