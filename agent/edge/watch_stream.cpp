@@ -45,6 +45,7 @@ class WatchStream final : public http::BodyStream {
  private:
   // What can be said now; "" when there is nothing.
   std::string take() {
+    if (ended_) return {};
     held_ = false;
     if (initial_) {
       std::string piece = take_all();
