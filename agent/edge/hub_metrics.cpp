@@ -5,8 +5,8 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr const char* other = "other";
-constexpr std::size_t name_bytes = 64;
+constexpr const char* all_others = "other";
+constexpr std::size_t client_name_bytes = 64;
 
 }  // namespace
 
@@ -24,15 +24,15 @@ struct HubMetrics::State {
                         {"resource", info.resource},
                         {"subresources", info.subresource},
                         {"client", component}};
-    const bool named = component.size() <= name_bytes && sync::is_utf8(component);
+    const bool named = component.size() <= client_name_bytes && sync::is_utf8(component);
     const bool room = clients.size() < limits.clients || clients.contains(component);
     if (named && room) {
       clients.insert(component);
     } else {
-      labels["client"] = other;
+      labels["client"] = all_others;
     }
     if (in_flight.contains(labels) || in_flight.size() < limits.series) return labels;
-    for (auto& [name, value] : labels) value = other;
+    for (auto& [name, value] : labels) value = all_others;
     return labels;
   }
 

@@ -10,9 +10,9 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::string_view prefix = "/openyurt.io/v1/namespaces/";
+constexpr std::string_view ota_prefix = "/openyurt.io/v1/namespaces/";
 
-http::Response plain(int status, const std::string& text) {
+http::Response plain_text(int status, const std::string& text) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = text + "\n"};
 }
 
@@ -37,12 +37,12 @@ struct Ota::Target {
 Ota::Ota(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock)
     : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock) {}
 
-bool Ota::serves(std::string_view path) { return path == "/pods" || path.starts_with(prefix); }
+bool Ota::serves(std::string_view path) { return path == "/pods" || path.starts_with(ota_prefix); }
 
 // {namespace}/pods/{pod}/{action}
 std::optional<Ota::Target> Ota::target_of(std::string_view path) {
-  if (!path.starts_with(prefix)) return std::nullopt;
-  const auto parts = split(path.substr(prefix.size()), '/');
+  if (!path.starts_with(ota_prefix)) return std::nullopt;
+  const auto parts = split(path.substr(ota_prefix.size()), '/');
   if (parts.size() != 4 || parts[1] != "pods") return std::nullopt;
   const auto action = sync::parse_ota_action(parts[3]);
   const auto space = percent_decode(parts[0], false);
@@ -124,7 +124,7 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
   if (!done) co_return unavailable("it is not known whether it was done: " + done.error().what);
   if (done->status / 100 != 2) co_return passed_on("the pod", *done);
   log_info("upgrade over the air", {{"what", decided->message}});
-  co_return plain(200, decided->message);
+  co_return plain_text(200, decided->message);
 }
 
 }  // namespace holdfast::agent

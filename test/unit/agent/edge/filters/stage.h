@@ -13,7 +13,7 @@
 #include "sync/api/json.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
-#include "test/unit/agent/edge/filters/lab_server.h"
+#include "test/unit/agent/apiserver/lab_server.h"
 
 namespace holdfast::agent::filtered {
 
@@ -74,7 +74,7 @@ class Stage {
   http::Response pools(const http::Request& request);
 
   test::ScratchDir scratch_;
-  std::unique_ptr<LabServer> lab_;
+  std::unique_ptr<test::LabServer> lab_;
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;
   EdgeOptions options_;

@@ -9,7 +9,7 @@
 #include "platform/http/message.h"
 #include "platform/time.h"
 
-namespace holdfast::agent::filtered {
+namespace holdfast::test {
 
 class LabServer {
  public:
@@ -26,4 +26,4 @@ class LabServer {
   std::unique_ptr<Inside> inside_;
 };
 
-}  // namespace holdfast::agent::filtered
+}  // namespace holdfast::test
