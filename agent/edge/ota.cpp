@@ -16,10 +16,18 @@ http::Response plain_text(int status, const std::string& text) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = text + "\n"};
 }
 
-// An answer of the API server that was no good, with what it was about.
-http::Response passed_on(const std::string& what, const http::Response& response) {
+// An answer of the API server that was no good.
+http::Response passed_on(const http::Response& response) {
   const Error error = sync::to_error(response.status, response.body);
-  return status_problem(response.status, what + ": " + error.what);
+  return status_problem(response.status, "the pod: " + error.what);
+}
+
+http::Response not_reached(const Error& error) {
+  return unavailable("the cloud is out of reach: " + error.what);
+}
+
+http::Response no_page(const std::string& path) {
+  return status_problem(404, "no such page: " + path);
 }
 
 }  // namespace
@@ -55,7 +63,7 @@ std::optional<Ota::Target> Ota::target_of(std::string_view path) {
 asio::awaitable<http::Response> Ota::handle(const http::Request& request) {
   const std::string path(request.path());
   const auto target = target_of(path);
-  if (path != "/pods" && !target) co_return status_problem(404, "no such page: " + path);
+  if (path != "/pods" && !target) co_return no_page(path);
   const http::Method wanted = target ? http::Method::post : http::Method::get;
   if (request.method != wanted) {
     std::string why = "only ";
@@ -67,7 +75,8 @@ asio::awaitable<http::Response> Ota::handle(const http::Request& request) {
   const auto caller = identify(request, options_);
   if (!caller) co_return status_problem(401, caller.error().what);
   std::string authorization(request.headers.get("authorization"));
-  co_return co_await begin(*target, std::move(authorization));
+  Target wanted_pod = *target;
+  co_return co_await begin(std::move(wanted_pod), std::move(authorization));
 }
 
 // From any complete list that has all pods of this node.
@@ -106,8 +115,8 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
   }
   ApiRequest look{.target = target.path(), .authorization = authorization};
   const auto pod = co_await uplink_.send(std::move(look), false, options_.write_deadline);
-  if (!pod) co_return unavailable("the cloud is out of reach: " + pod.error().what);
-  if (pod->status != 200) co_return passed_on("the pod", *pod);
+  if (!pod) co_return not_reached(pod.error());
+  if (pod->status != 200) co_return passed_on(*pod);
   const auto decided =
       sync::decide_ota(target.action, pod->body, options_.node_name, clock_.wall());
   if (!decided) co_return to_response(sync::status::from_error(decided.error()));
@@ -121,8 +130,8 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
     act.content_type = "application/strategic-merge-patch+json";
   }
   const auto done = co_await uplink_.send(std::move(act), false, options_.write_deadline);
-  if (!done) co_return unavailable("it is not known whether it was done: " + done.error().what);
-  if (done->status / 100 != 2) co_return passed_on("the pod", *done);
+  if (!done) co_return not_reached(done.error());
+  if (done->status / 100 != 2) co_return passed_on(*done);
   log_info("upgrade over the air", {{"what", decided->message}});
   co_return plain_text(200, decided->message);
 }

@@ -283,7 +283,9 @@ asio::awaitable<http::Response> Reads::watch_from(Question question) {
       co_return to_response(sync::status::bad_request(std::move(why)));
     }
   }
-  auto shown = co_await follow(question.scope, *question.call, watch.from);
+  ScopePtr scope = question.scope;
+  FilterCall call = *question.call;
+  auto shown = co_await follow(std::move(scope), std::move(call), watch.from);
   if (!shown && shown.error().code == Errc::unavailable) co_return unavailable(shown.error().what);
   if (!shown) co_return to_response(sync::status::internal_error(shown.error().what));
   watch.shown = *std::move(shown);

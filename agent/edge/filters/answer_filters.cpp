@@ -113,9 +113,9 @@ asio::awaitable<void> AnswerFilters::settle() {
   }
 }
 
-asio::awaitable<FilterCall> AnswerFilters::call_of(std::string agent,
+asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
                                                    const sync::RequestInfo& info) {
-  FilterCall call{.component = std::move(agent), .group = info.group, .resource = info.resource};
+  FilterCall call{.component = agent, .group = info.group, .resource = info.resource};
   const bool whole = info.subresource.empty() || info.subresource == "status";
   if (!info.is_resource || !whole || is_ours(call.component)) co_return call;
   call.verb = info.verb;
@@ -152,13 +152,15 @@ asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Resp
     response.stream = shown_stream(*this, call, response);
   }
   const MonoTime until = deadline();
-  while (!response.stream && response.status >= 200 && response.status < 300) {
+  const bool good = response.status >= 200 && response.status < 300;
+  while (good && !response.stream && !response.body.empty()) {
     const ViewPtr how = view(call);
     if (!how) break;
     auto shown = sync::filters::show_body(how->chain, *how->knowledge, response.body);
     if (!shown) co_return unfit(shown.error());
     if (shown->effect == Effect::dropped) {
-      co_return to_response(sync::status::not_found({call.group, call.resource}, ""));
+      const sync::GroupResource resource{call.group, call.resource};
+      co_return to_response(sync::status::not_found(resource, ""));
     }
     if (shown->effect == Effect::changed) response.body = std::move(shown->bytes);
     if (shown->effect != Effect::unknown) break;

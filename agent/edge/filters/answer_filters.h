@@ -49,7 +49,7 @@ class AnswerFilters {
   [[nodiscard]] bool caches(const std::string& component);
 
   // Waits for the ConfigMap, if it decides and was never looked at, no longer than a read may.
-  asio::awaitable<FilterCall> call_of(std::string agent, const sync::RequestInfo& info);
+  asio::awaitable<FilterCall> call_of(const std::string& agent, const sync::RequestInfo& info);
 
   // Whether settings can be made that filter the call's answer.
   [[nodiscard]] bool may_concern(const FilterCall& call) const;

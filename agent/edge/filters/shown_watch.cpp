@@ -55,18 +55,17 @@ Result<std::string> ShownWatch::catch_up(const sync::WatchCache& cache, sync::Ve
   if (!same_chain(now)) {
     return fail(Errc::gone, "what this component is shown has changed: list again");
   }
-  if (view_) {
-    TRY(const Told changes, filter_.reconsider(*view_, *now, cache.objects(), told));
-    if (changes.need) {
-      filters_.want(*changes.need);
-      return std::string();
-    }
-    epoch_ = epoch;
-    view_ = now;
-    return frames_of(cache.kind(), changes);
+  Told changes;
+  if (view_ && now->knowledge != view_->knowledge) {
+    TRY(changes, filter_.reconsider(*view_, *now, cache.objects(), told));
+  }
+  if (changes.need) {
+    filters_.want(*changes.need);
+    return std::string();
   }
   epoch_ = epoch;
-  return std::string();
+  view_ = now;
+  return frames_of(cache.kind(), changes);
 }
 
 bool ShownWatch::outdated() {
