@@ -20,6 +20,8 @@ asio::awaitable<void> open_into(http::Client& client, http::Request request, Mon
 
 std::string pod_path(const std::string& name) { return "/api/v1/namespaces/ns/pods/" + name; }
 
+std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
+
 std::string WatchedEvent::text(std::initializer_list<std::string_view> path) const {
   return text_in(object, path);
 }

@@ -99,5 +99,7 @@ inline const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3
 inline const std::string all_pods = "/api/v1/pods";
 inline const std::string nodes = "/api/v1/nodes";
 [[nodiscard]] std::string pod_path(const std::string& name);
+// A merge patch of a status.
+[[nodiscard]] std::string phase(const std::string& text);
 
 }  // namespace holdfast::test

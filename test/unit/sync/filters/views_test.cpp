@@ -195,7 +195,8 @@ WatchCache cache_of(const ScopeKind& kind, const std::vector<std::string>& items
 
 TEST(FilterKnowledge, IsReadFromTheCluster) {
   const auto annotated = [](const std::string& value) {
-    return R"({"metadata":{"name":"s","namespace":"ns","annotations":{"openyurt.io/topologyKeys":")" +
+    return R"({"metadata":{"name":"s","namespace":"ns","annotations":)"
+           R"({"openyurt.io/topologyKeys":")" +
            value + R"("}},"spec":{},"status":{"loadBalancer":{}}})";
   };
   for (const Encoding encoding : {Encoding::json, Encoding::protobuf}) {

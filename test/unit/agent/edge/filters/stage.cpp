@@ -85,7 +85,8 @@ http::Request request_of(const Client& client, const std::string& target, const 
 }  // namespace
 
 Stage::Stage(EdgeOptions options) : options_(std::move(options)) {
-  lab_ = std::make_unique<test::LabServer>(time.executor(), time.clock(), scratch_.path() / "server");
+  lab_ =
+      std::make_unique<test::LabServer>(time.executor(), time.clock(), scratch_.path() / "server");
   tasks_ = std::make_unique<loop::Tasks>(time.executor());
   tasks_->spawn("apiserver", lab_->run());
   listen();
