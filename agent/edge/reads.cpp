@@ -42,7 +42,7 @@ std::optional<http::Request> for_whole_objects(const http::Request& request) {
     accept += trim(part);
   }
   const bool any = trim(request.headers.get("accept")).empty();
-  if (!any && !sync::wanted_encoding(accept)) return std::nullopt;
+  if (!any && (accept.empty() || !sync::wanted_encoding(accept))) return std::nullopt;
   http::Request whole = request;
   if (!any) whole.headers.set("Accept", std::move(accept));
   return whole;
