@@ -69,6 +69,7 @@ Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger&
 
 asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
   http::Response response;
+  if (ota_ != nullptr && Ota::serves(request.path())) co_return co_await ota_->handle(request);
   const auto query = http::Query::parse(request.query());
   if (request.method != http::Method::get) {
     response = status_problem(405, "only GET is served here");

@@ -1,5 +1,5 @@
 // The agent about itself, on the admin listener: health, state, journal; for people, probes and
-// holdfastctl. Read only.
+// holdfastctl. Read only, but for the endpoints of ota.h, which it serves, too.
 //
 // GET /healthz            it runs
 // GET /readyz             it can serve: the link is connected or something is cached
@@ -16,6 +16,7 @@
 #include "agent/edge/ledger.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
+#include "agent/edge/ota.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "platform/http/message.h"
@@ -30,6 +31,10 @@ class Admin {
 
   // Whose certificates are told of, besides; it outlives this.
   void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
+  // Outlives this, too.
+  void serve(Ota& ota) { ota_ = &ota; }
+  // Where others may add numbers of their own.
+  [[nodiscard]] Metrics& registry() { return metrics_; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 
@@ -50,6 +55,7 @@ class Admin {
   const NodeLease& lease_;
   const Clock& clock_;
   const NodeIdentity* identity_ = nullptr;
+  Ota* ota_ = nullptr;
   Metrics metrics_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "platform/text.h"
 #include "platform/tls/digest.h"
 #include "sync/identity/csr.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 // "kubelet/v1.20.2 (linux/amd64) kubernetes/faecb19" -> "kubelet"
 std::string agent_of(std::string_view user_agent) {
-  return std::string(user_agent.substr(0, user_agent.find_first_of("/ ")));
+  return to_lower(user_agent.substr(0, user_agent.find_first_of("/ ")));
 }
 
 std::string owner_by(std::string_view credentials) {
@@ -21,12 +22,16 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+bool is_cached(const std::vector<std::string>& agents, std::string_view agent) {
+  const auto same = [agent](const std::string& name) { return equals_ignoring_case(name, agent); };
+  return contains(agents, "*") || std::any_of(agents.begin(), agents.end(), same);
+}
+
 // Without who he is.
 Caller begin(const http::Request& request, const EdgeOptions& options) {
   Caller caller;
   caller.agent = agent_of(request.headers.get("user-agent"));
-  caller.cached =
-      contains(options.cache_agents, "*") || contains(options.cache_agents, caller.agent);
+  caller.cached = is_cached(options.cache_agents, caller.agent);
   return caller;
 }
 

@@ -11,7 +11,7 @@ namespace holdfast::agent {
 
 struct Caller {
   std::string owner;    // whose rows he may read: "node", or a digest of his own credentials
-  std::string agent;    // first word of the user agent: "kubelet"
+  std::string agent;    // first word of the user agent, in lower case: "kubelet"
   bool cached = false;  // his reads are worth caching
   bool by_certificate = false;  // and by nothing else: nothing is passed on for him
 };

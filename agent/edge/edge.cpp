@@ -110,13 +110,18 @@ Status Edge::build() {
       std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
                                   has_kubelet ? options_.kubelet_grace : Duration::zero(), clock_);
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
-  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, clock_, random_);
+  filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
+  filters_->start();
+  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, *filters_, clock_, random_);
   writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
+  ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
+  admin_->serve(*ota_);
+  hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
@@ -141,11 +146,11 @@ Status Edge::start() {
   admin_server_ =
       std::make_unique<http::Server>(executor_, http::ServerLimits{}, admin, status_problem);
   TRY(port_, listen(*server_, options_.listen));
-  TRY(const std::uint16_t admin_port, listen(*admin_server_, options_.admin_listen));
+  TRY(admin_port_, listen(*admin_server_, options_.admin_listen));
   TRY(net::HostPort proxy_at, net::HostPort::parse(options_.listen));
   TRY(net::HostPort admin_at, net::HostPort::parse(options_.admin_listen));
   proxy_at.port = port_;
-  admin_at.port = admin_port;
+  admin_at.port = admin_port_;
   if (auto written = write_endpoints(options_.data_dir, {proxy_at, admin_at}); !written) {
     return fail("--data-dir", written.error());
   }
@@ -155,13 +160,14 @@ Status Edge::start() {
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("flush", flush_in_groups());
+  tasks_.spawn("filters", filters_->keep_up());
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
     tasks_.spawn("pods", node_agent_->run_pods());
   }
   log_info("serving", {{"node", options_.node_name},
                        {"proxy_port", port_},
-                       {"admin_port", admin_port},
+                       {"admin_port", admin_port_},
                        {"scopes", scopes_->all().size()}});
   return {};
 }
@@ -217,6 +223,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
+  caller->cached = caller->cached || filters_->caches(caller->agent);
   const std::string credentials(request.headers.get("authorization"));
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   http::Response response = co_await answer(request, *caller);
@@ -243,16 +250,26 @@ asio::awaitable<http::Response> Edge::answer(const http::Request& request, const
                                       : http::to_string(request.method);
   auto info = sync::parse_request(method, request.path(), request.query());
   if (!info) co_return to_response(sync::status::bad_request(info.error().what));
-  if (caller.by_certificate && (caller.owner != node_owner || !is_read(*info))) {
+  const auto flight = hub_metrics_->begin(caller.agent, *info);
+  http::Response response = co_await perform(request, *info, caller);
+  HubMetrics::answer(flight, response);
+  co_return response;
+}
+
+asio::awaitable<http::Response> Edge::perform(const http::Request& request,
+                                              const sync::RequestInfo& info, const Caller& caller) {
+  if (caller.by_certificate && (caller.owner != node_owner || !is_read(info))) {
     const std::string why = "a certificate alone reads what is cached for its owner: bring a token";
-    co_return to_response(sync::status::forbidden({info->group, info->resource}, info->name, why));
+    co_return to_response(sync::status::forbidden({info.group, info.resource}, info.name, why));
   }
-  const bool own_lease = sync::is_own_lease(*info, options_.node_name);
-  if (is_read(*info) && !own_lease) co_return co_await reads_->serve(request, *info, caller);
-  if (!info->is_resource || info->is_connect()) {
+  const bool own_lease = sync::is_own_lease(info, options_.node_name);
+  if (is_read(info) && !own_lease) co_return co_await reads_->serve(request, info, caller);
+  if (!info.is_resource || info.is_connect()) {
     co_return co_await reads_->pass_through(request, options_.write_deadline);
   }
-  co_return co_await writes_->serve(request, *info, caller);
+  FilterCall call = co_await filters_->call_of(caller.agent, info);
+  http::Response response = co_await writes_->serve(request, info, caller);
+  co_return co_await filters_->show(call, std::move(response));
 }
 
 }  // namespace holdfast::agent

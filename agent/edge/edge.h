@@ -9,6 +9,8 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
+#include "agent/edge/filters/answer_filters.h"
+#include "agent/edge/hub_metrics.h"
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/identity/secure_door.h"
@@ -17,6 +19,7 @@
 #include "agent/edge/node/node_agent.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
+#include "agent/edge/ota.h"
 #include "agent/edge/reads.h"
 #include "agent/edge/rejoin.h"
 #include "agent/edge/scopes.h"
@@ -56,6 +59,7 @@ class Edge final : public LocalApi, public proc::Service {
   [[nodiscard]] Ledger& ledger() { return *ledger_; }
   [[nodiscard]] const EdgeOptions& options() const { return options_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t admin_port() const { return admin_port_; }
 
  private:
   Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clock& clock,
@@ -68,6 +72,8 @@ class Edge final : public LocalApi, public proc::Service {
   asio::awaitable<http::Response> handle_as(const http::Request& request, Result<Caller> caller);
   [[nodiscard]] Status open_door();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
+  asio::awaitable<http::Response> perform(const http::Request& request,
+                                          const sync::RequestInfo& info, const Caller& caller);
   asio::awaitable<void> flush_in_groups();
 
   asio::any_io_executor executor_;
@@ -86,15 +92,19 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<NodeLease> lease_;
   std::unique_ptr<Feeders> feeders_;
+  std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<Reads> reads_;
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
+  std::unique_ptr<Ota> ota_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<HubMetrics> hub_metrics_;
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<SecureDoor> door_;
   std::uint16_t port_ = 0;
+  std::uint16_t admin_port_ = 0;
   loop::Tasks tasks_;
 };
 

@@ -16,6 +16,7 @@ sync::LinkConfig EdgeOptions::link() const {
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
   add_options(options, settings.identity);
+  add_options(options, settings.filters);
   options.add("data-dir", settings.data_dir,
               "where the cache, the outbox and the journal are kept");
   options.add("listen", settings.listen, "address of the local API proxy");
@@ -56,6 +57,7 @@ Status check(const EdgeOptions& settings) {
     return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
   }
   if (auto good = check(settings.identity); !good) return good;
+  if (auto good = check(settings.filters); !good) return good;
   if (settings.runtime != "none" && settings.runtime != "process") {
     return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
   }

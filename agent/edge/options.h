@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/filters/options.h"
 #include "agent/edge/identity/options.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
@@ -26,7 +27,8 @@ struct EdgeOptions {
   std::string log_level = "info";
 
   // Whose reads are cached, by the first word of the user agent up to '/'; "*" for all.
-  std::vector<std::string> cache_agents = {"kubelet", "kube-proxy", "flanneld", "coredns",
+  std::vector<std::string> cache_agents = {"kubelet",      "kube-proxy",     "flanneld",
+                                           "coredns",      "raven-agent-ds", "yurttunnel-agent",
                                            "holdfast-edge"};
   // Who may call on loopback without credentials of his own.
   std::vector<std::string> allowed_uids = {"0"};
@@ -45,6 +47,7 @@ struct EdgeOptions {
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
   IdentityOptions identity;
+  FilterOptions filters;
   std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
 
   [[nodiscard]] sync::LinkConfig link() const;

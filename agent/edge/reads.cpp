@@ -32,6 +32,22 @@ bool names_local_version(const http::Request& request) {
   return query && sync::is_local_version(query->get("resourceVersion"));
 }
 
+// The same request without asking for what only an API server can make of an object: filters could
+// not read it. Nothing when the client takes nothing else.
+std::optional<http::Request> for_whole_objects(const http::Request& request) {
+  std::string accept;
+  for (const std::string_view part : split(request.headers.get("accept"), ',')) {
+    if (part.find("as=") != std::string_view::npos) continue;
+    if (!accept.empty()) accept += ",";
+    accept += trim(part);
+  }
+  const bool any = trim(request.headers.get("accept")).empty();
+  if (!any && (accept.empty() || !sync::wanted_encoding(accept))) return std::nullopt;
+  http::Request whole = request;
+  if (!any) whole.headers.set("Accept", std::move(accept));
+  return whole;
+}
+
 http::Request upstream_request(const http::Request& request) {
   http::Request onward = request;
   const bool upgrade = request.headers.has("upgrade");
@@ -51,15 +67,21 @@ struct Reads::Question {
   store::ScopeKey key;  // of the scope that answers exactly this
   ScopePtr scope;       // that answers it, maybe a wider one; null: none can be had
   bool newest = false;  // only the cloud knows
+  FilterCall* call = nullptr;
 
   [[nodiscard]] bool is_list() const { return info.verb == "list"; }
   [[nodiscard]] bool is_watch() const { return info.verb == "watch"; }
   [[nodiscard]] sync::ObjectKey object() const { return {info.namespace_name, info.name}; }
 };
 
-Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock,
-             Random& random)
-    : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock), random_(random) {}
+Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerFilters& filters,
+             const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      filters_(filters),
+      clock_(clock),
+      random_(random) {}
 
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
   if (names_local_version(request)) {
@@ -81,6 +103,17 @@ asio::awaitable<http::Response> Reads::pass_through(const http::Request& request
 
 asio::awaitable<http::Response> Reads::serve(const http::Request& request,
                                              const sync::RequestInfo& info, const Caller& caller) {
+  FilterCall call = co_await filters_.call_of(caller.agent, info);
+  if (!filters_.view(call)) co_return co_await serve_seen(request, info, caller, call);
+  const std::optional<http::Request> whole = for_whole_objects(request);
+  if (!whole) co_return to_response(sync::status::generic(406));
+  http::Response response = co_await serve_seen(*whole, info, caller, call);
+  co_return co_await filters_.show(call, std::move(response));
+}
+
+asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
+                                                  const sync::RequestInfo& info,
+                                                  const Caller& caller, FilterCall& call) {
   if (!info.is_resource && is_description(request.path())) {
     co_return co_await serve_document(request, caller);
   }
@@ -92,7 +125,7 @@ asio::awaitable<http::Response> Reads::serve(const http::Request& request,
   const bool cacheable = info.subresource.empty() && encoding;
   if (!cacheable) co_return co_await pass_through(request, options_.write_deadline);
 
-  Question question{.info = info, .caller = caller};
+  Question question{.info = info, .caller = caller, .call = &call};
   auto query = http::Query::parse(request.query());
   if (!query) co_return to_response(sync::status::bad_request(query.error().what));
   question.query = *std::move(query);
@@ -145,7 +178,7 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     co_return unavailable("the cloud is out of reach and " + question.info.resource +
                           " were never completely received");
   }
-  co_return from_cache(question);
+  co_return co_await from_cache(std::move(question));
 }
 
 // Null when there is no more room.
@@ -175,9 +208,10 @@ asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
   co_return scope->cache().complete();
 }
 
-http::Response Reads::from_cache(const Question& question) {
-  if (question.is_watch()) return watch_from(question);
-  return question.is_list() ? list_from(question) : get_from(question);
+asio::awaitable<http::Response> Reads::from_cache(Question question) {
+  if (question.is_watch()) co_return co_await watch_from(std::move(question));
+  http::Response response = question.is_list() ? list_from(question) : get_from(question);
+  co_return response;
 }
 
 // A body made from the scope, with its type.
@@ -211,7 +245,26 @@ http::Response Reads::get_from(const Question& question) const {
   return answer(question, sync::object_body(cache.kind(), *object->bytes));
 }
 
-http::Response Reads::watch_from(const Question& question) {
+// The watch as its filters show it; null: none can. Errors: unavailable (what they must know is not
+// known), invalid (an object that can't be read).
+asio::awaitable<Result<std::shared_ptr<ShownWatch>>> Reads::follow(
+    ScopePtr scope, FilterCall call, std::optional<sync::Version> from) {
+  std::shared_ptr<ShownWatch> shown;
+  if (!filters_.may_concern(call)) co_return shown;
+  shown = std::make_shared<ShownWatch>(filters_, std::move(call));
+  const MonoTime until = filters_.deadline();
+  for (;;) {
+    CO_TRY(const std::optional<sync::filters::Need> need, shown->begin(scope->cache(), from));
+    if (!need) co_return shown;
+    const bool learnt = co_await filters_.learn(*need, until);
+    if (learnt) continue;
+    std::string why = scope->key().resource;
+    why.append(" are not shown before ").append(to_string(*need)).append(" are known");
+    co_return fail(Errc::unavailable, std::move(why));
+  }
+}
+
+asio::awaitable<http::Response> Reads::watch_from(Question question) {
   const http::Query& query = question.query;
   // kube-apiserver's own habit: half an hour to an hour when the client does not say.
   const auto asked = parse_int<std::int32_t>(query.get("timeoutSeconds")).value_or(0);
@@ -225,17 +278,25 @@ http::Response Reads::watch_from(const Question& question) {
   if (!from.empty() && from != "0" && !watch.initial_events_end) {
     watch.from = sync::parse_version(from);
     if (!watch.from) {
-      return to_response(sync::status::bad_request("resourceVersion: Invalid value: \"" +
-                                                   std::string(from) + "\""));
+      std::string why = "resourceVersion: Invalid value: \"";
+      why.append(from).append("\"");
+      co_return to_response(sync::status::bad_request(std::move(why)));
     }
   }
+  ScopePtr scope = question.scope;
+  FilterCall call = *question.call;
+  auto shown = co_await follow(std::move(scope), std::move(call), watch.from);
+  if (!shown && shown.error().code == Errc::unavailable) co_return unavailable(shown.error().what);
+  if (!shown) co_return to_response(sync::status::internal_error(shown.error().what));
+  watch.shown = *std::move(shown);
+  question.call->streamed = true;
   auto stream = open_watch(question.scope, watch, clock_);
-  if (!stream) return to_response(sync::status::expired(stream.error().what));
+  if (!stream) co_return to_response(sync::status::expired(stream.error().what));
   http::Response response{.status = 200};
   const sync::Encoding encoding = question.scope->cache().kind().encoding;
   response.headers.set("Content-Type", std::string(sync::watch_content_type(encoding)));
   response.stream = *std::move(stream);
-  return response;
+  co_return response;
 }
 
 asio::awaitable<http::Response> Reads::serve_document(const http::Request& request,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/edge/caller.h"
+#include "agent/edge/filters/shown_watch.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -16,11 +17,11 @@ namespace holdfast::agent {
 
 class Reads {
  public:
-  Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock,
-        Random& random);
+  Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerFilters& filters,
+        const Clock& clock, Random& random);
 
   // A get, list or watch of a resource, or of anything else: what describes the API (/version,
-  // discovery) is kept for every caller, the rest passes through.
+  // discovery) is kept for every caller, the rest passes through. Filtered for the caller.
   asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
                                         const Caller& caller);
 
@@ -29,21 +30,27 @@ class Reads {
 
  private:
   struct Question;
+  asio::awaitable<http::Response> serve_seen(const http::Request& request,
+                                             const sync::RequestInfo& info, const Caller& caller,
+                                             FilterCall& call);
   asio::awaitable<http::Response> serve_document(const http::Request& request,
                                                  const Caller& caller);
   asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
   ScopePtr open_scope(const store::ScopeKey& key);
   [[nodiscard]] static bool only_the_cloud_knows(const Question& question);
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
-  [[nodiscard]] http::Response from_cache(const Question& question);
+  asio::awaitable<http::Response> from_cache(Question question);
   [[nodiscard]] static http::Response answer(const Question& question, std::string body);
   [[nodiscard]] http::Response list_from(const Question& question) const;
   [[nodiscard]] http::Response get_from(const Question& question) const;
-  [[nodiscard]] http::Response watch_from(const Question& question);
+  asio::awaitable<http::Response> watch_from(Question question);
+  asio::awaitable<Result<std::shared_ptr<ShownWatch>>> follow(ScopePtr scope, FilterCall call,
+                                                              std::optional<sync::Version> from);
 
   const EdgeOptions& options_;
   Scopes& scopes_;
   Uplink& uplink_;
+  AnswerFilters& filters_;
   const Clock& clock_;
   Random& random_;
 };

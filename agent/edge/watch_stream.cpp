@@ -18,6 +18,7 @@ class WatchStream final : public http::BodyStream {
         request_(request),
         position_(position),
         initial_(!request.from),
+        told_(request.from.value_or(0)),
         clock_(clock),
         bookmark_at_(clock.mono() + request.bookmark_interval) {}
 
@@ -28,8 +29,10 @@ class WatchStream final : public http::BodyStream {
       if (!piece.empty() || ended_) co_return piece;
       const MonoTime now = clock_.mono();
       if (now >= request_.end) co_return piece;
-      if (request_.bookmarks && now >= bookmark_at_) co_return bookmark(false);
-      const MonoTime quiet = request_.bookmarks ? bookmark_at_ : MonoTime::max();
+      // What is held back was not told: no bookmark may be ahead of it.
+      const bool bookmarks = request_.bookmarks && !held_;
+      if (bookmarks && now >= bookmark_at_) co_return bookmark(false);
+      const MonoTime quiet = bookmarks ? bookmark_at_ : MonoTime::max();
       (void)co_await scope_->changed().wait_until(std::min(request_.end, quiet));
     }
   }
@@ -42,34 +45,68 @@ class WatchStream final : public http::BodyStream {
  private:
   // What can be said now; "" when there is nothing.
   std::string take() {
-    std::string piece;
+    if (ended_) return {};
+    held_ = false;
     if (initial_) {
-      initial_ = false;
-      position_ = cache().end();
-      for (const auto& [key, object] : cache().objects()) {
-        piece += frame(sync::EventType::added, object);
-      }
-      if (request_.initial_events_end) piece += bookmark(true);
-      if (!piece.empty()) return piece;
+      std::string piece = take_all();
+      if (initial_ || !piece.empty()) return piece;
     }
-    while (!ended_ && piece.size() < piece_bytes) {
+    std::string piece = catch_up();
+    while (!ended_ && !held_ && piece.size() < piece_bytes) {
       const auto event = cache().at(position_);
-      if (!event) {
-        ended_ = true;
-        return piece +=
-               sync::error_frame(cache().kind(), sync::status::expired(event.error().what).body());
-      }
+      if (!event) return piece += end(sync::status::expired(event.error().what));
       if (*event == nullptr) break;
-      ++position_;
       // Its list came from the cloud itself and was newer than the cache was then.
-      if (request_.from && (*event)->object.version <= *request_.from) continue;
-      piece += frame((*event)->type, (*event)->object);
+      const bool known = request_.from && (*event)->object.version <= *request_.from;
+      if (!known) piece += say(**event);
+      if (held_) break;
+      ++position_;
+      told_ = std::max(told_, (*event)->object.version);
     }
     return piece;
   }
 
-  [[nodiscard]] std::string frame(sync::EventType type, const sync::CachedObject& object) const {
-    return sync::event_frame(cache().kind(), type, *object.bytes);
+  // All objects there are, or nothing while it is not known how they look.
+  std::string take_all() {
+    if (request_.shown) {
+      const auto needs = request_.shown->begin(cache(), std::nullopt);
+      if (!needs) return end(sync::status::internal_error(needs.error().what));
+      held_ = needs->has_value();
+      if (held_) return {};
+    }
+    std::string piece;
+    for (const auto& [key, object] : cache().objects()) {
+      piece += say({.type = sync::EventType::added, .key = key, .object = object});
+    }
+    if (held_) return {};
+    initial_ = false;
+    position_ = cache().end();
+    told_ = cache().version();
+    if (request_.initial_events_end) piece += bookmark(true);
+    return piece;
+  }
+
+  // What the client gets of an event; sets held_ when that is not known.
+  std::string say(const sync::CacheEvent& event) {
+    if (!request_.shown) return sync::event_frame(cache().kind(), event.type, *event.object.bytes);
+    auto frames = request_.shown->frames(cache().kind(), event);
+    if (!frames) return end(sync::status::internal_error(frames.error().what));
+    held_ = held_ || !*frames;
+    return std::move(*frames).value_or("");
+  }
+
+  std::string catch_up() {
+    if (!request_.shown) return {};
+    auto frames = request_.shown->catch_up(cache(), told_);
+    if (frames) return *std::move(frames);
+    const bool gone = frames.error().code == Errc::gone;
+    return end(gone ? sync::status::expired(frames.error().what)
+                    : sync::status::internal_error(frames.error().what));
+  }
+
+  std::string end(const sync::ApiStatus& status) {
+    ended_ = true;
+    return sync::error_frame(cache().kind(), status.body());
   }
 
   std::string bookmark(bool end_of_initial_events) {
@@ -84,6 +121,8 @@ class WatchStream final : public http::BodyStream {
   WatchRequest request_;
   sync::WatchCache::Position position_;
   bool initial_;
+  bool held_ = false;   // the next event is held back
+  sync::Version told_;  // what happened up to this version was told
   bool ended_ = false;
   bool cancelled_ = false;
   const Clock& clock_;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "agent/edge/filters/shown_watch.h"
 #include "agent/edge/scopes.h"
 #include "platform/http/message.h"
 #include "platform/time.h"
@@ -16,6 +17,8 @@ struct WatchRequest {
   bool bookmarks = false;
   Duration bookmark_interval{};
   MonoTime end{};  // then the stream ends well, as a server's timeout does
+  // As what the client sees each event; null: as it is. It has begun.
+  std::shared_ptr<ShownWatch> shown = {};
 };
 
 // The scope must be complete. Errors: gone (`from` is older than the history kept).

@@ -1,5 +1,6 @@
 #include "sync/schema/protobuf_carry.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <map>
 #include <vector>
@@ -72,8 +73,9 @@ Status write_anew(std::string& out, const Field& field, const json::value& value
 
 class Carrier {
  public:
-  Carrier(const StructType& type, const json::object& before, const json::object& after)
-      : type_(type), before_(before), after_(after) {}
+  Carrier(const StructType& type, const json::object& before, const json::object& after,
+          std::span<const std::string_view> in_place)
+      : type_(type), before_(before), after_(after), in_place_(in_place) {}
 
   // The fields of `type_` that are in the embedded message `inside`, over its bytes; 0: the fields
   // of the type itself.
@@ -133,8 +135,8 @@ class Carrier {
       return items(out, field, base, before.is_array() ? before.get_array() : json::array());
     }
     if (messages && field.shape == Shape::single && base.size() == 1 && after.is_object()) {
-      TRY(const std::string bytes,
-          carry_changes(*field.type, base.front().inner, as_object(before), after.get_object()));
+      TRY(const std::string bytes, carry_changes(*field.type, base.front().inner, as_object(before),
+                                                 after.get_object(), in_place_));
       append_wire(out, field.number, bytes);
       return {};
     }
@@ -144,32 +146,43 @@ class Carrier {
   Status items(std::string& out, const Field& field, const std::vector<Occurrence>& base,
                const json::array& before) const {
     const bool known = base.size() == before.size();
-    for (const json::value& item : value_of(after_, field).get_array()) {
-      const auto origin = known ? find_origin(field, before, item) : std::nullopt;
+    const json::array& after = value_of(after_, field).get_array();
+    const bool placed = known && before.size() == after.size() && is_in_place(field);
+    for (std::size_t place = 0; place < after.size(); ++place) {
+      const json::value& item = after[place];
+      auto origin = known ? find_origin(field, before, item) : std::nullopt;
+      if (placed) origin = place;
       if (!origin) {
         const json::value alone = json::array{item};
         if (auto written = write_anew(out, field, alone); !written) return written;
       } else if (before[*origin] == item) {
         out += base[*origin].whole;
       } else {
-        TRY(const std::string bytes, carry_changes(*field.type, base[*origin].inner,
-                                                   as_object(before[*origin]), as_object(item)));
+        TRY(const std::string bytes,
+            carry_changes(*field.type, base[*origin].inner, as_object(before[*origin]),
+                          as_object(item), in_place_));
         append_wire(out, field.number, bytes);
       }
     }
     return {};
   }
 
+  [[nodiscard]] bool is_in_place(const Field& field) const {
+    return std::find(in_place_.begin(), in_place_.end(), field.name) != in_place_.end();
+  }
+
   const StructType& type_;
   const json::object& before_;
   const json::object& after_;
+  std::span<const std::string_view> in_place_;
 };
 
 }  // namespace
 
 Result<std::string> carry_changes(const StructType& type, std::string_view base,
-                                  const json::object& before, const json::object& after) {
-  return Carrier(type, before, after).message(base, 0);
+                                  const json::object& before, const json::object& after,
+                                  std::span<const std::string_view> in_place) {
+  return Carrier(type, before, after, in_place).message(base, 0);
 }
 
 }  // namespace holdfast::sync

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,10 +17,12 @@ namespace holdfast::sync {
 
 // `base` is an object of `type` without envelope, `before` what read_protobuf() and shape() make of
 // it, `after` the same object changed. Items of a list that is merged by a key carry their unknown
-// fields with the key, others only if they are unchanged.
+// fields with the key, others only if they are unchanged. In lists that `in_place` names and that
+// are as long as before, the items are those of before at the same places.
 // Errors: invalid (broken protobuf; a value in `after` that is not of its field's type).
 [[nodiscard]] Result<std::string> carry_changes(const StructType& type, std::string_view base,
                                                 const boost::json::object& before,
-                                                const boost::json::object& after);
+                                                const boost::json::object& after,
+                                                std::span<const std::string_view> in_place = {});
 
 }  // namespace holdfast::sync

@@ -20,6 +20,8 @@ asio::awaitable<void> open_into(http::Client& client, http::Request request, Mon
 
 std::string pod_path(const std::string& name) { return "/api/v1/namespaces/ns/pods/" + name; }
 
+std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
+
 std::string WatchedEvent::text(std::initializer_list<std::string_view> path) const {
   return text_in(object, path);
 }
@@ -32,9 +34,10 @@ std::uint64_t WatchedEvent::version() const {
   return sync::parse_version(text({"metadata", "resourceVersion"})).value_or(0);
 }
 
-Watch::Watch(std::uint16_t port, const std::string& target) : client_({.at = {"127.0.0.1", port}}) {
+Watch::Watch(std::uint16_t port, const std::string& target, const std::string& user_agent)
+    : client_({.at = {"127.0.0.1", port}}) {
   std::optional<Result<http::Response>> response;
-  const Ask question{.target = target};
+  const Ask question{.target = target, .user_agent = user_agent};
   asio::co_spawn(context_,
                  open_into(client_, to_request(question), now() + question.limit, response),
                  asio::detached);

@@ -33,7 +33,8 @@ struct WatchedEvent {
 // A watch that stays open while the test does other things.
 class Watch {
  public:
-  Watch(std::uint16_t port, const std::string& target);
+  Watch(std::uint16_t port, const std::string& target,
+        const std::string& user_agent = Ask().user_agent);
   [[nodiscard]] const Answer& opened() const { return opened_; }
   // The next event, or nothing: none came in time, or the watch ended.
   [[nodiscard]] std::optional<WatchedEvent> next(Duration limit = 10s);
@@ -98,5 +99,7 @@ inline const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3
 inline const std::string all_pods = "/api/v1/pods";
 inline const std::string nodes = "/api/v1/nodes";
 [[nodiscard]] std::string pod_path(const std::string& name);
+// A merge patch of a status.
+[[nodiscard]] std::string phase(const std::string& text);
 
 }  // namespace holdfast::test

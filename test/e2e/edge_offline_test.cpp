@@ -9,8 +9,6 @@ using http::Method;
 
 constexpr std::uint64_t local = std::uint64_t{1} << 62U;
 
-std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
-
 Ask patch_pod(const std::string& name, const std::string& text) {
   return {.method = Method::patch, .target = pod_path(name) + "/status", .body = phase(text)};
 }

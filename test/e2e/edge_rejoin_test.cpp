@@ -7,8 +7,6 @@ namespace {
 
 using http::Method;
 
-std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
-
 class EdgeRejoin : public ::testing::Test, public EdgeBench {
  protected:
   void SetUp() override {

@@ -15,6 +15,12 @@ namespace {
 
 using EventType = sync::WatchEvent::Type;
 
+// The agent's own question: there are no settings.
+constexpr std::string_view settings =
+    "/api/v1/namespaces/kube-system/configmaps metadata.name=yurt-hub-cfg";
+constexpr std::string_view no_settings =
+    R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]})";
+
 constexpr std::string_view csi_nodes = "/apis/storage.k8s.io/v1/csinodes";
 
 http::Response protobuf(int status, std::string body) {
@@ -152,6 +158,11 @@ asio::awaitable<http::Response> FakeUpstream::answer(const http::Request& reques
   const std::string scope = scope_of(request);
   if (request.path().find("/leases") != std::string_view::npos && agent) co_return lease(request);
   if (request.query().find("watch=true") != std::string_view::npos) co_return watch(request);
+  if (agent && get && scope == settings) {
+    co_return http::Response{.status = 200,
+                             .headers = {{"Content-Type", "application/json"}},
+                             .body = std::string(no_settings)};
+  }
   if (agent && get && request.path() == "/api/v1/nodes/edge1") co_return node();
   if (agent && get && scopes_.contains(scope)) co_return list(scope);
   const bool same = now_ != nullptr && request.method == now_->request.method &&

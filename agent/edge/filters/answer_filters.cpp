@@ -1,0 +1,211 @@
+#include "agent/edge/filters/answer_filters.h"
+
+#include <algorithm>
+
+#include "agent/edge/answer.h"
+#include "agent/edge/caller.h"
+#include "agent/edge/filters/shown_stream.h"
+#include "platform/log.h"
+#include "platform/net/transport.h"
+#include "platform/text.h"
+#include "sync/filters/answers.h"
+
+namespace holdfast::agent {
+namespace {
+
+using sync::filters::Effect;
+using sync::filters::Filter;
+using sync::filters::FilterKnowledge;
+using sync::filters::Need;
+
+// How often a refusal is looked for while something is waited for.
+constexpr auto look_again = std::chrono::seconds(1);
+
+std::string encoding(sync::Encoding wanted) { return std::string(to_string(wanted)); }
+
+// Encoded as the kubelet's own, so that one list serves both.
+store::ScopeKey own_key(const char* resource) {
+  return {.owner = std::string(node_owner),
+          .version = "v1",
+          .resource = resource,
+          .encoding = encoding(sync::Encoding::protobuf)};
+}
+
+bool leads_to_agent(Filter filter) {
+  return filter == Filter::master_service || filter == Filter::forward_kube_svc_traffic ||
+         filter == Filter::service_env_updater;
+}
+
+bool is_ours(std::string_view component) { return component == "holdfast-edge"; }
+
+http::Response unfit(const Error& error) {
+  return to_response(sync::status::internal_error("the answer can't be filtered: " + error.what));
+}
+
+}  // namespace
+
+std::optional<sync::filters::MasterAddress> address_for_pods(const EdgeOptions& options) {
+  const auto at = net::HostPort::parse(options.identity.secure_listen);
+  if (!at) return std::nullopt;
+  const bool reachable = !at->host.starts_with("127.") && at->host != "::1" &&
+                         at->host != "0.0.0.0" && at->host != "::" && at->host != "localhost";
+  if (!reachable) return std::nullopt;
+  return sync::filters::MasterAddress{at->host, at->port};
+}
+
+bool AnswerFilters::Source::has_news() {
+  if (!scope) return false;
+  const Source before = *this;
+  seen = scope->cache().end();
+  complete = scope->cache().complete();
+  refused = scope->refused();
+  return seen != before.seen || complete != before.complete || refused != before.refused;
+}
+
+AnswerFilters::AnswerFilters(asio::any_io_executor executor, const EdgeOptions& options,
+                             Scopes& scopes, Uplink& uplink, const Clock& clock)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      clock_(clock),
+      changed_(std::move(executor)),
+      assignment_(options.filters.enabled, options.filters.disabled_filters()) {
+  FilterKnowledge begin{.node_name = options.node_name, .master = address_for_pods(options)};
+  begin.pool_topology = options.filters.pool_service_topology || options.filters.node_pool;
+  if (const std::string& pool = options.filters.nodepool_name; !pool.empty()) {
+    begin.node_pool = pool;
+  }
+  knowledge_ = std::make_shared<const FilterKnowledge>(std::move(begin));
+}
+
+void AnswerFilters::start() {
+  if (options_.filters.hub_config.empty()) return;
+  const auto parts = split(options_.filters.hub_config, '/');
+  open(config_, {.owner = std::string(node_owner),
+                 .version = "v1",
+                 .resource = "configmaps",
+                 .namespace_name = std::string(parts[0]),
+                 .field_selector = "metadata.name=" + std::string(parts[1]),
+                 .encoding = encoding(sync::Encoding::json)});
+  refresh();
+}
+
+asio::awaitable<void> AnswerFilters::keep_up() {
+  for (;;) {
+    const MonoTime next = waits() ? clock_.mono() + look_again : MonoTime::max();
+    (void)co_await scopes_.changed().wait_until(next);
+    refresh();
+  }
+}
+
+bool AnswerFilters::caches(const std::string& component) {
+  refresh();
+  return assignment_.caches(component);
+}
+
+// On a node's very first start only: later its scope is complete from the disk.
+asio::awaitable<void> AnswerFilters::settle() {
+  const MonoTime until = deadline();
+  while (config_.scope && !config_given_up_ && uplink_.link().may_ask()) {
+    if (config_.scope->cache().complete() || config_.scope->refused()) break;
+    const bool news = co_await config_.scope->changed().wait_until(until);
+    if (!news) config_given_up_ = true;
+  }
+}
+
+asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
+                                                   const sync::RequestInfo& info) {
+  FilterCall call{.component = agent, .group = info.group, .resource = info.resource};
+  const bool whole = info.subresource.empty() || info.subresource == "status";
+  if (!info.is_resource || !whole || is_ours(call.component)) co_return call;
+  call.verb = info.verb;
+  if (may_concern(call)) co_await settle();
+  co_return call;
+}
+
+bool AnswerFilters::may_concern(const FilterCall& call) const {
+  return assignment_.may_concern(call.verb, call.group, call.resource);
+}
+
+std::uint64_t AnswerFilters::epoch() {
+  refresh();
+  return epoch_;
+}
+
+ViewPtr AnswerFilters::view(const FilterCall& call) {
+  if (call.verb.empty()) return nullptr;
+  refresh();
+  sync::filters::FilterChain chain =
+      assignment_.chain_for(call.component, call.verb, call.group, call.resource);
+  if (!knowledge_->master) std::erase_if(chain, leads_to_agent);
+  if (chain.empty()) return nullptr;
+  ViewPtr& known = views_[chain];
+  if (!known) {
+    known = std::make_shared<const sync::filters::FilterView>(
+        sync::filters::FilterView{chain, knowledge_});
+  }
+  return known;
+}
+
+asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Response response) {
+  if (response.stream && !call.streamed && view(call)) {
+    response.stream = shown_stream(*this, call, response);
+  }
+  const MonoTime until = deadline();
+  const bool good = response.status >= 200 && response.status < 300;
+  while (good && !response.stream && !response.body.empty()) {
+    const ViewPtr how = view(call);
+    if (!how) break;
+    auto shown = sync::filters::show_body(how->chain, *how->knowledge, response.body);
+    if (!shown) co_return unfit(shown.error());
+    if (shown->effect == Effect::dropped) {
+      const sync::GroupResource resource{call.group, call.resource};
+      co_return to_response(sync::status::not_found(resource, ""));
+    }
+    if (shown->effect == Effect::changed) response.body = std::move(shown->bytes);
+    if (shown->effect != Effect::unknown) break;
+    const bool learnt = co_await learn(shown->need, until);
+    if (learnt) continue;
+    std::string why = call.resource;
+    why.append(" are not shown before ").append(to_string(shown->need)).append(" are known");
+    co_return unavailable(why);
+  }
+  co_return response;
+}
+
+asio::awaitable<bool> AnswerFilters::learn(Need need, MonoTime deadline) {
+  want(need);
+  bool in_time = true;
+  while (in_time && !knows(need)) {
+    const ScopePtr scope = source_of(need).scope;
+    if (!scope || scope->refused() || !uplink_.link().may_ask()) break;
+    in_time = co_await scope->changed().wait_until(deadline);
+    want(need);
+  }
+  co_return knows(need);
+}
+
+void AnswerFilters::want(Need need) {
+  Source& source = source_of(need);
+  if (need == Need::services && !source.scope) open(source, own_key("services"));
+  if (need == Need::node && !source.scope) {
+    store::ScopeKey key = own_key("nodes");
+    key.field_selector = "metadata.name=" + options_.node_name;
+    open(source, key);
+  }
+  const std::string pool = knowledge_->node_pool.value_or("");
+  if (need == Need::pool_nodes && !pool.empty() && !source.scope) open(source, pool_key(pool));
+  refresh();
+}
+
+void AnswerFilters::open(Source& source, const store::ScopeKey& key) {
+  auto opened = scopes_.open(key);
+  if (opened) {
+    source.scope = *std::move(opened);
+  } else {
+    log_warn("no room for what filters must know",
+             {{"resource", key.resource}, {"error", opened.error()}});
+  }
+}
+
+}  // namespace holdfast::agent

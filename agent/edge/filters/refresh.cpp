@@ -1,0 +1,143 @@
+// What AnswerFilters knows, brought up to date from its scopes.
+
+#include "agent/edge/caller.h"
+#include "agent/edge/filters/answer_filters.h"
+#include "platform/check.h"
+#include "platform/log.h"
+
+namespace holdfast::agent {
+
+using sync::filters::FilterKnowledge;
+using sync::filters::Need;
+
+AnswerFilters::Source& AnswerFilters::source_of(Need need) {
+  switch (need) {
+    case Need::services:
+      return services_;
+    case Need::node:
+      return node_;
+    case Need::pool_nodes:
+      return pool_;
+  }
+  UNREACHABLE();
+}
+
+bool AnswerFilters::knows(Need need) const {
+  switch (need) {
+    case Need::services:
+      return knowledge_->services.has_value();
+    case Need::node:
+      return knowledge_->node_pool.has_value();
+    case Need::pool_nodes:
+      return knowledge_->pool_nodes.has_value();
+  }
+  UNREACHABLE();
+}
+
+bool AnswerFilters::waits() const {
+  return (services_.scope && !knows(Need::services)) || (node_.scope && !knows(Need::node)) ||
+         (pool_.scope && !knows(Need::pool_nodes));
+}
+
+store::ScopeKey AnswerFilters::pool_key(const std::string& pool) const {
+  store::ScopeKey key{.owner = std::string(node_owner),
+                      .group = "apps.openyurt.io",
+                      .encoding = std::string(to_string(sync::Encoding::json))};
+  if (options_.filters.pool_service_topology) {
+    key.version = "v1alpha1";
+    key.resource = "nodebuckets";
+    key.label_selector = std::string(sync::filters::bucket_label) + "=" + pool;
+  } else {
+    key.version = "v1beta2";
+    key.resource = "nodepools";
+    key.field_selector = "metadata.name=" + pool;
+  }
+  return key;
+}
+
+void AnswerFilters::refresh() {
+  bool news = config_.has_news() && read_config();
+  const bool services = services_.has_news();
+  const bool node = node_.has_news();
+  const bool pool = pool_.has_news();
+  if (services || node || pool) {
+    FilterKnowledge knowledge = *knowledge_;
+    if (services) read_services(knowledge);
+    if (node) read_node(knowledge);
+    if (pool) read_pool(knowledge);
+    if (knowledge != *knowledge_) {
+      knowledge_ = std::make_shared<const FilterKnowledge>(std::move(knowledge));
+      news = true;
+    }
+  }
+  if (news) announce();
+}
+
+void AnswerFilters::announce() {
+  ++epoch_;
+  views_.clear();
+  changed_.notify_all();
+  for (const auto& [key, scope] : scopes_.all()) scope->changed().notify_all();
+}
+
+// Whether the settings have changed. Without the ConfigMap they are the defaults.
+bool AnswerFilters::read_config() {
+  if (!config_.complete) return false;
+  const sync::WatchCache& cache = config_.scope->cache();
+  std::string text;
+  if (!cache.objects().empty()) text = *cache.objects().begin()->second.bytes;
+  if (text == config_text_) return false;
+  config_text_ = text;
+  sync::filters::HubConfigRead read;
+  if (!text.empty()) {
+    auto parsed = sync::filters::read_hub_config(text);
+    if (parsed) {
+      read = *std::move(parsed);
+    } else {
+      read.warnings.push_back(parsed.error().what);
+    }
+  }
+  for (const std::string& warning : read.warnings) {
+    log_warn("not understood", {{"configmap", options_.filters.hub_config}, {"what", warning}});
+  }
+  if (read.config == assignment_.config()) return false;
+  assignment_.configure(std::move(read.config));
+  log_info(text.empty() ? "settings are the defaults" : "settings taken from the cluster",
+           {{"configmap", options_.filters.hub_config}});
+  return true;
+}
+
+void AnswerFilters::read_services(FilterKnowledge& knowledge) {
+  if (!services_.complete) return;
+  std::vector<std::string> warnings;
+  knowledge.services = sync::filters::topologies_of(services_.scope->cache(), warnings);
+  if (warnings == warned_) return;
+  for (const std::string& warning : warnings) log_warn("no topology", {{"why", warning}});
+  warned_ = std::move(warnings);
+}
+
+void AnswerFilters::read_node(FilterKnowledge& knowledge) {
+  if (!node_.complete || !options_.filters.nodepool_name.empty()) return;
+  std::string pool = sync::filters::pool_of(node_.scope->cache(), options_.node_name);
+  if (knowledge.node_pool == pool) return;
+  knowledge.node_pool = std::move(pool);
+  knowledge.pool_nodes.reset();  // Those were of another pool.
+  pool_ = {};
+}
+
+void AnswerFilters::read_pool(FilterKnowledge& knowledge) const {
+  if (!pool_.scope) return;
+  if (pool_.complete) {
+    const sync::WatchCache& cache = pool_.scope->cache();
+    knowledge.pool_nodes = options_.filters.pool_service_topology
+                               ? sync::filters::nodes_of_buckets(cache, *knowledge.node_pool)
+                               : sync::filters::nodes_of_pool(cache, *knowledge.node_pool);
+  } else if (pool_.refused && !knowledge.pool_nodes) {
+    // There is no telling; that this node is one of them is sure.
+    log_warn("the nodes of the pool are not told: taken for this node alone",
+             {{"pool", *knowledge.node_pool}});
+    knowledge.pool_nodes.emplace();
+  }
+}
+
+}  // namespace holdfast::agent

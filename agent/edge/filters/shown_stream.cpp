@@ -1,0 +1,123 @@
+#include "agent/edge/filters/shown_stream.h"
+
+#include <deque>
+
+#include "agent/edge/filters/shown_watch.h"
+#include "sync/api/status.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/frames.h"
+#include "sync/protobuf/header.h"
+
+namespace holdfast::agent {
+namespace {
+
+using WireType = sync::WatchEvent::Type;
+
+sync::EventType event_type(WireType type) {
+  if (type == WireType::added) return sync::EventType::added;
+  return type == WireType::deleted ? sync::EventType::deleted : sync::EventType::modified;
+}
+
+class ShownStream final : public http::BodyStream {
+ public:
+  ShownStream(AnswerFilters& filters, const FilterCall& call, const http::Response& answer)
+      : filters_(filters), inner_(answer.stream), watch_(filters, call) {
+    const bool protobuf = sync::is_protobuf_type(answer.headers.get("content-type"));
+    kind_.encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json;
+  }
+
+  asio::awaitable<Result<std::string>> next() override {
+    for (;;) {
+      if (cancelled_) co_return fail(Errc::cancelled, "watch cancelled");
+      std::string piece = take();
+      if (!piece.empty() || ended_) co_return piece;
+      if (!waiting_.empty()) {
+        co_await filters_.changed().wait();
+        continue;
+      }
+      auto more = co_await inner_->next();
+      if (!more || more->empty()) co_return more;
+      if (auto read = read_frames(*more); !read) co_return fail(read.error());
+    }
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    inner_->cancel();
+    filters_.changed().notify_all();
+  }
+
+ private:
+  // What can be said now; "" when there is nothing.
+  std::string take() {
+    std::string piece;
+    while (!ended_ && !waiting_.empty()) {
+      const std::uint64_t epoch = filters_.epoch();
+      if (watch_.outdated()) {
+        return piece + end(sync::status::expired("what this component is shown has changed"));
+      }
+      const auto text = say(waiting_.front());
+      if (!text) return piece + end(sync::status::internal_error(text.error().what));
+      if (*text) {
+        piece += **text;
+        waiting_.pop_front();
+      } else if (filters_.epoch() == epoch) {
+        break;  // Held until something is known.
+      }
+    }
+    return piece;
+  }
+
+  Result<std::optional<std::string>> say(const sync::WatchEvent& event) {
+    if (event.type == WireType::bookmark || event.type == WireType::error) return frame(event);
+    TRY(const sync::ObjectHeader header, sync::read_any_header(event.object));
+    const sync::CacheEvent told{
+        .type = event_type(event.type),
+        .key = {header.namespace_name, header.name},
+        .object = {.uid = header.uid, .bytes = std::make_shared<const std::string>(event.object)}};
+    return watch_.frames(kind_, told);
+  }
+
+  [[nodiscard]] std::string frame(const sync::WatchEvent& event) const {
+    const bool protobuf = kind_.encoding == sync::Encoding::protobuf;
+    return protobuf ? sync::encode_protobuf_event(event.type, event.object)
+                    : sync::encode_event(event.type, event.object);
+  }
+
+  std::string end(const sync::ApiStatus& status) {
+    ended_ = true;
+    inner_->cancel();
+    return sync::error_frame(kind_, status.body());
+  }
+
+  Status read_frames(std::string_view bytes) {
+    const bool protobuf = kind_.encoding == sync::Encoding::protobuf;
+    TRY(const std::vector<std::string> frames,
+        protobuf ? protobuf_frames_.feed(bytes) : json_frames_.feed(bytes));
+    for (const std::string& each : frames) {
+      TRY(sync::WatchEvent event,
+          protobuf ? sync::decode_protobuf_event(each) : sync::decode_event(each));
+      waiting_.push_back(std::move(event));
+    }
+    return {};
+  }
+
+  AnswerFilters& filters_;
+  std::shared_ptr<http::BodyStream> inner_;
+  ShownWatch watch_;
+  sync::ScopeKind kind_;
+  sync::FrameSplitter json_frames_;
+  sync::ProtobufFrames protobuf_frames_;
+  std::deque<sync::WatchEvent> waiting_;
+  bool ended_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<http::BodyStream> shown_stream(AnswerFilters& filters, const FilterCall& call,
+                                               const http::Response& answer) {
+  return std::make_shared<ShownStream>(filters, call, answer);
+}
+
+}  // namespace holdfast::agent

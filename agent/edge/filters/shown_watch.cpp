@@ -1,0 +1,81 @@
+#include "agent/edge/filters/shown_watch.h"
+
+namespace holdfast::agent {
+namespace {
+
+using sync::filters::Need;
+using sync::filters::Told;
+
+std::string frames_of(const sync::ScopeKind& kind, const Told& told) {
+  std::string frames;
+  for (const sync::CacheEvent& event : told.events) {
+    frames += sync::event_frame(kind, event.type, *event.object.bytes);
+  }
+  return frames;
+}
+
+}  // namespace
+
+ShownWatch::ShownWatch(AnswerFilters& filters, FilterCall call)
+    : filters_(filters),
+      call_(std::move(call)),
+      epoch_(filters.epoch()),
+      view_(filters.view(call_)) {}
+
+Result<std::optional<Need>> ShownWatch::begin(const sync::WatchCache& cache,
+                                              std::optional<sync::Version> from) {
+  epoch_ = filters_.epoch();
+  view_ = filters_.view(call_);
+  if (!view_) return std::nullopt;
+  return filter_.resume(*view_, cache.objects(), from.value_or(cache.version()));
+}
+
+Result<std::optional<std::string>> ShownWatch::frames(const sync::ScopeKind& kind,
+                                                      const sync::CacheEvent& event) {
+  std::optional<std::string> none;
+  if (!view_) return sync::event_frame(kind, event.type, *event.object.bytes);
+  TRY(const Told told, filter_.tell(*view_, event));
+  if (told.need) {
+    filters_.want(*told.need);
+    return none;
+  }
+  told_any_ = true;
+  return frames_of(kind, told);
+}
+
+bool ShownWatch::same_chain(const ViewPtr& view) const {
+  if (!view || !view_) return view == view_;
+  return view->chain == view_->chain;
+}
+
+Result<std::string> ShownWatch::catch_up(const sync::WatchCache& cache, sync::Version told) {
+  const std::uint64_t epoch = filters_.epoch();
+  if (epoch == epoch_) return std::string();
+  const ViewPtr now = filters_.view(call_);
+  if (!same_chain(now)) {
+    return fail(Errc::gone, "what this component is shown has changed: list again");
+  }
+  Told changes;
+  if (view_ && now->knowledge != view_->knowledge) {
+    TRY(changes, filter_.reconsider(*view_, *now, cache.objects(), told));
+  }
+  if (changes.need) {
+    filters_.want(*changes.need);
+    return std::string();
+  }
+  epoch_ = epoch;
+  view_ = now;
+  return frames_of(cache.kind(), changes);
+}
+
+bool ShownWatch::outdated() {
+  const std::uint64_t epoch = filters_.epoch();
+  if (epoch == epoch_) return false;
+  epoch_ = epoch;
+  const ViewPtr now = filters_.view(call_);
+  const bool same = same_chain(now) && (!now || now->knowledge == view_->knowledge);
+  if (!told_any_) view_ = now;
+  return told_any_ && !same;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,43 @@
+// YurtHub's endpoints for pods on the admin listener: what runs here, and upgrades over the air.
+//
+// GET /pods                                                        a PodList from the cache
+// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/upgrade   the pod is replaced now
+// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/imagepull its next images are pulled
+//
+// The POSTs need the cloud, and a caller who may use the node's credentials or brings his own.
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/edge/options.h"
+#include "agent/edge/scopes.h"
+#include "agent/edge/uplink.h"
+#include "platform/http/message.h"
+#include "sync/node/ota.h"
+
+namespace holdfast::agent {
+
+class Ota {
+ public:
+  Ota(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock);
+
+  // Whether this is one of the paths above, whatever the method.
+  [[nodiscard]] static bool serves(std::string_view path);
+  asio::awaitable<http::Response> handle(const http::Request& request);
+
+ private:
+  struct Target;
+  [[nodiscard]] static std::optional<Target> target_of(std::string_view path);
+  [[nodiscard]] http::Response pods() const;
+  asio::awaitable<http::Response> begin(Target target, std::string authorization);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  const Clock& clock_;
+};
+
+}  // namespace holdfast::agent

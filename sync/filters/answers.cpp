@@ -1,0 +1,70 @@
+#include "sync/filters/answers.h"
+
+#include <deque>
+#include <vector>
+
+#include "sync/api/list_bytes.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+#include "sync/protobuf/list.h"
+
+namespace holdfast::sync::filters {
+namespace {
+
+// A List in protobuf has items without envelopes.
+std::string_view without_envelope(std::string_view object) {
+  const auto envelope = open_envelope(object);
+  return envelope ? envelope->raw : object;
+}
+
+Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& knowledge,
+                            std::string_view body) {
+  const bool protobuf = is_protobuf(body);
+  TRY(const ListBytes list, protobuf ? split_protobuf_list(body) : split_list(body));
+  const std::string kind(item_kind(list.head.kind));
+  std::vector<std::string_view> items;
+  std::deque<std::string> made;  // that items borrow from
+  bool changed = false;
+  for (const std::string_view item : list.items) {
+    std::string whole;
+    if (protobuf) whole = enveloped(list.head.api_version, kind, item);
+    TRY(Shown shown, show(chain, knowledge, protobuf ? std::string_view(whole) : item));
+    if (shown.effect == Effect::unknown) {
+      return ShownBody{.effect = Effect::unknown, .need = shown.need};
+    }
+    changed = changed || shown.effect != Effect::none;
+    if (shown.effect == Effect::none) items.push_back(item);
+    if (shown.effect != Effect::changed) continue;
+    made.push_back(std::move(shown.bytes));
+    items.push_back(protobuf ? without_envelope(made.back()) : std::string_view(made.back()));
+  }
+  if (!changed) return ShownBody{};
+  std::string bytes =
+      protobuf ? join_protobuf_list(list.head, items) : join_list(list.head, items) + "\n";
+  return ShownBody{.effect = Effect::changed, .bytes = std::move(bytes)};
+}
+
+}  // namespace
+
+Result<ShownBody> show_body(const FilterChain& chain, const FilterKnowledge& knowledge,
+                            std::string_view body) {
+  if (chain.empty()) return ShownBody{};
+  std::string kind;
+  if (is_protobuf(body)) {
+    TRY(const Envelope envelope, open_envelope(body));
+    kind = envelope.kind;
+  } else {
+    TRY(const ObjectHeader header, read_any_header(body));
+    kind = header.kind;
+  }
+  if (kind == "Status") return ShownBody{};
+  if (kind == "Table" || kind.starts_with("PartialObjectMetadata")) {
+    return fail(Errc::invalid, "a " + kind + " can't be filtered");
+  }
+  if (kind.ends_with("List")) return show_list(chain, knowledge, body);
+  TRY(Shown shown, show(chain, knowledge, body));
+  if (shown.effect == Effect::changed && !is_protobuf(body)) shown.bytes += "\n";
+  return ShownBody{shown.effect, std::move(shown.bytes), shown.need};
+}
+
+}  // namespace holdfast::sync::filters

@@ -1,0 +1,93 @@
+#include "sync/filters/chain.h"
+
+#include <optional>
+
+#include "platform/check.h"
+#include "sync/filters/object.h"
+#include "sync/protobuf/header.h"
+
+namespace holdfast::sync::filters {
+namespace {
+
+bool is_named(const ObjectHeader& header, std::string_view space, std::string_view name) {
+  return header.namespace_name == space && header.name == name;
+}
+
+// Whether the filter could have a say, as far as the bytes tell: keys and names are the same bytes
+// in both encodings.
+bool may_touch(Filter filter, const FilterKnowledge& knowledge, const ObjectHeader& header,
+               std::string_view bytes) {
+  const auto mentions = [bytes](std::string_view text) {
+    return bytes.find(text) != std::string_view::npos;
+  };
+  switch (filter) {
+    case Filter::service_topology: {
+      const std::string* service = header.labels.find(service_label);
+      if (!knowledge.services) return true;
+      return knowledge.services->contains(
+                 {header.namespace_name, service == nullptr ? "" : *service}) ||
+             knowledge.services->contains({header.namespace_name, header.name});
+    }
+    case Filter::master_service:
+      return knowledge.master && is_named(header, master_namespace, master_name);
+    case Filter::discard_cloud_service:
+      return mentions(discard_annotation) || is_named(header, tunnel_namespace, tunnel_service);
+    case Filter::in_cluster_config:
+      return is_named(header, proxy_namespace, proxy_configmap);
+    case Filter::node_port_isolation:
+      return mentions(listen_annotation);
+    case Filter::forward_kube_svc_traffic:
+      return knowledge.master && header.namespace_name == master_namespace;
+    case Filter::service_env_updater:
+      return knowledge.master &&
+             (mentions(service_host_variable) || mentions(service_port_variable));
+  }
+  UNREACHABLE();
+}
+
+Ruling rule(Filter filter, const FilterKnowledge& knowledge, boost::json::object& object) {
+  switch (filter) {
+    case Filter::service_topology:
+      return service_topology(object, knowledge);
+    case Filter::master_service:
+      return master_service(object, knowledge);
+    case Filter::discard_cloud_service:
+      return discard_cloud_service(object);
+    case Filter::in_cluster_config:
+      return in_cluster_config(object);
+    case Filter::node_port_isolation:
+      return node_port_isolation(object, knowledge);
+    case Filter::forward_kube_svc_traffic:
+      return forward_kube_svc_traffic(object, knowledge);
+    case Filter::service_env_updater:
+      return service_env_updater(object, knowledge);
+  }
+  UNREACHABLE();
+}
+
+}  // namespace
+
+Result<Shown> show(const FilterChain& chain, const FilterKnowledge& knowledge,
+                   std::string_view cached) {
+  if (chain.empty()) return Shown{};
+  TRY(const ObjectHeader header, read_any_header(cached));
+  std::optional<OpenedObject> opened;
+  bool changed = false;
+  for (const Filter filter : chain) {
+    if (!may_touch(filter, knowledge, header, cached)) continue;
+    if (!opened) {
+      TRY(opened, OpenedObject::open(cached));
+    }
+    const Ruling ruling = rule(filter, knowledge, opened->object);
+    if (ruling.effect == Effect::dropped) return Shown{.effect = Effect::dropped};
+    if (ruling.effect == Effect::unknown) {
+      return Shown{.effect = Effect::unknown, .need = ruling.need};
+    }
+    changed = changed || ruling.effect == Effect::changed;
+  }
+  if (!changed) return Shown{};
+  TRY(std::string bytes, opened->close());
+  return Shown{.effect = Effect::changed, .bytes = std::move(bytes)};
+}
+
+}  // namespace holdfast::sync::filters

@@ -1,0 +1,94 @@
+#include "sync/filters/knowledge.h"
+
+#include "platform/check.h"
+#include "sync/api/json.h"
+#include "sync/api/quote.h"
+#include "sync/filters/object.h"
+#include "sync/protobuf/header.h"
+#include "sync/schema/read.h"
+
+namespace holdfast::sync::filters {
+namespace {
+
+std::string name_of_key(const ObjectKey& key) { return key.namespace_name + "/" + key.name; }
+
+void add_text(std::set<std::string>& to, std::string_view text) {
+  if (!text.empty()) to.emplace(text);
+}
+
+}  // namespace
+
+std::string_view to_string(Need need) {
+  switch (need) {
+    case Need::services:
+      return "services";
+    case Need::node:
+      return "this node";
+    case Need::pool_nodes:
+      return "the nodes of this node's pool";
+  }
+  UNREACHABLE();
+}
+
+std::optional<Topology> parse_topology(std::string_view value) {
+  if (value == "kubernetes.io/hostname") return Topology::node;
+  if (value == "openyurt.io/nodepool" || value == "kubernetes.io/zone") return Topology::pool;
+  return std::nullopt;
+}
+
+TopologyMap topologies_of(const WatchCache& services, std::vector<std::string>& warnings) {
+  TopologyMap found;
+  for (const auto& [key, service] : services.objects()) {
+    // Most have none; the key is the same bytes in both encodings.
+    if (service.bytes->find(topology_annotation) == std::string::npos) continue;
+    const auto opened = OpenedObject::open(*service.bytes);
+    if (!opened) {
+      warnings.push_back("service " + name_of_key(key) + ": " + opened.error().what);
+      continue;
+    }
+    const std::string_view value =
+        dig_text(opened->object, {"metadata", "annotations", topology_annotation});
+    const auto topology = parse_topology(value);
+    if (topology) {
+      found.emplace(key, *topology);
+    } else if (!value.empty()) {
+      warnings.push_back("service " + name_of_key(key) + ": " + std::string(topology_annotation) +
+                         ": " + quoted(value) + " is no topology");
+    }
+  }
+  return found;
+}
+
+std::string pool_of(const WatchCache& nodes, const std::string& node_name) {
+  const CachedObject* node = nodes.find({"", node_name});
+  if (node == nullptr) return {};
+  const auto header = read_any_header(*node->bytes);
+  return header ? std::string(header->labels.get(pool_label)) : std::string();
+}
+
+std::set<std::string> nodes_of_pool(const WatchCache& pools, const std::string& pool) {
+  std::set<std::string> nodes;
+  const CachedObject* found = pools.find({"", pool});
+  if (found == nullptr) return nodes;
+  const auto opened = OpenedObject::open(*found->bytes);
+  if (!opened) return nodes;
+  for (const json::value& node : dig_list(opened->object, {"status", "nodes"})) {
+    add_text(nodes, as_text(node));
+  }
+  return nodes;
+}
+
+std::set<std::string> nodes_of_buckets(const WatchCache& buckets, std::string_view pool) {
+  std::set<std::string> nodes;
+  for (const auto& [key, bucket] : buckets.objects()) {
+    const auto opened = OpenedObject::open(*bucket.bytes);
+    if (!opened) continue;
+    if (dig_text(opened->object, {"metadata", "labels", bucket_label}) != pool) continue;
+    for (const json::value& node : dig_list(opened->object, {"nodes"})) {
+      add_text(nodes, dig_text(as_object(node), {"name"}));
+    }
+  }
+  return nodes;
+}
+
+}  // namespace holdfast::sync::filters

@@ -1,0 +1,77 @@
+#include <boost/json.hpp>
+
+#include "platform/text.h"
+#include "sync/filters/filters.h"
+#include "sync/schema/read.h"
+
+namespace holdfast::sync::filters {
+namespace {
+
+namespace json = boost::json;
+
+// Nullptr when it is not there.
+json::object* port_named_https(json::object& service) {
+  json::value* spec = service.if_contains("spec");
+  json::value* ports =
+      spec != nullptr && spec->is_object() ? spec->get_object().if_contains("ports") : nullptr;
+  if (ports == nullptr || !ports->is_array()) return nullptr;
+  for (json::value& port : ports->get_array()) {
+    if (dig_text(as_object(port), {"name"}) == master_port_name) return &port.get_object();
+  }
+  return nullptr;
+}
+
+bool has_type(const json::object& service, std::string_view type) {
+  return dig_text(service, {"spec", "type"}) == type;
+}
+
+// Whether the annotation's list has the service listen in the pool: "pool" and "-pool" count before
+// "*", and the first word about a pool counts.
+bool listens_in(std::string_view list, std::string_view pool) {
+  std::optional<bool> all;
+  for (const std::string_view part : split(list, ',')) {
+    std::string_view name = trim(part);
+    const bool wanted = !name.starts_with('-');
+    if (!wanted) name.remove_prefix(1);
+    if (name == pool) return wanted;
+    if (name == "*" && !all) all = wanted;
+  }
+  return all.value_or(false);
+}
+
+}  // namespace
+
+Ruling master_service(json::object& service, const FilterKnowledge& knowledge) {
+  const bool concerned =
+      namespace_of(service) == master_namespace && name_of(service) == master_name;
+  if (!concerned || !knowledge.master) return {};
+  json::object* port = port_named_https(service);
+  if (port == nullptr) return {};
+  const json::object before = service;
+  (*port)["port"] = std::int64_t{knowledge.master->port};
+  json::object& spec = service["spec"].get_object();
+  spec["clusterIP"] = knowledge.master->host;
+  spec["clusterIPs"] = json::array{json::string(knowledge.master->host)};
+  return {service == before ? Effect::none : Effect::changed};
+}
+
+Ruling discard_cloud_service(const json::object& service) {
+  const bool of_the_cloud =
+      has_type(service, "LoadBalancer") &&
+      dig_text(service, {"metadata", "annotations", discard_annotation}) == "true";
+  const bool tunnel =
+      namespace_of(service) == tunnel_namespace && name_of(service) == tunnel_service;
+  return {of_the_cloud || tunnel ? Effect::dropped : Effect::none};
+}
+
+Ruling node_port_isolation(const json::object& service, const FilterKnowledge& knowledge) {
+  if (!has_type(service, "NodePort") && !has_type(service, "LoadBalancer")) return {};
+  const json::value* list = dig(service, {"metadata", "annotations", listen_annotation});
+  if (list == nullptr) return {};
+  if (!knowledge.node_pool) return {Effect::unknown, Need::node};
+  // A node that is in no pool has the services of plain Kubernetes.
+  if (knowledge.node_pool->empty()) return {};
+  return {listens_in(as_text(*list), *knowledge.node_pool) ? Effect::none : Effect::dropped};
+}
+
+}  // namespace holdfast::sync::filters

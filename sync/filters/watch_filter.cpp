@@ -1,0 +1,78 @@
+#include "sync/filters/watch_filter.h"
+
+namespace holdfast::sync::filters {
+namespace {
+
+CacheEvent made_of(const CacheEvent& event, EventType type, Shown shown) {
+  CacheEvent made = event;
+  made.type = type;
+  if (shown.effect == Effect::changed) {
+    made.object.bytes = std::make_shared<const std::string>(std::move(shown.bytes));
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
+                                                const WatchCache::Objects& objects,
+                                                Version version) {
+  std::set<ObjectKey> hidden;
+  for (const auto& [key, object] : objects) {
+    // What changed since comes as an event; how it was at that version is not known any more.
+    if (object.version > version) continue;
+    TRY(const Shown shown, show(view.chain, *view.knowledge, *object.bytes));
+    if (shown.effect == Effect::unknown) return shown.need;
+    if (shown.effect == Effect::dropped) hidden.insert(key);
+  }
+  hidden_ = std::move(hidden);
+  return std::nullopt;
+}
+
+Result<Told> WatchFilter::tell(const FilterView& view, const CacheEvent& event) {
+  TRY(Shown shown, show(view.chain, *view.knowledge, *event.object.bytes));
+  const bool hidden = hidden_.contains(event.key);
+  Told told;
+  if (event.type == EventType::deleted) {
+    if (!hidden) told.events.push_back(made_of(event, EventType::deleted, std::move(shown)));
+    hidden_.erase(event.key);
+  } else if (shown.effect == Effect::unknown) {
+    told.need = shown.need;
+  } else if (shown.effect == Effect::dropped) {
+    const bool seen = !hidden && event.type == EventType::modified;
+    if (seen) told.events.push_back(made_of(event, EventType::deleted, std::move(shown)));
+    hidden_.insert(event.key);
+  } else {
+    const EventType type = hidden ? EventType::added : event.type;
+    told.events.push_back(made_of(event, type, std::move(shown)));
+    hidden_.erase(event.key);
+  }
+  return told;
+}
+
+Result<Told> WatchFilter::reconsider(const FilterView& before, const FilterView& now,
+                                     const WatchCache::Objects& objects, Version told) {
+  Told changes;
+  std::set<ObjectKey> hidden = hidden_;
+  for (const auto& [key, object] : objects) {
+    if (object.version > told) continue;  // Its event is still to come.
+    TRY(Shown old, show(before.chain, *before.knowledge, *object.bytes));
+    TRY(Shown shown, show(now.chain, *now.knowledge, *object.bytes));
+    if (shown.effect == Effect::unknown) return Told{.need = shown.need};
+    const bool was_shown = !hidden.contains(key);
+    const bool drops = shown.effect == Effect::dropped;
+    if (old == shown || (drops && !was_shown)) continue;
+    const CacheEvent event{.key = key, .object = object};
+    if (was_shown) changes.events.push_back(made_of(event, EventType::deleted, std::move(old)));
+    if (drops) {
+      hidden.insert(key);
+    } else {
+      hidden.erase(key);
+      changes.events.push_back(made_of(event, EventType::added, std::move(shown)));
+    }
+  }
+  hidden_ = std::move(hidden);
+  return changes;
+}
+
+}  // namespace holdfast::sync::filters

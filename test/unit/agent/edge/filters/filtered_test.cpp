@@ -1,0 +1,318 @@
+// What OpenYurt's components are shown through the agent, online and offline, while what the
+// filters must know comes, changes and is missing.
+
+#include <gtest/gtest.h>
+
+#include "sync/schema/read.h"
+#include "test/unit/agent/edge/filters/stage.h"
+
+namespace holdfast::agent::filtered {
+namespace {
+
+const Client kubelet{"kubelet"};
+const Client kubelet_protobuf{"kubelet", true};
+const Client proxy{"kube-proxy"};
+const Client proxy_protobuf{"Kube-Proxy", true};
+const Client kubectl{"kubectl"};
+
+const std::string services = "/api/v1/services";
+const std::string slices = "/apis/discovery.k8s.io/v1/endpointslices";
+const std::string cached = "?resourceVersion=0";
+
+EdgeOptions with_door() {
+  EdgeOptions options;
+  options.identity.secure_listen = "169.254.2.1:10268";
+  return options;
+}
+
+std::string service(const std::string& name, const std::string& annotations,
+                    const std::string& type = "NodePort") {
+  return R"({"metadata":{"name":")" + name + R"(","annotations":{)" + annotations +
+         R"(}},"spec":{"type":")" + type + R"(","ports":[{"name":"https","port":80}]}})";
+}
+std::string listens(const std::string& pools) {
+  return R"("nodeport.openyurt.io/listen":")" + pools + R"(")";
+}
+std::string topology(const std::string& keys) {
+  return R"("openyurt.io/topologyKeys":")" + keys + R"(")";
+}
+
+std::string slice(const std::string& name, const std::string& of) {
+  std::string endpoints;
+  for (const char* node : {"edge-a", "edge-b", "cloud"}) {
+    endpoints += endpoints.empty() ? "" : ",";
+    endpoints += R"({"addresses":["10.0.0.1"],"conditions":{"ready":true},"nodeName":")" +
+                 std::string(node) + R"("})";
+  }
+  return R"({"metadata":{"name":")" + name + R"(","labels":{"kubernetes.io/service-name":")" + of +
+         R"("}},"addressType":"IPv4","endpoints":[)" + endpoints +
+         R"(],"ports":[{"name":"","port":80}]})";
+}
+
+const std::string ns = "/api/v1/namespaces/ns";
+const std::string ns_slices = "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices";
+
+std::string nodes_in(const json::value& slice_json) {
+  std::string nodes;
+  for (const json::value& endpoint : sync::dig_list(slice_json.as_object(), {"endpoints"})) {
+    nodes += (nodes.empty() ? "" : " ");
+    nodes += sync::dig_text(sync::as_object(endpoint), {"nodeName"});
+  }
+  return nodes;
+}
+
+// The nodes of the endpoints of the only slice in an answer.
+std::string nodes_of(Stage& stage, const Client& client, const std::string& target) {
+  const json::value items = stage.get(client, target);
+  return items.is_array() && items.get_array().size() == 1 ? nodes_in(items.get_array()[0]) : "?";
+}
+
+TEST(Filtered, ListsAndGetsLookTheSameOnlineFromTheCacheAndOffline) {
+  Stage stage(with_door());
+  stage.on_server("POST", ns + "/services", service("here", listens("hangzhou")));
+  stage.on_server("POST", ns + "/services", service("elsewhere", listens("beijing")));
+  stage.on_server("POST", ns + "/services",
+                  service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
+  stage.on_server("POST", "/api/v1/namespaces/default/services",
+                  service("kubernetes", "", "ClusterIP"));
+  const auto check = [&stage](const std::string& when) {
+    for (const std::string& target : {services, services + cached}) {
+      for (const Client& client : {proxy, proxy_protobuf}) {
+        EXPECT_EQ(stage.names(client, target), "kubernetes here") << when << target;
+      }
+      for (const Client& client : {kubelet, kubelet_protobuf}) {
+        EXPECT_EQ(stage.names(client, target), "kubernetes cloud elsewhere here") << when;
+        const json::value master = stage.get(client, target).as_array().at(0);
+        EXPECT_EQ(sync::dig_text(master.as_object(), {"spec", "clusterIP"}), "169.254.2.1") << when;
+      }
+    }
+  };
+  check("online");
+  const json::value as_is = stage.get(kubectl, services).as_array().at(0);
+  EXPECT_NE(sync::dig_text(as_is.as_object(), {"spec", "clusterIP"}), "169.254.2.1");
+  stage.time.run(5s);
+  stage.cut();
+  check("offline");
+  EXPECT_EQ(stage.names(proxy, ns + "/services?resourceVersion=0"), "here") << "from a wider list";
+  stage.restart_agent();
+  check("after a restart");
+  stage.restore();
+  check("again");
+  EXPECT_EQ(stage.ask({"coredns"}, services).status, 200) << "no filter is his";
+}
+
+TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
+  Stage stage;
+  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  stage.on_server("POST", ns + "/services", service("web", ""));
+  const auto list = stage.ask(proxy, services + cached);
+  const std::string version(sync::version_of(sync::parse_json(list.body).value().as_object()));
+  const auto from_list = stage.watch(proxy, services + "?watch=true&resourceVersion=" + version);
+  const auto initial = stage.watch(
+      proxy_protobuf, services + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true" +
+                          "&resourceVersionMatch=NotOlderThan");
+  // Nobody caches for this one: its watch is the cloud's own.
+  const Client ingress{"nginx-ingress-controller"};
+  const auto passed = stage.watch(ingress, slices + "?watch=true");
+  EXPECT_EQ(stage.news(from_list), "");
+  EXPECT_EQ(stage.news(initial), "ADDED web");
+
+  const auto set = [&stage](const std::string& name, const std::string& annotation) {
+    stage.on_server("PATCH", ns + "/services/" + name,
+                    R"({"metadata":{"annotations":{)" + annotation + "}}}");
+  };
+  set("hidden", listens("shanghai"));
+  EXPECT_EQ(stage.news(from_list), "");
+  EXPECT_EQ(stage.news(initial), "");
+  set("hidden", listens("*"));
+  set("web", listens("beijing"));
+  EXPECT_EQ(stage.news(from_list), "ADDED hidden, DELETED web");
+  EXPECT_EQ(stage.news(initial), "ADDED hidden, DELETED web");
+  set("web", R"("a":"b")");
+  stage.on_server("DELETE", ns + "/services/web");
+  stage.on_server("DELETE", ns + "/services/hidden");
+  EXPECT_EQ(stage.news(from_list), "DELETED hidden");
+
+  stage.on_server("POST", ns + "/services", service("local", topology("kubernetes.io/hostname")));
+  stage.on_server("POST", ns_slices, slice("s", "local"));
+  EXPECT_EQ(stage.news(passed), "ADDED s");
+  EXPECT_EQ(nodes_in(sync::parse_json(passed->objects.at(0)).value()), "edge-a");
+}
+
+TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
+  Stage stage;
+  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  stage.on_server("POST", ns_slices, slice("s", "web"));
+  for (const Client& client : {proxy, proxy_protobuf, Client{"coredns"}}) {
+    EXPECT_EQ(nodes_of(stage, client, slices), "edge-a edge-b") << client.component;
+    EXPECT_EQ(nodes_of(stage, client, slices + cached), "edge-a edge-b") << client.component;
+  }
+  EXPECT_EQ(nodes_of(stage, kubectl, slices), "edge-a edge-b cloud");
+  const auto watch = stage.watch(proxy, slices + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(stage.news(watch), "ADDED s");
+
+  // The service changes, the slice does not.
+  stage.on_server("PATCH", ns + "/services/web",
+                  R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
+  EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
+  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a");
+  stage.on_server("PATCH", ns + "/services/web", R"({"metadata":{"annotations":null}})");
+  EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
+  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a edge-b cloud");
+
+  // A slice comes before its service.
+  stage.on_server("POST", ns_slices, slice("t", "later"));
+  EXPECT_EQ(stage.news(watch), "ADDED t");
+  stage.on_server("POST", ns + "/services", service("later", topology("kubernetes.io/hostname")));
+  EXPECT_EQ(stage.news(watch), "DELETED t, ADDED t");
+  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a");
+  stage.on_server("POST", ns + "/services", service("other", ""));
+  EXPECT_EQ(stage.news(watch), "") << "of no concern to any slice";
+}
+
+TEST(Filtered, WhatIsNotKnownIsNotShown) {
+  Stage stage;
+  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  stage.on_server("POST", ns_slices, slice("s", "web"));
+  const std::string pools = "/apis/apps.openyurt.io/v1beta2/nodepools";
+  stage.refused = {services, pools};
+  for (const std::string& target : {slices, slices + cached, slices + "?watch=true",
+                                    slices + "?watch=true&resourceVersion=0"}) {
+    const http::Response answer = stage.ask(proxy, target);
+    EXPECT_EQ(answer.status, 503) << target;
+    EXPECT_NE(answer.headers.get("retry-after"), "") << target;
+    EXPECT_NE(answer.body.find("before services are known"), std::string::npos) << answer.body;
+  }
+  EXPECT_EQ(nodes_of(stage, kubectl, slices), "edge-a edge-b cloud");
+  stage.refused = {pools};
+  stage.time.run(1min);
+  EXPECT_NE(stage.ask(proxy, slices).body.find("the nodes of this node's pool"), std::string::npos);
+  stage.refused = {};
+  stage.time.run(1min);
+  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b");
+  stage.time.run(5s);
+  stage.cut();
+  stage.restart_agent();
+  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b") << "known from the disk";
+}
+
+TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
+  Stage stage;
+  stage.absent = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
+  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  stage.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a");
+}
+
+TEST(Filtered, WithoutPoolsAPoolIsNoTopology) {
+  EdgeOptions options;
+  options.filters.node_pool = false;
+  Stage stage(options);
+  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  stage.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a edge-b cloud");
+}
+
+TEST(Filtered, NothingIsAskedForThatNobodyNeeds) {
+  Stage stage;
+  stage.on_server("POST", ns + "/services", service("web", ""));
+  EXPECT_EQ(stage.names(kubelet_protobuf, "/api/v1/pods"), "");
+  EXPECT_EQ(stage.names(proxy, services), "web");
+  stage.asked.clear();
+  stage.time.run(30s);
+  for (const std::string& path : stage.asked) {
+    EXPECT_TRUE(path.find("nodepools") == std::string::npos && path != "/api/v1/nodes") << path;
+  }
+}
+
+TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
+  Stage stage(with_door());
+  stage.on_server(
+      "POST", ns + "/pods",
+      R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":[{"name":"c",)"
+      R"("image":"i","env":[{"name":"KUBERNETES_SERVICE_HOST","value":"10.96.0.1"}]}]}})");
+  const auto host = [](const json::value& pod) {
+    const json::array& containers = sync::dig_list(pod.as_object(), {"spec", "containers"});
+    if (containers.empty()) return std::string("none");
+    const json::array& env = sync::dig_list(containers[0].as_object(), {"env"});
+    return env.empty() ? "none" : std::string(sync::dig_text(env[0].as_object(), {"value"}));
+  };
+  const auto check = [&stage, &host] {
+    for (const Client& client : {kubelet, kubelet_protobuf}) {
+      const std::string mine = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a";
+      EXPECT_EQ(host(stage.get(client, mine + "&resourceVersion=0").as_array().at(0)),
+                "169.254.2.1");
+      const http::Response patched =
+          stage.ask(client, ns + "/pods/p/status", "PATCH", R"({"status":{"phase":"Running"}})");
+      EXPECT_EQ(patched.status, 200) << patched.body;
+      EXPECT_NE(patched.body.find("169.254.2.1"), std::string::npos) << patched.body;
+      EXPECT_EQ(host(stage.get(client, ns + "/pods/p")), "169.254.2.1");
+    }
+  };
+  check();
+  stage.time.run(5s);
+  stage.cut();
+  check();
+  EXPECT_EQ(host(json::value(stage.on_server("GET", ns + "/pods/p"))), "10.96.0.1");
+}
+
+const std::string configmaps = "/api/v1/namespaces/kube-system/configmaps";
+
+TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
+  Stage stage;
+  const Client mine{"my-proxy"};
+  stage.on_server("POST", ns + "/services",
+                  service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
+  stage.on_server("POST", ns + "/services", service("web", ""));
+  EXPECT_EQ(stage.names(mine, services), "cloud web");
+  stage.on_server("POST", configmaps,
+                  R"({"metadata":{"name":"yurt-hub-cfg"},"data":{"cache_agents":"my-proxy",)"
+                  R"("discardcloudservice":"my-proxy,bad/name","nonsense":"x"}})");
+  stage.time.run(1s);
+  EXPECT_EQ(stage.names(mine, services), "web");
+  EXPECT_EQ(stage.names(mine, services + cached), "web");
+  EXPECT_EQ(stage.names(kubectl, services), "cloud web");
+  const auto watch = stage.watch(mine, services + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(stage.news(watch), "ADDED web");
+  stage.time.run(5s);
+  stage.cut();
+  stage.restart_agent();
+  EXPECT_EQ(stage.names(mine, services + cached), "web") << "cached, and the settings are, too";
+  stage.restore();
+
+  const auto other = stage.watch(mine, services + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(stage.news(other), "ADDED web");
+  stage.on_server("DELETE", configmaps + "/yurt-hub-cfg");
+  EXPECT_EQ(stage.news(other), "ERROR") << "it must list again";
+  EXPECT_NE(other->objects.back().find("\"code\":410"), std::string::npos);
+  EXPECT_EQ(stage.names(mine, services), "cloud web");
+}
+
+TEST(Filtered, SwitchedOffNobodyIsFilteredAndNothingIsAskedFor) {
+  EdgeOptions options;
+  options.filters.enabled = false;
+  options.filters.hub_config = "";
+  Stage stage(options);
+  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  EXPECT_EQ(stage.names(proxy, services), "hidden");
+  for (const std::string& path : stage.asked) EXPECT_NE(path, configmaps);
+}
+
+TEST(Filtered, OneFilterIsSwitchedOffAndTablesAreNotGiven) {
+  EdgeOptions options;
+  options.filters.disabled = {"nodeportisolation"};
+  options.filters.nodepool_name = "hangzhou";
+  Stage stage(options);
+  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  EXPECT_EQ(stage.names(proxy, services), "hidden");
+  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  EXPECT_EQ(stage.ask({"kube-proxy", false, table}, services).status, 406);
+  const http::Response whole =
+      stage.ask({"kube-proxy", false, table + ",application/json"}, services);
+  EXPECT_NE(whole.body.find("\"kind\":\"ServiceList\""), std::string::npos) << whole.body;
+  const http::Response as_is = stage.ask({"kubectl", false, table}, services);
+  EXPECT_NE(as_is.body.find("\"kind\":\"Table\""), std::string::npos) << as_is.body;
+}
+
+}  // namespace
+}  // namespace holdfast::agent::filtered
