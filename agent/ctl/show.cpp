@@ -64,6 +64,19 @@ std::string link_line(const json::value& status) {
   return state + " for " + text_of(status, {"link", "for_seconds"}) + " s (" + reason + ")";
 }
 
+// One row for each of several API servers.
+std::vector<Row> server_rows(const json::value& status) {
+  std::vector<Row> rows;
+  const json::value* servers = dig(status, {"link", "servers"});
+  if (servers == nullptr || !servers->is_array() || servers->get_array().size() < 2) return rows;
+  for (const json::value& server : servers->get_array()) {
+    rows.push_back({"server", text_of(server, {"server"}) + " " + text_of(server, {"health"}) +
+                                  " for " + text_of(server, {"for_seconds"}) + " s (" +
+                                  text_of(server, {"reason"}) + ")"});
+  }
+  return rows;
+}
+
 std::string kubelet_line(const json::value& status) {
   const std::string seconds = text_of(status, {"kubelet", "heard_seconds_ago"});
   if (seconds == "-") return seconds;
@@ -118,17 +131,18 @@ std::string pod_facts(const sync::Pod& pod) {
 
 Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::parse_json(document));
-  return table({{"node", text_of(status, {"node"})},
-                {"link", link_line(status)},
-                {"kubelet", kubelet_line(status)},
-                {"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
-                               text_of(status, {"outbox", "bytes"}) + " bytes"},
-                {"cache", text_of(status, {"cache", "objects"}) + " objects, " +
-                              text_of(status, {"cache", "bytes"}) + " bytes, " +
-                              text_of(status, {"cache", "complete_scopes"}) + " of " +
-                              text_of(status, {"cache", "scopes"}) + " scopes complete"},
-                {"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
-                               text_of(status, {"uplink", "bytes_received"}) + " received"}});
+  std::vector<Row> rows{{"node", text_of(status, {"node"})}, {"link", link_line(status)}};
+  for (Row& row : server_rows(status)) rows.push_back(std::move(row));
+  rows.push_back({"kubelet", kubelet_line(status)});
+  rows.push_back({"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
+                                text_of(status, {"outbox", "bytes"}) + " bytes"});
+  rows.push_back({"cache", text_of(status, {"cache", "objects"}) + " objects, " +
+                               text_of(status, {"cache", "bytes"}) + " bytes, " +
+                               text_of(status, {"cache", "complete_scopes"}) + " of " +
+                               text_of(status, {"cache", "scopes"}) + " scopes complete"});
+  rows.push_back({"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
+                                text_of(status, {"uplink", "bytes_received"}) + " received"});
+  return table(rows);
 }
 
 Result<std::string> show_objects(std::string_view document) {

@@ -21,10 +21,24 @@ http::Response plain(int status, std::string text) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = std::move(text)};
 }
 
-json::object link_json(const sync::Link& link, MonoTime now) {
+json::array servers_json(const Uplink& uplink, MonoTime now) {
+  json::array rows;
+  for (std::size_t i = 0; i < uplink.servers().size(); ++i) {
+    const sync::ServerRota::Server& server = uplink.servers().at(i);
+    rows.push_back(json::object{{"server", uplink.server_name(i)},
+                                {"health", to_string(server.health)},
+                                {"for_seconds", seconds(now - server.since)},
+                                {"reason", server.reason}});
+  }
+  return rows;
+}
+
+json::object link_json(const Uplink& uplink, MonoTime now) {
+  const sync::Link& link = uplink.link();
   return {{"state", to_string(link.state())},
           {"for_seconds", seconds(now - link.since())},
-          {"reason", link.reason()}};
+          {"reason", link.reason()},
+          {"servers", servers_json(uplink, now)}};
 }
 
 // How much is cached.
@@ -100,7 +114,7 @@ http::Response Admin::ready() const {
   return plain(503, "nothing is cached and the cloud is out of reach: " + uplink_.link().reason());
 }
 
-http::Response Admin::link() const { return document(link_json(uplink_.link(), clock_.mono())); }
+http::Response Admin::link() const { return document(link_json(uplink_, clock_.mono())); }
 
 http::Response Admin::metrics() {
   using sync::LinkState;
@@ -110,6 +124,13 @@ http::Response Admin::metrics() {
         .gauge("holdfast_edge_link_state", "1 for the state that the link is in.",
                {{"state", std::string(to_string(state))}})
         .set(uplink_.link().state() == state ? 1 : 0);
+  }
+  for (std::size_t i = 0; i < uplink_.servers().size(); ++i) {
+    const bool healthy = uplink_.servers().at(i).health == sync::ServerHealth::healthy;
+    metrics_
+        .gauge("node_yurthub_server_healthy_status", "1 for an API server that answers.",
+               {{"server", uplink_.server_name(i)}})
+        .set(healthy ? 1 : 0);
   }
   const Extent extent = extent_of(scopes_);
   const auto gauge = [this](const char* name, const char* help, auto value) {
@@ -153,7 +174,7 @@ http::Response Admin::status() {
   return document(json::object{
       {"node", options_.node_name},
       {"certificates_until", std::move(certificates)},
-      {"link", link_json(uplink_.link(), clock_.mono())},
+      {"link", link_json(uplink_, clock_.mono())},
       {"kubelet",
        json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
                     {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},

@@ -103,7 +103,8 @@ Status Edge::build() {
   const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
   TRY(identity_, NodeIdentity::open(executor_, place, judged_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
-  uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
+  uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_,
+                                     options_.rota());
   uplink_->observe(*identity_);
   const bool has_kubelet = options_.runtime != "process";
   lease_ =
@@ -154,6 +155,7 @@ Status Edge::start() {
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
+  tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());

@@ -13,9 +13,17 @@ sync::LinkConfig EdgeOptions::link() const {
           .probe_backoff_max = probe_backoff_max};
 }
 
+sync::RotaConfig EdgeOptions::rota() const {
+  return {.mode = sync::parse_lb_mode(lb_mode).value_or(sync::LbMode::rr),
+          .probe_backoff_min = probe_backoff_min,
+          .probe_backoff_max = probe_backoff_max};
+}
+
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
   add_options(options, settings.identity);
+  options.add("lb-mode", settings.lb_mode,
+              "which of several --server is asked: rr, in turn; priority, the first that is well");
   options.add("data-dir", settings.data_dir,
               "where the cache, the outbox and the journal are kept");
   options.add("listen", settings.listen, "address of the local API proxy");
@@ -56,6 +64,9 @@ Status check(const EdgeOptions& settings) {
     return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
   }
   if (auto good = check(settings.identity); !good) return good;
+  if (!sync::parse_lb_mode(settings.lb_mode)) {
+    return bad("--lb-mode: \"" + settings.lb_mode + "\" is neither rr nor priority");
+  }
   if (settings.runtime != "none" && settings.runtime != "process") {
     return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
   }

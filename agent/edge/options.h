@@ -12,6 +12,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/autonomy/link.h"
+#include "sync/autonomy/rota.h"
 
 namespace holdfast::agent {
 
@@ -47,7 +48,10 @@ struct EdgeOptions {
   IdentityOptions identity;
   std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
 
+  std::string lb_mode = "rr";  // of several servers: "rr" in turn, "priority" the first one first
+
   [[nodiscard]] sync::LinkConfig link() const;
+  [[nodiscard]] sync::RotaConfig rota() const;
 };
 
 void add_options(config::Options& options, EdgeOptions& settings);

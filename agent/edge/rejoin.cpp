@@ -73,6 +73,11 @@ asio::awaitable<void> Rejoin::renew_lease() {
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
 }
 
+asio::awaitable<void> Rejoin::keep_servers() {
+  std::string target = lease_.target();
+  co_await uplink_.keep_servers(std::move(target), options_.probe_deadline);
+}
+
 // Renews the lease while a rejoin takes its time, so that the cloud does not give the node up
 // just then.
 static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
@@ -174,7 +179,8 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
                      .content_type = write.content_type};
   const auto answer = co_await uplink_.send(std::move(request), false, request_limit);
   if (!answer) {
-    if (auto kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent); !kept) co_return kept;
+    Status kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent);
+    if (!kept || uplink_.has_another_way(answer.error())) co_return kept;
     co_return fail("outbox", answer.error());
   }
   const sync::Verdict verdict =

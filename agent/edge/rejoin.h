@@ -28,6 +28,8 @@ class Rejoin {
 
   // Runs until cancelled.
   asio::awaitable<void> keep_link();
+  // Probes servers that are out of rotation, beside that.
+  asio::awaitable<void> keep_servers();
   // After keep_link() has ended: waits for what it may have left under way.
   asio::awaitable<void> join();
 

@@ -1,4 +1,8 @@
-// The way to the cloud: every request that goes there, and what each tells about the link.
+// The way to the cloud: every request that goes there, which of several API servers it goes to,
+// and what each tells about the link and about its server.
+//
+// The link is as good as its best server. A request whose server fails, and that may be repeated,
+// goes on to the next one; a stream stays with its server until that is taken out of rotation.
 //
 // Threading: the loop's thread only. Outlive the calls.
 
@@ -8,9 +12,11 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/uplink_streams.h"
 #include "platform/loop/event.h"
 #include "platform/random.h"
 #include "sync/autonomy/link.h"
+#include "sync/autonomy/rota.h"
 
 namespace holdfast::agent {
 
@@ -26,8 +32,9 @@ class UplinkObserver {
 
 class Uplink {
  public:
+  // The servers are those that `client` has now.
   Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, ApiClient& client,
-         const Clock& clock, Random& random);
+         const Clock& clock, Random& random, const sync::RotaConfig& rota = {});
 
   // `observer` outlives the calls.
   void observe(UplinkObserver& observer) { observer_ = &observer; }
@@ -35,16 +42,26 @@ class Uplink {
   [[nodiscard]] const sync::Link& link() const { return link_; }
   // Notified whenever the link's state changes.
   [[nodiscard]] loop::Event& changed() { return changed_; }
+  [[nodiscard]] const sync::ServerRota& servers() const { return servers_; }
+  // "10.0.0.1:6443"
+  [[nodiscard]] std::string server_name(std::size_t server) const;
 
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
-  // of ours.
+  // of ours. `limit` is for all tries together.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit);
-  // A request of our own; errors as ApiClient::call().
+  // A request of our own; errors as ApiClient::call(). `limit` is for each try.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
+
+  // Probes the servers that are out of rotation with a GET of `target`, one at a time and for at
+  // most `limit` each. Runs until cancelled.
+  asio::awaitable<void> keep_servers(std::string target, Duration limit);
+
+  // Whether what failed just now, for want of its server, may go to another one.
+  [[nodiscard]] bool has_another_way(const Error& error) const;
 
   // A write was accepted here: the link comes back by a rejoin, which sends it.
   void accepted_locally() { link_.accepted_locally(); }
@@ -55,16 +72,29 @@ class Uplink {
   [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
 
  private:
-  // Judges what came of a request that began at `began`. An answer that no API server gives (a
-  // captive portal's page) is turned into an error.
-  Result<http::Response> judge(MonoTime began, bool own_credentials,
-                               Result<http::Response> outcome);
+  // A request on its way.
+  struct Sent {
+    MonoTime began;
+    std::size_t server = 0;
+    bool own_credentials = false;
+  };
+
+  // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
+  // turned into an error.
+  Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
+  void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
+  // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
+  std::optional<std::size_t> try_another(http::Method method, std::size_t server,
+                                         std::size_t tries);
   void announce();
 
   ApiClient& client_;
   const Clock& clock_;
   sync::Link link_;
+  sync::ServerRota servers_;
+  UplinkStreams streams_;
   loop::Event changed_;
+  loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
 };
 

@@ -66,6 +66,10 @@ bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_vie
   UNREACHABLE();
 }
 
+void Link::doubt(MonoTime now) {
+  if (state_ == LinkState::connected) probe_due_ = std::min(probe_due_, now);
+}
+
 void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
   owes_ = false;

@@ -56,6 +56,10 @@ class Link {
   // news (began before the current state was entered) is not believed.
   bool hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason);
 
+  // A request failed whose failure says nothing of the link as a whole: while connected, a probe is
+  // due at once.
+  void doubt(MonoTime now);
+
   // A write was accepted here: the cloud does not know of it yet.
   void accepted_locally() { owes_ = true; }
 
