@@ -61,7 +61,27 @@ std::string link_line(const json::value& status) {
   const std::string state = text_of(status, {"link", "state"});
   const std::string reason = text_of(status, {"link", "reason"});
   if (reason == "-") return state;
-  return state + " for " + text_of(status, {"link", "for_seconds"}) + " s (" + reason + ")";
+  const std::string fault = text_of(status, {"link", "fault"});
+  const std::string overloaded = text_of(status, {"link", "overloaded_for_seconds"});
+  std::string line = state + " for " + text_of(status, {"link", "for_seconds"}) + " s (";
+  if (fault != "-" && state != "connected") line += fault + ": ";
+  line += reason + ")";
+  if (overloaded != "-") line += ", the cloud has been overloaded for " + overloaded + " s";
+  return line;
+}
+
+// What each class of traffic has cost upstream: "relist 120 + 90000, ..."
+std::string classes_line(const json::value& status) {
+  std::string line;
+  const json::value* classes = dig(status, {"uplink", "classes"});
+  if (classes == nullptr || !classes->is_object()) return "-";
+  for (const auto& [name, cost] : classes->get_object()) {
+    if (!line.empty()) line += ", ";
+    line += std::string(name) + " " + text_of(cost, {"sent"}) + " + " + text_of(cost, {"received"});
+    const std::string held_back = text_of(cost, {"held_back"});
+    if (held_back != "0") line += " (held back " + held_back + " times)";
+  }
+  return line;
 }
 
 // One row for each of several API servers.
@@ -142,6 +162,10 @@ Result<std::string> show_status(std::string_view document) {
                                text_of(status, {"cache", "scopes"}) + " scopes complete"});
   rows.push_back({"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
                                 text_of(status, {"uplink", "bytes_received"}) + " received"});
+  rows.push_back({"", classes_line(status)});
+  rows.push_back({"flash", text_of(status, {"flash", "bytes_written"}) + " bytes written, " +
+                               text_of(status, {"flash", "database_bytes_written"}) +
+                               " of them pages of databases"});
   return table(rows);
 }
 

@@ -103,8 +103,8 @@ Status Edge::build() {
   const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
   TRY(identity_, NodeIdentity::open(executor_, place, judged_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
-  uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_,
-                                     options_.rota());
+  TRY(const UplinkSettings settings, options_.uplink());
+  uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
   uplink_->observe(*identity_);
   const bool has_kubelet = options_.runtime != "process";
   lease_ =
@@ -116,8 +116,13 @@ Status Edge::build() {
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
+  const std::vector databases{cache_database_.get(), outbox_database_.get()};
+  housekeeping_ =
+      std::make_unique<Housekeeping>(options_, *scopes_, *feeders_, *uplink_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
+  admin_->tell_of(*housekeeping_);
+  admin_->tell_of(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
@@ -157,6 +162,7 @@ Status Edge::start() {
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
+  tasks_.spawn("housekeeping", housekeeping_->run());
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
     tasks_.spawn("pods", node_agent_->run_pods());
@@ -180,8 +186,12 @@ Status Edge::open_door() {
 }
 
 asio::awaitable<void> Edge::flush_in_groups() {
+  // Timers stand still while the machine sleeps; the clock does not.
+  constexpr auto slept = std::chrono::seconds(5);
   for (;;) {
-    co_await loop::sleep_until(clock_.mono() + options_.flush_interval);
+    const MonoTime due = clock_.mono() + options_.flush_interval;
+    co_await loop::sleep_until(due);
+    if (clock_.mono() - due > slept) uplink_->doubt();
     judged_clock_.keep();
     if (auto flushed = scopes_->flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
@@ -220,6 +230,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     co_return to_response(refused);
   }
   const std::string credentials(request.headers.get("authorization"));
+  housekeeping_->heard_client();
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   http::Response response = co_await answer(request, *caller);
   // It may have opened the caller's first scope.

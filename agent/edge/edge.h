@@ -9,6 +9,7 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
+#include "agent/edge/housekeeping.h"
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/identity/secure_door.h"
@@ -89,6 +90,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Reads> reads_;
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
+  std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/edge/caller.h"
+#include "agent/edge/list_pages.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -37,7 +38,9 @@ class Reads {
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
   [[nodiscard]] http::Response from_cache(const Question& question);
   [[nodiscard]] static http::Response answer(const Question& question, std::string body);
-  [[nodiscard]] http::Response list_from(const Question& question) const;
+  [[nodiscard]] http::Response list_from(const Question& question);
+  [[nodiscard]] static http::Response page_answer(const Question& question,
+                                                  const sync::ListPage& page);
   [[nodiscard]] http::Response get_from(const Question& question) const;
   [[nodiscard]] http::Response watch_from(const Question& question);
 
@@ -46,6 +49,7 @@ class Reads {
   Uplink& uplink_;
   const Clock& clock_;
   Random& random_;
+  ListPages pages_;
 };
 
 }  // namespace holdfast::agent

@@ -42,6 +42,7 @@ class Rejoin {
   asio::awaitable<Status> send(store::Entry entry);
   asio::awaitable<Status> list_by_turns();
   asio::awaitable<Status> catch_up();
+  [[nodiscard]] bool held_back_since(MonoTime time) const;
 
   const EdgeOptions& options_;
   Scopes& scopes_;

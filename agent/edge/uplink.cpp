@@ -1,5 +1,6 @@
 #include "agent/edge/uplink.h"
 
+#include "agent/client/limited_client.h"
 #include "platform/log.h"
 #include "sync/api/status.h"
 
@@ -12,14 +13,25 @@ sync::Evidence evidence_of(const Result<http::Response>& outcome) {
   return overloaded ? sync::Evidence::overloaded : sync::Evidence::answered;
 }
 
+sync::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
+  return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
+}
+
+// As ApiClient sends it: with its own headers.
+std::size_t size_of(const ApiRequest& request) {
+  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
+  return usual + request.target.size() + request.authorization.size() + request.body.size();
+}
+
 }  // namespace
 
-Uplink::Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, ApiClient& client,
-               const Clock& clock, Random& random, const sync::RotaConfig& rota)
+Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
+               const Clock& clock, Random& random)
     : client_(client),
       clock_(clock),
-      link_(config, random, clock.mono()),
-      servers_(rota, client.access().servers().size(), random, clock.mono()),
+      link_(settings.link, random, clock.mono()),
+      servers_(settings.rota, client.access().servers().size(), random, clock.mono()),
+      bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)) {}
 
@@ -36,10 +48,7 @@ std::optional<std::size_t> Uplink::try_another(http::Method method, std::size_t 
     const std::size_t other = servers_.next(server);
     if (other != server) return other;
   }
-  if (servers_.size() > 1) {
-    link_.doubt(clock_.mono());
-    changed_.notify_all();
-  }
+  if (servers_.size() > 1) doubt();
   return std::nullopt;
 }
 
@@ -51,9 +60,13 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   }
   const http::Method method = request.method;
   const MonoTime deadline = clock_.mono() + limit;
+  const sync::UplinkClass traffic = class_of(method, request.target, false);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
+  if (!turn) co_return fail(turn.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
-    const Sent sent{clock_.mono(), server, own_credentials};
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    bytes_->sent(traffic, agent::size_of(request));
     // Half of the time that is left is kept for another server.
     const bool last = servers_.size() == tries;
     const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
@@ -74,9 +87,14 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit) {
+  const sync::UplinkClass traffic = class_of(request.method, request.target, true);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
+  if (!turn) co_return fail(turn.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
-    const Sent sent{clock_.mono(), server, request.authorization.empty()};
+    const bool own_credentials = request.authorization.empty();
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
     auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
     outcome = judge(sent, std::move(outcome));
@@ -100,36 +118,69 @@ asio::awaitable<void> Uplink::keep_servers(std::string target, Duration limit) {
       (void)co_await servers_changed_.wait_until(servers_.probe_due());
       continue;
     }
-    const Sent sent{clock_.mono(), *due, true};
+    const Sent sent{clock_.mono(), *due, true, target, sync::UplinkClass::heartbeat};
     ApiRequest probe{.target = target};
+    bytes_->sent(sent.traffic, size_of(probe));
     auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
     (void)judge(sent, std::move(outcome));
   }
 }
 
+Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
+  if (!outcome) return outcome;
+  const http::Headers& headers = outcome->headers;
+  const sync::AnswerHead head{.status = outcome->status,
+                              .content_type = headers.get("content-type"),
+                              .location = headers.get("location"),
+                              .audited = headers.has("audit-id")};
+  if (head.status == 101) return outcome;
+  const auto why = sync::why_not_api_answer(sent.target, head, outcome->body);
+  if (!why) return outcome;
+  if (outcome->stream) outcome->stream->cancel();
+  return fail(Errc::corrupt, *why);
+}
+
 Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
-  if (!outcome && outcome.error().code == Errc::cancelled) return outcome;
-  if (outcome && outcome->headers.get("content-type").starts_with("text/html")) {
-    outcome = fail(Errc::unavailable, "answered with a web page: not an API server");
+  if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
+  outcome = check_origin(sent, std::move(outcome));
+  if (!outcome) {
+    // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.
+    const Errc code = outcome.error().code;
+    if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
   }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
   std::string reason =
       outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
-  if (!client_.held()) hear_server(sent, evidence_of(outcome), reason);
-  const bool others = !outcome && !client_.held() && servers_.any_in_rotation();
+  const bool held = client_.held();
+  if (!held) hear_server(sent, evidence_of(outcome), reason);
+  const bool others = !outcome && !held && servers_.any_in_rotation();
   if (outcome && sent.own_credentials && outcome->status == 401) {
     // There, and of no use to the node until it has other credentials: the cache answers meanwhile.
     if (observer_ != nullptr) observer_->unauthorized();
     reason = "the API server does not accept the node's credentials";
     outcome = fail(Errc::denied, reason);
   }
+  const sync::Evidence evidence = evidence_of(outcome);
+  note(evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
+       : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
+                                                : sync::fault_of(outcome.error()));
+  const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
   // As long as another server may answer, the link is not judged by this one.
-  const MonoTime now = clock_.mono();
-  if (!others && link_.hear(now, sent.began, evidence_of(outcome), reason)) announce();
+  const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
+                                             pause.value_or(Duration::zero()));
+  if (changed) announce();
   if (outcome && outcome->stream) {
-    outcome->stream = streams_.add(std::move(outcome->stream), sent.server);
+    const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
+      bytes->received(traffic, size);
+    };
+    outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
   }
   return outcome;
+}
+
+void Uplink::note(std::optional<sync::LinkFault> fault) {
+  fault_ = fault;
+  if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
 }
 
 void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
@@ -147,8 +198,14 @@ void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::s
 }
 
 bool Uplink::has_another_way(const Error& error) const {
-  const bool servers_fault = error.code == Errc::unavailable || error.code == Errc::timeout;
+  const bool servers_fault =
+      error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
+}
+
+void Uplink::doubt() {
+  link_.doubt(clock_.mono());
+  changed_.notify_all();
 }
 
 void Uplink::rejoined() {

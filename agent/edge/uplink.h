@@ -8,15 +8,18 @@
 
 #pragma once
 
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/uplink_bytes.h"
+#include "agent/edge/uplink_settings.h"
 #include "agent/edge/uplink_streams.h"
 #include "platform/loop/event.h"
 #include "platform/random.h"
-#include "sync/autonomy/link.h"
-#include "sync/autonomy/rota.h"
+#include "sync/autonomy/fault.h"
 
 namespace holdfast::agent {
 
@@ -33,8 +36,8 @@ class UplinkObserver {
 class Uplink {
  public:
   // The servers are those that `client` has now.
-  Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, ApiClient& client,
-         const Clock& clock, Random& random, const sync::RotaConfig& rota = {});
+  Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
+         const Clock& clock, Random& random);
 
   // `observer` outlives the calls.
   void observe(UplinkObserver& observer) { observer_ = &observer; }
@@ -48,10 +51,12 @@ class Uplink {
 
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
-  // of ours. `limit` is for all tries together.
+  // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
+  // together.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit);
-  // A request of our own; errors as ApiClient::call(). `limit` is for each try.
+  // A request of our own; errors as ApiClient::call(). `limit` is for each try,
+  // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
@@ -66,10 +71,19 @@ class Uplink {
   // A write was accepted here: the link comes back by a rejoin, which sends it.
   void accepted_locally() { link_.accepted_locally(); }
   void probing() { link_.probing(clock_.mono()); }
+  // What was true a moment ago may not be now: the machine slept.
+  void doubt();
   void rejoined();
   void rejoin_failed(std::string_view reason);
 
+  // What is wrong now; nothing: the last thing heard was an answer.
+  [[nodiscard]] std::optional<sync::LinkFault> fault() const { return fault_; }
+  // How often each was met since the start.
+  using Faults = std::array<std::uint64_t, sync::link_faults>;
+  [[nodiscard]] const Faults& faults() const { return faults_; }
+
   [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
+  [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
 
  private:
   // A request on its way.
@@ -77,11 +91,17 @@ class Uplink {
     MonoTime began;
     std::size_t server = 0;
     bool own_credentials = false;
+    std::string target;  // for messages and to judge the answer by
+    sync::UplinkClass traffic = sync::UplinkClass::reads;
   };
 
   // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
   // turned into an error.
   Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
+  // The same for where it came from alone: an error, if that is no API server.
+  [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
+                                                    Result<http::Response> outcome);
+  void note(std::optional<sync::LinkFault> fault);
   void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
   // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
   std::optional<std::size_t> try_another(http::Method method, std::size_t server,
@@ -93,9 +113,12 @@ class Uplink {
   sync::Link link_;
   sync::ServerRota servers_;
   UplinkStreams streams_;
+  std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
+  std::optional<sync::LinkFault> fault_;
+  Faults faults_{};
 };
 
 }  // namespace holdfast::agent

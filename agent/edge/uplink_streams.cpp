@@ -6,11 +6,12 @@ namespace holdfast::agent {
 
 class UplinkStreams::Guarded final : public http::BodyStream {
  public:
-  Guarded(std::shared_ptr<http::BodyStream> inner, std::size_t server)
-      : inner_(std::move(inner)), server_(server) {}
+  Guarded(std::shared_ptr<http::BodyStream> inner, std::size_t server, Counter counter)
+      : inner_(std::move(inner)), server_(server), counter_(std::move(counter)) {}
 
   asio::awaitable<Result<std::string>> next() override {
     auto piece = co_await inner_->next();
+    if (piece) counter_(piece->size());
     if (!piece && severed_) co_return fail(Errc::unavailable, "its server is out of rotation");
     co_return piece;
   }
@@ -25,13 +26,14 @@ class UplinkStreams::Guarded final : public http::BodyStream {
  private:
   std::shared_ptr<http::BodyStream> inner_;
   std::size_t server_;
+  Counter counter_;
   bool severed_ = false;
 };
 
 std::shared_ptr<http::BodyStream> UplinkStreams::add(std::shared_ptr<http::BodyStream> stream,
-                                                     std::size_t server) {
+                                                     std::size_t server, Counter counter) {
   std::erase_if(open_, [](const auto& each) { return each.expired(); });
-  auto guarded = std::make_shared<Guarded>(std::move(stream), server);
+  auto guarded = std::make_shared<Guarded>(std::move(stream), server, std::move(counter));
   open_.push_back(guarded);
   return guarded;
 }

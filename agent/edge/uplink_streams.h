@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,11 +14,16 @@
 
 namespace holdfast::agent {
 
+namespace asio = boost::asio;
+
 class UplinkStreams {
  public:
+  // Told of every piece that came: its bytes. Called only while the stream is read, by its reader.
+  using Counter = std::function<void(std::size_t bytes)>;
+
   // The same stream, to be read from now on in the place of `stream`.
   [[nodiscard]] std::shared_ptr<http::BodyStream> add(std::shared_ptr<http::BodyStream> stream,
-                                                      std::size_t server);
+                                                      std::size_t server, Counter counter);
 
   // Whoever reads an answer of `server` gets `unavailable`, now or at his next read.
   void sever(std::size_t server);

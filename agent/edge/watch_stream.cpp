@@ -19,7 +19,12 @@ class WatchStream final : public http::BodyStream {
         position_(position),
         initial_(!request.from),
         clock_(clock),
-        bookmark_at_(clock.mono() + request.bookmark_interval) {}
+        bookmark_at_(clock.mono() + request.bookmark_interval) {
+    scope_->watch_begins();
+  }
+  ~WatchStream() override { scope_->watch_ends(clock_.mono()); }
+  WatchStream(const WatchStream&) = delete;
+  WatchStream& operator=(const WatchStream&) = delete;
 
   asio::awaitable<Result<std::string>> next() override {
     for (;;) {

@@ -123,6 +123,7 @@ http::Response Cloud::answer(const http::Request& request) {
   const http::Query query = http::Query::parse(request.query()).value();
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
   if (kinds.contains(path.substr(path.rfind('/') + 1))) return list(path, query);
+  if (path == "/version") return ok(R"({"major":"1"})");
   const std::string collection = path.substr(0, path.rfind('/'));
   const std::string name = path.substr(path.rfind('/') + 1);
   const auto found = collections_.find(collection);

@@ -14,6 +14,7 @@
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
 #include "sync/api/json.h"
+#include "sync/api/object_header.h"
 
 namespace holdfast::agent::uplink {
 
