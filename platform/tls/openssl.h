@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/result.h"
+
 namespace holdfast::tls {
 
 using Key = std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)>;

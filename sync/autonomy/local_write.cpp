@@ -99,7 +99,7 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
   return {.verb = "PATCH",
           .target = write.request.path,
           .content_type = std::string(media_type(PatchType::strategic)),
-          .body = json::serialize(patch),
+          .body = sync::serialize(patch),
           .uid = uid,
           .replaces_older = true};
 }
@@ -137,7 +137,7 @@ LocalOutcome apply_status(const LocalWrite& write) {
   outcome.uid = uid;
   outcome.only_heartbeat =
       !whole && without_heartbeats(status_of(result)) == without_heartbeats(status_of(*current));
-  outcome.object = json::serialize(result);
+  outcome.object = sync::serialize(result);
   outcome.answer = outcome.object;
   if (!outcome.only_heartbeat) outcome.queued = queue_status(write, result, whole);
   return outcome;
@@ -185,7 +185,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   outcome.queued = QueuedWrite{.verb = "DELETE",
                                .target = write.request.path,
                                .content_type = "application/json",
-                               .body = json::serialize(queued),
+                               .body = sync::serialize(queued),
                                .uid = known_uid};
   return outcome;
 }
@@ -216,7 +216,7 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
   stamp(*body, write);
   outcome.name = name;
   outcome.uid = write.new_uid;
-  outcome.object = json::serialize(*body);
+  outcome.object = sync::serialize(*body);
   outcome.answer = outcome.object;
   return outcome;
 }
@@ -228,7 +228,7 @@ std::string without_local_version(const json::value& event, std::string_view byt
     if (!is_local_text(member(object, "resourceVersion"))) continue;
     json::value cleared = event;
     object_at(cleared, part).erase("resourceVersion");
-    return json::serialize(cleared);
+    return sync::serialize(cleared);
   }
   return std::string(bytes);
 }
@@ -247,7 +247,7 @@ LocalOutcome apply_event(const LocalWrite& write) {
                                .body = without_local_version(*body, write.body),
                                .may_be_dropped = true};
   stamp(*body, write);
-  outcome.answer = json::serialize(*body);
+  outcome.answer = sync::serialize(*body);
   return outcome;
 }
 
