@@ -14,7 +14,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr auto request_limit = std::chrono::seconds(10);
+constexpr auto rejoin_request_limit = std::chrono::seconds(10);
 constexpr auto turn_limit = std::chrono::seconds(30);
 
 store::Outcome outcome_of(sync::Verdict verdict) {
@@ -141,7 +141,7 @@ asio::awaitable<Status> Rejoin::catch_up() {
 
 asio::awaitable<Status> Rejoin::look_at_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + options_.node_name};
-  const auto node = co_await uplink_.call(std::move(request), request_limit);
+  const auto node = co_await uplink_.call(std::move(request), rejoin_request_limit);
   Status done;
   if (!node && node.error().code != Errc::not_found) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
@@ -180,7 +180,7 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
                      .target = write.target,
                      .body = write.body,
                      .content_type = write.content_type};
-  const auto answer = co_await uplink_.send(std::move(request), false, request_limit);
+  const auto answer = co_await uplink_.send(std::move(request), false, rejoin_request_limit);
   if (!answer) {
     Status kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent);
     if (!kept || uplink_.has_another_way(answer.error())) co_return kept;

@@ -6,7 +6,7 @@ namespace holdfast::sync {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr MonoTime start{100s};
+constexpr MonoTime budget_start{100s};
 
 TEST(ByteRates, AreReadAsTheyAreWritten) {
   const auto rates = [](std::int64_t total, std::int64_t relist = 0, std::int64_t reads = 0,
@@ -95,7 +95,7 @@ TEST(ByteBudget, EveryRequestHasItsClass) {
 TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
   using enum UplinkClass;
   // 1000 bytes a second of all, 100 of events; ten seconds' worth at once.
-  ByteBudget budget({1000, {0, 0, 0, 0, 100}}, start);
+  ByteBudget budget({1000, {0, 0, 0, 0, 100}}, budget_start);
   struct Step {
     Duration at;
     UplinkClass spends;
@@ -116,13 +116,13 @@ TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
       {3600s, relist, 10000, events, 3600s + 1ms},  // no more than a burst gathers
   };
   for (const Step& step : steps) {
-    budget.spend(step.spends, step.bytes, start + step.at);
-    const MonoTime ready = budget.ready_at(step.asks, start + step.at);
-    EXPECT_EQ(ready - start, step.ready) << to_string(step.spends) << " " << step.bytes;
+    budget.spend(step.spends, step.bytes, budget_start + step.at);
+    const MonoTime ready = budget.ready_at(step.asks, budget_start + step.at);
+    EXPECT_EQ(ready - budget_start, step.ready) << to_string(step.spends) << " " << step.bytes;
   }
-  ByteBudget unlimited({}, start);
-  unlimited.spend(relist, 1UL << 40U, start);
-  EXPECT_EQ(unlimited.ready_at(relist, start), start);
+  ByteBudget unlimited({}, budget_start);
+  unlimited.spend(relist, 1UL << 40U, budget_start);
+  EXPECT_EQ(unlimited.ready_at(relist, budget_start), budget_start);
 }
 
 }  // namespace

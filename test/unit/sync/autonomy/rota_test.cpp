@@ -5,12 +5,12 @@
 namespace holdfast::sync {
 namespace {
 
-constexpr MonoTime start{100s};
+constexpr MonoTime rota_start{100s};
 
 struct RotaBench {
   explicit RotaBench(LbMode mode, std::size_t servers = 3)
       : rota({.mode = mode, .probe_backoff_min = 2s, .probe_backoff_max = 8s}, servers, random,
-             start) {}
+             rota_start) {}
 
   bool hear(std::size_t server, Evidence evidence) {
     return rota.hear(now, now, server, evidence, "why");
@@ -23,7 +23,7 @@ struct RotaBench {
   }
 
   Random random{1};
-  MonoTime now = start;
+  MonoTime now = rota_start;
   ServerRota rota;
 };
 

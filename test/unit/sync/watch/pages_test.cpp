@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-WatchCache::Objects objects(std::initializer_list<ObjectKey> keys) {
+WatchCache::Objects keyed(std::initializer_list<ObjectKey> keys) {
   WatchCache::Objects made;
   for (const ObjectKey& key : keys) {
     const std::string bytes = key.namespace_name + "/" + key.name;
@@ -16,7 +16,7 @@ WatchCache::Objects objects(std::initializer_list<ObjectKey> keys) {
   return made;
 }
 
-std::string shown(const ListPage& page) {
+std::string shown_page(const ListPage& page) {
   std::string text;
   for (const Bytes& item : page.items) text += *item + " ";
   const auto token = parse_page_token(page.part.continue_token);
@@ -27,7 +27,7 @@ std::string shown(const ListPage& page) {
 
 TEST(ListPages, ACutIsCompleteAndInOrder) {
   // "a-b/x" comes before "a/x", as an API server orders them.
-  const auto five = objects({{"a", "x"}, {"a", "y"}, {"a-b", "x"}, {"b", "x"}, {"b", "z"}});
+  const auto five = keyed({{"a", "x"}, {"a", "y"}, {"a-b", "x"}, {"b", "x"}, {"b", "z"}});
   struct Case {
     ObjectKey after;
     std::size_t limit;
@@ -46,10 +46,10 @@ TEST(ListPages, ACutIsCompleteAndInOrder) {
   };
   for (const Case& c : cases) {
     const ListPage page = cut_page(five, 7, {42, c.after}, c.limit, c.counts);
-    EXPECT_EQ(shown(page), c.page);
+    EXPECT_EQ(shown_page(page), c.page);
     EXPECT_EQ(page.part.version, 7u);
   }
-  EXPECT_EQ(shown(cut_page(objects({}), 7, {42, {}}, 1, true)), "end");
+  EXPECT_EQ(shown_page(cut_page(keyed({}), 7, {42, {}}, 1, true)), "end");
 }
 
 TEST(ListPages, TokensAreRecognisedAndNobodyElsesAre) {
