@@ -201,7 +201,7 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
 }
 
 // A turn that waits for our own budget is not late.
-bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_at() >= time; }
+bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
 
 asio::awaitable<Status> Rejoin::list_by_turns() {
   const MonoTime began = clock_.mono();

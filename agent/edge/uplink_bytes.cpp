@@ -11,6 +11,18 @@ std::size_t size_of_headers(const http::Headers& headers) {
   return bytes;
 }
 
+// One more who waits, for as long as it lives.
+class WaitCount {
+ public:
+  explicit WaitCount(int& count) : count_(count) { ++count_; }
+  ~WaitCount() { --count_; }
+  WaitCount(const WaitCount&) = delete;
+  WaitCount& operator=(const WaitCount&) = delete;
+
+ private:
+  int& count_;
+};
+
 }  // namespace
 
 std::size_t size_of(const http::Request& request) {
@@ -64,6 +76,7 @@ asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
       co_return fail(Errc::exhausted, std::move(why));
     }
     const MonoTime until = busy ? deadline : ready;
+    const WaitCount counted(self->waiting_);
     (void)co_await self->ended_.wait_until(until);
   }
 }

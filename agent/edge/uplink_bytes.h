@@ -44,8 +44,10 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   void received(sync::UplinkClass traffic, std::size_t bytes);
 
   [[nodiscard]] const Cost& cost(sync::UplinkClass traffic) const;
-  // When a request last waited; MonoTime::min(): never.
-  [[nodiscard]] MonoTime held_back_at() const { return held_back_at_; }
+  // Whether a request waits now, or began to wait since `time`.
+  [[nodiscard]] bool held_back_since(MonoTime time) const {
+    return waiting_ > 0 || held_back_at_ >= time;
+  }
 
  private:
   struct Under {
@@ -59,6 +61,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   std::array<Cost, sync::uplink_classes> costs_{};
   std::array<Under, sync::uplink_classes> under_{};
   loop::Event ended_;  // a turn
+  int waiting_ = 0;    // requests
   MonoTime held_back_at_ = MonoTime::min();
 };
 
