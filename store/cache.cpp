@@ -82,7 +82,7 @@ Cache::Cache(Database& database, Sealing sealing)
       all_scopes_(database.prepare(select_scope + " ORDER BY id")),
       touch_scope_(
           database.prepare("UPDATE scope SET last_used_wall = ?2"
-                           " WHERE id = ?1 AND abs(?2 - last_used_wall) >= 3600 * 1000000000")),
+                           " WHERE id = ?1 AND abs(?2 - last_used_wall) >= 86400 * 1000000000")),
       set_version_(database.prepare(
           "UPDATE scope SET resource_version = ?2 WHERE id = ?1 AND resource_version <> ?2")),
       set_complete_(database.prepare("UPDATE scope SET complete = 1 WHERE id = ?1"

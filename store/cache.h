@@ -124,7 +124,8 @@ class Cache {
   // In the order in which they were made.
   [[nodiscard]] Result<std::vector<Scope>> scopes();
 
-  // Remembers that the scope was used; written only when that is news by an hour.
+  // Remembers that the scope was used; written only when that is news by a day:
+  // flash wears.
   [[nodiscard]] Status touch(const Transaction& in, ScopeId scope, WallTime now);
 
   // Makes `objects` the scope's whole content and the scope complete. Errors: not_found (scope).

@@ -349,6 +349,27 @@ Status Database::quick_check() {
   return fail(Errc::corrupt, name() + ": " + std::string(row.text(0)));
 }
 
+Result<Database::Pages> Database::pages() {
+  Pages counted;
+  for (const auto& [pragma, number] : {std::pair{"PRAGMA page_count", &counted.total},
+                                       std::pair{"PRAGMA freelist_count", &counted.free},
+                                       std::pair{"PRAGMA page_size", &counted.bytes}}) {
+    Statement statement = prepare(pragma);
+    Cursor row = statement.use();
+    TRY([[maybe_unused]] const bool found, row.next());
+    *number = row.integer(0);
+  }
+  return counted;
+}
+
+Result<std::uint64_t> Database::bytes_written() {
+  TRY(const Pages file, pages());
+  int written = 0;
+  int ignored = 0;
+  (void)sqlite3_db_status(connection_->handle, SQLITE_DBSTATUS_CACHE_WRITE, &written, &ignored, 0);
+  return static_cast<std::uint64_t>(written) * static_cast<std::uint64_t>(file.bytes);
+}
+
 Status Database::trim(int pages) {
   return execute("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")");
 }

@@ -171,6 +171,18 @@ class Database {
   // Reads the whole file's structure. Errors: corrupt, with SQLite's first complaint.
   [[nodiscard]] Status quick_check();
 
+  // How many pages the file has, and how many of them hold nothing.
+  struct Pages {
+    std::int64_t total = 0;
+    std::int64_t free = 0;
+    std::int64_t bytes = 0;  // of one
+  };
+  [[nodiscard]] Result<Pages> pages();
+
+  // Bytes of pages that were written since it was opened: into the log. A checkpoint copies the
+  // last state of each into the file besides.
+  [[nodiscard]] Result<std::uint64_t> bytes_written();
+
   // Gives at most `pages` free pages back to the file system.
   [[nodiscard]] Status trim(int pages);
 

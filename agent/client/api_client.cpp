@@ -29,44 +29,58 @@ Result<std::string> body_of(const ApiRequest& request, http::Response response) 
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
                                                    std::string user_agent) {
-  TRY(std::shared_ptr<Ways> ways, ways_of(access));
+  TRY(Ways ways, ways_of(access));
   return std::unique_ptr<ApiClient>(
       new ApiClient(std::move(access), std::move(ways), clock, std::move(user_agent)));
 }
 
-Result<std::shared_ptr<ApiClient::Ways>> ApiClient::ways_of(const ClusterAccess& access) {
-  TRY(http::Endpoint endpoint, access.endpoint());
-  const auto ways = std::make_shared<Ways>(std::move(endpoint));
+Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access) {
+  TRY(std::vector<http::Endpoint> endpoints, access.endpoints());
+  const std::vector<ServerAddress> servers = access.servers();
+  Ways ways;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    ways.push_back(std::make_shared<Way>(std::move(endpoints[i]), servers[i].path_prefix));
+  }
   if (access.tls_settings.identity.certificate_pem.empty()) return ways;
   ClusterAccess nobody = access;
   nobody.tls_settings.identity = {};
-  TRY(http::Endpoint bare, nobody.endpoint());
-  ways->bare = std::make_unique<http::Client>(std::move(bare));
+  TRY(std::vector<http::Endpoint> bare, nobody.endpoints());
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    ways[i]->bare = std::make_unique<http::Client>(std::move(bare[i]));
+  }
   return ways;
 }
 
-http::Traffic ApiClient::Ways::traffic() const {
+http::Traffic ApiClient::Way::traffic() const {
   http::Traffic sum = ours.traffic();
-  if (!bare) return sum;
-  sum.sent += bare->traffic().sent;
-  sum.received += bare->traffic().received;
+  if (bare) sum += bare->traffic();
   return sum;
 }
 
+void ApiClient::Way::forget_connections() {
+  ours.forget_connections();
+  if (bare) bare->forget_connections();
+}
+
 http::Traffic ApiClient::traffic() const {
-  http::Traffic sum = ways_->traffic();
-  sum.sent += before_.sent;
-  sum.received += before_.received;
+  http::Traffic sum = before_;
+  for (const auto& way : ways_) sum += way->traffic();
   return sum;
 }
 
 void ApiClient::forget_connections() {
-  ways_->ours.forget_connections();
-  if (ways_->bare) ways_->bare->forget_connections();
+  for (const auto& way : ways_) way->forget_connections();
+}
+
+void ApiClient::forget_connections(std::size_t server) { way(server)->forget_connections(); }
+
+std::shared_ptr<ApiClient::Way> ApiClient::way(std::optional<std::size_t> server) const {
+  // Another kubeconfig may have brought fewer servers.
+  return ways_[server.value_or(preferred_) % ways_.size()];
 }
 
 Status ApiClient::adopt(ClusterAccess access) {
-  TRY(std::shared_ptr<Ways> ways, ways_of(access));
+  TRY(Ways ways, ways_of(access));
   before_ = traffic();
   forget_connections();
   ways_ = std::move(ways);
@@ -77,8 +91,7 @@ Status ApiClient::adopt(ClusterAccess access) {
   return {};
 }
 
-ApiClient::ApiClient(ClusterAccess access, std::shared_ptr<Ways> ways, const Clock& clock,
-                     std::string user_agent)
+ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent)
     : access_(std::move(access)),
       ways_(std::move(ways)),
       clock_(clock),
@@ -107,7 +120,7 @@ void ApiClient::authorize(http::Request& request) {
 }
 
 http::Request ApiClient::prepare(ApiRequest request) {
-  http::Request made{.method = request.method, .target = access_.path_prefix + request.target};
+  http::Request made{.method = request.method, .target = std::move(request.target)};
   made.body = std::move(request.body);
   made.headers.add("Accept", request.accept.empty() ? std::string(json_type) : request.accept);
   made.headers.add("User-Agent", user_agent_);
@@ -121,15 +134,17 @@ http::Request ApiClient::prepare(ApiRequest request) {
 }
 
 asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool streamed,
-                                                        MonoTime deadline) {
+                                                        MonoTime deadline,
+                                                        std::optional<std::size_t> server) {
   const bool own_credentials = request.authorization.empty();
+  const std::shared_ptr<Way> to = way(server);
   http::Request made = prepare(std::move(request));
+  made.target.insert(0, to->path_prefix);
   const std::string doing = describe(made);
   if (held_) co_return fail(Errc::denied, doing + ": " + *held_);
-  const std::shared_ptr<Ways> ways = ways_;
-  http::Client& client = ways->for_request(own_credentials);
-  const auto way = streamed ? &http::Client::open : &http::Client::send;
-  auto response = co_await (client.*way)(std::move(made), deadline);
+  http::Client& client = to->for_request(own_credentials);
+  const auto verb = streamed ? &http::Client::open : &http::Client::send;
+  auto response = co_await (client.*verb)(std::move(made), deadline);
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }
@@ -150,13 +165,14 @@ asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(Api
 }
 
 asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request, bool streamed,
-                                                           MonoTime deadline) {
+                                                           MonoTime deadline,
+                                                           std::optional<std::size_t> server) {
   const bool own_credentials = !request.headers.has("authorization");
   if (held_) co_return fail(Errc::denied, *held_);
-  request.target.insert(0, access_.path_prefix);
+  const std::shared_ptr<Way> to = way(server);
+  request.target.insert(0, to->path_prefix);
   authorize(request);
-  const std::shared_ptr<Ways> ways = ways_;
-  http::Client& client = ways->for_request(own_credentials);
+  http::Client& client = to->for_request(own_credentials);
   if (streamed) co_return co_await client.open(std::move(request), deadline);
   co_return co_await client.send(std::move(request), deadline);
 }

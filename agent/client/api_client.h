@@ -1,4 +1,6 @@
-// Speaks to one API server as one identity: credentials, user agent, and errors as our words.
+// Speaks to a cluster's API servers as one identity: credentials, user agent, and errors as our
+// words. Which of several servers is asked is the caller's to say; servers are known by their place
+// in ClusterAccess::servers().
 //
 // Threading: the loop's thread only. Outlive the calls.
 
@@ -8,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/client/kubeconfig.h"
 #include "platform/http/client.h"
@@ -48,10 +51,14 @@ class ApiClient final : public ApiCaller {
 
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
+  // The server for requests that name none.
+  void prefer(std::size_t server) { preferred_ = server; }
+  [[nodiscard]] std::size_t preferred() const { return preferred_; }
+
   // The answer whatever its status; errors are the transport's only. `streamed` as
   // http::Client::open().
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed,
-                                               MonoTime deadline);
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, MonoTime deadline,
+                                               std::optional<std::size_t> server = {});
 
   // As call(), for a streamed answer: a watch.
   asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> stream(ApiRequest request,
@@ -60,43 +67,53 @@ class ApiClient final : public ApiCaller {
   // Passes a request on as it is, with our credentials where it brings none of its own; the answer
   // is the server's, whatever its status. `streamed` as http::Client::open().
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
-                                                  MonoTime deadline);
+                                                  MonoTime deadline,
+                                                  std::optional<std::size_t> server = {});
 
   // From now on requests go there and with these credentials. What is under way ends as it began,
   // open watches too. Errors: invalid (certificates); then nothing has changed.
   [[nodiscard]] Status adopt(ClusterAccess access);
   // No request leaves any more: all fail with `denied` and `why`, until adopt().
   void hold(std::string why) { held_ = std::move(why); }
+  [[nodiscard]] bool held() const { return held_.has_value(); }
 
   void forget_connections();
+  // Those to one server only.
+  void forget_connections(std::size_t server);
   [[nodiscard]] http::Traffic traffic() const;
   [[nodiscard]] const ClusterAccess& access() const { return access_; }
 
  private:
   // Connections that show our certificate, and some that do not: a server looks at the certificate
   // first, so who brings a token of his own would be taken for us.
-  struct Ways {
-    explicit Ways(http::Endpoint endpoint) : ours(std::move(endpoint)) {}
+  struct Way {
+    Way(http::Endpoint endpoint, std::string prefix)
+        : ours(std::move(endpoint)), path_prefix(std::move(prefix)) {}
 
     http::Client ours;
     std::unique_ptr<http::Client> bare;  // null: `ours` shows none either
+    std::string path_prefix;
 
     [[nodiscard]] http::Client& for_request(bool own_credentials) {
       return own_credentials || !bare ? ours : *bare;
     }
     [[nodiscard]] http::Traffic traffic() const;
+    void forget_connections();
   };
-  [[nodiscard]] static Result<std::shared_ptr<Ways>> ways_of(const ClusterAccess& access);
+  using Ways = std::vector<std::shared_ptr<Way>>;  // one per server
+  [[nodiscard]] static Result<Ways> ways_of(const ClusterAccess& access);
 
-  ApiClient(ClusterAccess access, std::shared_ptr<Ways> ways, const Clock& clock,
-            std::string user_agent);
+  ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent);
+  // The way to that server, or to the preferred one.
+  [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
   void authorize(http::Request& request);
   // The token as the file has it now, looked at again after a minute.
   [[nodiscard]] const std::string& token();
 
   ClusterAccess access_;
-  std::shared_ptr<Ways> ways_;  // shared with the calls under way
+  Ways ways_;  // shared with the calls under way
+  std::size_t preferred_ = 0;
   std::optional<std::string> held_;
   http::Traffic before_;  // of ways that were given up
   const Clock& clock_;

@@ -74,21 +74,11 @@ class Reader {
   }
 
   Status read_server(std::string_view url, ClusterAccess& access) const {
-    const std::string whole(url);
-    access.tls = url.starts_with("https://");
-    if (!access.tls && !url.starts_with("http://")) {
-      return wrong("server \"" + whole + "\" is neither http:// nor https://");
-    }
-    url.remove_prefix(access.tls ? 8 : 7);
-    const std::size_t slash = url.find('/');
-    std::string authority(url.substr(0, slash));
-    if (slash != std::string_view::npos) access.path_prefix = url.substr(slash);
-    while (access.path_prefix.ends_with('/')) access.path_prefix.pop_back();
-    const bool has_port = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
-    if (!has_port) authority += access.tls ? ":443" : ":80";
-    auto server = net::HostPort::parse(authority);
-    if (!server) return wrong("server \"" + whole + "\": " + server.error().what);
-    access.server = *server;
+    auto read = parse_server_url(url);
+    if (!read) return wrong(read.error().what);
+    access.tls = read->tls;
+    access.server = std::move(read->server.at);
+    access.path_prefix = std::move(read->server.path_prefix);
     return {};
   }
 
@@ -114,10 +104,39 @@ class Reader {
 
 }  // namespace
 
-Result<http::Endpoint> ClusterAccess::endpoint() const {
-  http::Endpoint made{.at = server};
-  if (!tls) return made;
-  TRY(made.tls, tls::Context::for_client(tls_settings));
+Result<ServerUrl> parse_server_url(std::string_view url) {
+  const std::string whole(url);
+  ServerUrl read{.tls = url.starts_with("https://"), .server = {}};
+  if (!read.tls && !url.starts_with("http://")) {
+    return fail(Errc::invalid, "server \"" + whole + "\" is neither http:// nor https://");
+  }
+  url.remove_prefix(read.tls ? 8 : 7);
+  const std::size_t slash = url.find('/');
+  std::string authority(url.substr(0, slash));
+  std::string& prefix = read.server.path_prefix;
+  if (slash != std::string_view::npos) prefix = url.substr(slash);
+  while (prefix.ends_with('/')) prefix.pop_back();
+  const bool has_port = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
+  if (!has_port) authority += read.tls ? ":443" : ":80";
+  auto at = net::HostPort::parse(authority);
+  if (!at) return fail(Errc::invalid, "server \"" + whole + "\": " + at.error().what);
+  read.server.at = *std::move(at);
+  return read;
+}
+
+std::vector<ServerAddress> ClusterAccess::servers() const {
+  std::vector<ServerAddress> all{{server, path_prefix}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+Result<std::vector<http::Endpoint>> ClusterAccess::endpoints() const {
+  std::shared_ptr<const tls::Context> context;
+  if (tls) {
+    TRY(context, tls::Context::for_client(tls_settings));
+  }
+  std::vector<http::Endpoint> made;
+  for (ServerAddress& each : servers()) made.push_back({std::move(each.at), context});
   return made;
 }
 

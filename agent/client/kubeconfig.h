@@ -7,8 +7,10 @@
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/http/client.h"
 #include "platform/proc/notify.h"
@@ -16,17 +18,38 @@
 
 namespace holdfast::agent {
 
+// One address of a cluster's API.
+struct ServerAddress {
+  net::HostPort at;
+  std::string path_prefix = {};  // of the URL, without a trailing slash: "" or "/clusters/a"
+
+  bool operator==(const ServerAddress&) const = default;
+};
+
+struct ServerUrl {
+  bool tls = false;
+  ServerAddress server;
+};
+
+// "http://host" (port 80) or "https://host:port/prefix" (port 443). Errors: invalid, naming the
+// text.
+[[nodiscard]] Result<ServerUrl> parse_server_url(std::string_view url);
+
 struct ClusterAccess {
   bool tls = false;
   net::HostPort server;
-  std::string path_prefix;  // of the server's URL, without a trailing slash: "" or "/clusters/a"
+  std::string path_prefix;            // as ServerAddress has it
+  std::vector<ServerAddress> others;  // more servers of the same cluster, after the first one
   tls::ClientSettings tls_settings;
   std::string token;
   std::string token_file;  // read again as it changes; wins over `token`
   std::string namespace_name;
 
-  // Errors: invalid (a certificate or key that OpenSSL refuses).
-  [[nodiscard]] Result<http::Endpoint> endpoint() const;
+  // Of all servers, the first one first. Errors: invalid (a certificate or key that OpenSSL
+  // refuses).
+  [[nodiscard]] Result<std::vector<http::Endpoint>> endpoints() const;
+  // The first server and then `others`.
+  [[nodiscard]] std::vector<ServerAddress> servers() const;
 };
 
 // `context` empty means current-context.

@@ -1,9 +1,11 @@
 #include "agent/client/list_watch.h"
 
+#include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <deque>
 #include <utility>
 
+#include "agent/client/limited_client.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/memory.h"
@@ -50,14 +52,14 @@ class EventReader {
 
 sync::Failure failure_of(const http::Response& response) {
   const auto status = sync::parse_status(response.body);
-  if (status) {
-    sync::Failure failure = sync::failure_of(*status);
-    failure.http_status = response.status;
-    return failure;
-  }
-  return {.http_status = response.status,
-          .code = sync::to_errc(response.status, ""),
-          .what = "answered " + std::to_string(response.status)};
+  sync::Failure failure{.code = sync::to_errc(response.status, ""),
+                        .what = "answered " + std::to_string(response.status)};
+  if (status) failure = sync::failure_of(*status);
+  failure.http_status = response.status;
+  // Some say it in the header only: a priority level that is full, a load balancer.
+  const Duration pause = pause_of(response, {}).value_or(Duration::zero());
+  failure.retry_after = std::max(failure.retry_after, pause);
+  return failure;
 }
 
 class Run {

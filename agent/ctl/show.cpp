@@ -61,7 +61,40 @@ std::string link_line(const json::value& status) {
   const std::string state = text_of(status, {"link", "state"});
   const std::string reason = text_of(status, {"link", "reason"});
   if (reason == "-") return state;
-  return state + " for " + text_of(status, {"link", "for_seconds"}) + " s (" + reason + ")";
+  const std::string fault = text_of(status, {"link", "fault"});
+  const std::string overloaded = text_of(status, {"link", "overloaded_for_seconds"});
+  std::string line = state + " for " + text_of(status, {"link", "for_seconds"}) + " s (";
+  if (fault != "-" && state != "connected") line += fault + ": ";
+  line += reason + ")";
+  if (overloaded != "-") line += ", the cloud has been overloaded for " + overloaded + " s";
+  return line;
+}
+
+// What each class of traffic has cost upstream: "relist 120 + 90000, ..."
+std::string classes_line(const json::value& status) {
+  std::string line;
+  const json::value* classes = dig(status, {"uplink", "classes"});
+  if (classes == nullptr || !classes->is_object()) return "-";
+  for (const auto& [name, cost] : classes->get_object()) {
+    if (!line.empty()) line += ", ";
+    line += std::string(name) + " " + text_of(cost, {"sent"}) + " + " + text_of(cost, {"received"});
+    const std::string held_back = text_of(cost, {"held_back"});
+    if (held_back != "0") line += " (held back " + held_back + " times)";
+  }
+  return line;
+}
+
+// One row for each of several API servers.
+std::vector<Row> server_rows(const json::value& status) {
+  std::vector<Row> rows;
+  const json::value* servers = dig(status, {"link", "servers"});
+  if (servers == nullptr || !servers->is_array() || servers->get_array().size() < 2) return rows;
+  for (const json::value& server : servers->get_array()) {
+    rows.push_back({"server", text_of(server, {"server"}) + " " + text_of(server, {"health"}) +
+                                  " for " + text_of(server, {"for_seconds"}) + " s (" +
+                                  text_of(server, {"reason"}) + ")"});
+  }
+  return rows;
 }
 
 std::string kubelet_line(const json::value& status) {
@@ -118,17 +151,22 @@ std::string pod_facts(const sync::Pod& pod) {
 
 Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::parse_json(document));
-  return table({{"node", text_of(status, {"node"})},
-                {"link", link_line(status)},
-                {"kubelet", kubelet_line(status)},
-                {"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
-                               text_of(status, {"outbox", "bytes"}) + " bytes"},
-                {"cache", text_of(status, {"cache", "objects"}) + " objects, " +
-                              text_of(status, {"cache", "bytes"}) + " bytes, " +
-                              text_of(status, {"cache", "complete_scopes"}) + " of " +
-                              text_of(status, {"cache", "scopes"}) + " scopes complete"},
-                {"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
-                               text_of(status, {"uplink", "bytes_received"}) + " received"}});
+  std::vector<Row> rows{{"node", text_of(status, {"node"})}, {"link", link_line(status)}};
+  for (Row& row : server_rows(status)) rows.push_back(std::move(row));
+  rows.push_back({"kubelet", kubelet_line(status)});
+  rows.push_back({"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +
+                                text_of(status, {"outbox", "bytes"}) + " bytes"});
+  rows.push_back({"cache", text_of(status, {"cache", "objects"}) + " objects, " +
+                               text_of(status, {"cache", "bytes"}) + " bytes, " +
+                               text_of(status, {"cache", "complete_scopes"}) + " of " +
+                               text_of(status, {"cache", "scopes"}) + " scopes complete"});
+  rows.push_back({"uplink", text_of(status, {"uplink", "bytes_sent"}) + " bytes sent, " +
+                                text_of(status, {"uplink", "bytes_received"}) + " received"});
+  rows.push_back({"", classes_line(status)});
+  rows.push_back({"flash", text_of(status, {"flash", "bytes_written"}) + " bytes written, " +
+                               text_of(status, {"flash", "database_bytes_written"}) +
+                               " of them pages of databases"});
+  return table(rows);
 }
 
 Result<std::string> show_objects(std::string_view document) {

@@ -3,6 +3,7 @@
 #include "agent/edge/answer.h"
 #include "agent/edge/journal_json.h"
 #include "platform/log.h"
+#include "platform/proc/disk_usage.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
 
@@ -21,10 +22,40 @@ http::Response plain(int status, std::string text) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = std::move(text)};
 }
 
-json::object link_json(const sync::Link& link, MonoTime now) {
-  return {{"state", to_string(link.state())},
-          {"for_seconds", seconds(now - link.since())},
-          {"reason", link.reason()}};
+json::array servers_json(const Uplink& uplink, MonoTime now) {
+  json::array rows;
+  for (std::size_t i = 0; i < uplink.servers().size(); ++i) {
+    const sync::ServerRota::Server& server = uplink.servers().at(i);
+    rows.push_back(json::object{{"server", uplink.server_name(i)},
+                                {"health", to_string(server.health)},
+                                {"for_seconds", seconds(now - server.since)},
+                                {"reason", server.reason}});
+  }
+  return rows;
+}
+
+json::object link_json(const Uplink& uplink, MonoTime now) {
+  const sync::Link& link = uplink.link();
+  json::object described{{"state", to_string(link.state())},
+                         {"for_seconds", seconds(now - link.since())},
+                         {"reason", link.reason()},
+                         {"servers", servers_json(uplink, now)}};
+  if (uplink.fault()) described["fault"] = to_string(*uplink.fault());
+  if (const auto since = link.overloaded_since()) {
+    described["overloaded_for_seconds"] = seconds(now - *since);
+  }
+  return described;
+}
+
+json::object classes_json(const UplinkBytes& bytes) {
+  json::object classes;
+  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::UplinkClass>(i);
+    const UplinkBytes::Cost& cost = bytes.cost(traffic);
+    classes[to_string(traffic)] = json::object{
+        {"sent", cost.sent}, {"received", cost.received}, {"held_back", cost.held_back}};
+  }
+  return classes;
 }
 
 // How much is cached.
@@ -101,7 +132,48 @@ http::Response Admin::ready() const {
   return plain(503, "nothing is cached and the cloud is out of reach: " + uplink_.link().reason());
 }
 
-http::Response Admin::link() const { return document(link_json(uplink_.link(), clock_.mono())); }
+http::Response Admin::link() const { return document(link_json(uplink_, clock_.mono())); }
+
+// Brings a counter to what was counted elsewhere since the start.
+void Admin::counter(const std::string& name, const std::string& help, const MetricLabels& labels,
+                    std::uint64_t count) {
+  std::uint64_t& told = counted_[{name, labels}];
+  metrics_.counter(name, help, labels).add(static_cast<double>(count - told));
+  told = count;
+}
+
+void Admin::count_uplink() {
+  for (std::size_t i = 0; i < sync::link_faults; ++i) {
+    const std::string reason(to_string(static_cast<sync::LinkFault>(i)));
+    counter("holdfast_edge_uplink_failures_total", "Requests that failed on the way, by reason.",
+            {{"reason", reason}}, uplink_.faults()[i]);
+  }
+  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::UplinkClass>(i);
+    const UplinkBytes::Cost& cost = uplink_.bytes().cost(traffic);
+    const MetricLabels labels{{"class", std::string(to_string(traffic))}};
+    counter("holdfast_edge_uplink_class_sent_bytes_total",
+            "Bytes of HTTP messages to the cloud, by class of traffic.", labels, cost.sent);
+    counter("holdfast_edge_uplink_class_received_bytes_total",
+            "Bytes of HTTP messages from the cloud, by class of traffic.", labels, cost.received);
+    counter("holdfast_edge_uplink_held_back_total",
+            "Requests that waited for the budget, by class of traffic.", labels, cost.held_back);
+  }
+}
+
+void Admin::count_disk() {
+  if (const auto usage = proc::disk_usage()) {
+    counter("holdfast_edge_disk_written_bytes_total",
+            "Bytes that this process sent to storage, as the kernel counts them.", {},
+            usage->bytes_written);
+  }
+  for (store::Database* database : databases_) {
+    const auto written = database->bytes_written();
+    if (!written) continue;
+    counter("holdfast_edge_database_written_bytes_total", "Bytes of pages written to a database.",
+            {{"database", database->name()}}, *written);
+  }
+}
 
 http::Response Admin::metrics() {
   using sync::LinkState;
@@ -112,6 +184,18 @@ http::Response Admin::metrics() {
                {{"state", std::string(to_string(state))}})
         .set(uplink_.link().state() == state ? 1 : 0);
   }
+  for (std::size_t i = 0; i < uplink_.servers().size(); ++i) {
+    const bool healthy = uplink_.servers().at(i).health == sync::ServerHealth::healthy;
+    metrics_
+        .gauge("node_yurthub_server_healthy_status", "1 for an API server that answers.",
+               {{"server", uplink_.server_name(i)}})
+        .set(healthy ? 1 : 0);
+  }
+  metrics_
+      .gauge("holdfast_edge_link_overloaded", "1 while the cloud answers with 429 and 503 alone.")
+      .set(uplink_.link().overloaded_since() ? 1 : 0);
+  count_uplink();
+  count_disk();
   const Extent extent = extent_of(scopes_);
   const auto gauge = [this](const char* name, const char* help, auto value) {
     metrics_.gauge(name, help).set(static_cast<double>(value));
@@ -124,6 +208,12 @@ http::Response Admin::metrics() {
   if (const auto outbox = ledger_.outbox().size()) {
     gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
     gauge("holdfast_edge_outbox_bytes", "Bytes of these writes.", outbox->bytes);
+  }
+  if (housekeeping_ != nullptr) {
+    for (const auto& [reason, count] : housekeeping_->dropped()) {
+      counter("holdfast_edge_scopes_dropped_total", "Cached lists that were not used any more.",
+              {{"reason", std::string(reason)}}, count);
+    }
   }
   gauge("holdfast_edge_kubelet_silent", "1 while the lease is not renewed for lack of a kubelet.",
         lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
@@ -147,6 +237,11 @@ http::Response Admin::status() {
   const Extent extent = extent_of(scopes_);
   const auto outbox = ledger_.outbox().size();
   const http::Traffic traffic = uplink_.traffic();
+  const auto usage = proc::disk_usage();
+  std::uint64_t database_bytes = 0;
+  for (store::Database* database : databases_) {
+    database_bytes += database->bytes_written().value_or(0);
+  }
   json::object certificates;
   for (const auto& [use, ends] : certificates_of(identity_)) {
     certificates[use] = format_rfc3339(ends);
@@ -154,7 +249,7 @@ http::Response Admin::status() {
   return document(json::object{
       {"node", options_.node_name},
       {"certificates_until", std::move(certificates)},
-      {"link", link_json(uplink_.link(), clock_.mono())},
+      {"link", link_json(uplink_, clock_.mono())},
       {"kubelet",
        json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
                     {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},
@@ -166,7 +261,10 @@ http::Response Admin::status() {
                              {"bytes", extent.bytes}}},
       {"uplink", json::object{{"bytes_sent", traffic.sent},
                               {"bytes_received", traffic.received},
-                              {"connections_made", traffic.connections}}},
+                              {"connections_made", traffic.connections},
+                              {"classes", classes_json(uplink_.bytes())}}},
+      {"flash", json::object{{"bytes_written", usage ? json::value(usage->bytes_written) : nullptr},
+                             {"database_bytes_written", database_bytes}}},
   });
 }
 

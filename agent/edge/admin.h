@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "agent/edge/housekeeping.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/node_lease.h"
@@ -35,6 +36,10 @@ class Admin {
   void serve(Ota& ota) { ota_ = &ota; }
   // Where others may add numbers of their own.
   [[nodiscard]] Metrics& registry() { return metrics_; }
+  // The same of the files that are written.
+  void tell_of(std::vector<store::Database*> databases) { databases_ = std::move(databases); }
+  // The same of what was dropped.
+  void tell_of(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 
@@ -43,6 +48,10 @@ class Admin {
   [[nodiscard]] http::Response ready() const;
   [[nodiscard]] http::Response status();
   [[nodiscard]] http::Response metrics();
+  void counter(const std::string& name, const std::string& help, const MetricLabels& labels,
+               std::uint64_t count);
+  void count_uplink();
+  void count_disk();
   [[nodiscard]] http::Response link() const;
   [[nodiscard]] http::Response scopes() const;
   [[nodiscard]] http::Response objects(const http::Query& query) const;
@@ -56,7 +65,10 @@ class Admin {
   const Clock& clock_;
   const NodeIdentity* identity_ = nullptr;
   Ota* ota_ = nullptr;
+  const Housekeeping* housekeeping_ = nullptr;
+  std::vector<store::Database*> databases_;
   Metrics metrics_;
+  std::map<std::pair<std::string, MetricLabels>, std::uint64_t> counted_;
 };
 
 }  // namespace holdfast::agent

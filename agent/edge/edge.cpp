@@ -103,7 +103,8 @@ Status Edge::build() {
   const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
   TRY(identity_, NodeIdentity::open(executor_, place, judged_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
-  uplink_ = std::make_unique<Uplink>(executor_, options_.link(), *client_, clock_, random_);
+  TRY(const UplinkSettings settings, options_.uplink());
+  uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
   uplink_->observe(*identity_);
   const bool has_kubelet = options_.runtime != "process";
   lease_ =
@@ -117,11 +118,16 @@ Status Edge::build() {
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
+  const std::vector databases{cache_database_.get(), outbox_database_.get()};
+  housekeeping_ =
+      std::make_unique<Housekeeping>(options_, *scopes_, *feeders_, *uplink_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
+  admin_->tell_of(*housekeeping_);
+  admin_->tell_of(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
@@ -159,8 +165,10 @@ Status Edge::start() {
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
+  tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());
+  tasks_.spawn("housekeeping", housekeeping_->run());
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
     tasks_.spawn("pods", node_agent_->run_pods());
@@ -184,8 +192,12 @@ Status Edge::open_door() {
 }
 
 asio::awaitable<void> Edge::flush_in_groups() {
+  // Timers stand still while the machine sleeps; the clock does not.
+  constexpr auto slept = std::chrono::seconds(5);
   for (;;) {
-    co_await loop::sleep_until(clock_.mono() + options_.flush_interval);
+    const MonoTime due = clock_.mono() + options_.flush_interval;
+    co_await loop::sleep_until(due);
+    if (clock_.mono() - due > slept) uplink_->doubt();
     judged_clock_.keep();
     if (auto flushed = scopes_->flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
@@ -225,6 +237,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
   }
   caller->cached = caller->cached || filters_->caches(caller->agent);
   const std::string credentials(request.headers.get("authorization"));
+  housekeeping_->heard_client();
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   http::Response response = co_await answer(request, *caller);
   // It may have opened the caller's first scope.

@@ -11,6 +11,7 @@
 #include "agent/edge/feeders.h"
 #include "agent/edge/filters/answer_filters.h"
 #include "agent/edge/hub_metrics.h"
+#include "agent/edge/housekeeping.h"
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/identity/secure_door.h"
@@ -97,6 +98,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
   std::unique_ptr<Ota> ota_;
+  std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<HubMetrics> hub_metrics_;
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/edge/caller.h"
+#include "platform/check.h"
 #include "platform/log.h"
 #include "sync/protobuf/header.h"
 
@@ -127,6 +128,15 @@ void Feeders::add(ScopePtr scope) {
   tasks_.spawn(std::move(name), feed(std::move(scope)));
 }
 
+void Feeders::stop_feeding(const LocalScope& scope) {
+  CHECK(scope.retired());
+  const std::string& owner = scope.key().owner;
+  const auto& all = scopes_.all();
+  const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
+  if (std::none_of(all.begin(), all.end(), of_owner)) authorizations_.erase(owner);
+  uplink_.changed().notify_all();
+}
+
 void Feeders::remember(const std::string& owner, std::string authorization) {
   const auto& all = scopes_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
@@ -148,6 +158,7 @@ bool Feeders::has_credentials(const LocalScope& scope) const {
 }
 
 bool Feeders::may_feed(const LocalScope& scope) const {
+  if (scope.retired()) return false;
   if (!has_credentials(scope)) return false;
   switch (uplink_.link().state()) {
     case sync::LinkState::connected:
@@ -163,7 +174,8 @@ bool Feeders::may_feed(const LocalScope& scope) const {
 
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
   for (;;) {
-    while (!may_feed(*scope)) co_await uplink_.changed().wait();
+    while (!may_feed(*scope) && !scope->retired()) co_await uplink_.changed().wait();
+    if (scope->retired()) break;
     restart_.erase(scope.get());
     const auto credentials = authorizations_.find(scope->key().owner);
     std::string authorization;
@@ -182,6 +194,8 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
     online->cancel();
     co_await online->join();
   }
+  online_.erase(scope.get());
+  restart_.erase(scope.get());
 }
 
 void Feeders::cancel() {

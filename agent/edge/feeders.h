@@ -31,6 +31,8 @@ class Feeders final : public ListWatchSource {
 
   // Feeds `scope` from now on, whenever the link allows it.
   void add(ScopePtr scope);
+  // Ends that: the scope was dropped. Credentials of an owner without any scope are forgotten.
+  void stop_feeding(const LocalScope& scope);
   // Under which credentials an owner's scopes are fetched; kept in memory only, and only while he
   // has scopes.
   void remember(const std::string& owner, std::string authorization);

@@ -50,8 +50,10 @@ Status NodeLease::adopt(Result<std::string> answer) {
   return {};
 }
 
+std::string NodeLease::target() const { return leases_path + "/" + node_name_; }
+
 asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
-  ApiRequest get{.target = leases_path + "/" + node_name_};
+  ApiRequest get{.target = target()};
   const auto found = co_await uplink.call(std::move(get), limit);
   Status done;
   if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
@@ -60,19 +62,19 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
 
 asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
   if (kubelet_.silent(clock_.mono())) co_return co_await look(uplink, limit);
-  const std::string target = leases_path + "/" + node_name_;
+  const std::string path = target();
   // Known and unchanged: one PUT. Otherwise look at it first, and make it when it is not there.
   if (!lease_.metadata.resource_version.empty()) {
     sync::Lease wanted = lease_;
     refresh(wanted);
-    ApiRequest put{.method = http::Method::put, .target = target, .body = encode_bytes(wanted)};
+    ApiRequest put{.method = http::Method::put, .target = path, .body = encode_bytes(wanted)};
     auto answer = co_await uplink.call(std::move(put), limit);
     const bool stale = !answer && (answer.error().code == Errc::conflict ||
                                    answer.error().code == Errc::not_found);
     if (!stale) co_return adopt(std::move(answer));
     lease_.metadata.resource_version.clear();
   }
-  ApiRequest get{.target = target};
+  ApiRequest get{.target = path};
   auto found = co_await uplink.call(std::move(get), limit);
   const bool missing = !found && found.error().code == Errc::not_found;
   if (!found && !missing) co_return fail("lease", found.error());
@@ -85,7 +87,7 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
   }
   refresh(wanted);
   ApiRequest write{.method = missing ? http::Method::post : http::Method::put,
-                   .target = missing ? leases_path : target,
+                   .target = missing ? leases_path : path,
                    .body = encode_bytes(wanted)};
   auto written = co_await uplink.call(std::move(write), limit);
   co_return adopt(std::move(written));

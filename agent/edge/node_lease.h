@@ -26,6 +26,9 @@ class NodeLease {
   // is another question. Errors: as Uplink::call().
   asio::awaitable<Status> renew(Uplink& uplink, Duration limit);
 
+  // Where it is upstream: its path.
+  [[nodiscard]] std::string target() const;
+
   // The lease as local clients see it, renewed just now. `version` is its resourceVersion.
   [[nodiscard]] std::string renew_locally(std::string_view version);
 

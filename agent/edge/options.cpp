@@ -6,17 +6,25 @@
 
 namespace holdfast::agent {
 
-sync::LinkConfig EdgeOptions::link() const {
-  return {.probe_interval = lease_renew_interval,
-          .probe_deadline = probe_deadline,
-          .probe_backoff_min = probe_backoff_min,
-          .probe_backoff_max = probe_backoff_max};
+Result<UplinkSettings> EdgeOptions::uplink() const {
+  UplinkSettings made{.link = {.probe_interval = lease_renew_interval,
+                               .probe_deadline = probe_deadline,
+                               .probe_backoff_min = probe_backoff_min,
+                               .probe_backoff_max = probe_backoff_max,
+                               .retry_after_max = lease_duration / 2},
+                      .rota = {.mode = sync::parse_lb_mode(lb_mode).value_or(sync::LbMode::rr),
+                               .probe_backoff_min = probe_backoff_min,
+                               .probe_backoff_max = probe_backoff_max}};
+  TRY(made.rates, sync::parse_byte_rates(uplink_budget));
+  return made;
 }
 
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
   add_options(options, settings.identity);
   add_options(options, settings.filters);
+  options.add("lb-mode", settings.lb_mode,
+              "which of several --server is asked: rr, in turn; priority, the first that is well");
   options.add("data-dir", settings.data_dir,
               "where the cache, the outbox and the journal are kept");
   options.add("listen", settings.listen, "address of the local API proxy");
@@ -46,6 +54,15 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("status-interval", settings.status_interval,
               "of the node status that --runtime=process posts");
   options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
+  options.add("housekeeping-interval", settings.housekeeping_interval,
+              "how often the cache is searched for what is not used any more");
+  options.add("scope-unused", settings.housekeeping.unused,
+              "a cached list that nobody has asked for so long is dropped, while connected");
+  options.add("orphan-grace", settings.housekeeping.orphaned,
+              "a Secret or ConfigMap that no pod of the node has used for so long is dropped");
+  options.add("uplink-budget", settings.uplink_budget,
+              "bytes per second upstream, heartbeats excepted: 64KiB/s for all, or of a class, as "
+              "relist=32KiB/s; classes: relist, reads, writes, events");
   options.add("node-labels", settings.node_labels,
               "labels of the node that --runtime=process registers: a=b,c=d");
 }
@@ -58,6 +75,12 @@ Status check(const EdgeOptions& settings) {
   }
   if (auto good = check(settings.identity); !good) return good;
   if (auto good = check(settings.filters); !good) return good;
+  if (auto rates = sync::parse_byte_rates(settings.uplink_budget); !rates) {
+    return fail("--uplink-budget", rates.error());
+  }
+  if (!sync::parse_lb_mode(settings.lb_mode)) {
+    return bad("--lb-mode: \"" + settings.lb_mode + "\" is neither rr nor priority");
+  }
   if (settings.runtime != "none" && settings.runtime != "process") {
     return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
   }
@@ -80,6 +103,9 @@ Status check(const EdgeOptions& settings) {
       {"--flush-interval", settings.flush_interval},
       {"--bookmark-interval", settings.bookmark_interval},
       {"--status-interval", settings.status_interval},
+      {"--housekeeping-interval", settings.housekeeping_interval},
+      {"--scope-unused", settings.housekeeping.unused},
+      {"--orphan-grace", settings.housekeeping.orphaned},
   };
   for (const auto& [flag, value] : positive) {
     if (value <= Duration::zero()) return bad(std::string(flag) + " must be positive");

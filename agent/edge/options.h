@@ -9,10 +9,11 @@
 
 #include "agent/edge/filters/options.h"
 #include "agent/edge/identity/options.h"
+#include "agent/edge/uplink_settings.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/autonomy/link.h"
+#include "sync/autonomy/housekeeping.h"
 
 namespace holdfast::agent {
 
@@ -46,11 +47,19 @@ struct EdgeOptions {
   Duration bookmark_interval = 60s;
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
+  Duration housekeeping_interval = 1h;
+  sync::HousekeepingLimits housekeeping;
   IdentityOptions identity;
   FilterOptions filters;
   std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
 
-  [[nodiscard]] sync::LinkConfig link() const;
+  std::string lb_mode = "rr";  // of several servers: "rr" in turn, "priority" the first one first
+
+  // Bytes per second upstream: see sync::parse_byte_rates(). None: no limit.
+  std::vector<std::string> uplink_budget;
+
+  // Errors: invalid (the budget).
+  [[nodiscard]] Result<UplinkSettings> uplink() const;
 };
 
 void add_options(config::Options& options, EdgeOptions& settings);

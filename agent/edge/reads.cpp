@@ -81,7 +81,8 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerF
       uplink_(uplink),
       filters_(filters),
       clock_(clock),
-      random_(random) {}
+      random_(random),
+      pages_(clock, random) {}
 
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
   if (names_local_version(request)) {
@@ -95,6 +96,8 @@ asio::awaitable<http::Response> Reads::pass_through(const http::Request& request
   if (!response) {
     const bool late = response.error().code == Errc::timeout;
     if (late) co_return to_response(sync::status::timeout(response.error().what, 1));
+    const bool spent = response.error().code == Errc::exhausted;
+    if (spent) co_return to_response(sync::status::too_many_requests(response.error().what, 1));
     co_return unavailable("the cloud is out of reach: " + response.error().what);
   }
   drop_connection_headers(response->headers, response->status == 101);
@@ -146,7 +149,8 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
   question.newest = !question.is_watch() && (version.empty() || exact);
   question.newest =
       question.newest || question.query.has("continue") || sync::prefers_transformed(accept);
-  if (sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
+  const bool ours = sync::parse_page_token(question.query.get("continue")).has_value();
+  if (ours || sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
   co_return co_await serve_resource(request, std::move(question));
 }
 
@@ -159,6 +163,7 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
   // Credentials that the cloud has not accepted yet may be made up: no room is taken for them.
   const bool trusted = question.scope || question.caller.owner == node_owner;
   if (!question.scope && trusted) question.scope = open_scope(question.key);
+  if (question.scope) question.scope->note_use(clock_.mono());
   const bool complete = question.scope && question.scope->cache().complete();
   if (only_the_cloud_knows(question)) question.newest = true;
   if (uplink_.link().may_ask() && (question.newest || !question.scope)) {
@@ -222,17 +227,33 @@ http::Response Reads::answer(const Question& question, std::string body) {
   return response;
 }
 
-http::Response Reads::list_from(const Question& question) const {
+http::Response Reads::list_from(const Question& question) {
   const sync::WatchCache& cache = question.scope->cache();
-  if (question.query.has("continue")) {
-    return to_response(sync::status::expired(
-        "The provided continue parameter is too old to display a consistent list result. You must "
-        "start a new list without the continue parameter."));
+  const http::Query& query = question.query;
+  const auto limit = parse_int<std::uint32_t>(query.get("limit")).value_or(0);
+  if (query.has("continue")) {
+    const auto token = sync::parse_page_token(query.get("continue"));
+    if (!token) return to_response(sync::status::expired(std::string(sync::continue_expired)));
+    const auto page = pages_.next(*question.scope, *token, limit);
+    if (!page) return to_response(sync::status::expired(page.error().what));
+    return page_answer(question, *page);
+  }
+  // An API server takes no notice of a limit, either, when any state will do.
+  if (limit > 0 && query.get("resourceVersion") != "0") {
+    return page_answer(question, pages_.first(*question.scope, limit));
   }
   std::vector<std::string_view> items;
   items.reserve(cache.objects().size());
   for (const auto& [key, object] : cache.objects()) items.emplace_back(*object.bytes);
   return answer(question, sync::list_body(cache.kind(), {.version = cache.version()}, items));
+}
+
+http::Response Reads::page_answer(const Question& question, const sync::ListPage& page) {
+  std::vector<std::string_view> items;
+  items.reserve(page.items.size());
+  for (const sync::Bytes& item : page.items) items.emplace_back(*item);
+  const sync::ScopeKind& kind = question.scope->cache().kind();
+  return answer(question, sync::list_body(kind, page.part, items));
 }
 
 http::Response Reads::get_from(const Question& question) const {

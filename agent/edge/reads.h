@@ -7,6 +7,7 @@
 
 #include "agent/edge/caller.h"
 #include "agent/edge/filters/shown_watch.h"
+#include "agent/edge/list_pages.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -41,7 +42,9 @@ class Reads {
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
   asio::awaitable<http::Response> from_cache(Question question);
   [[nodiscard]] static http::Response answer(const Question& question, std::string body);
-  [[nodiscard]] http::Response list_from(const Question& question) const;
+  [[nodiscard]] http::Response list_from(const Question& question);
+  [[nodiscard]] static http::Response page_answer(const Question& question,
+                                                  const sync::ListPage& page);
   [[nodiscard]] http::Response get_from(const Question& question) const;
   asio::awaitable<http::Response> watch_from(Question question);
   asio::awaitable<Result<std::shared_ptr<ShownWatch>>> follow(ScopePtr scope, FilterCall call,
@@ -53,6 +56,7 @@ class Reads {
   AnswerFilters& filters_;
   const Clock& clock_;
   Random& random_;
+  ListPages pages_;
 };
 
 }  // namespace holdfast::agent

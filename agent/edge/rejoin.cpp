@@ -14,7 +14,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr auto request_limit = std::chrono::seconds(10);
+constexpr auto rejoin_request_limit = std::chrono::seconds(10);
 constexpr auto turn_limit = std::chrono::seconds(30);
 
 store::Outcome outcome_of(sync::Verdict verdict) {
@@ -73,6 +73,11 @@ asio::awaitable<void> Rejoin::renew_lease() {
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
 }
 
+asio::awaitable<void> Rejoin::keep_servers() {
+  std::string target = lease_.target();
+  co_await uplink_.keep_servers(std::move(target), options_.probe_deadline);
+}
+
 // Renews the lease while a rejoin takes its time, so that the cloud does not give the node up
 // just then.
 static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
@@ -125,15 +130,18 @@ asio::awaitable<Status> Rejoin::catch_up() {
     if (!drained) co_return drained;
     std::vector<ScopePtr> outdated = feeders_.outdated();
     if (outdated.empty()) co_return drained;
+    const MonoTime began = clock_.mono();
     const bool listed =
         co_await feeders_.list_again(std::move(outdated), clock_.mono() + turn_limit);
-    if (!listed) co_return fail(Errc::timeout, "lists of what was written meanwhile");
+    if (!listed && !held_back_since(began)) {
+      co_return fail(Errc::timeout, "lists of what was written meanwhile");
+    }
   }
 }
 
 asio::awaitable<Status> Rejoin::look_at_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + options_.node_name};
-  const auto node = co_await uplink_.call(std::move(request), request_limit);
+  const auto node = co_await uplink_.call(std::move(request), rejoin_request_limit);
   Status done;
   if (!node && node.error().code != Errc::not_found) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
@@ -172,9 +180,10 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
                      .target = write.target,
                      .body = write.body,
                      .content_type = write.content_type};
-  const auto answer = co_await uplink_.send(std::move(request), false, request_limit);
+  const auto answer = co_await uplink_.send(std::move(request), false, rejoin_request_limit);
   if (!answer) {
-    if (auto kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent); !kept) co_return kept;
+    Status kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent);
+    if (!kept || uplink_.has_another_way(answer.error())) co_return kept;
     co_return fail("outbox", answer.error());
   }
   const sync::Verdict verdict =
@@ -191,12 +200,21 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
   co_return ledger_.settle(entry.id, outcome_of(verdict), detail);
 }
 
+// A turn that waits for our own budget is not late.
+bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
+
 asio::awaitable<Status> Rejoin::list_by_turns() {
   const MonoTime began = clock_.mono();
   for (int turn = 0; turn < turns; ++turn) {
     feeders_.admit(turn);
-    const bool listed = co_await feeders_.wait_for_turn(turn, began, clock_.mono() + turn_limit);
-    if (!listed) co_return fail(Errc::timeout, "lists of turn " + std::to_string(turn));
+    for (;;) {
+      const MonoTime from = clock_.mono();
+      const bool listed = co_await feeders_.wait_for_turn(turn, began, from + turn_limit);
+      if (listed) break;
+      if (!held_back_since(from)) {
+        co_return fail(Errc::timeout, "lists of turn " + std::to_string(turn));
+      }
+    }
   }
   Status done;
   co_return done;

@@ -28,6 +28,8 @@ class Rejoin {
 
   // Runs until cancelled.
   asio::awaitable<void> keep_link();
+  // Probes servers that are out of rotation, beside that.
+  asio::awaitable<void> keep_servers();
   // After keep_link() has ended: waits for what it may have left under way.
   asio::awaitable<void> join();
 
@@ -40,6 +42,7 @@ class Rejoin {
   asio::awaitable<Status> send(store::Entry entry);
   asio::awaitable<Status> list_by_turns();
   asio::awaitable<Status> catch_up();
+  [[nodiscard]] bool held_back_since(MonoTime time) const;
 
   const EdgeOptions& options_;
   Scopes& scopes_;

@@ -95,6 +95,7 @@ Status Scopes::restore() {
 
 Status Scopes::restore_one(const store::Scope& row) {
   const auto scope = std::make_shared<LocalScope>(executor_, row.key, row.id);
+  scope->set_last_used(row.last_used);
   scopes_[row.key] = scope;
   if (!row.complete) return {};
   TRY(auto kind, find_kind(answers_, row.key));
@@ -138,9 +139,57 @@ Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
   TRY(const store::Scope row, cache_.open_scope(transaction, key, clock_.wall()));
   if (auto committed = transaction.commit(); !committed) return fail(committed.error());
   const auto scope = std::make_shared<LocalScope>(executor_, key, row.id);
+  scope->set_last_used(row.last_used);
+  scope->note_use(clock_.mono());
   scopes_[key] = scope;
   if (on_new_) on_new_(scope);
   return scope;
+}
+
+Status Scopes::drop(LocalScope& scope) {
+  const auto at = scopes_.find(scope.key());
+  CHECK(at != scopes_.end() && at->second.get() == &scope);
+  TRY(store::Transaction transaction, database_.begin());
+  if (auto dropped = cache_.drop_scope(transaction, scope.id()); !dropped) return dropped;
+  if (auto committed = transaction.commit(); !committed) return committed;
+  unwritten_.erase(&scope);
+  scope.retire();
+  scopes_.erase(at);
+  return {};
+}
+
+void Scopes::remember_use() {
+  const WallTime now = clock_.wall();
+  std::vector<LocalScope*> used;
+  for (const auto& [key, scope] : scopes_) {
+    if (scope->watched()) scope->note_use(clock_.mono());
+    const Duration news =
+        now > scope->last_used() ? now - scope->last_used() : scope->last_used() - now;
+    const bool in_this_run = scope->used_at() != MonoTime::min();
+    if (in_this_run && news >= std::chrono::hours(24)) used.push_back(scope.get());
+  }
+  if (used.empty()) return;
+  const auto write = [this, &used, now]() -> Status {
+    TRY(store::Transaction transaction, database_.begin());
+    for (const LocalScope* scope : used) {
+      if (auto done = cache_.touch(transaction, scope->id(), now); !done) return done;
+    }
+    return transaction.commit();
+  };
+  if (auto written = write(); !written) {
+    log_error("use of scopes not written", {{"error", written.error()}});
+    return;
+  }
+  for (LocalScope* scope : used) scope->set_last_used(now);
+}
+
+Status Scopes::remove_expired_answers() {
+  TRY(store::Transaction transaction, database_.begin());
+  const WallTime yesterday = clock_.wall() - std::chrono::hours(24);
+  if (auto removed = answers_.remove_expired(transaction, yesterday); !removed) {
+    return fail(removed.error());
+  }
+  return transaction.commit();
 }
 
 ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
@@ -161,6 +210,7 @@ ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey
 }
 
 bool Scopes::derive(LocalScope& scope) {
+  if (scope.retired()) return false;
   const sync::Selection wanted = selection_of(scope.key());
   for (const auto& [key, wider] : scopes_) {
     const bool usable = key.owner == scope.key().owner && key.version == scope.key().version &&

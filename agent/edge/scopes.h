@@ -57,6 +57,27 @@ class LocalScope {
     changed_.notify_all();
   }
 
+  // When a local client last asked for it in this run; MonoTime::min(): not in this run. What the
+  // last run knew of it is last_used().
+  [[nodiscard]] MonoTime used_at() const { return used_at_; }
+  [[nodiscard]] WallTime last_used() const { return last_used_; }
+  void note_use(MonoTime now) { used_at_ = now; }
+  void set_last_used(WallTime time) { last_used_ = time; }
+  // A local watch has it open from begin to end.
+  void watch_begins() { ++watches_; }
+  void watch_ends(MonoTime now) {
+    --watches_;
+    note_use(now);
+  }
+  [[nodiscard]] bool watched() const { return watches_ > 0; }
+
+  // Nobody finds it any more; whoever holds it still is to let it go.
+  void retire() {
+    retired_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool retired() const { return retired_; }
+
   // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
 
@@ -67,6 +88,10 @@ class LocalScope {
   loop::Event changed_;
   MonoTime listed_at_ = MonoTime::min();
   MonoTime refused_at_ = MonoTime::min();
+  MonoTime used_at_ = MonoTime::min();
+  WallTime last_used_{};
+  int watches_ = 0;
+  bool retired_ = false;
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;
@@ -91,6 +116,12 @@ class Scopes {
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
   // Errors: exhausted (too many scopes), the disk's.
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
+  // Forgets the scope and its rows. Errors: the disk's; then it stays.
+  [[nodiscard]] Status drop(LocalScope& scope);
+  // Writes which scopes were used, those for which that is news by a day.
+  void remember_use();
+  // Tokens and the like that ended a day ago.
+  [[nodiscard]] Status remove_expired_answers();
   // A complete scope of the same owner, resource and encoding (any, if the key has none) that holds
   // the object, if it exists at all.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,

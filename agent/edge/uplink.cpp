@@ -1,5 +1,6 @@
 #include "agent/edge/uplink.h"
 
+#include "agent/client/limited_client.h"
 #include "platform/log.h"
 #include "sync/api/status.h"
 
@@ -12,14 +13,44 @@ sync::Evidence evidence_of(const Result<http::Response>& outcome) {
   return overloaded ? sync::Evidence::overloaded : sync::Evidence::answered;
 }
 
+sync::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
+  return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
+}
+
+// As ApiClient sends it: with its own headers.
+std::size_t size_of(const ApiRequest& request) {
+  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
+  return usual + request.target.size() + request.authorization.size() + request.body.size();
+}
+
 }  // namespace
 
-Uplink::Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, ApiClient& client,
+Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
                const Clock& clock, Random& random)
     : client_(client),
       clock_(clock),
-      link_(config, random, clock.mono()),
-      changed_(std::move(executor)) {}
+      link_(settings.link, random, clock.mono()),
+      servers_(settings.rota, client.access().servers().size(), random, clock.mono()),
+      bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
+      changed_(executor),
+      servers_changed_(std::move(executor)) {}
+
+std::string Uplink::server_name(std::size_t server) const {
+  const std::vector<ServerAddress> all = client_.access().servers();
+  return all[server % all.size()].at.text();
+}
+
+std::optional<std::size_t> Uplink::try_another(http::Method method, std::size_t server,
+                                               std::size_t tries) {
+  const bool repeatable = method != http::Method::post && method != http::Method::patch;
+  const bool servers_fault = servers_.at(server).health == sync::ServerHealth::failed;
+  if (repeatable && servers_fault && tries < servers_.size()) {
+    const std::size_t other = servers_.next(server);
+    if (other != server) return other;
+  }
+  if (servers_.size() > 1) doubt();
+  return std::nullopt;
+}
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
                                                         Duration limit) {
@@ -27,17 +58,51 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   if (own_credentials && !request.peer.common_name.empty()) {
     co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
   }
-  const MonoTime began = clock_.mono();
-  auto outcome = co_await client_.forward(std::move(request), streamed, began + limit);
-  co_return judge(began, own_credentials, std::move(outcome));
+  const http::Method method = request.method;
+  const MonoTime deadline = clock_.mono() + limit;
+  const sync::UplinkClass traffic = class_of(method, request.target, false);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
+  if (!turn) co_return fail(turn.error());
+  std::size_t server = servers_.next();
+  for (std::size_t tries = 1;; ++tries) {
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    bytes_->sent(traffic, agent::size_of(request));
+    // Half of the time that is left is kept for another server.
+    const bool last = servers_.size() == tries;
+    const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
+    http::Request copy;
+    if (last) {
+      copy = std::move(request);
+    } else {
+      copy = request;
+    }
+    auto outcome = co_await client_.forward(std::move(copy), streamed, until, server);
+    outcome = judge(sent, std::move(outcome));
+    if (outcome) co_return outcome;
+    const auto other = try_another(method, server, tries);
+    if (!other) co_return outcome;
+    server = *other;
+  }
 }
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit) {
-  const bool own_credentials = request.authorization.empty();
-  const MonoTime began = clock_.mono();
-  auto outcome = co_await client_.send(std::move(request), streamed, began + limit);
-  co_return judge(began, own_credentials, std::move(outcome));
+  const sync::UplinkClass traffic = class_of(request.method, request.target, true);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
+  if (!turn) co_return fail(turn.error());
+  std::size_t server = servers_.next();
+  for (std::size_t tries = 1;; ++tries) {
+    const bool own_credentials = request.authorization.empty();
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    bytes_->sent(traffic, size_of(request));
+    ApiRequest copy = request;
+    auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
+    outcome = judge(sent, std::move(outcome));
+    if (outcome) co_return outcome;
+    const auto other = try_another(request.method, server, tries);
+    if (!other) co_return outcome;
+    server = *other;
+  }
 }
 
 asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration limit) {
@@ -46,22 +111,101 @@ asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration l
   co_return fail(sync::to_error(response.status, response.body));
 }
 
-Result<http::Response> Uplink::judge(MonoTime began, bool own_credentials,
-                                     Result<http::Response> outcome) {
-  if (!outcome && outcome.error().code == Errc::cancelled) return outcome;
-  if (outcome && outcome->headers.get("content-type").starts_with("text/html")) {
-    outcome = fail(Errc::unavailable, "answered with a web page: not an API server");
+asio::awaitable<void> Uplink::keep_servers(std::string target, Duration limit) {
+  for (;;) {
+    const auto due = servers_.take_probe(clock_.mono());
+    if (!due) {
+      (void)co_await servers_changed_.wait_until(servers_.probe_due());
+      continue;
+    }
+    const Sent sent{clock_.mono(), *due, true, target, sync::UplinkClass::heartbeat};
+    ApiRequest probe{.target = target};
+    bytes_->sent(sent.traffic, size_of(probe));
+    auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
+    (void)judge(sent, std::move(outcome));
+  }
+}
+
+Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
+  if (!outcome) return outcome;
+  const http::Headers& headers = outcome->headers;
+  const sync::AnswerHead head{.status = outcome->status,
+                              .content_type = headers.get("content-type"),
+                              .location = headers.get("location"),
+                              .audited = headers.has("audit-id")};
+  if (head.status == 101) return outcome;
+  const auto why = sync::why_not_api_answer(sent.target, head, outcome->body);
+  if (!why) return outcome;
+  if (outcome->stream) outcome->stream->cancel();
+  return fail(Errc::corrupt, *why);
+}
+
+Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
+  if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
+  outcome = check_origin(sent, std::move(outcome));
+  if (!outcome) {
+    // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.
+    const Errc code = outcome.error().code;
+    if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
   }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
-  if (outcome && own_credentials && outcome->status == 401) {
+  std::string reason =
+      outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
+  const bool held = client_.held();
+  if (!held) hear_server(sent, evidence_of(outcome), reason);
+  const bool others = !outcome && !held && servers_.any_in_rotation();
+  if (outcome && sent.own_credentials && outcome->status == 401) {
     // There, and of no use to the node until it has other credentials: the cache answers meanwhile.
     if (observer_ != nullptr) observer_->unauthorized();
-    outcome = fail(Errc::denied, "the API server does not accept the node's credentials");
+    reason = "the API server does not accept the node's credentials";
+    outcome = fail(Errc::denied, reason);
   }
-  const std::string reason =
-      outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
-  if (link_.hear(clock_.mono(), began, evidence_of(outcome), reason)) announce();
+  const sync::Evidence evidence = evidence_of(outcome);
+  note(evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
+       : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
+                                                : sync::fault_of(outcome.error()));
+  const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
+  // As long as another server may answer, the link is not judged by this one.
+  const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
+                                             pause.value_or(Duration::zero()));
+  if (changed) announce();
+  if (outcome && outcome->stream) {
+    const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
+      bytes->received(traffic, size);
+    };
+    outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
+  }
   return outcome;
+}
+
+void Uplink::note(std::optional<sync::LinkFault> fault) {
+  fault_ = fault;
+  if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
+}
+
+void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
+  if (evidence == sync::Evidence::answered) client_.prefer(sent.server);
+  if (!servers_.hear(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
+  servers_changed_.notify_all();
+  if (servers_.size() == 1) return;  // Then it is the link's affair alone.
+  const sync::ServerHealth health = servers_.at(sent.server).health;
+  log_info(
+      "API server",
+      {{"server", server_name(sent.server)}, {"health", to_string(health)}, {"reason", reason}});
+  if (health != sync::ServerHealth::failed) return;
+  client_.forget_connections(sent.server);
+  streams_.sever(sent.server);
+}
+
+bool Uplink::has_another_way(const Error& error) const {
+  const bool servers_fault =
+      error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
+  return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
+}
+
+void Uplink::doubt() {
+  link_.doubt(clock_.mono());
+  changed_.notify_all();
 }
 
 void Uplink::rejoined() {

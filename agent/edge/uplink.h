@@ -1,16 +1,25 @@
-// The way to the cloud: every request that goes there, and what each tells about the link.
+// The way to the cloud: every request that goes there, which of several API servers it goes to,
+// and what each tells about the link and about its server.
+//
+// The link is as good as its best server. A request whose server fails, and that may be repeated,
+// goes on to the next one; a stream stays with its server until that is taken out of rotation.
 //
 // Threading: the loop's thread only. Outlive the calls.
 
 #pragma once
 
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/uplink_bytes.h"
+#include "agent/edge/uplink_settings.h"
+#include "agent/edge/uplink_streams.h"
 #include "platform/loop/event.h"
 #include "platform/random.h"
-#include "sync/autonomy/link.h"
+#include "sync/autonomy/fault.h"
 
 namespace holdfast::agent {
 
@@ -26,7 +35,8 @@ class UplinkObserver {
 
 class Uplink {
  public:
-  Uplink(asio::any_io_executor executor, const sync::LinkConfig& config, ApiClient& client,
+  // The servers are those that `client` has now.
+  Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
          const Clock& clock, Random& random);
 
   // `observer` outlives the calls.
@@ -35,37 +45,80 @@ class Uplink {
   [[nodiscard]] const sync::Link& link() const { return link_; }
   // Notified whenever the link's state changes.
   [[nodiscard]] loop::Event& changed() { return changed_; }
+  [[nodiscard]] const sync::ServerRota& servers() const { return servers_; }
+  // "10.0.0.1:6443"
+  [[nodiscard]] std::string server_name(std::size_t server) const;
 
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
-  // of ours.
+  // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
+  // together.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit);
-  // A request of our own; errors as ApiClient::call().
+  // A request of our own; errors as ApiClient::call(). `limit` is for each try,
+  // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
 
+  // Probes the servers that are out of rotation with a GET of `target`, one at a time and for at
+  // most `limit` each. Runs until cancelled.
+  asio::awaitable<void> keep_servers(std::string target, Duration limit);
+
+  // Whether what failed just now, for want of its server, may go to another one.
+  [[nodiscard]] bool has_another_way(const Error& error) const;
+
   // A write was accepted here: the link comes back by a rejoin, which sends it.
   void accepted_locally() { link_.accepted_locally(); }
   void probing() { link_.probing(clock_.mono()); }
+  // What was true a moment ago may not be now: the machine slept.
+  void doubt();
   void rejoined();
   void rejoin_failed(std::string_view reason);
 
+  // What is wrong now; nothing: the last thing heard was an answer.
+  [[nodiscard]] std::optional<sync::LinkFault> fault() const { return fault_; }
+  // How often each was met since the start.
+  using Faults = std::array<std::uint64_t, sync::link_faults>;
+  [[nodiscard]] const Faults& faults() const { return faults_; }
+
   [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
+  [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
 
  private:
-  // Judges what came of a request that began at `began`. An answer that no API server gives (a
-  // captive portal's page) is turned into an error.
-  Result<http::Response> judge(MonoTime began, bool own_credentials,
-                               Result<http::Response> outcome);
+  // A request on its way.
+  struct Sent {
+    MonoTime began;
+    std::size_t server = 0;
+    bool own_credentials = false;
+    std::string target;  // for messages and to judge the answer by
+    sync::UplinkClass traffic = sync::UplinkClass::reads;
+  };
+
+  // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
+  // turned into an error.
+  Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
+  // The same for where it came from alone: an error, if that is no API server.
+  [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
+                                                    Result<http::Response> outcome);
+  void note(std::optional<sync::LinkFault> fault);
+  void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
+  // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
+  std::optional<std::size_t> try_another(http::Method method, std::size_t server,
+                                         std::size_t tries);
   void announce();
 
   ApiClient& client_;
   const Clock& clock_;
   sync::Link link_;
+  sync::ServerRota servers_;
+  UplinkStreams streams_;
+  std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
+  loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
+  std::optional<sync::LinkFault> fault_;
+  Faults faults_{};
 };
 
 }  // namespace holdfast::agent

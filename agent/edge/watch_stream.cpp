@@ -20,7 +20,12 @@ class WatchStream final : public http::BodyStream {
         initial_(!request.from),
         told_(request.from.value_or(0)),
         clock_(clock),
-        bookmark_at_(clock.mono() + request.bookmark_interval) {}
+        bookmark_at_(clock.mono() + request.bookmark_interval) {
+    scope_->watch_begins();
+  }
+  ~WatchStream() override { scope_->watch_ends(clock_.mono()); }
+  WatchStream(const WatchStream&) = delete;
+  WatchStream& operator=(const WatchStream&) = delete;
 
   asio::awaitable<Result<std::string>> next() override {
     for (;;) {

@@ -10,6 +10,13 @@ struct Traffic {
   std::uint64_t sent = 0;  // bytes of HTTP, without TLS's own
   std::uint64_t received = 0;
   std::uint64_t connections = 0;  // that were made
+
+  Traffic& operator+=(const Traffic& other) {
+    sent += other.sent;
+    received += other.received;
+    connections += other.connections;
+    return *this;
+  }
 };
 
 }  // namespace holdfast::http

@@ -33,18 +33,30 @@ Link::Link(const LinkConfig& config, Random& random, MonoTime now)
   CHECK(config.probe_backoff_max >= config.probe_backoff_min);
 }
 
-bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason) {
-  const bool good = evidence == Evidence::answered;
+bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
+                Duration retry_after) {
+  if (evidence == Evidence::failed) return hear_failure(now, began, reason);
+  if (evidence == Evidence::overloaded) {
+    if (!overloaded_since_) overloaded_since_ = now;
+    rest_until_ = std::max(rest_until_, now + std::min(retry_after, config_.retry_after_max));
+    probe_due_ = std::max(probe_due_, rest_until_);
+    miss_probe(now, began, reason);
+    return false;
+  }
+  if (state_ == LinkState::rejoining) return false;  // The rejoin itself says how it went.
+  if (state_ == LinkState::offline && began < since_) return false;
+  failures_ = 0;
+  overloaded_since_.reset();
+  if (state_ == LinkState::connected) return false;
+  const bool straight = state_ == LinkState::suspect && !owes_;
+  enter(straight ? LinkState::connected : LinkState::rejoining, now, reason);
+  return true;
+}
+
+bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
   switch (state_) {
     case LinkState::connected:
     case LinkState::suspect:
-      if (evidence == Evidence::overloaded) return false;
-      if (good) {
-        failures_ = 0;
-        if (state_ == LinkState::connected) return false;
-        enter(owes_ ? LinkState::rejoining : LinkState::connected, now, reason);
-        return true;
-      }
       // Requests that were under way together fail together; that is one failure, not many.
       if (began < since_) return false;
       ++failures_;
@@ -52,18 +64,23 @@ bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_vie
             reason);
       return true;
     case LinkState::offline:
-      if (!good) {
-        // Clients that try in vain must not put the probe off.
-        if (probe_under_way_ && began >= since_) schedule_retry(now);
-        return false;
-      }
-      if (began < since_) return false;
-      enter(LinkState::rejoining, now, reason);
-      return true;
+      miss_probe(now, began, reason);
+      return false;
     case LinkState::rejoining:
-      return false;  // The rejoin itself says how it went.
+      return false;
   }
   UNREACHABLE();
+}
+
+// While not connected. Clients that try in vain must not put the probe off.
+void Link::miss_probe(MonoTime now, MonoTime began, std::string_view reason) {
+  if (!probe_under_way_ || began < since_) return;
+  if (state_ == LinkState::offline) reason_ = reason;
+  schedule_retry(now);
+}
+
+void Link::doubt(MonoTime now) {
+  if (state_ == LinkState::connected) probe_due_ = std::min(probe_due_, now);
 }
 
 void Link::rejoined(MonoTime now) {
@@ -80,7 +97,7 @@ void Link::rejoin_failed(MonoTime now, std::string_view reason) {
 void Link::probing(MonoTime now) {
   switch (state_) {
     case LinkState::connected:
-      probe_due_ = now + config_.probe_interval;
+      probe_due_ = std::max(now + config_.probe_interval, rest_until_);
       break;
     case LinkState::suspect:
     case LinkState::offline:
@@ -98,6 +115,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
   since_ = now;
   reason_ = reason;
   probe_under_way_ = false;
+  overloaded_since_.reset();
   switch (state) {
     case LinkState::connected:
       failures_ = 0;
@@ -122,7 +140,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
 void Link::schedule_retry(MonoTime now) {
   probe_under_way_ = false;
   // Half of the wait is certain, so that jitter never turns a backoff into a busy loop.
-  probe_due_ = now + backoff_ / 2 + random_.jitter(backoff_ / 2);
+  probe_due_ = std::max(now + backoff_ / 2 + random_.jitter(backoff_ / 2), rest_until_);
   backoff_ = std::min(backoff_ * 2, config_.probe_backoff_max);
 }
 

@@ -12,12 +12,14 @@
 // leads through a rejoin, even from `suspect`.
 //
 // An answer of any HTTP status proves that the cloud is there; 503 and 429 in a row do not bring a
-// link down, but neither do they bring it back: see Evidence.
+// link down, but neither do they bring it back: see Evidence. What such an answer asks for
+// (Retry-After) is granted to it: no probe is due before.
 
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +40,7 @@ struct LinkConfig {
   Duration probe_deadline = 1s;     // for one probe
   Duration probe_backoff_min = 1s;  // offline, before jitter
   Duration probe_backoff_max = 30s;
+  Duration retry_after_max = 20s;  // granted to an overloaded cloud: the lease must outlive it
 };
 
 // What one request or probe told about the link.
@@ -53,8 +56,14 @@ class Link {
   Link(const LinkConfig& config, Random& random, MonoTime now);
 
   // Takes the outcome of a request or probe that began at `began`; true when the state changed. Old
-  // news (began before the current state was entered) is not believed.
-  bool hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason);
+  // news (began before the current state was entered) is not believed. `retry_after` goes with
+  // `overloaded`.
+  bool hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
+            Duration retry_after = {});
+
+  // A request failed whose failure says nothing of the link as a whole: while connected, a probe is
+  // due at once.
+  void doubt(MonoTime now);
 
   // A write was accepted here: the cloud does not know of it yet.
   void accepted_locally() { owes_ = true; }
@@ -67,8 +76,10 @@ class Link {
   // Whether reads may go to the cloud: connected only. In all other states the cache answers.
   [[nodiscard]] bool may_ask() const { return state_ == LinkState::connected; }
   [[nodiscard]] MonoTime since() const { return since_; }
-  // Why the state was entered: "GET ...: deadline passed".
+  // Why the state was entered: "GET ...: deadline passed"; offline, what the last probe met.
   [[nodiscard]] const std::string& reason() const { return reason_; }
+  // Since when all that is heard is that the cloud has too much to do; nothing: it has not.
+  [[nodiscard]] std::optional<MonoTime> overloaded_since() const { return overloaded_since_; }
 
   // When the next probe is due. MonoTime::max() while rejoining.
   [[nodiscard]] MonoTime probe_due() const { return probe_due_; }
@@ -77,6 +88,8 @@ class Link {
 
  private:
   void enter(LinkState state, MonoTime now, std::string_view reason);
+  bool hear_failure(MonoTime now, MonoTime began, std::string_view reason);
+  void miss_probe(MonoTime now, MonoTime began, std::string_view reason);
   void schedule_retry(MonoTime now);
 
   LinkConfig config_;
@@ -87,7 +100,9 @@ class Link {
   Duration backoff_;
   int failures_ = 0;
   bool owes_ = false;
-  bool probe_under_way_ = false;  // offline: its failure is the one that counts
+  bool probe_under_way_ = false;  // not connected: its failure is the one that counts
+  std::optional<MonoTime> overloaded_since_;
+  MonoTime rest_until_ = MonoTime::min();  // as an overloaded cloud asked
   std::string reason_ = "not tried yet";
 };
 

@@ -2,6 +2,8 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+
 #include "agent/client/api_client.h"
 #include "platform/fs/file.h"
 #include "platform/text.h"
@@ -17,8 +19,7 @@ constexpr std::string_view cluster_info = "/api/v1/namespaces/kube-public/config
 
 Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
   ClusterAccess access;
-  access.tls = true;
-  TRY(access.server, parse_server(options.server));
+  if (auto set = override_servers(options, access); !set) return fail(set.error());
   access.token = options.join_token;
   if (options.ca_file.empty()) return access;
   TRY(access.tls_settings.ca_pem, fs::read_all(options.ca_file, ca_file_limit));
@@ -26,6 +27,16 @@ Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
     return fail("--ca-file: " + options.ca_file, read.error());
   }
   return access;
+}
+
+// "https://host" with kube-apiserver's port, when it names none.
+std::string with_port(std::string url) {
+  const std::size_t host = url.find("://") + 3;
+  const std::size_t slash = std::min(url.find('/', host), url.size());
+  const std::string authority = url.substr(host, slash - host);
+  const bool named = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
+  if (named || authority.empty() || url.starts_with("http://")) return url;
+  return url.insert(slash, ":6443");
 }
 
 // The first cluster's authority in a kubeconfig.
@@ -42,16 +53,33 @@ Result<std::string> authority_in(const std::string& kubeconfig) {
 
 }  // namespace
 
-Result<net::HostPort> parse_server(std::string_view text) {
-  constexpr std::string_view scheme = "https://";
-  std::string_view rest = text;
-  if (rest.starts_with(scheme)) rest.remove_prefix(scheme.size());
-  while (rest.ends_with('/')) rest.remove_suffix(1);
-  if (rest.empty() || rest.find('/') != std::string_view::npos) {
-    return fail(Errc::invalid, "\"" + std::string(text) + "\" is not https://host:port");
+Result<ServerList> parse_servers(const std::vector<std::string>& texts) {
+  ServerList list;
+  for (const std::string& text : texts) {
+    const bool bare = text.find("://") == std::string::npos;
+    auto url = parse_server_url(with_port(bare ? "https://" + text : text));
+    const bool good = url && (!bare || url->server.path_prefix.empty());
+    if (!good) return fail(Errc::invalid, "\"" + text + "\" is not https://host:port");
+    if (!list.servers.empty() && url->tls != list.tls) {
+      return fail(Errc::invalid, "\"" + text + "\": either all servers speak TLS or none");
+    }
+    const auto known = std::find(list.servers.begin(), list.servers.end(), url->server);
+    if (known != list.servers.end()) return fail(Errc::invalid, "\"" + text + "\" comes twice");
+    list.tls = url->tls;
+    list.servers.push_back(std::move(url->server));
   }
-  const bool has_port = rest.rfind(':') != std::string_view::npos && !rest.ends_with(']');
-  return net::HostPort::parse(has_port ? std::string(rest) : std::string(rest) + ":6443");
+  return list;
+}
+
+Status override_servers(const IdentityOptions& options, ClusterAccess& access) {
+  if (options.servers.empty()) return {};
+  TRY(ServerList list, parse_servers(options.servers));
+  access.tls = list.tls;
+  access.server = std::move(list.servers.front().at);
+  access.path_prefix = std::move(list.servers.front().path_prefix);
+  list.servers.erase(list.servers.begin());
+  access.others = std::move(list.servers);
+  return {};
 }
 
 Result<std::string> parse_ca_hash(std::string_view text) {
@@ -65,7 +93,10 @@ Result<std::string> parse_ca_hash(std::string_view text) {
 
 Result<ClusterAccess> read_access(const IdentityOptions& options) {
   if (!options.join_token.empty()) return access_by_token(options);
-  return read_kubeconfig(options.enrols() ? options.bootstrap_kubeconfig : options.kubeconfig);
+  TRY(ClusterAccess access,
+      read_kubeconfig(options.enrols() ? options.bootstrap_kubeconfig : options.kubeconfig));
+  if (auto set = override_servers(options, access); !set) return fail(set.error());
+  return access;
 }
 
 Result<std::string> pinned_authority(std::string_view document, std::string_view ca_hash) {
@@ -84,14 +115,15 @@ Result<std::string> pinned_authority(std::string_view document, std::string_view
 }
 
 asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& options,
-                                                     const Clock& clock, MonoTime deadline) {
+                                                     const Clock& clock, MonoTime deadline,
+                                                     std::size_t server) {
   ClusterAccess access;
-  access.tls = true;
   access.tls_settings.insecure = true;
-  CO_TRY(access.server, parse_server(options.server));
+  if (auto set = override_servers(options, access); !set) co_return fail(set.error());
   std::string agent = "holdfast-edge/" + std::string(version);
   CO_TRY(const std::unique_ptr<ApiClient> client,
          ApiClient::make(std::move(access), clock, std::move(agent)));
+  client->prefer(server);
   ApiRequest request{.target = std::string(cluster_info)};
   CO_TRY(const std::string document, co_await client->call(std::move(request), deadline));
   CO_TRY(std::string pem, pinned_authority(document, options.ca_hash));

@@ -100,6 +100,7 @@ Status NodeIdentity::find_cluster() {
     if (known) {
       log_warn("the cluster is taken from the last run", {{"why", found.error()}});
       found = std::move(known);
+      if (auto set = override_servers(place_.options, *found); !set) return set;
     }
   }
   if (!found) return fail(found.error());
@@ -173,7 +174,7 @@ void NodeIdentity::read_kubeconfig_again() {
   const tls::ClientSettings& before = access_.tls_settings;
   const bool same = now.identity.certificate_pem == before.identity.certificate_pem &&
                     now.identity.key_pem == before.identity.key_pem &&
-                    now.ca_pem == before.ca_pem && fresh->server == access_.server &&
+                    now.ca_pem == before.ca_pem && fresh->servers() == access_.servers() &&
                     fresh->token == access_.token;
   if (same) return;
   // Files are replaced one after the other: a pair that does not match yet will.
@@ -196,7 +197,8 @@ asio::awaitable<Status> NodeIdentity::learn() {
   Status done;
   if (!is_pinned() || !authority().empty()) co_return done;
   const MonoTime deadline = clock_.mono() + request_limit;
-  CO_TRY(const std::string pem, co_await learn_authority(place_.options, clock_, deadline));
+  const std::size_t server = tries_++;
+  CO_TRY(const std::string pem, co_await learn_authority(place_.options, clock_, deadline, server));
   access_.tls_settings.ca_pem = pem;
   if (auto stored = pki_.store_authority(pem); !stored) co_return stored;
   log_info("authority learnt");
@@ -224,7 +226,10 @@ asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiReque
   std::string agent = "holdfast-edge/" + std::string(version);
   CO_TRY(const std::unique_ptr<ApiClient> client,
          ApiClient::make(*std::move(access), clock_, std::move(agent)));
-  co_return co_await client->call(std::move(request), deadline);
+  client->prefer(tries_);
+  auto answer = co_await client->call(std::move(request), deadline);
+  if (!answer) ++tries_;
+  co_return answer;
 }
 
 Result<tls::Identity> NodeIdentity::serving() {

@@ -79,7 +79,8 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   std::unique_ptr<CertificateKeeper> serving_keeper_;
   std::optional<tls::Identity> self_signed_;
   ApiClient* client_ = nullptr;
-  loop::Event changed_;  // what we come with
+  std::size_t tries_ = 0;  // without the client: each goes to another server
+  loop::Event changed_;    // what we come with
   std::function<void()> on_serving_;
 };
 

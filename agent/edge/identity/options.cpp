@@ -13,7 +13,9 @@ void add_options(config::Options& options, IdentityOptions& settings) {
   options.add("join-token", settings.join_token,
               "instead: a bootstrap token; with --server and --ca-file or "
               "--discovery-token-ca-cert-hash");
-  options.add("server", settings.server, "with --join-token: the API server, https://host:port");
+  options.add("server", settings.servers,
+              "API servers, https://host:port, in place of the kubeconfig's; required with "
+              "--join-token");
   options.add("ca-file", settings.ca_file, "with --join-token: the cluster's authority");
   options.add("discovery-token-ca-cert-hash", settings.ca_hash,
               "with --join-token: sha256:HEX of the authority's public key, which is then learnt "
@@ -35,19 +37,19 @@ Status check(const IdentityOptions& settings) {
                    static_cast<int>(!settings.join_token.empty());
   if (ways == 0) return bad("--kubeconfig, --bootstrap-kubeconfig or --join-token is required");
   if (ways > 1) return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token exclude another");
+  const auto servers = parse_servers(settings.servers);
+  if (!servers) return fail("--server", servers.error());
   if (settings.join_token.empty()) {
     for (const auto& [flag, value] :
-         {std::pair{"--server", &settings.server}, std::pair{"--ca-file", &settings.ca_file},
+         {std::pair{"--ca-file", &settings.ca_file},
           std::pair{"--discovery-token-ca-cert-hash", &settings.ca_hash}}) {
       if (!value->empty()) return bad(std::string(flag) + " goes with --join-token only");
     }
   } else {
-    if (settings.server.empty()) return bad("--join-token needs --server");
+    if (settings.servers.empty()) return bad("--join-token needs --server");
+    if (!servers->tls) return bad("--server: --join-token is for https:// only");
     if (settings.ca_file.empty() == settings.ca_hash.empty()) {
       return bad("--join-token needs one of --ca-file and --discovery-token-ca-cert-hash");
-    }
-    if (auto server = parse_server(settings.server); !server) {
-      return fail("--server", server.error());
     }
     if (!settings.ca_hash.empty()) {
       if (auto hash = parse_ca_hash(settings.ca_hash); !hash) {

@@ -11,11 +11,14 @@
 namespace holdfast::agent {
 
 struct IdentityOptions {
+  // Where the API servers are, in the order of preference: "https://host:port"; the scheme may be
+  // left out. None: as the kubeconfig says. They share its authority and credentials.
+  std::vector<std::string> servers;
+
   // One of three ways to the cluster:
   std::string kubeconfig;            // with credentials that somebody else looks after
   std::string bootstrap_kubeconfig;  // whose user may ask for a certificate
-  std::string join_token;            // the same without a file; needs `server` and one of:
-  std::string server;                // "https://host:port"; the scheme may be left out
+  std::string join_token;            // the same without a file; needs `servers` and one of:
   std::string ca_file;               // whom to believe that it is the server
   std::string ca_hash;               // "sha256:<hex>" of the authority's public key, as kubeadm's
 

@@ -221,15 +221,15 @@ TEST_F(CacheTest, AVisitEndsWithTheVisitorsError) {
   EXPECT_EQ(seen, std::vector<std::string>{"a"});
 }
 
-TEST_F(CacheTest, UseIsRememberedByTheHour) {
+TEST_F(CacheTest, UseIsRememberedByTheDay) {
   const ScopeId scope = open();
   const struct {
     WallTime now;
     WallTime remembered;
   } rows[] = {
-      {midday + 59min, midday},
-      {midday + 60min, midday + 60min},
-      {midday + 61min, midday + 60min},
+      {midday + 24h - 1s, midday},
+      {midday + 24h, midday + 24h},
+      {midday + 47h, midday + 24h},
       {midday - 24h, midday - 24h},  // the calendar was set back
   };
   for (const auto& row : rows) {

@@ -52,7 +52,7 @@ TEST_F(Kubeconfig, FilesDataAndTokens) {
   EXPECT_FALSE(access->tls_settings.insecure);
   EXPECT_EQ(access->token, "t");
   EXPECT_EQ(access->token_file, scratch.path() / "token");
-  EXPECT_EQ(access->endpoint().error().code, Errc::invalid) << "CA is no certificate";
+  EXPECT_EQ(access->endpoints().error().code, Errc::invalid) << "CA is no certificate";
 }
 
 TEST_F(Kubeconfig, TheContextCanBeChosen) {
@@ -62,7 +62,7 @@ TEST_F(Kubeconfig, TheContextCanBeChosen) {
   EXPECT_FALSE(access->tls);
   EXPECT_EQ(access->server, (net::HostPort{"::1", 8080}));
   EXPECT_EQ(access->token, "");
-  EXPECT_TRUE(access->endpoint().has_value());
+  EXPECT_TRUE(access->endpoints().has_value());
 }
 
 TEST_F(Kubeconfig, MistakesAreNamed) {

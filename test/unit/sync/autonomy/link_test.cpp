@@ -104,6 +104,74 @@ TEST(Link, OverloadNeitherBreaksNorHeals) {
   EXPECT_EQ(bench.link.state(), LinkState::offline);
 }
 
+TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
+  Bench bench;
+  const auto overload = [&bench](Duration retry_after) {
+    return bench.link.hear(bench.now, bench.now, Evidence::overloaded, "answered 503", retry_after);
+  };
+  bench.connect();
+  EXPECT_EQ(bench.link.overloaded_since(), std::nullopt);
+  bench.now += 9s;
+  EXPECT_FALSE(overload(0s));
+  EXPECT_EQ(bench.link.overloaded_since(), start + 9s);
+  EXPECT_EQ(bench.link.probe_due(), start + 10s) << "nothing was asked for";
+  EXPECT_FALSE(overload(5s));
+  EXPECT_EQ(bench.link.probe_due(), start + 14s);
+  EXPECT_FALSE(overload(1h));
+  EXPECT_EQ(bench.link.probe_due(), start + 29s) << "at most retry_after_max";
+  bench.now += 10s;
+  bench.link.probing(bench.now);
+  EXPECT_EQ(bench.link.probe_due(), start + 29s);
+  EXPECT_EQ(bench.link.overloaded_since(), start + 9s);
+  EXPECT_FALSE(bench.hear(Evidence::answered));
+  EXPECT_EQ(bench.link.overloaded_since(), std::nullopt);
+
+  // In doubt and offline it is one more probe that brought nothing, and the next one is later.
+  for (const LinkState state : {LinkState::suspect, LinkState::offline}) {
+    bench.now += 100s;
+    EXPECT_TRUE(bench.hear(Evidence::failed));
+    EXPECT_EQ(bench.link.state(), state);
+    bench.now = bench.link.probe_due();
+    bench.link.probing(bench.now);
+    EXPECT_FALSE(overload(4s));
+    EXPECT_EQ(bench.link.state(), state);
+    EXPECT_GE(bench.link.probe_due(), bench.now + 4s);
+    EXPECT_LE(bench.link.probe_due(), bench.now + 8s);
+  }
+  EXPECT_EQ(bench.link.reason(), "answered 503");
+  // A rejoin that it breaks off is tried again when it asked for it.
+  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_FALSE(overload(15s));
+  bench.link.rejoin_failed(bench.now, "outbox: answered 503");
+  EXPECT_EQ(bench.link.probe_due(), bench.now + 15s);
+}
+
+TEST(Link, OfflineTellsWhatTheLastProbeMet) {
+  Bench bench;
+  for (const char* reason : {"connection refused", "deadline passed"}) {
+    bench.now = bench.link.probe_due();
+    bench.link.probing(bench.now);
+    EXPECT_FALSE(bench.link.hear(bench.now, bench.now, Evidence::failed, reason));
+    EXPECT_EQ(bench.link.reason(), reason);
+    EXPECT_FALSE(bench.link.hear(bench.now, bench.now, Evidence::failed, "a client's"));
+    EXPECT_EQ(bench.link.reason(), reason);
+  }
+}
+
+TEST(Link, DoubtAsksAtOnce) {
+  Bench bench;
+  bench.connect();
+  bench.now += 1s;
+  bench.link.doubt(bench.now);
+  EXPECT_EQ(bench.link.probe_due(), bench.now);
+  EXPECT_EQ(bench.link.state(), LinkState::connected);
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_TRUE(bench.hear(Evidence::failed));
+  const MonoTime due = bench.link.probe_due();
+  bench.link.doubt(bench.now);
+  EXPECT_EQ(bench.link.probe_due(), due) << "offline it has its back-off";
+}
+
 TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
   Bench bench;
   bench.connect();

@@ -17,20 +17,40 @@ const std::string digits(64, 'a');
 
 TEST(Cluster, ServersAreReadInEveryUsualForm) {
   const std::pair<const char*, const char*> good[] = {
-      {"https://10.0.0.1:6443", "10.0.0.1:6443"},
-      {"10.0.0.1:443", "10.0.0.1:443"},
-      {"https://api.example.org", "api.example.org:6443"},
-      {"https://a/", "a:6443"},
-      {"[2001:db8::1]", "[2001:db8::1]:6443"},
-      {"https://[2001:db8::1]:1", "[2001:db8::1]:1"}};
+      {"https://10.0.0.1:6443", "tls 10.0.0.1:6443"},
+      {"10.0.0.1:443", "tls 10.0.0.1:443"},
+      {"https://api.example.org", "tls api.example.org:6443"},
+      {"https://a/", "tls a:6443"},
+      {"https://a/clusters/b/", "tls a:6443/clusters/b"},
+      {"[2001:db8::1]", "tls [2001:db8::1]:6443"},
+      {"https://[2001:db8::1]:1", "tls [2001:db8::1]:1"},
+      {"http://a", "plain a:80"},
+      {"http://a:8080", "plain a:8080"}};
   for (const auto& [text, server] : good) {
-    const auto parsed = parse_server(text);
+    const auto parsed = parse_servers({text});
     ASSERT_TRUE(parsed) << text << ": " << parsed.error().what;
-    EXPECT_EQ(parsed->text(), server) << text;
+    ASSERT_EQ(parsed->servers.size(), 1u);
+    const ServerAddress& read = parsed->servers.front();
+    const std::string scheme = parsed->tls ? "tls " : "plain ";
+    EXPECT_EQ(scheme + read.at.text() + read.path_prefix, server) << text;
   }
-  for (const char* text : {"", "https://", "http://a", "a/b", "a:b", "a:70000"}) {
-    EXPECT_FALSE(parse_server(text)) << text;
+  const std::pair<std::vector<std::string>, const char*> bad[] = {
+      {{""}, R"("" is not https://host:port)"},
+      {{"https://"}, R"("https://" is not https://host:port)"},
+      {{"ftp://a"}, R"("ftp://a" is not https://host:port)"},
+      {{"a/b"}, R"("a/b" is not https://host:port)"},
+      {{"a:b"}, R"("a:b" is not https://host:port)"},
+      {{"b", "a:70000"}, R"("a:70000" is not https://host:port)"},
+      {{"a", "b", "https://a:6443"}, R"("https://a:6443" comes twice)"},
+      {{"a", "http://b"}, R"("http://b": either all servers speak TLS or none)"},
+  };
+  for (const auto& [texts, what] : bad) {
+    const auto parsed = parse_servers(texts);
+    ASSERT_FALSE(parsed) << what;
+    EXPECT_EQ(parsed.error().code, Errc::invalid);
+    EXPECT_EQ(parsed.error().what, what);
   }
+  EXPECT_EQ(parse_servers({})->servers.size(), 0u);
 }
 
 TEST(Cluster, HashesAreReadAsKubeadmWritesThem) {
@@ -71,18 +91,21 @@ TEST(Cluster, OnlyThePinnedAuthorityIsBelieved) {
 
 TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
   const IdentityOptions joined{
-      .join_token = "t", .server = "https://a:1", .ca_hash = "sha256:" + digits};
+      .servers = {"https://a:1", "b"}, .join_token = "t", .ca_hash = "sha256:" + digits};
   EXPECT_TRUE(check(joined));
   EXPECT_TRUE(check({.kubeconfig = "k"}));
+  EXPECT_TRUE(check({.servers = {"a", "b"}, .kubeconfig = "k"}));
   EXPECT_TRUE(check({.bootstrap_kubeconfig = "k", .secure_listen = ""}));
   struct Case {
     IdentityOptions options;
     const char* what;
   };
   IdentityOptions no_server = joined;
-  no_server.server = "";
+  no_server.servers = {};
   IdentityOptions bad_server = joined;
-  bad_server.server = "http://a";
+  bad_server.servers = {"http://a"};
+  IdentityOptions same_server = joined;
+  same_server.servers = {"a", "a"};
   IdentityOptions no_trust = joined;
   no_trust.ca_hash = "";
   IdentityOptions bad_hash = joined;
@@ -92,10 +115,11 @@ TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
   const Case cases[] = {
       {{}, "--kubeconfig, --bootstrap-kubeconfig or --join-token is required"},
       {{.kubeconfig = "k", .join_token = "t"}, "--kubeconfig, --bootstrap-kubeconfig and"},
-      {{.kubeconfig = "k", .server = "a"}, "--server goes with --join-token only"},
+      {{.servers = {"a/b"}, .kubeconfig = "k"}, "--server: \"a/b\" is not https://host:port"},
       {{.bootstrap_kubeconfig = "k", .ca_file = "f"}, "--ca-file goes with --join-token only"},
       {no_server, "--join-token needs --server"},
-      {bad_server, "--server: "},
+      {bad_server, "--server: --join-token is for https:// only"},
+      {same_server, "--server: \"a\" comes twice"},
       {no_trust, "--join-token needs one of --ca-file and"},
       {twice, "--join-token needs one of --ca-file and"},
       {bad_hash, "--discovery-token-ca-cert-hash: "},
@@ -111,7 +135,7 @@ TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
 
 TEST(Cluster, AJoinTokenIsAccessWithoutAFile) {
   const test::ScratchDir dir;
-  IdentityOptions options{.join_token = "t", .server = "a:1"};
+  IdentityOptions options{.servers = {"a:1", "b:2"}, .join_token = "t"};
   options.ca_file = (dir.path() / "ca.crt").string();
   EXPECT_EQ(read_access(options).error().code, Errc::not_found);
   std::ofstream(options.ca_file) << "nonsense";
@@ -124,8 +148,27 @@ TEST(Cluster, AJoinTokenIsAccessWithoutAFile) {
   const ClusterAccess access = read_access(options).value();
   EXPECT_TRUE(access.tls);
   EXPECT_EQ(access.server.text(), "a:1");
+  ASSERT_EQ(access.servers().size(), 2u);
+  EXPECT_EQ(access.servers()[1].at.text(), "b:2");
   EXPECT_EQ(access.token, "t");
   EXPECT_EQ(access.tls_settings.ca_pem, ca);
+}
+
+TEST(Cluster, ServersTakeTheKubeconfigsPlaceAndItsCredentialsStay) {
+  const test::ScratchDir dir;
+  IdentityOptions options;
+  options.kubeconfig = (dir.path() / "config").string();
+  std::ofstream(options.kubeconfig)
+      << "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
+         "clusters: [{name: c, cluster: {server: \"https://old:1/prefix\"}}]\n"
+         "users: [{name: u, user: {token: secret}}]\n";
+  ClusterAccess access = read_access(options).value();
+  EXPECT_EQ(access.servers(), (std::vector<ServerAddress>{{{"old", 1}, "/prefix"}}));
+  options.servers = {"https://new:2", "newer"};
+  access = read_access(options).value();
+  EXPECT_EQ(access.servers(), (std::vector<ServerAddress>{{{"new", 2}}, {{"newer", 6443}}}));
+  EXPECT_EQ(access.token, "secret");
+  EXPECT_TRUE(access.tls);
 }
 
 }  // namespace

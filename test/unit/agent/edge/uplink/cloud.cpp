@@ -1,0 +1,201 @@
+#include "test/unit/agent/edge/uplink/cloud.h"
+
+#include <algorithm>
+
+#include "agent/edge/answer.h"
+#include "platform/check.h"
+#include "platform/text.h"
+#include "sync/api/object_header.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+namespace json = sync::json;
+
+const std::map<std::string, std::string, std::less<>> kinds = {
+    {"nodes", "Node"},           {"pods", "Pod"},
+    {"configmaps", "ConfigMap"}, {"secrets", "Secret"},
+    {"services", "Service"},     {"events", "Event"},
+    {"leases", "Lease"},         {"endpointslices", "EndpointSlice"}};
+
+std::string kind_of(const std::string& collection) {
+  return kinds.find(collection.substr(collection.rfind('/') + 1))->second;
+}
+
+std::string api_version_of(const std::string& collection) {
+  if (collection.starts_with("/api/v1/")) return "v1";
+  const auto words = split(collection, '/');
+  return std::string(words[2]) + "/" + std::string(words[3]);
+}
+
+// The collection's path without its namespace: what a list over all namespaces asks for.
+std::string everywhere(const std::string& collection) {
+  const std::size_t at = collection.find("/namespaces/");
+  if (at == std::string::npos) return collection;
+  return collection.substr(0, at) + collection.substr(collection.rfind('/'));
+}
+
+bool is_in(const std::string& collection, const std::string& asked) {
+  return collection == asked || everywhere(collection) == asked;
+}
+
+bool selected(const http::Query& query, std::string_view name) {
+  constexpr std::string_view by_name = "metadata.name=";
+  const std::string_view fields = query.get("fieldSelector");
+  return !fields.starts_with(by_name) || fields.substr(by_name.size()) == name;
+}
+
+http::Response ok(std::string body) { return json_response(200, std::move(body)); }
+
+// What happens to a collection after `seen`.
+class Watch final : public http::BodyStream {
+ public:
+  Watch(Cloud& cloud, std::string collection, http::Query query, std::int64_t seen)
+      : cloud_(cloud), collection_(std::move(collection)), query_(std::move(query)), seen_(seen) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    for (;;) {
+      if (cancelled_) co_return fail(Errc::cancelled, "watch");
+      std::string piece;
+      for (const Cloud::Happened& event : cloud_.events) {
+        if (event.version <= seen_ || !is_in(event.collection, collection_)) continue;
+        seen_ = event.version;
+        if (!selected(query_, event.name)) continue;
+        piece += R"({"type":")";
+        piece += event.type;
+        piece += R"(","object":)";
+        piece += event.object;
+        piece += "}\n";
+      }
+      if (!piece.empty()) co_return piece;
+      co_await cloud_.changed.wait();
+    }
+  }
+  void cancel() override {
+    cancelled_ = true;
+    cloud_.changed.notify_all();
+  }
+
+ private:
+  Cloud& cloud_;
+  std::string collection_;
+  http::Query query_;
+  std::int64_t seen_;
+  bool cancelled_ = false;
+};
+
+}  // namespace
+
+void Cloud::put(const std::string& collection, const std::string& name, const std::string& body) {
+  json::object object = sync::parse_json(body).value().as_object();
+  json::object metadata{{"name", name}, {"uid", "uid-" + name}};
+  metadata["resourceVersion"] = std::to_string(++version_);
+  const auto words = split(collection, '/');
+  const auto space = std::find(words.begin(), words.end(), "namespaces");
+  if (space != words.end()) metadata["namespace"] = std::string(*std::next(space));
+  object["kind"] = kind_of(collection);
+  object["apiVersion"] = api_version_of(collection);
+  object["metadata"] = std::move(metadata);
+  std::string& kept = collections_[collection][name];
+  const std::string type = kept.empty() ? "ADDED" : "MODIFIED";
+  kept = sync::serialize(object);
+  events.push_back({version_, collection, name, type, kept});
+  changed.notify_all();
+}
+
+void Cloud::remove(const std::string& collection, const std::string& name) {
+  auto node = collections_[collection].extract(name);
+  CHECK(!node.empty());
+  auto last = sync::with_resource_version(node.mapped(), std::to_string(++version_));
+  events.push_back({version_, collection, name, "DELETED", last.value()});
+  changed.notify_all();
+}
+
+int Cloud::count(std::string_view start, std::size_t from) const {
+  const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(std::min(from, asked.size()));
+  return static_cast<int>(std::count_if(
+      begin, asked.end(), [start](const Asked& each) { return each.what.starts_with(start); }));
+}
+
+http::Response Cloud::answer(const http::Request& request) {
+  const std::string path(request.path());
+  if (path.find("/leases") != std::string::npos) return lease(request);
+  const http::Query query = http::Query::parse(request.query()).value();
+  if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
+  if (kinds.contains(path.substr(path.rfind('/') + 1))) return list(path, query);
+  if (path == "/version") return ok(R"({"major":"1"})");
+  const std::string collection = path.substr(0, path.rfind('/'));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const auto found = collections_.find(collection);
+  if (found != collections_.end() && found->second.contains(name)) {
+    return ok(found->second.at(name));
+  }
+  return to_response(sync::status::not_found({"", "things"}, name));
+}
+
+http::Response Cloud::lease(const http::Request& request) {
+  if (request.method == http::Method::get) {
+    return lease_.empty() ? to_response(sync::status::not_found({"", "leases"}, "x")) : ok(lease_);
+  }
+  renewals.push_back(sync::text_at(request.body, {"spec", "renewTime"}).value().value_or(""));
+  lease_ = sync::with_resource_version(request.body, std::to_string(++version_)).value();
+  return ok(lease_);
+}
+
+http::Response Cloud::list(const std::string& asked_for, const http::Query& query) {
+  if (query.flag("watch")) {
+    const auto seen = parse_int<std::int64_t>(query.get("resourceVersion")).value_or(0);
+    http::Response response = ok("");
+    response.stream = std::make_shared<Watch>(*this, asked_for, query, seen);
+    return response;
+  }
+  std::string items;
+  for (const auto& [collection, objects] : collections_) {
+    if (!is_in(collection, asked_for)) continue;
+    for (const auto& [name, object] : objects) {
+      if (!selected(query, name)) continue;
+      if (!items.empty()) items += ',';
+      items += object;
+    }
+  }
+  std::string body = R"({"kind":")" + kind_of(asked_for);
+  body += R"(List","apiVersion":")" + api_version_of(asked_for);
+  body += R"(","metadata":{"resourceVersion":")" + std::to_string(version_);
+  body += R"("},"items":[)" + items + "]}";
+  return ok(std::move(body));
+}
+
+ApiServer::ApiServer(asio::any_io_executor executor, Cloud& cloud, const Clock& clock,
+                     std::size_t number, std::shared_ptr<const tls::Context> tls)
+    : cloud_(cloud),
+      clock_(clock),
+      number_(number),
+      never_(executor),
+      server_(executor, {}, [this](const http::Request& request) { return handle(request); }) {
+  auto listener = net::Listener::open(executor, {"127.0.0.1", 0}, std::move(tls)).value();
+  const net::HostPort behind{"127.0.0.1", listener->port()};
+  server_.listen(std::move(listener));
+  cable = FaultProxy::open(executor, {"127.0.0.1", 0}, behind).value();
+}
+
+asio::awaitable<void> ApiServer::stop(MonoTime deadline) {
+  co_await cable->stop();
+  co_await server_.stop(deadline);
+}
+
+asio::awaitable<http::Response> ApiServer::handle(const http::Request& request) {
+  const std::string what = std::string(to_string(request.method)) + " " + request.target;
+  cloud_.asked.push_back({number_, what, clock_.mono()});
+  const bool lease = request.path().find("/leases") != std::string_view::npos;
+  http::Response response;
+  if (!instead || (lease && !leases_too)) {
+    response = cloud_.answer(request);
+  } else if (instead->status == 0) {
+    co_await never_.wait();
+  } else {
+    response = *instead;
+  }
+  co_return response;
+}
+
+}  // namespace holdfast::agent::uplink

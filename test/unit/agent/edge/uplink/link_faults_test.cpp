@@ -1,0 +1,210 @@
+// Everything that can be wrong with the way to the cloud, through the whole agent: the state it
+// ends in, how soon, the word for it, and that no client is ever given what was not the cloud's.
+
+#include <gtest/gtest.h>
+
+#include "platform/text.h"
+#include "test/support/certificates.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+constexpr const char* list = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
+constexpr const char* newest = "/api/v1/namespaces/a/configmaps";
+constexpr const char* one = "/api/v1/namespaces/a/configmaps/one";
+
+const test::Authority& authority() {
+  static const test::Authority made("cluster");
+  return made;
+}
+
+std::string pem_in_yaml(const std::string& pem) { return base64_encode(pem); }
+
+// A connected agent that has a configmap in its cache.
+void prepare(Site& site) {
+  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(list).status, 200);
+  ASSERT_EQ(site.ask("/version").status, 200);
+  site.time.run(1s);
+}
+
+http::Response answer(int status, const char* type, const char* body) {
+  return {.status = status, .headers = {{"Content-Type", type}}, .body = body};
+}
+
+std::string fault_in(Site& site) {
+  const std::string link = site.admin("/v1/link");
+  return sync::text_at(link, {"fault"}).value().value_or("none");
+}
+
+struct BrokenWay {
+  const char* what;
+  std::function<void(ApiServer&)> spoil;
+  const char* word;
+  const char* reason;  // part of it
+};
+
+TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
+  const auto cut = [](const char* fault) {
+    return [fault](ApiServer& server) { server.cut(fault); };
+  };
+  const auto instead = [](http::Response response) {
+    return [response](ApiServer& server) { server.instead = response; };
+  };
+  http::Response redirect = answer(302, "text/plain", "");
+  redirect.headers.add("Location", "http://login.example/");
+  const BrokenWay cases[] = {
+      {"refused", cut("refuse"), "refused", "refused"},
+      {"black hole", cut("black-hole"), "timeout", "deadline passed"},
+      {"accepts and says nothing", instead({.status = 0}), "timeout", "deadline passed"},
+      {"portal's page", instead(answer(200, "text/html", "<html>PORTAL")), "not_api_server",
+       "web page"},
+      {"portal's page by another name", instead(answer(200, "text/plain", "<html>PORTAL")),
+       "not_api_server", "web page"},
+      {"portal's text", instead(answer(200, "text/plain", "PORTAL")), "not_api_server",
+       "text/plain"},
+      {"portal's redirect", instead(redirect), "not_api_server", "redirected"},
+      {"network login", instead(answer(511, "application/json", "{\"a\":\"PORTAL\"}")),
+       "not_api_server", "511"},
+      {"load balancer's page", instead(answer(502, "text/html", "<html>PORTAL")), "not_api_server",
+       "web page"},
+      {"credentials not known", instead(answer(401, "application/json", "{}")), "credentials",
+       "does not accept"},
+  };
+  for (const BrokenWay& c : cases) {
+    SCOPED_TRACE(c.what);
+    Site site;
+    prepare(site);
+    c.spoil(*site.servers[0]);
+    const MonoTime began = site.time.clock().mono();
+    const http::Response first = site.ask(newest);
+    EXPECT_LE(site.time.clock().mono() - began, 2100ms) << "no read waits longer";
+    EXPECT_EQ(first.status, 200);
+    EXPECT_NE(first.body.find("cached"), std::string::npos) << first.body;
+    ASSERT_TRUE(site.until(LinkState::offline, 1100ms)) << "the second deadline is a probe's";
+    EXPECT_EQ(fault_in(site), c.word);
+    EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
+    const auto failures = site.metric("holdfast_edge_uplink_failures_total");
+    EXPECT_EQ(failures.size(), sync::link_faults);
+    const std::string mine = std::string("{reason=\"") + c.word + "\"} 2";
+    EXPECT_TRUE(std::count(failures.begin(), failures.end(), mine)) << join(failures, "\n");
+
+    site.time.run(2min);
+    for (const char* target : {newest, one, list, "/version"}) {
+      const http::Response told = site.ask(target);
+      EXPECT_EQ(told.status, 200) << target;
+      EXPECT_EQ(told.body.find("PORTAL"), std::string::npos) << target;
+    }
+    site.servers[0]->cut("pass");
+    site.servers[0]->instead.reset();
+    EXPECT_TRUE(site.until(LinkState::connected));
+    EXPECT_EQ(fault_in(site), "none");
+    EXPECT_NE(site.ask(newest).body.find("cached"), std::string::npos);
+  }
+}
+
+TEST(LinkFaults, AnAgentThatNeverGotThroughSaysWhy) {
+  const auto server = authority().sign({.common_name = "server", .names = {"IP:127.0.0.1"}});
+  const auto other = authority().sign({.common_name = "server", .names = {"IP:127.0.0.9"}});
+  const std::string ours = pem_in_yaml(authority().certificate_pem());
+  const test::Authority stranger("stranger");
+  const std::string theirs = pem_in_yaml(stranger.certificate_pem());
+  struct Case {
+    const char* what;
+    tls::ServerSettings tls;
+    const std::string& believed;
+    const char* word;
+    const char* reason;
+  };
+  const Case cases[] = {
+      {"another name", {.identity = other}, ours, "tls", "TLS handshake"},
+      {"another authority", {.identity = server}, theirs, "tls", "TLS handshake"},
+      {"wants a certificate",
+       {.identity = server,
+        .client_ca_pem = authority().certificate_pem(),
+        .client_required = true},
+       ours,
+       "tls",
+       "certificate required"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Site site({.tls = tls::Context::for_server(c.tls).value(),
+               .cluster = ", certificate-authority-data: " + c.believed});
+    site.time.run(10s);
+    EXPECT_EQ(site.state(), LinkState::offline);
+    EXPECT_EQ(fault_in(site), c.word) << site.reason();
+    EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
+    EXPECT_EQ(site.cloud.asked.size(), 0u);
+    EXPECT_EQ(site.ask(list).status, 503);
+  }
+}
+
+TEST(LinkFaults, AStormIsNotAnOutageAndIsGivenTheTimeItAsksFor) {
+  for (const int status : {429, 503}) {
+    SCOPED_TRACE(status);
+    Site site;
+    prepare(site);
+    http::Response busy = answer(status, "application/json", "{}");
+    busy.headers.add("Retry-After", "15");
+    site.servers[0]->instead = busy;
+    const std::size_t from = site.cloud.asked.size();
+    site.cloud.put("/api/v1/namespaces/a/configmaps", "two");
+    site.time.run(2min);
+    EXPECT_EQ(site.state(), LinkState::connected);
+    EXPECT_EQ(fault_in(site), "overloaded");
+    EXPECT_EQ(site.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 1"});
+    EXPECT_NE(site.admin("/v1/link").find("overloaded_for_seconds"), std::string::npos);
+    EXPECT_LE(site.cloud.count("PUT", from), 9) << "every 15 s, not every 10 s";
+    EXPECT_GE(site.cloud.count("PUT", from), 7);
+    const http::Response told = site.ask(newest);
+    EXPECT_EQ(told.status, status) << "what the cloud says is what the client is told";
+    EXPECT_EQ(told.headers.get("Retry-After"), "15");
+    EXPECT_EQ(site.ask(list).status, 200) << "the cache answers as ever";
+
+    // A failure on top of it, and the storm alone does not bring the link back.
+    site.servers[0]->cut("black-hole");
+    ASSERT_TRUE(site.until(LinkState::offline, 30s));
+    site.servers[0]->cut("pass");
+    site.time.run(2s);  // what was stuck goes on
+    const std::size_t offline = site.cloud.asked.size();
+    site.time.run(2min);
+    EXPECT_EQ(site.state(), LinkState::offline);
+    EXPECT_GE(site.cloud.asked.size(), offline + 4);
+    for (std::size_t i = offline + 1; i < site.cloud.asked.size(); ++i) {
+      EXPECT_GE(site.cloud.asked[i].at - site.cloud.asked[i - 1].at, 15s) << "as it asks for";
+    }
+    EXPECT_EQ(site.reason().find("answered " + std::to_string(status)), 0u) << site.reason();
+    site.servers[0]->instead.reset();
+    EXPECT_TRUE(site.until(LinkState::connected, 40s));
+    EXPECT_EQ(site.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 0"});
+  }
+}
+
+TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
+  Site site;
+  prepare(site);
+  const auto proxied = site.servers[0]->cable->port();
+  EXPECT_NE(proxied, 0);
+  site.servers[0]->cut("black-hole");  // what was open before is dead
+  site.time.clock().advance(1h);
+  const MonoTime woke = site.time.clock().mono();
+  ASSERT_TRUE(site.time.run_until(5s, [&site] { return site.state() != LinkState::connected; }));
+  EXPECT_LE(site.time.clock().mono() - woke, 3100ms) << "a look around, and one deadline";
+  EXPECT_EQ(fault_in(site), "timeout");
+  site.servers[0]->cut("refuse");  // resets them
+  site.servers[0]->cut("pass");    // new connections are good
+  const auto back = site.until(LinkState::connected, 60s);
+  ASSERT_TRUE(back);
+  EXPECT_LE(*back, 10s);
+  site.cloud.put("/api/v1/namespaces/a/configmaps", "two");
+  site.time.run(10s);
+  EXPECT_NE(site.ask(list).body.find("\"two\""), std::string::npos) << "and watches go on";
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

@@ -1,0 +1,230 @@
+// One fetch for all who ask the same, pages out of the cache, and a budget for what goes upstream.
+
+#include <gtest/gtest.h>
+
+#include "platform/text.h"
+#include "sync/api/list_bytes.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+constexpr const char* services = "/api/v1/services";
+constexpr const char* slices = "/apis/discovery.k8s.io/v1/endpointslices";
+constexpr const char* configmaps = "/api/v1/namespaces/a/configmaps";
+
+TEST(Sharing, WhatSeveralComponentsAskForIsFetchedOnce) {
+  Site site;
+  for (const char* name : {"web", "db"}) {
+    site.cloud.put("/api/v1/namespaces/a/services", name);
+    site.cloud.put("/apis/discovery.k8s.io/v1/namespaces/a/endpointslices", name);
+  }
+  ASSERT_TRUE(site.until(LinkState::connected));
+  std::vector<http::Response> watches;
+  for (const std::string collection : {services, slices}) {
+    std::string first;
+    for (const char* agent : {"kubelet", "kube-proxy", "kubelet"}) {
+      const http::Response list = site.ask(collection + "?resourceVersion=0&limit=500", agent);
+      EXPECT_EQ(list.status, 200);
+      EXPECT_TRUE(first.empty() || first == list.body);
+      first = list.body;
+      watches.push_back(site.ask(collection + "?watch=true&resourceVersion=0", agent));
+      EXPECT_TRUE(watches.back().stream);
+    }
+  }
+  site.time.run(30s);
+  for (const std::string collection : {services, slices}) {
+    EXPECT_EQ(site.cloud.count("GET " + collection + "?watch=true"), 1) << collection;
+    EXPECT_EQ(site.cloud.count("GET " + collection), 2) << "one list, one watch";
+  }
+  // One event comes once and reaches everybody.
+  const auto cost = [&site] {
+    return site.edge->uplink().bytes().cost(sync::UplinkClass::relist).received;
+  };
+  const std::uint64_t before = cost();
+  site.cloud.put("/api/v1/namespaces/a/services", "new");
+  site.time.run(1s);
+  EXPECT_LT(cost() - before, 250u);
+  for (const char* agent : {"kubelet", "kube-proxy"}) {
+    const http::Response list = site.ask(std::string(services) + "?resourceVersion=0", agent);
+    EXPECT_NE(list.body.find("\"new\""), std::string::npos);
+  }
+  for (const http::Response& watch : watches) watch.stream->cancel();
+}
+
+std::vector<std::string> names_in(const http::Response& list) {
+  std::vector<std::string> names;
+  const auto split = sync::split_list(list.body);
+  if (!split) return {"not a list: " + list.body};
+  for (const std::string_view item : split->items) {
+    names.push_back(sync::read_header(item).value().name);
+  }
+  return names;
+}
+
+sync::ListHead head_of(const http::Response& list) {
+  return sync::split_list(list.body).value().head;
+}
+
+TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
+  Site site;
+  for (const char* name : {"a", "b", "c", "d", "e"}) site.cloud.put(configmaps, name);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const std::string list = std::string(configmaps) + "?";
+  ASSERT_EQ(site.ask(list + "resourceVersion=0").status, 200);
+  site.time.run(1s);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_in(site.ask(list + "resourceVersion=0&limit=2")).size(), 5u)
+      << "as an API server: any state, no pages";
+
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  const http::Response first = site.ask(list + "limit=2");
+  EXPECT_EQ(names_in(first), (Names{"a", "b"}));
+  EXPECT_EQ(head_of(first).remaining_item_count, 3);
+  const std::string token = head_of(first).continue_token;
+  ASSERT_FALSE(token.empty());
+
+  // The link comes back and everything changes; the moment stays what it was.
+  site.servers[0]->cut("pass");
+  site.cloud.remove(configmaps, "c");
+  site.cloud.put(configmaps, "cc");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.time.run(1s);
+  const auto next = [&list](const std::string& from, const std::string& more) {
+    return list + "continue=" + percent_encode(from) + more;
+  };
+  const http::Response second = site.ask(next(token, "&limit=2"));
+  EXPECT_EQ(names_in(second), (Names{"c", "d"}));
+  EXPECT_EQ(head_of(second).resource_version, head_of(first).resource_version);
+  EXPECT_EQ(head_of(second).remaining_item_count, 1);
+  const http::Response third = site.ask(next(head_of(second).continue_token, "&limit=2"));
+  EXPECT_EQ(names_in(third), Names{"e"});
+  EXPECT_EQ(head_of(third).continue_token, "");
+  EXPECT_EQ(head_of(third).remaining_item_count, std::nullopt);
+  EXPECT_EQ(names_in(site.ask(list + "resourceVersion=0")), (Names{"a", "b", "cc", "d", "e"}));
+
+  // Too late, of another list, of another run, of an API server: 410 in its words.
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  const std::string fresh = head_of(site.ask(list + "limit=1")).continue_token;
+  const std::string other = "/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%3Da&";
+  const auto expect_expired = [&site](const std::string& target) {
+    const http::Response told = site.ask(target);
+    EXPECT_EQ(told.status, 410) << target;
+    EXPECT_NE(told.body.find("The provided continue parameter is too old to display a consistent "
+                             "list result. You must start a new list without the continue "
+                             "parameter."),
+              std::string::npos)
+        << told.body;
+    EXPECT_NE(told.body.find("\"Expired\""), std::string::npos) << told.body;
+  };
+  expect_expired(other + "limit=1&continue=" + percent_encode(fresh));
+  expect_expired(list + "limit=1&continue=eyJ2IjoibWV0YSJ9");
+  EXPECT_EQ(names_in(site.ask(next(fresh, "&limit=1"))), Names{"b"});
+  site.time.run(5min);
+  expect_expired(next(fresh, "&limit=1"));
+  const std::string late = head_of(site.ask(list + "limit=1")).continue_token;
+  site.stop();
+  site.start();
+  site.time.run(1s);
+  expect_expired(next(late, "&limit=1"));
+}
+
+TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
+  Site site({.set = [](EdgeOptions& options) {
+    options.uplink_budget = {"relist=1KiB/s", "reads=512B/s", "events=256B/s"};
+  }});
+  const std::string large = R"({"data":{"a":")" + std::string(20'000, 'x') + R"("}})";
+  site.cloud.put(configmaps, "one", large);
+  site.cloud.put("/api/v1/namespaces/b/configmaps", "two", large);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const auto cost = [&site](sync::UplinkClass traffic) {
+    return site.edge->uplink().bytes().cost(traffic);
+  };
+  // The first list spends more than the burst of 10 KiB; the second waits for the debt.
+  const MonoTime began = site.time.clock().mono();
+  EXPECT_EQ(site.ask(std::string(configmaps) + "?resourceVersion=0").status, 200);
+  EXPECT_LE(site.time.clock().mono() - began, 1s);
+  EXPECT_GT(cost(sync::UplinkClass::relist).received, 20'000u);
+  const std::size_t from = site.cloud.asked.size();
+  EXPECT_EQ(site.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 503)
+      << "a read does not wait for it";
+  site.time.run(5s);
+  EXPECT_EQ(site.cloud.count("GET /api/v1/namespaces/b", from), 0);
+  EXPECT_EQ(site.state(), LinkState::connected) << "that is no fault of the link";
+  const int renewals = static_cast<int>(site.cloud.renewals.size());
+  site.time.run(30s);
+  EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewals, 3);
+  EXPECT_GE(site.cloud.count("GET /api/v1/namespaces/b", from), 1);
+  EXPECT_EQ(site.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 200);
+  EXPECT_GT(cost(sync::UplinkClass::relist).held_back, 0u);
+  EXPECT_EQ(cost(sync::UplinkClass::heartbeat).held_back, 0u);
+
+  // What is passed through has a budget of its own, and is told when to come back.
+  EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps/one", "kubectl").status, 200);
+  const http::Response spent = site.ask("/api/v1/namespaces/a/configmaps/one", "kubectl");
+  EXPECT_EQ(spent.status, 429);
+  EXPECT_EQ(spent.headers.get("Retry-After"), "1");
+  EXPECT_NE(spent.body.find("budget is spent for now: reads"), std::string::npos) << spent.body;
+  http::Request event{.method = http::Method::post,
+                      .target = "/api/v1/namespaces/a/events",
+                      .headers = {{"User-Agent", "kubelet/v1"}},
+                      .body = R"({"message":")" + std::string(4000, 'x') + "\"}"};
+  EXPECT_EQ(site.ask(event).status, 200);
+  EXPECT_EQ(site.ask(event).status, 429);
+  EXPECT_EQ(site.state(), LinkState::connected);
+
+  // Every byte is counted, by class.
+  const auto sent = site.metric("holdfast_edge_uplink_class_sent_bytes_total");
+  EXPECT_EQ(sent.size(), sync::uplink_classes);
+  EXPECT_EQ(site.metric("holdfast_edge_uplink_held_back_total").size(), sync::uplink_classes);
+  EXPECT_GT(cost(sync::UplinkClass::events).sent, 4000u);
+  EXPECT_GT(cost(sync::UplinkClass::heartbeat).sent, 100u);
+  EXPECT_EQ(cost(sync::UplinkClass::writes).sent, 0u);
+  const http::Traffic all = site.edge->uplink().traffic();
+  std::uint64_t counted = 0;
+  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::UplinkClass>(i);
+    counted += cost(traffic).sent + cost(traffic).received;
+  }
+  const auto exact = static_cast<double>(all.sent + all.received);
+  EXPECT_NEAR(static_cast<double>(counted), exact, exact * 0.1);
+  EXPECT_EQ(site.metric("holdfast_edge_disk_written_bytes_total").size(), 1u);
+  const auto databases = site.metric("holdfast_edge_database_written_bytes_total");
+  EXPECT_EQ(databases.size(), 2u);
+  const auto written = [&databases](std::string_view line) {
+    return std::count_if(databases.begin(), databases.end(),
+                         [line](const std::string& each) { return each.starts_with(line); });
+  };
+  EXPECT_EQ(written("{database=\"cache.db\"} "), 1);
+  EXPECT_EQ(written("{database=\"cache.db\"} 0"), 0);
+  EXPECT_EQ(written("{database=\"outbox.db\"} "), 1);
+}
+
+TEST(Sharing, ARejoinOverATinyBudgetTakesItsTimeAndSucceeds) {
+  Site site({.set = [](EdgeOptions& options) { options.uplink_budget = {"1KiB/s"}; }});
+  // Each owes for longer than a turn of a rejoin may take.
+  const std::string large = R"({"data":{"a":")" + std::string(80'000, 'x') + R"("}})";
+  ASSERT_TRUE(site.until(LinkState::connected));
+  for (const char* space : {"a", "b", "c"}) {
+    const std::string collection = std::string("/api/v1/namespaces/") + space + "/configmaps";
+    site.cloud.put(collection, "one", large);
+    site.time.run(90s);
+    EXPECT_EQ(site.ask(collection + "?resourceVersion=0").status, 200);
+  }
+  site.time.run(90s);
+  site.servers[0]->cut("black-hole");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::rejoining, 60s));
+  const auto took = site.until(LinkState::connected, 10min);
+  ASSERT_TRUE(took) << site.reason();
+  EXPECT_GE(*took, 120s) << "two debts of 80 KB at 1 KiB/s, less the burst";
+  EXPECT_LE(*took, 300s);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

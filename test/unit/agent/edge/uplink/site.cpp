@@ -1,0 +1,121 @@
+#include "test/unit/agent/edge/uplink/site.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "agent/edge/endpoints.h"
+#include "platform/text.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+asio::awaitable<void> send(http::Client& client, http::Request request, MonoTime deadline,
+                           http::Response& answer) {
+  const bool streamed = request.query().find("watch=true") != std::string_view::npos;
+  Result<http::Response> response = fail(Errc::cancelled, "");
+  if (streamed) {
+    response = co_await client.open(std::move(request), deadline);
+  } else {
+    response = co_await client.send(std::move(request), deadline);
+  }
+  if (response) {
+    answer = *std::move(response);
+  } else {
+    answer.status = 0;
+    answer.body = response.error().what;
+  }
+}
+
+asio::awaitable<void> stop_server(ApiServer& server, MonoTime deadline) {
+  co_await server.stop(deadline);
+}
+
+}  // namespace
+
+Site::Site(const SiteOptions& site) {
+  // Certificates are of today.
+  if (site.tls) time.clock().jump_wall(SystemClock().wall() - time.clock().wall());
+  const std::string scheme = site.tls ? "https://" : "http://";
+  for (std::size_t i = 0; i < site.servers; ++i) {
+    servers.push_back(
+        std::make_unique<ApiServer>(time.executor(), cloud, time.clock(), i, site.tls));
+    options.identity.servers.push_back(scheme + "127.0.0.1:" + std::to_string(servers[i]->port()));
+  }
+  const auto file = scratch_.path() / "kubeconfig";
+  std::ofstream(file) << "current-context: c\n"
+                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                      << "clusters: [{name: c, cluster: {server: \"" << scheme << "127.0.0.1:1\""
+                      << site.cluster << "}}]\nusers: [{name: u, user: " << site.user << "}]\n";
+  cloud.put("/api/v1/nodes", "edge1");
+  options.node_name = "edge1";
+  options.kubelet_grace = 0s;  // there is none
+  options.identity.kubeconfig = file.string();
+  options.identity.secure_listen = "";
+  options.data_dir = (scratch_.path() / "data").string();
+  options.listen = "127.0.0.1:0";
+  options.admin_listen = "127.0.0.1:0";
+  options.cache_agents = {"kubelet", "kube-proxy"};
+  options.allowed_uids = {std::to_string(::getuid())};
+  site.set(options);
+  EXPECT_TRUE(check(options)) << check(options).error().what;
+  start();
+}
+
+Site::~Site() {
+  if (edge) stop();
+  for (const auto& server : servers) {
+    time.complete(stop_server(*server, time.clock().mono() + 1s));
+  }
+  time.settle();
+}
+
+void Site::start() {
+  edge = Edge::make(time.executor(), options, time.clock()).value();
+  EXPECT_TRUE(edge->start());
+  const EdgeAddresses at = read_endpoints(options.data_dir).value();
+  local_ = std::make_unique<http::Client>(http::Endpoint{at.proxy});
+  admin_ = std::make_unique<http::Client>(http::Endpoint{at.admin});
+}
+
+void Site::stop() {
+  local_.reset();
+  admin_.reset();
+  time.complete(edge->stop(time.clock().mono() + 5s));
+  edge.reset();
+}
+
+http::Response Site::ask(http::Request request) {
+  http::Response answer;
+  time.complete(send(*local_, std::move(request), time.clock().mono() + 60s, answer));
+  return answer;
+}
+
+http::Response Site::ask(const std::string& target, const std::string& agent) {
+  return ask(http::Request{.target = target, .headers = {{"User-Agent", agent + "/v1"}}});
+}
+
+std::string Site::admin(const std::string& target) {
+  http::Response answer;
+  time.complete(send(*admin_, {.target = target}, time.clock().mono() + 60s, answer));
+  EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
+  return answer.body;
+}
+
+std::vector<std::string> Site::metric(const std::string& name) {
+  std::vector<std::string> found;
+  for (const std::string_view line : split(admin("/metrics"), '\n')) {
+    const bool ours = line.starts_with(name + "{") || line.starts_with(name + " ");
+    if (ours) found.emplace_back(line.substr(name.size()));
+  }
+  return found;
+}
+
+std::optional<Duration> Site::until(sync::LinkState wanted, Duration limit) {
+  const MonoTime began = time.clock().mono();
+  if (!time.run_until(limit, [this, wanted] { return state() == wanted; })) return std::nullopt;
+  return time.clock().mono() - began;
+}
+
+}  // namespace holdfast::agent::uplink

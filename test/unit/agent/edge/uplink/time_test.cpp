@@ -1,0 +1,152 @@
+// A calendar that jumps, a machine that sleeps, a board that boots in 1970: the lease goes on, and
+// its time only grows.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using sync::LinkState;
+
+constexpr Duration year = hours(24 * 365);
+constexpr const char* lease =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1";
+
+WallTime time_of(const std::string& text) { return parse_rfc3339(text).value(); }
+
+// Waits for the next renewal and says when it claims to be.
+WallTime next_renewal(Site& site, Duration limit = 12s) {
+  const std::size_t before = site.cloud.renewals.size();
+  const auto came = [&site, before] { return site.cloud.renewals.size() > before; };
+  EXPECT_TRUE(site.time.run_until(limit, came));
+  return came() ? time_of(site.cloud.renewals.back()) : WallTime{};
+}
+
+// The next three renewals are at max(now, last + 1 us).
+void expect_renewals(Site& site) {
+  WallTime last = time_of(site.cloud.renewals.back());
+  for (int i = 0; i < 3; ++i) {
+    const WallTime renewed = next_renewal(site);
+    const WallTime now = std::chrono::floor<microseconds>(site.time.clock().wall());
+    EXPECT_EQ(renewed, std::max(now, last + microseconds(1))) << format_rfc3339(renewed);
+    last = renewed;
+  }
+}
+
+// The same after an outage: what the node said to itself, and what it tried in vain, counts, too.
+void expect_renewals_come_back(Site& site) {
+  WallTime last = time_of(site.cloud.renewals.back());
+  for (int i = 0; i < 3; ++i) {
+    const WallTime renewed = next_renewal(site, 1min);
+    const WallTime now = std::chrono::floor<microseconds>(site.time.clock().wall());
+    EXPECT_GE(renewed, std::max(now, last + microseconds(1))) << format_rfc3339(renewed);
+    EXPECT_LE(renewed, std::max(now, last + 1min)) << format_rfc3339(renewed);
+    last = renewed;
+  }
+}
+
+// What the kubelet is told of its lease grows in the same way.
+void expect_local_lease_grows(Site& site) {
+  WallTime last{};
+  for (int i = 0; i < 3; ++i) {
+    const http::Response told = site.ask(lease);
+    ASSERT_EQ(told.status, 200);
+    const WallTime renewed = time_of(*sync::text_at(told.body, {"spec", "renewTime"}).value());
+    EXPECT_GT(renewed, last);
+    last = renewed;
+  }
+}
+
+TEST(Time, TheLeaseGrowsWhateverTheCalendarDoes) {
+  struct Case {
+    const char* what;
+    std::function<void(test::VirtualClock&)> happen;
+  };
+  const Case cases[] = {
+      {"a year ahead", [](auto& clock) { clock.jump_wall(year); }},
+      {"a year back", [](auto& clock) { clock.jump_wall(-year); }},
+      {"an hour back", [](auto& clock) { clock.jump_wall(-1h); }},
+      {"to 1970", [](auto& clock) { clock.jump_wall(WallTime(1min) - clock.wall()); }},
+      {"a nap", [](auto& clock) { clock.advance(8h); }},
+      {"a year's sleep", [](auto& clock) { clock.advance(year); }},
+      {"asleep, and the calendar is set back on waking",
+       [](auto& clock) {
+         clock.advance(8h);
+         clock.jump_wall(-year);
+       }},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Site site;
+    site.cloud.put("/api/v1/namespaces/a/configmaps", "one");
+    ASSERT_TRUE(site.until(LinkState::connected));
+    ASSERT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+    expect_renewals(site);
+    c.happen(site.time.clock());
+    expect_renewals(site);
+    EXPECT_EQ(site.state(), LinkState::connected);
+    expect_local_lease_grows(site);
+
+    // And over an outage in which the calendar is set right again.
+    site.servers[0]->cut("black-hole");
+    ASSERT_TRUE(site.until(LinkState::offline, 30s));
+    site.time.clock().jump_wall(-hours(24));
+    site.time.run(2min);
+    expect_local_lease_grows(site);
+    EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+    site.servers[0]->cut("pass");
+    expect_renewals_come_back(site);
+    EXPECT_TRUE(site.until(LinkState::connected));
+  }
+}
+
+TEST(Time, ABoardWithoutAClockBootsIn1970) {
+  Site site;
+  site.cloud.put("/api/v1/namespaces/a/configmaps", "one");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+  site.time.run(5s);
+  const WallTime before = time_of(site.cloud.renewals.back());
+  const auto boot_in_1970 = [&site] {
+    site.stop();
+    site.time.clock().jump_wall(WallTime(10s) - site.time.clock().wall());
+  };
+
+  // Offline: the cache is there, and the lease is answered with what is known of the time.
+  boot_in_1970();
+  site.servers[0]->cut("refuse");
+  site.start();
+  site.time.run(10s);
+  EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+  expect_local_lease_grows(site);
+
+  // The cloud has seen a later time: that one counts, a microsecond at a time.
+  site.servers[0]->cut("pass");
+  EXPECT_GE(next_renewal(site, 1min), before + microseconds(1));
+  EXPECT_LT(time_of(site.cloud.renewals.back()), before + 1s);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  expect_renewals(site);
+  // Then somebody sets the clock.
+  site.time.clock().jump_wall(before + hours(1) - site.time.clock().wall());
+  expect_renewals(site);
+  EXPECT_GT(time_of(site.cloud.renewals.back()), before + hours(1));
+
+  // What was surely known is kept for the next time.
+  const WallTime known = before + hours(30);
+  boot_in_1970();
+  std::ofstream(std::filesystem::path(site.options.data_dir) / "time-floor")
+      << format_rfc3339(known) << "\n";
+  site.start();
+  EXPECT_GE(next_renewal(site, 1min), known);
+  EXPECT_LT(time_of(site.cloud.renewals.back()), known + 1min);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

@@ -1,0 +1,120 @@
+// What is wrong with the way to the cloud, in one word; and who gives answers that look like its.
+
+#include "sync/autonomy/fault.h"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+
+namespace holdfast::sync {
+namespace {
+
+namespace error = boost::asio::error;
+
+TEST(LinkFault, EveryFailureHasItsWord) {
+  struct Case {
+    Error error;
+    const char* word;
+  };
+  const auto of = [](Errc code, const char* what, boost::system::error_code cause = {}) {
+    return Error{code, what, cause};
+  };
+  const Case cases[] = {
+      {of(Errc::unavailable, "connect to a:1", error::connection_refused), "refused"},
+      {of(Errc::unavailable, "read", error::connection_reset), "reset"},
+      {of(Errc::unavailable, "write", error::broken_pipe), "reset"},
+      {of(Errc::unavailable, "read", error::connection_aborted), "reset"},
+      {of(Errc::unavailable, "the answer broke off"), "reset"},
+      {of(Errc::timeout, "read: deadline passed"), "timeout"},
+      {of(Errc::timeout, "connect to a:1: deadline passed"), "timeout"},
+      {of(Errc::timeout, "connect to a:1", error::timed_out), "timeout"},
+      {of(Errc::timeout, "TLS handshake: deadline passed"), "timeout"},
+      {of(Errc::unavailable, "connect to a:1", error::network_unreachable), "unreachable"},
+      {of(Errc::unavailable, "connect to a:1", error::host_unreachable), "unreachable"},
+      {of(Errc::unavailable, "GET /: resolve a: Host not found", error::host_not_found), "dns"},
+      {of(Errc::unavailable, "resolve a", error::host_not_found_try_again), "dns"},
+      {of(Errc::timeout, "resolve a: deadline passed"), "dns"},
+      {of(Errc::denied, "PUT /x: TLS handshake: certificate verify failed"), "tls"},
+      {of(Errc::unavailable, "read", {1, error::get_ssl_category()}), "tls"},
+      {of(Errc::denied, "the node has no client certificate yet"), "credentials"},
+      {of(Errc::corrupt, "answered with a web page: not an API server"), "not_api_server"},
+      {of(Errc::unavailable, "socket", error::no_permission), "other"},
+      {of(Errc::invalid, "what"), "other"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(to_string(fault_of(c.error)), c.word) << c.error.what;
+  EXPECT_EQ(to_string(LinkFault::overloaded), "overloaded");
+  EXPECT_EQ(link_faults, static_cast<std::size_t>(LinkFault::other) + 1);
+}
+
+TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
+  constexpr const char* page = "answered with a web page: not an API server";
+  constexpr const char* pods = "/api/v1/namespaces/a/pods?limit=500";
+  constexpr const char* proxy = "/api/v1/namespaces/a/services/web/proxy/index.html";
+  constexpr const char* log = "/api/v1/namespaces/a/pods/p/log?follow=true";
+  constexpr const char* json = "application/json";
+  const std::string envelope("k8s\0rest", 8);
+  struct Case {
+    const char* target;
+    AnswerHead head;
+    std::string body;
+    const char* why;  // null: an API server's
+  };
+  const Case cases[] = {
+      {pods, {.content_type = json}, "{}", nullptr},
+      {pods, {.content_type = "application/vnd.kubernetes.protobuf"}, envelope, nullptr},
+      {pods, {.content_type = "application/json;stream=watch"}, "", nullptr},
+      {pods, {}, "{}", nullptr},
+      {pods, {}, " \n[1]", nullptr},
+      {pods, {}, envelope, nullptr},
+      {pods, {.status = 204}, "", nullptr},
+      {pods, {.status = 404, .content_type = "text/plain"}, "404 page not found", nullptr},
+      {pods, {.status = 429, .content_type = "text/plain"}, "Too many requests", nullptr},
+      {pods, {.status = 401, .content_type = json}, "{}", nullptr},
+      {"/healthz", {.content_type = "text/plain"}, "ok", nullptr},
+      {"/metrics", {.content_type = "text/plain"}, "a 1", nullptr},
+      {"/version", {.content_type = json}, "{}", nullptr},
+      {"/apisix", {.content_type = "text/plain"}, "x", nullptr},
+      {"/", {.status = 301, .location = "/ui"}, "", nullptr},
+      {log, {.content_type = "text/plain"}, "<html> says the application", nullptr},
+      {proxy, {.content_type = "text/html", .audited = true}, "<html>", nullptr},
+      {proxy, {.status = 302, .location = "https://a/", .audited = true}, "", nullptr},
+      {pods, {.content_type = "text/html"}, "<html>", page},
+      {pods, {.content_type = "text/html; charset=utf-8"}, "", page},
+      {pods, {.content_type = "application/xhtml+xml"}, "", page},
+      {pods, {.content_type = "text/html", .audited = true}, "", page},
+      {pods, {}, "\r\n <!DOCTYPE html>", page},
+      {pods, {.content_type = "text/plain"}, "<html>", page},
+      {pods, {.status = 403, .content_type = "text/plain"}, "<html>", page},
+      {pods, {.status = 502, .content_type = "text/html"}, "<html>Bad Gateway", page},
+      {"/healthz", {.content_type = "text/html"}, "ok", page},
+      {"/healthz", {}, "<p>", page},
+      {log, {.content_type = "text/html"}, "x", page},
+      {proxy, {.content_type = "text/html"}, "<html>", page},
+      {pods,
+       {.content_type = "text/plain"},
+       "hello",
+       "answered with text/plain: not an API server"},
+      {pods, {.content_type = "image/gif"}, "GIF", "answered with image/gif: not an API server"},
+      {pods, {}, "hello", "answered with no kind of document: not an API server"},
+      {"/version",
+       {.content_type = "text/plain"},
+       "login",
+       "answered with text/plain: not an API server"},
+      {"/apis/apps/v1",
+       {.content_type = "text/plain"},
+       "login",
+       "answered with text/plain: not an API server"},
+      {pods,
+       {.status = 302, .location = "http://login.example/"},
+       "",
+       "redirected to another place: not an API server"},
+      {pods, {.status = 511, .content_type = json}, "{}", "the network asks for a login (511)"},
+  };
+  for (const Case& c : cases) {
+    const auto why = why_not_api_answer(c.target, c.head, c.body);
+    EXPECT_EQ(why.value_or("an API server's"), c.why == nullptr ? "an API server's" : c.why)
+        << c.target << " " << c.head.status << " " << c.head.content_type << " " << c.body;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::sync
