@@ -105,7 +105,8 @@ std::string Site::admin(const std::string& target) {
 
 std::vector<std::string> Site::metric(const std::string& name) {
   std::vector<std::string> found;
-  for (const std::string_view line : split(admin("/metrics"), '\n')) {
+  const std::string page = admin("/metrics");
+  for (const std::string_view line : split(page, '\n')) {
     const bool ours = line.starts_with(name + "{") || line.starts_with(name + " ");
     if (ours) found.emplace_back(line.substr(name.size()));
   }
