@@ -202,6 +202,7 @@ void AnswerFilters::open(Source& source, const store::ScopeKey& key) {
   auto opened = scopes_.open(key);
   if (opened) {
     source.scope = *std::move(opened);
+    source.scope->watch_begins();  // It is read as long as the agent runs.
   } else {
     log_warn("no room for what filters must know",
              {{"resource", key.resource}, {"error", opened.error()}});

@@ -122,6 +122,7 @@ void AnswerFilters::read_node(FilterKnowledge& knowledge) {
   if (knowledge.node_pool == pool) return;
   knowledge.node_pool = std::move(pool);
   knowledge.pool_nodes.reset();  // Those were of another pool.
+  if (pool_.scope) pool_.scope->watch_ends(clock_.mono());
   pool_ = {};
 }
 
