@@ -187,15 +187,21 @@ asio::awaitable<bool> AnswerFilters::learn(Need need, MonoTime deadline) {
 
 void AnswerFilters::want(Need need) {
   Source& source = source_of(need);
-  if (need == Need::services && !source.scope) open(source, own_key("services"));
+  if (need == Need::services && !source.scope) open(source, shared(own_key("services")));
   if (need == Need::node && !source.scope) {
     store::ScopeKey key = own_key("nodes");
     key.field_selector = "metadata.name=" + options_.node_name;
-    open(source, key);
+    open(source, shared(std::move(key)));
   }
   const std::string pool = knowledge_->node_pool.value_or("");
   if (need == Need::pool_nodes && !pool.empty() && !source.scope) open(source, pool_key(pool));
   refresh();
+}
+
+store::ScopeKey AnswerFilters::shared(store::ScopeKey key) const {
+  store::ScopeKey json = key;
+  json.encoding = encoding(sync::Encoding::json);
+  return scopes_.find(json) && !scopes_.find(key) ? json : key;
 }
 
 void AnswerFilters::open(Source& source, const store::ScopeKey& key) {

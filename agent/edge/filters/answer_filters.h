@@ -90,6 +90,8 @@ class AnswerFilters {
   void read_node(sync::filters::FilterKnowledge& knowledge);
   void read_pool(sync::filters::FilterKnowledge& knowledge) const;
   void announce();
+  // The same in JSON when that is what a client has fetched already.
+  [[nodiscard]] store::ScopeKey shared(store::ScopeKey key) const;
   void open(Source& source, const store::ScopeKey& key);
   [[nodiscard]] Source& source_of(sync::filters::Need need);
   [[nodiscard]] store::ScopeKey pool_key(const std::string& pool) const;

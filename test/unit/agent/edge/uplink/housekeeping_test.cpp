@@ -18,10 +18,11 @@ std::string named(const std::string& collection, const std::string& name) {
   return collection + "?fieldSelector=metadata.name%3D" + name;
 }
 
-// The cached scopes: "secrets metadata.name=x".
+// The cached scopes, without the agent's own settings: "secrets metadata.name=x".
 std::vector<std::string> scopes_of(Site& site) {
   std::vector<std::string> found;
   for (const auto& [key, scope] : site.edge->scopes().all()) {
+    if (key.field_selector == "metadata.name=yurt-hub-cfg") continue;
     found.push_back(key.resource + (key.field_selector.empty() ? "" : " " + key.field_selector));
   }
   std::sort(found.begin(), found.end());
