@@ -8,6 +8,7 @@ namespace holdfast::loop {
 namespace {
 
 thread_local const Clock* followed = nullptr;
+thread_local MonoTime earliest = MonoTime::max();  // known only while a clock is followed
 
 Errc word_for(const boost::system::error_code& ec) {
   if (ec == asio::error::operation_aborted) return Errc::cancelled;
@@ -25,7 +26,21 @@ BootClock::time_point BootClock::now() {
   return followed != nullptr ? followed->mono() : SystemClock().mono();
 }
 
-void BootClock::follow(const Clock* clock) { followed = clock; }
+void BootClock::follow(const Clock* clock) {
+  followed = clock;
+  earliest = MonoTime::max();
+}
+
+BootClock::time_point BootClock::next_due() { return earliest; }
+
+Duration BootWait::to_wait_duration(const Duration& left) {
+  if (followed != nullptr) earliest = BootClock::now() + left;
+  return left;
+}
+
+Duration BootWait::to_wait_duration(const MonoTime& due) {
+  return to_wait_duration(due - BootClock::now());
+}
 
 Error to_error(const boost::system::error_code& ec, std::string what) {
   return Error{word_for(ec), std::move(what) + ": " + ec.message(), ec};

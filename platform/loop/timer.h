@@ -21,9 +21,18 @@ struct BootClock : MonoTag {
   // From now on every timer of this thread's loops goes by `clock`, which is borrowed; null: by the
   // system's again. For tests in virtual time: whoever moves such a clock wakes the timers himself.
   static void follow(const Clock* clock);
+  // When the earliest timer of this thread's loop is due, as the loop saw it last; for whoever
+  // moves such a clock. It may have been cancelled since.
+  [[nodiscard]] static time_point next_due();
 };
 
-using Timer = asio::basic_waitable_timer<BootClock, asio::wait_traits<BootClock>>;
+// Tells BootClock what the loop waits for.
+struct BootWait {
+  static Duration to_wait_duration(const Duration& left);
+  static Duration to_wait_duration(const MonoTime& due);
+};
+
+using Timer = asio::basic_waitable_timer<BootClock, BootWait>;
 
 // The moment `duration` from now, as deadlines want it.
 [[nodiscard]] MonoTime in(Duration duration);

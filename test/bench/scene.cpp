@@ -1,5 +1,7 @@
 #include "test/bench/scene.h"
 
+#include <signal.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -147,6 +149,17 @@ asio::awaitable<Status> Scene::wait_for_agent(std::string target, MonoTime deadl
   }
 }
 
+void Scene::freeze_server() { (void)::kill(children_.pid("apiserver"), SIGSTOP); }
+
+Result<std::uintmax_t> Scene::agent_binary() {
+  for (const char* name : {"stripped/holdfast-edge", "holdfast-edge"}) {
+    std::error_code ec;
+    const std::uintmax_t bytes = std::filesystem::file_size(own_folder() / name, ec);
+    if (!ec) return bytes;
+  }
+  return fail(Errc::not_found, "holdfast-edge");
+}
+
 Result<std::int64_t> memory_of(int pid) {
   const std::string file = "/proc/" + std::to_string(pid) + "/smaps_rollup";
   TRY(const std::string text, fs::read_all(file, 1 << 16));
@@ -173,8 +186,8 @@ Result<std::size_t> Scene::agent_connections() const {
   (void)std::snprintf(port, sizeof port, ":%04X", unsigned{server_->endpoint().at.port});
   std::size_t count = 0;
   for (std::string line; std::getline(table, line);) {
-    std::istringstream loop::in(line);
-    const std::vector<std::string> fields{std::istream_iterator<std::string>(in), {}};
+    std::istringstream columns(line);
+    const std::vector<std::string> fields{std::istream_iterator<std::string>(columns), {}};
     if (fields.size() < 10) continue;
     const bool there = fields[2].ends_with(port) && fields[3] == "01";  // established
     if (there && sockets.contains("socket:[" + fields[9] + "]")) ++count;

@@ -25,6 +25,8 @@ class Scene {
   asio::awaitable<Status> start(int pods);
   asio::awaitable<Status> restart_agent();
   void kill_server() { children_.kill("apiserver"); }
+  // It keeps its connections and takes more, and never answers.
+  void freeze_server();
   void kill_agent() { children_.kill("edge"); }
   asio::awaitable<void> end();
 
@@ -38,6 +40,8 @@ class Scene {
   // Posts an object to the server. Errors: an answer that is not 201.
   asio::awaitable<Status> create(std::string target, std::string body);
 
+  // Bytes of the agent's program: the stripped copy where there is one.
+  [[nodiscard]] static Result<std::uintmax_t> agent_binary();
   // Proportional set size of the agent, in KiB.
   [[nodiscard]] Result<std::int64_t> memory() const;
   // How many connections to the server the agent has now.

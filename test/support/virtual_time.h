@@ -52,7 +52,7 @@ class VirtualTime {
   void complete(asio::awaitable<void> task);
 
  private:
-  void step();
+  void step(MonoTime end);
 
   VirtualClock clock_;
   asio::io_context context_{1};
