@@ -45,6 +45,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
   target_compile_options(holdfast_options INTERFACE -mbranch-protection=standard)
 endif()
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  # Else stat(2) fails on file systems with large inode numbers.
+  target_compile_definitions(holdfast_options INTERFACE _FILE_OFFSET_BITS=64)
+endif()
 
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
@@ -60,10 +64,13 @@ endif()
 
 # holdfast_precompile(TARGET HEADER...): what most of the target's files include, read once. Only
 # where the sanitizers are: the other builds show which file forgets an include, and their
-# optimizer's warnings take a precompiled system header for ours.
+# optimizer's warnings take a precompiled system header for ours. Neighbours are compiled together
+# there, and for another architecture, where everything is always built anew.
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+  if(HOLDFAST_SANITIZE OR CMAKE_CROSSCOMPILING)
     holdfast_compile_together(${target})
   endif()
 endfunction()

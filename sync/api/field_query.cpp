@@ -61,6 +61,10 @@ std::string escape(std::string_view value) {
   return out;
 }
 
+std::string term_of(const FieldRequirement& requirement) {
+  return requirement.field + (requirement.equal ? "=" : "!=") + escape(requirement.value);
+}
+
 // Nothing when there is no operator in the term.
 Result<std::optional<FieldRequirement>> parse_term(std::string_view term) {
   const std::size_t at = term.find_first_of("=!");
@@ -144,6 +148,9 @@ Result<FieldQuery> FieldQuery::parse(std::string_view text) {
     }
     query.requirements_.push_back(*std::move(requirement));
   }
+  // Once more: "a==b" stands elsewhere than "a=b", which means the same.
+  std::sort(query.requirements_.begin(), query.requirements_.end(),
+            [](const auto& left, const auto& right) { return term_of(left) < term_of(right); });
   return query;
 }
 
@@ -164,8 +171,7 @@ std::string FieldQuery::text() const {
   std::string out;
   for (const FieldRequirement& requirement : requirements_) {
     if (!out.empty()) out += ',';
-    out.append(requirement.field).append(requirement.equal ? "=" : "!=");
-    out += escape(requirement.value);
+    out += term_of(requirement);
   }
   return out;
 }

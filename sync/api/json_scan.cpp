@@ -22,6 +22,11 @@ class Bytes {
     while (at < text.size() && !has(text[at])) ++at;
     return at;
   }
+  // The first one that is not in it, likewise.
+  [[nodiscard]] std::size_t skip(std::string_view text, std::size_t at) const {
+    while (at < text.size() && has(text[at])) ++at;
+    return at;
+  }
 
  private:
   std::array<bool, 256> in_{};
@@ -122,8 +127,7 @@ void JsonCursor::fail_here(const char* problem) {
 }
 
 char JsonCursor::peek() {
-  std::size_t next = at_;
-  while (next < bytes_.size() && blank.has(bytes_[next])) ++next;
+  const std::size_t next = blank.skip(bytes_, at_);
   if (!ok() || next >= bytes_.size()) return '\0';
   at_ = next;
   return bytes_[at_];
@@ -215,7 +219,10 @@ bool JsonCursor::null() {
 }
 
 bool JsonCursor::end() {
-  if (peek() != '\0') fail_here("more after the end");
+  // A zero byte is something, too.
+  if (ok() && (peek() != '\0' || blank.skip(bytes_, at_) < bytes_.size())) {
+    fail_here("more after the end");
+  }
   return ok();
 }
 

@@ -101,10 +101,15 @@ Result<std::string> protobuf_with_resource_version(std::string_view object,
                                                    std::string_view resource_version) {
   TRY(const Envelope envelope, open_envelope(object));
   std::string_view metadata;
+  std::string joined;  // a message that stands twice is one, as protobuf has it
   bool has_metadata = false;
   WireCursor in(envelope.raw, envelope.raw_offset);
   while (in.next()) {
-    if (in.number() == metadata_number) has_metadata = in.bytes(metadata);
+    std::string_view part;
+    if (in.number() != metadata_number || !in.bytes(part)) continue;
+    if (has_metadata) joined = std::string(metadata).append(part);
+    metadata = has_metadata ? joined : part;
+    has_metadata = true;
   }
   if (!in.ok()) return fail(in.error());
   if (!has_metadata) return fail(Errc::invalid, "no metadata");

@@ -7,6 +7,7 @@
 #include "platform/time.h"
 #include "sync/api/json.h"
 #include "sync/api/utf8.h"
+#include "sync/protobuf/wire_time.h"
 #include "sync/schema/typed.h"
 
 namespace holdfast::sync {
@@ -15,6 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int depth_max = 64;
+constexpr std::uint64_t number_max = (1U << 29U) - 1;
 constexpr std::string_view magic("k8s\0", 4);
 
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
@@ -52,9 +54,9 @@ class Reader {
   Result<Item> item() {
     TRY(const std::uint64_t tag, varint());
     Item item;
+    if (tag >> 3 == 0 || tag >> 3 > number_max) return broken("illegal tag");
     item.number = static_cast<int>(tag >> 3);
     item.wire = static_cast<Wire>(tag & 7);
-    if (item.number <= 0) return broken("illegal tag");
     switch (item.wire) {
       case Wire::varint: {
         TRY(item.value, varint());
@@ -97,23 +99,23 @@ Result<json::value> read_time(std::string_view bytes, TimeDigits digits) {
   TRY(const Item seconds, find(bytes, 1));
   TRY(const Item nanos, find(bytes, 2));
   if (seconds.value == 0 && nanos.value == 0) return json::value(nullptr);
-  // Go's zero time has seconds of its own.
-  constexpr std::int64_t year_one = -62135596800;
   const auto since = static_cast<std::int64_t>(seconds.value);
-  if (since == year_one) return json::value(nullptr);
-  constexpr std::int64_t most =
-      9'000'000'000;  // what a WallTime can hold, and more than anyone needs
-  if (since < -most || since > most) return broken("time out of range");
-  const WallTime time{std::chrono::seconds(since) +
-                      std::chrono::nanoseconds(static_cast<std::int64_t>(nanos.value))};
-  return json::value(format_rfc3339(time, digits));
+  if (since == wire_year_one) return json::value(nullptr);
+  const auto time = wall_time(since, static_cast<std::int32_t>(nanos.value));
+  if (!time) return broken("time out of range");
+  return json::value(format_rfc3339(*time, digits));
+}
+
+Result<json::value> read_text(std::string_view bytes) {
+  if (!is_utf8(bytes)) return broken("invalid UTF-8");
+  return json::value(bytes);
 }
 
 Result<json::value> read_int_or_string(std::string_view bytes) {
   TRY(const Item type, find(bytes, 1));
   TRY(const Item number, find(bytes, 2));
   TRY(const Item text, find(bytes, 3));
-  if (type.value == 1) return json::value(text.bytes);
+  if (type.value == 1) return read_text(text.bytes);
   return json::value(static_cast<std::int64_t>(number.value));
 }
 
@@ -124,8 +126,7 @@ Status read_fields(json::object& into, const StructType& type, int inside, std::
 Result<json::value> read_scalar(const Field& field, const Item& item, int depth) {
   switch (field.scalar) {
     case Scalar::text:
-      if (!is_utf8(item.bytes)) return broken("invalid UTF-8");
-      return json::value(item.bytes);
+      return read_text(item.bytes);
     case Scalar::bytes:
       return json::value(base64_encode(item.bytes));
     case Scalar::boolean:
@@ -135,7 +136,8 @@ Result<json::value> read_scalar(const Field& field, const Item& item, int depth)
       return json::value(static_cast<std::int64_t>(item.value));
     case Scalar::quantity: {
       TRY(const Item text, find(item.bytes, 1));
-      return text.bytes.empty() ? json::value(nullptr) : json::value(text.bytes);
+      if (text.bytes.empty()) return json::value(nullptr);
+      return read_text(text.bytes);
     }
     case Scalar::int_or_string:
       return read_int_or_string(item.bytes);
@@ -189,6 +191,11 @@ Status add_to_map(json::object& into, const Field& field, const Item& item, int 
 Status add(json::object& into, const Field& field, const Item& item, int depth) {
   if (field.shape == Shape::list) return add_to_list(into, field, item, depth);
   if (field.shape == Shape::map) return add_to_map(into, field, item, depth);
+  json::value* before = into.if_contains(field.name);
+  if (field.scalar == Scalar::object && before != nullptr && before->is_object()) {
+    // A message that stands twice is one.
+    return read_fields(before->get_object(), *field.type, 0, item.bytes, depth + 1);
+  }
   TRY(json::value value, read_scalar(field, item, depth));
   into[field.name] = std::move(value);
   return {};
@@ -226,6 +233,7 @@ Result<ProtobufObject> unwrap_protobuf(std::string_view body) {
   TRY(const Item raw, find(body, 2));
   TRY(const Item api_version, find(about.bytes, 1));
   TRY(const Item kind, find(about.bytes, 2));
+  if (!is_utf8(api_version.bytes) || !is_utf8(kind.bytes)) return broken("invalid UTF-8");
   return ProtobufObject{std::string(api_version.bytes), std::string(kind.bytes),
                         std::string(raw.bytes)};
 }

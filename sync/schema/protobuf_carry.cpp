@@ -39,6 +39,13 @@ void append_whole(std::string& out, const std::vector<Occurrence>& occurrences) 
   for (const Occurrence& each : occurrences) out += each.whole;
 }
 
+// A message that stands twice is one.
+std::string joined(const std::vector<Occurrence>& occurrences) {
+  std::string inner;
+  for (const Occurrence& each : occurrences) inner += each.inner;
+  return inner;
+}
+
 const json::value& value_of(const json::object& object, const Field& field) {
   static const json::value null;
   const json::value* found = object.if_contains(field.name);
@@ -115,8 +122,7 @@ class Carrier {
       any = any || (field.inside == number && differs(field));
     }
     if (!any) return {};
-    const auto base = at(occurrences, number);
-    TRY(const std::string bytes, message(base.empty() ? "" : base.back().inner, number));
+    TRY(const std::string bytes, message(joined(at(occurrences, number)), number));
     fields[number].clear();
     append_wire(fields[number], number, bytes);
     return {};
@@ -134,8 +140,8 @@ class Carrier {
     if (messages && field.shape == Shape::list && after.is_array()) {
       return items(out, field, base, before.is_array() ? before.get_array() : json::array());
     }
-    if (messages && field.shape == Shape::single && base.size() == 1 && after.is_object()) {
-      TRY(const std::string bytes, carry_changes(*field.type, base.front().inner, as_object(before),
+    if (messages && field.shape == Shape::single && !base.empty() && after.is_object()) {
+      TRY(const std::string bytes, carry_changes(*field.type, joined(base), as_object(before),
                                                  after.get_object(), in_place_));
       append_wire(out, field.number, bytes);
       return {};

@@ -21,6 +21,7 @@ const FieldLine field_lines[] = {
     {"a==b", "a=b"},
     {"a!=b", "a!=b"},
     {"z=1,,a=2", "a=2,z=1"},
+    {"a==z,a=b", "a=b,a=z"},
     {"a=", "a="},
     {"=b", "=b"},
     {R"(a=b\,c\=d\\e)", R"(a=b\,c\=d\\e)"},

@@ -47,6 +47,7 @@ const BadList bad_lists[] = {
     {R"({"items":{}})", "list: JSON at byte 9: expected an array"},
     {R"({"items":[1]})", "list: JSON at byte 10: expected an object"},
     {R"({"items":[{}]} x)", "list: JSON at byte 15: more after the end"},
+    {std::string_view("{\"items\":[]}\0{}", 15), "list: JSON at byte 12: more after the end"},
 };
 
 TEST(ListBytes, WhatIsNoListIsRefused) {

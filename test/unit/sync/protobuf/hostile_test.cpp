@@ -6,6 +6,7 @@
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
 #include "sync/protobuf/status.h"
+#include "sync/schema/protobuf.h"
 #include "test/unit/sync/protobuf/session.h"
 #include "test/unit/sync/protobuf/wire.h"
 
@@ -98,6 +99,29 @@ TEST(HostileProtobuf, ErrorsNameThePlace) {
     const auto pod = decode_protobuf<Pod>(bytes);
     ASSERT_FALSE(pod.has_value()) << what;
     EXPECT_EQ(pod.error(), (Error{Errc::invalid, "Pod: " + what}));
+  }
+}
+
+TEST(HostileProtobuf, WhatTheSchemaPrintsIsText) {
+  const auto quantity = [](const std::string& text) {
+    return wire_field(2, wire_field(32, wire_field(1, "cpu") + wire_field(2, wire_field(1, text))));
+  };
+  const auto created = [](const std::string& time) { return wire_field(1, wire_field(8, time)); };
+  const std::tuple<std::string, std::string, std::string> cases[] = {
+      {"v\xff", "", "proto: invalid UTF-8"},
+      {"v1", quantity("\xff"), "proto: invalid UTF-8"},
+      {"v1", created(std::string("\x08\x01\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
+       "proto: time out of range"},
+      {"v1", created(std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
+       "proto: time out of range"},
+      // Its lower 32 bits are field 1.
+      {"v1", std::string("\x8a\x80\x80\x80\x80\x01\x00", 7), "proto: illegal tag"},
+      {"v1", std::string("\x02\x00", 2), "proto: illegal tag"},
+  };
+  for (const auto& [version, bytes, what] : cases) {
+    const auto printed = json_of_protobuf(enveloped(version, "Pod", bytes));
+    ASSERT_FALSE(printed.has_value()) << *printed;
+    EXPECT_EQ(printed.error(), (Error{Errc::invalid, what}));
   }
 }
 

@@ -90,5 +90,16 @@ TEST(ProtobufHeader, HasWhatIndexesNeed) {
             (Error{Errc::invalid, "protobuf at byte 19: wrong wire type"}));
 }
 
+TEST(ProtobufHeader, MetadataThatStandTwiceAreOne) {
+  const std::string first = wire_field(1, wire_field(1, "a") + wire_field(6, "17"));
+  const std::string second = wire_field(1, wire_field(3, "default") + wire_field(6, "18"));
+  const std::string object = enveloped("v1", "Pod", first + wire_field(2, "") + second);
+  const std::string changed = protobuf_with_resource_version(object, "19").value();
+  const std::string once =
+      wire_field(1, wire_field(1, "a") + wire_field(3, "default") + wire_field(6, "19"));
+  const ObjectHeader header = read_protobuf_header(changed).value();
+  EXPECT_EQ(header, read_protobuf_header(enveloped("v1", "Pod", once)).value());
+}
+
 }  // namespace
 }  // namespace holdfast::sync

@@ -126,6 +126,23 @@ TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
   EXPECT_EQ(carried.find(unknown("of A")), std::string::npos);
 }
 
+// Of a message that stands twice protobuf makes one.
+TEST(Carry, WhatStandsTwiceLosesNothing) {
+  const StructType& type = known_type("Pod");
+  const StructType& metadata = known_type("ObjectMeta");
+  std::string base;
+  append_wire(base, 1, protobuf_of(metadata, shaped(metadata, R"({"name":"a"})")));
+  append_wire(base, 1, protobuf_of(metadata, shaped(metadata, R"({"uid":"u"})")) + unknown("x"));
+  const json::object before = shape(type, read_protobuf(type, base).value()).value().object;
+  EXPECT_EQ(dig_text(before, {"metadata", "name"}), "a");
+  EXPECT_EQ(dig_text(before, {"metadata", "uid"}), "u");
+  json::object after = before;
+  make_object(after, {"metadata", "labels"})["carried"] = "yes";
+  const std::string carried = carry_changes(type, base, before, after).value();
+  EXPECT_EQ(shape(type, read_protobuf(type, carried).value()).value().object, after);
+  EXPECT_NE(carried.find(unknown("x")), std::string::npos);
+}
+
 TEST(Carry, SaysWhatDoesNotFit) {
   const StructType& type = known_type("PodStatus");
   const json::object before = shaped(type, "{}");

@@ -1,0 +1,181 @@
+// JSON: what is printed is read again as the same, and the cursor that builds no values sees what
+// the parser saw.
+
+#include <algorithm>
+#include <cmath>
+
+#include "platform/check.h"
+#include "sync/api/codec.h"
+#include "sync/api/json.h"
+#include "sync/api/json_scan.h"
+#include "sync/api/list_bytes.h"
+#include "sync/api/object_header.h"
+#include "sync/schema/read.h"
+#include "test/fuzz/pieces.h"
+
+namespace holdfast::sync {
+namespace {
+
+bool alike(const json::value& left, const json::value& right);
+
+// Reading takes the last digit of a fraction lightly; what is too large for it is printed as null.
+bool alike(double left, double right) {
+  if (std::fabs(left) > 1e307) return std::isinf(right) || std::fabs(right) > 1e306;
+  return std::fabs(left - right) <= std::max(std::fabs(left) * 1e-14, 1e-300);
+}
+
+bool alike(const json::object& left, const json::object& right) {
+  return left.size() == right.size() &&
+         std::all_of(left.begin(), left.end(), [&right](const auto& field) {
+           const json::value* other = right.if_contains(field.key());
+           return other != nullptr && alike(field.value(), *other);
+         });
+}
+
+bool alike(const json::value& left, const json::value& right) {
+  if (left.is_double() && !std::isfinite(left.get_double())) return right.is_null();
+  if (left.is_double() || right.is_double()) {
+    return left.is_number() && right.is_number() &&
+           alike(left.to_number<double>(), right.to_number<double>());
+  }
+  if (left.is_object()) return right.is_object() && alike(left.get_object(), right.get_object());
+  if (!left.is_array()) return left == right;
+  return right.is_array() &&
+         std::equal(left.get_array().begin(), left.get_array().end(), right.get_array().begin(),
+                    right.get_array().end(),
+                    [](const json::value& a, const json::value& b) { return alike(a, b); });
+}
+
+json::value parsed(std::string_view text) {
+  auto value = parse_json(text, {.depth = 256});
+  CHECK(value.has_value());
+  return *std::move(value);
+}
+
+void walk(JsonCursor& in, const json::value& value);
+
+// Of two fields with one name the parser keeps the last: then there is nothing to compare.
+void walk_object(JsonCursor& in, const json::object& object) {
+  std::size_t count = 0;
+  JsonCursor ahead = in;
+  for (JsonFields field(ahead); field.next(); ahead.skip()) ++count;
+  CHECK(ahead.ok() && count >= object.size());
+  if (count != object.size()) {
+    in = ahead;
+    return;
+  }
+  for (JsonFields field(in); field.next();) {
+    const json::value* found = object.if_contains(field.key());
+    CHECK(found != nullptr);
+    walk(in, *found);
+  }
+}
+
+void walk_array(JsonCursor& in, const json::array& array) {
+  std::size_t count = 0;
+  for (JsonItems item(in); item.next(); ++count) {
+    CHECK(count < array.size());
+    walk(in, array[count]);
+  }
+  CHECK(count == array.size());
+}
+
+void walk(JsonCursor& in, const json::value& value) {
+  if (value.is_object()) {
+    walk_object(in, value.get_object());
+  } else if (value.is_array()) {
+    walk_array(in, value.get_array());
+  } else if (value.is_string()) {
+    std::string text;
+    CHECK(in.text(text) && text == as_text(value));
+  } else {
+    CHECK(!in.skip().empty());
+  }
+  CHECK(in.ok());
+}
+
+void check_header(const std::string& text, const json::object& object) {
+  const auto header = read_header(text);
+  if (header) {
+    CHECK(header->name == name_of(object) && header->namespace_name == namespace_of(object));
+    CHECK(header->uid == uid_of(object) && header->resource_version == version_of(object));
+    const json::object& labels = dig_object(object, {"metadata", "labels"});
+    CHECK(header->labels.size() == labels.size());
+    for (const auto& label : labels) {
+      CHECK(header->labels.get(label.key()) == as_text(label.value()));
+    }
+  }
+  const json::value* metadata = object.if_contains("metadata");
+  const auto changed = with_resource_version(text, "7");
+  CHECK(changed.has_value() == (metadata != nullptr && metadata->is_object()));
+  if (!changed) return;
+  json::object expected = object;
+  expected["metadata"].get_object()["resourceVersion"] = "7";
+  CHECK(alike(parsed(*changed), expected));
+}
+
+void check_item(const std::string& text, const json::object& object) {
+  json::object expected = object;
+  if (!object.contains("kind") && !object.contains("apiVersion")) {
+    const std::string alone = standalone(text, "Pod", "v1");
+    expected["kind"] = "Pod";
+    expected["apiVersion"] = "v1";
+    CHECK(alike(parsed(alone), expected));
+  }
+  expected.erase("kind");
+  expected.erase("apiVersion");
+  const auto item = as_item(text);
+  CHECK(item.has_value());
+  CHECK(alike(parsed(*item), expected));
+}
+
+void check_list(const std::string& text) {
+  const auto list = split_list(text);
+  if (!list) return;
+  const std::string joined = join_list(list->head, list->items);
+  const auto again = split_list(joined);
+  CHECK(again.has_value() && *again == *list);
+}
+
+template <class T>
+void check_codec(const json::value& value) {
+  const auto object = decode<T>(value);
+  if (!object) return;
+  const json::object encoded = encode(*object);
+  const auto again = decode<T>(encoded);
+  CHECK(again.has_value() && sync::serialize(encode(*again)) == sync::serialize(encoded));
+}
+
+void check_json(std::string_view text) {
+  const auto value = parse_json(text);
+  if (!value) {
+    // Whatever it is: an error or an answer, but neither a crash nor an endless loop.
+    (void)split_list(text);
+    (void)read_header(text);
+    (void)as_item(text);
+    (void)with_resource_version(text, "7");
+    return;
+  }
+  JsonCursor whole(text);
+  CHECK(!whole.skip().empty() && whole.end());
+  JsonCursor in(text);
+  walk(in, *value);
+  CHECK(in.end());
+  const std::string printed = sync::serialize(*value);
+  CHECK(alike(*value, parsed(printed)));
+  check_list(printed);
+  if (!value->is_object()) return;
+  check_header(printed, value->get_object());
+  check_item(printed, value->get_object());
+  check_codec<Pod>(*value);
+  check_codec<Node>(*value);
+  check_codec<Lease>(*value);
+}
+
+}  // namespace
+}  // namespace holdfast::sync
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  holdfast::sync::check_json(holdfast::test::text_of(data, size));
+  return 0;
+}

@@ -1,0 +1,113 @@
+// The settings file of the package: what it documents is what the agent has.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "agent/edge/options.h"
+#include "platform/text.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string packaged = HOLDFAST_SOURCE_ROOT "/cross/package/edge.yaml";
+
+// Settings that have no default, or whose default is nothing to show: the file has examples.
+const std::set<std::string> examples = {"node-name",
+                                        "kubeconfig",
+                                        "bootstrap-kubeconfig",
+                                        "join-token",
+                                        "ca-file",
+                                        "discovery-token-ca-cert-hash",
+                                        "server",
+                                        "serving-names",
+                                        "cache-key-file",
+                                        "uplink-budget",
+                                        "disabled-resource-filters",
+                                        "nodepool-name"};
+// Of the process runtime, which is for labs.
+const std::set<std::string> not_packaged = {"runtime", "status-interval", "node-labels"};
+
+// The lines that are settings once the "#" in front is gone, by key.
+std::map<std::string, std::string> documented() {
+  std::map<std::string, std::string> lines;
+  std::ifstream in(packaged);
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() < 2 || line[0] != '#' || !is_lower(line[1])) continue;
+    lines[line.substr(1, line.find(':') - 1)] = line.substr(1);
+  }
+  return lines;
+}
+
+struct FileOutcome {
+  EdgeOptions settings;
+  std::string problem;
+};
+
+FileOutcome read_file(const std::string& path) {
+  FileOutcome outcome;
+  config::Options options("holdfast-edge", "");
+  add_options(options, outcome.settings);
+  const std::vector<const char*> words = {"holdfast-edge", "--config", path.c_str()};
+  const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
+  if (!parsed) outcome.problem = parsed.error().what;
+  return outcome;
+}
+
+FileOutcome read_text(const std::string& text) {
+  const test::ScratchDir dir;
+  const std::string path = dir.path() / "edge.yaml";
+  std::ofstream(path) << text;
+  return read_file(path);
+}
+
+// Every flag with the value that it has in `settings`.
+std::string help(EdgeOptions settings) {
+  config::Options options("holdfast-edge", "");
+  add_options(options, settings);
+  const std::vector<const char*> words = {"holdfast-edge", "--help"};
+  return options.parse(static_cast<int>(words.size()), words.data()).value().to_print;
+}
+
+TEST(SettingsFile, AsItIsShippedItAsksForTheNodesName) {
+  const FileOutcome outcome = read_file(packaged);
+  EXPECT_EQ(outcome.problem, "");
+  const Status checked = check(outcome.settings);
+  ASSERT_FALSE(checked.has_value());
+  EXPECT_EQ(checked.error().what, "--node-name is required");
+}
+
+TEST(SettingsFile, EveryExampleCanBeUsedAsItStands) {
+  for (const auto& [key, line] : documented()) EXPECT_EQ(read_text(line).problem, "") << line;
+}
+
+TEST(SettingsFile, WhatItCallsADefaultIsOne) {
+  std::string defaults;
+  for (const auto& [key, line] : documented()) {
+    if (!examples.contains(key)) defaults += line + "\n";
+  }
+  const FileOutcome outcome = read_text(defaults);
+  EXPECT_EQ(outcome.problem, "");
+  EXPECT_EQ(help(outcome.settings), help(EdgeOptions{}));
+}
+
+TEST(SettingsFile, NoSettingIsMissing) {
+  std::set<std::string> shown = not_packaged;
+  for (const auto& [key, line] : documented()) shown.insert(key);
+  std::set<std::string> flags;
+  std::istringstream words(help(EdgeOptions{}));
+  for (std::string word; words >> word;) {
+    if (word.starts_with("--")) flags.insert(word.substr(2, word.find_first_of(",=:;", 2) - 2));
+  }
+  for (const char* ours : {"help", "version", "config"}) flags.erase(ours);
+  std::set<std::string> missing;
+  std::set_difference(flags.begin(), flags.end(), shown.begin(), shown.end(),
+                      std::inserter(missing, missing.end()));
+  EXPECT_EQ(join({missing.begin(), missing.end()}, " "), "");
+}
+
+}  // namespace
+}  // namespace holdfast::agent
