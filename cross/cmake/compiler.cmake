@@ -45,10 +45,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
   target_compile_options(holdfast_options INTERFACE -mbranch-protection=standard)
 endif()
-if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-  # Else stat(2) fails on file systems with large inode numbers.
-  target_compile_definitions(holdfast_options INTERFACE _FILE_OFFSET_BITS=64)
-endif()
 
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
