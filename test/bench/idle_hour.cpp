@@ -23,6 +23,7 @@
 namespace holdfast::bench {
 namespace {
 
+namespace asio = boost::asio;
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
@@ -106,6 +107,7 @@ IdleNode::IdleNode() {
   edge_ = agent::Edge::make(time_.executor(), options_, time_.clock()).value();
   CHECK(edge_->start());
   kubelet_ = std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}});
+  time_.run(10s);  // until it is connected
   for (const char* target :
        {"/api/v1/pods?fieldSelector=spec.nodeName%3Dbench",
         "/api/v1/nodes?fieldSelector=metadata.name%3Dbench", "/api/v1/services?limit=500"}) {

@@ -19,9 +19,7 @@
 namespace holdfast::bench {
 namespace {
 
-using namespace std::chrono_literals;
-
-asio::awaitable<int> processes(loop::Stop&) {
+boost::asio::awaitable<int> processes(loop::Stop&) {
   std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) co_return 1;
   std::error_code ignored;
