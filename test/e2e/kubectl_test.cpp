@@ -41,7 +41,8 @@ class Child {
     EXPECT_TRUE(started) << (started ? "" : started.error().what);
     if (!started) return;
     identity_ = *started;
-    pidfd_ = proc::open_pidfd(identity_).value();
+    auto pidfd = proc::open_pidfd(identity_);
+    if (pidfd) pidfd_ = *std::move(pidfd);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -55,15 +56,15 @@ class Child {
   [[nodiscard]] bool says(std::string_view text, Duration limit) const {
     for (Duration waited{}; waited < limit; waited += 20ms) {
       if (output().find(text) != std::string::npos) return true;
-      if (proc::wait_for_end(pidfd_, 20ms)) break;
+      if (ended_within(20ms)) break;
     }
     return output().find(text) != std::string::npos;
   }
 
   // Its exit code; kills it at `limit`.
   int wait(Duration limit) {
-    if (!proc::wait_for_end(pidfd_, limit)) (void)proc::signal_group(identity_, SIGKILL);
-    (void)proc::wait_for_end(pidfd_, 5s);
+    if (!ended_within(limit)) (void)proc::signal_group(identity_, SIGKILL);
+    (void)ended_within(5s);
     const auto exit = proc::reap(identity_.pid);
     identity_.pid = 0;
     return exit && !exit->signalled ? exit->number : -1;
@@ -75,9 +76,13 @@ class Child {
   }
 
  private:
+  [[nodiscard]] bool ended_within(Duration limit) const {
+    return !pidfd_.is_open() || proc::wait_for_end(pidfd_, limit);
+  }
+
   std::filesystem::path log_;
   proc::ProcessIdentity identity_;
-  Descriptor pidfd_;
+  Descriptor pidfd_;  // closed: it ended before anybody could look
 };
 
 // The server, and a kubectl that knows where it is.
