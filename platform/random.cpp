@@ -3,6 +3,7 @@
 #include <random>
 
 #include "platform/check.h"
+#include "platform/integers.h"
 #include "platform/text.h"
 
 namespace holdfast {
@@ -35,7 +36,9 @@ std::string Random::text(std::size_t length, std::string_view alphabet) {
   CHECK(!alphabet.empty());
   std::string drawn;
   drawn.reserve(length);
-  for (std::size_t i = 0; i < length; ++i) drawn += alphabet[below(alphabet.size())];
+  for (std::size_t i = 0; i < length; ++i) {
+    drawn += alphabet[to_size(below(alphabet.size()))];
+  }
   return drawn;
 }
 

@@ -41,7 +41,9 @@ class NodeLease {
  private:
   // Sets holder, duration and a renewTime later than any before.
   void refresh(sync::Lease& lease);
+  // Takes over the answer to a write: the lease, or of one that we know only the resourceVersion.
   Status adopt(Result<std::string> answer);
+  Status adopt_version(sync::Lease written, Result<std::string> answer);
   asio::awaitable<Status> look(Uplink& uplink, Duration limit);
 
   std::string node_name_;

@@ -21,7 +21,7 @@ target_include_directories(holdfast_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(holdfast_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
   -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
-  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wuseless-cast -Wimplicit-fallthrough
+  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wimplicit-fallthrough
   -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
   # Files that are compiled together (together.cmake) look to GCC like headers, where a type in an
   # anonymous namespace would be a mistake, and like one file that shadows its own names.
@@ -32,8 +32,10 @@ target_compile_options(holdfast_options INTERFACE
   -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
   -ffunction-sections -fdata-sections
+  # A cast that 64 bits need is useless with 32, and the other way round: the former are judged.
+  $<$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>:-Wuseless-cast>
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
-target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS)
+target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
 target_link_options(holdfast_options INTERFACE -Wl,-z,relro,-z,now -Wl,--gc-sections)
 
 if(HOLDFAST_WERROR)
@@ -72,7 +74,7 @@ function(holdfast_precompile target)
 endfunction()
 
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+if(MOLD_PROGRAM AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 

@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "platform/fs/descriptor.h"
+#include "platform/net/tcp_table.h"
 
 namespace holdfast::net {
 namespace {
@@ -49,17 +51,10 @@ Question question_for(const tcp::endpoint& source, const tcp::endpoint& destinat
   return question;
 }
 
-}  // namespace
-
-std::optional<std::uint32_t> loopback_peer_uid(const tcp::socket& socket) {
-  boost::system::error_code ec;
-  const tcp::endpoint remote = socket.remote_endpoint(ec);
-  if (ec || !remote.address().is_loopback()) return std::nullopt;
-  const tcp::endpoint local = socket.local_endpoint(ec);
-  if (ec) return std::nullopt;
-
+std::optional<std::uint32_t> ask_sock_diag(const tcp::endpoint& source,
+                                           const tcp::endpoint& destination) {
   const Descriptor netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  const Question question = question_for(remote, local);
+  const Question question = question_for(source, destination);
   if (netlink.get() < 0 || send(netlink.get(), &question, sizeof question, 0) < 0) {
     return std::nullopt;
   }
@@ -72,6 +67,22 @@ std::optional<std::uint32_t> loopback_peer_uid(const tcp::socket& socket) {
   inet_diag_msg message{};
   std::memcpy(&message, answer.data() + NLMSG_HDRLEN, sizeof message);
   return message.idiag_uid;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> loopback_peer_uid(const tcp::socket& socket) {
+  boost::system::error_code ec;
+  const tcp::endpoint remote = socket.remote_endpoint(ec);
+  if (ec || !remote.address().is_loopback()) return std::nullopt;
+  const tcp::endpoint local = socket.local_endpoint(ec);
+  if (ec) return std::nullopt;
+
+  // "No such socket" and "no such service" are the same answer; the first real one tells.
+  static std::atomic<bool> has_sock_diag = false;
+  const auto owner = ask_sock_diag(remote, local);
+  if (owner) has_sock_diag = true;
+  return owner || has_sock_diag ? owner : owner_in_tcp_tables(remote, local);
 }
 
 }  // namespace holdfast::net

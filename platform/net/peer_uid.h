@@ -8,8 +8,9 @@
 
 namespace holdfast::net {
 
-// Asks the kernel (sock_diag(7)) for the owner of the peer's socket. Nothing when the peer is not
-// on loopback or its socket is already gone.
+// Asks the kernel for the owner of the peer's socket: by sock_diag(7), or, where that has never
+// answered (a small box's kernel may be without it), in its table of sockets. Nothing when the peer
+// is not on loopback or its socket is already gone.
 [[nodiscard]] std::optional<std::uint32_t> loopback_peer_uid(
     const boost::asio::ip::tcp::socket& socket);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "platform/check.h"
 #include "platform/tls/openssl.h"
@@ -13,8 +14,11 @@
 namespace holdfast::tls {
 namespace {
 
+// Cut to what OpenSSL can take: on 32-bit machines time_t ends in 2038.
 std::time_t seconds_of(WallTime time) {
-  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  using Limits = std::numeric_limits<std::time_t>;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  return static_cast<std::time_t>(std::clamp<std::int64_t>(seconds, Limits::min(), Limits::max()));
 }
 
 Result<RequestPtr> parse_request(std::string_view pem) {

@@ -10,10 +10,8 @@
 namespace holdfast::sync {
 namespace {
 
-__extension__ using Wide = __int128;
-
-constexpr Wide giga = 1'000'000'000;  // nanos in a unit
-constexpr Wide units_max = std::numeric_limits<std::int64_t>::max();
+constexpr Int128 giga = 1'000'000'000;  // nanos in a unit
+constexpr Int128 units_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t text_max = 256;
 constexpr std::size_t digits_max = 64;  // more in front saturate, more behind only round
 
@@ -102,31 +100,31 @@ void shift(Parts& parts, int power) {
 }
 
 // whole.fraction times `scale`, rounded away from zero; nothing when there are too many digits.
-std::optional<Wide> times(const Parts& parts, Wide scale) {
-  Wide whole = 0;
+std::optional<Int128> times(const Parts& parts, Int128 scale) {
+  Int128 whole = 0;
   for (const char digit : parts.whole) {
     whole = whole * 10 + (digit - '0');
     if (whole > units_max) return std::nullopt;
   }
   if (whole > units_max * giga / scale) return std::nullopt;
-  Wide behind = 0;
+  Int128 behind = 0;
   bool inexact = false;
   for (auto digit = parts.fraction.rbegin(); digit != parts.fraction.rend(); ++digit) {
-    const Wide sum = behind + (*digit - '0') * scale;
+    const Int128 sum = behind + (*digit - '0') * scale;
     inexact = inexact || sum % 10 != 0;
     behind = sum / 10;
   }
   return whole * scale + behind + (inexact ? 1 : 0);
 }
 
-std::int64_t divided(Wide nanos, Wide by) {
-  const Wide quotient = nanos / by;
-  const Wide rest = nanos % by;
-  const Wide rounded = quotient + (rest > 0 ? 1 : rest < 0 ? -1 : 0);
+std::int64_t divided(Int128 nanos, Int128 by) {
+  const Int128 quotient = nanos / by;
+  const Int128 rest = nanos % by;
+  const Int128 rounded = quotient + (rest > 0 ? 1 : rest < 0 ? -1 : 0);
   return static_cast<std::int64_t>(std::clamp(rounded, -units_max, units_max));
 }
 
-std::string printed(Wide number) {
+std::string printed(Int128 number) {
   const bool negative = number < 0;
   std::string digits;
   do {
@@ -141,13 +139,13 @@ std::string printed(Wide number) {
 
 }  // namespace
 
-Quantity::Quantity(Wide nanos, Format format)
+Quantity::Quantity(Int128 nanos, Format format)
     : nanos_(std::clamp(nanos, -units_max * giga, units_max * giga)), format_(format) {}
 
 Quantity Quantity::units(std::int64_t count) { return {count * giga, Format::decimal}; }
 
 Quantity Quantity::millis(std::int64_t count) {
-  return {static_cast<Wide>(count) * 1'000'000, Format::decimal};
+  return {static_cast<Int128>(count) * 1'000'000, Format::decimal};
 }
 
 Quantity Quantity::bytes(std::int64_t count) { return {count * giga, Format::binary}; }
@@ -156,7 +154,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
   auto parts = take_apart(text);
   if (!parts) return fail(Errc::invalid, std::string(wrong_format));
   Format format = Format::decimal;
-  Wide scale = giga;
+  Int128 scale = giga;
   if (const auto power = power_of(decimals, parts->suffix)) {
     shift(*parts, *power);
   } else if (const auto two = power_of(binaries, parts->suffix)) {
@@ -172,7 +170,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
     shift(*parts, *ten);
   }
   if (!parts->has_digits) return fail(Errc::invalid, std::string(wrong_number));
-  const Wide amount = times(*parts, scale).value_or(units_max * giga);
+  const Int128 amount = times(*parts, scale).value_or(units_max * giga);
   return Quantity(parts->negative ? -amount : amount, format);
 }
 
@@ -183,7 +181,7 @@ std::int64_t Quantity::milli_value() const { return divided(nanos_, 1'000'000); 
 std::string Quantity::text() const {
   const bool small = nanos_ > -1024 * giga && nanos_ < 1024 * giga;
   if (format_ != Format::binary || small || nanos_ % giga != 0) return decimal_text();
-  Wide number = nanos_ / giga;
+  Int128 number = nanos_ / giga;
   std::size_t step = 0;
   for (; number % 1024 == 0 && step < binaries.size(); ++step) number /= 1024;
   return printed(number).append(step == 0 ? "" : binaries[step - 1].text);
@@ -191,7 +189,7 @@ std::string Quantity::text() const {
 
 std::string Quantity::decimal_text() const {
   if (nanos_ == 0) return "0";
-  Wide number = nanos_;
+  Int128 number = nanos_;
   std::size_t step = 0;
   for (; number % 1000 == 0 && step + 1 < decimals.size(); ++step) number /= 1000;
   const int power = decimals[step].power;

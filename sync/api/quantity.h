@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "platform/integers.h"
 #include "platform/result.h"
 
 namespace holdfast::sync {
@@ -50,12 +51,11 @@ class Quantity {
 
  private:
   enum class Format : std::uint8_t { decimal, binary, exponent };
-  __extension__ using Wide = __int128;
 
-  Quantity(Wide nanos, Format format);
+  Quantity(Int128 nanos, Format format);
   [[nodiscard]] std::string decimal_text() const;
 
-  Wide nanos_ = 0;
+  Int128 nanos_ = 0;
   Format format_ = Format::decimal;
 };
 

@@ -1,5 +1,6 @@
 #include "sync/protobuf/cursor.h"
 
+#include "platform/integers.h"
 #include "sync/api/utf8.h"
 
 namespace holdfast::sync {
@@ -47,8 +48,8 @@ bool WireCursor::take(std::uint64_t length) {
     fail_here("cut off");
     return false;
   }
-  bytes_ = rest_.substr(0, length);
-  rest_.remove_prefix(length);
+  bytes_ = rest_.substr(0, to_size(length));
+  rest_.remove_prefix(bytes_.size());
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "platform/check.h"
+#include "platform/integers.h"
 #include "platform/text.h"
 #include "platform/time.h"
 #include "sync/api/json.h"
@@ -77,8 +78,8 @@ class Reader {
  private:
   Result<Item> take(Item item, std::uint64_t length) {
     if (length > rest_.size()) return broken("unexpected EOF");
-    item.bytes = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    item.bytes = rest_.substr(0, to_size(length));
+    rest_.remove_prefix(item.bytes.size());
     return item;
   }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "platform/check.h"
+#include "platform/integers.h"
 
 namespace holdfast::sync {
 namespace {
@@ -135,7 +136,7 @@ Result<WatchCache::Position> WatchCache::position_of(Version version) const {
 Result<const CacheEvent*> WatchCache::at(Position position) const {
   if (position < first_) return fail(Errc::gone, "the history of this watch is gone");
   CHECK(position <= end());
-  return position == end() ? nullptr : &events_[position - first_];
+  return position == end() ? nullptr : &events_[to_size(position - first_)];
 }
 
 void WatchCache::push(CacheEvent event) {

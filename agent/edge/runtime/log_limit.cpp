@@ -4,13 +4,14 @@
 #include <sys/stat.h>
 
 #include "platform/fs/errno.h"
+#include "platform/integers.h"
 
 namespace holdfast::agent {
 namespace {
 
 // The last `count` bytes of the file, or fewer when it shrinks meanwhile.
 Result<std::string> read_end(const Descriptor& file, std::uint64_t size, std::uint64_t count) {
-  std::string bytes(count, '\0');
+  std::string bytes(to_size(count), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const auto at = static_cast<off_t>(size - count + filled);

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "platform/fs/file.h"
+#include "platform/integers.h"
 #include "platform/loop/timer.h"
 #include "platform/proc/notify.h"
 #include "platform/proc/process.h"
@@ -84,7 +85,7 @@ asio::awaitable<Result<std::string>> Children::logged(std::string name, std::str
   for (;;) {
     const auto log = fs::read_all(file, log_bytes_max);
     const std::string_view text = log ? std::string_view(*log) : std::string_view();
-    const auto begin = std::min<std::size_t>(text.size(), child.log_begin);
+    const auto begin = to_size(std::min<std::uintmax_t>(text.size(), child.log_begin));
     Result<std::string> found = find_logged(text.substr(begin), message, field);
     if (!found->empty()) co_return found;
     if (!proc::is_alive(child.identity)) {

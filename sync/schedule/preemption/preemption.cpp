@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "platform/check.h"
+#include "platform/integers.h"
 #include "sync/schedule/names.h"
 
 namespace holdfast::sync::schedule {
@@ -56,8 +57,8 @@ void Preemption::start(const PreemptionView& view, const NodeVerdicts& verdicts,
   const Nodes nodes = worth_trying(view.cluster, verdicts);
   const Chain chain(view.plugins, view.cluster, *pod_);
   VictimSearch search(chain, view.nominator, view.budgets, now);
-  DryRun tried =
-      dry_run(search, nodes, random.below(nodes.size()), options_.limits.of(nodes.size()));
+  const auto first = to_size(random.below(nodes.size()));
+  DryRun tried = dry_run(search, nodes, first, options_.limits.of(nodes.size()));
   if (tried.candidates.empty()) {
     if (!tried.errors.empty()) return finish(Code::error, aggregate(tried.errors));
     tried.verdicts.set_absent(reject(Code::unresolvable, std::string(reason_not_helpful)));

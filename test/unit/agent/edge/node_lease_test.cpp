@@ -6,6 +6,7 @@
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
 #include "sync/api/object_header.h"
+#include "sync/api/patch/patch.h"
 #include "test/support/run.h"
 
 namespace holdfast::agent {
@@ -35,22 +36,31 @@ struct LeaseServer {
     asked.push_back(std::string(to_string(request.method)) + " " +
                     std::string(request.path().substr(leases.size())));
     http::Response response;
-    const auto header = sync::read_header(request.body);
     if (request.method == http::Method::post) {
       store(request.body);
       response.status = 201;
     } else if (lease.empty()) {
       response.status = 404;
-    } else if (request.method == http::Method::put) {
+    } else if (request.method != http::Method::get) {
       const std::string mine = sync::read_header(lease).value().resource_version;
-      if (header.value().resource_version == mine) {
+      if (sync::read_header(request.body).value().resource_version != mine) {
+        response.status = 409;
+      } else if (request.method == http::Method::put) {
         store(request.body);
       } else {
-        response.status = 409;
+        EXPECT_EQ(request.headers.get("Content-Type"), "application/merge-patch+json");
+        store(patched(request.body));
       }
     }
     if (response.status < 300) response.body = lease;
     co_return response;
+  }
+
+  [[nodiscard]] std::string patched(const std::string& patch) const {
+    auto known = sync::parse_json(lease).value();
+    const auto merged =
+        sync::apply_patch(sync::PatchType::merge, "Lease", std::move(known), patch).value();
+    return sync::serialize(merged);
   }
 
   void store(const std::string& body) {
@@ -92,21 +102,24 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     EXPECT_EQ(made.metadata.owner_references.size(), 1u);
 
     renewed = co_await lease.renew(uplink, 10s);
-    EXPECT_EQ(take(), Asked{"PUT /edge-a"});
+    EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
+    const auto same = sync::decode_bytes<sync::Lease>(cloud.lease).value();
+    EXPECT_EQ(same.spec.holder_identity, "edge-a");
+    EXPECT_EQ(same.metadata.owner_references, made.metadata.owner_references);
     clock.now -= 1h;  // The clock goes back: LeaseServer::store() sees that the time grows.
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
-    EXPECT_EQ(take(), Asked{"PUT /edge-a"});
+    EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
     cloud.lease = sync::with_resource_version(cloud.lease, "999").value();  // Somebody else wrote.
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
-    EXPECT_EQ(take(), (Asked{"PUT /edge-a", "GET /edge-a", "PUT /edge-a"}));
+    EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "PUT /edge-a"}));
 
     cloud.lease.clear();  // Deleted.
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
-    EXPECT_EQ(take(), (Asked{"PUT /edge-a", "GET /edge-a", "POST "}));
+    EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "POST "}));
 
     std::string last = cloud.last_renewal;
     for (int i = 0; i < 3; ++i) {

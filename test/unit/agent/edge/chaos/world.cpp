@@ -132,7 +132,8 @@ void World::set_cable(std::string_view fault) {
 asio::awaitable<http::Response> World::handle(const http::Request& request) {
   http::Response answer = co_await serve_(request);
   const bool lease = request.path().ends_with("/leases/edge1");
-  const bool renewal = lease && request.method == http::Method::put;
+  const bool renewal =
+      lease && (request.method == http::Method::put || request.method == http::Method::patch);
   if (renewal && answer.status == 200) note_renewal(request);
   co_return answer;
 }

@@ -6,6 +6,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/object_header.h"
+#include "sync/api/patch/patch.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -137,8 +138,15 @@ http::Response Cloud::lease(const http::Request& request) {
   if (request.method == http::Method::get) {
     return lease_.empty() ? to_response(sync::status::not_found({"", "leases"}, "x")) : ok(lease_);
   }
-  renewals.push_back(sync::text_at(request.body, {"spec", "renewTime"}).value().value_or(""));
-  lease_ = sync::with_resource_version(request.body, std::to_string(++version_)).value();
+  std::string written = request.body;
+  if (request.method == http::Method::patch) {
+    if (lease_.empty()) return to_response(sync::status::not_found({"", "leases"}, "x"));
+    auto known = sync::parse_json(lease_).value();
+    written = sync::serialize(
+        sync::apply_patch(sync::PatchType::merge, "Lease", std::move(known), written).value());
+  }
+  renewals.push_back(sync::text_at(written, {"spec", "renewTime"}).value().value_or(""));
+  lease_ = sync::with_resource_version(written, std::to_string(++version_)).value();
   return ok(lease_);
 }
 

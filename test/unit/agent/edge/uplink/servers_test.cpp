@@ -71,7 +71,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
     const std::size_t from = site.cloud.asked.size();
     site.time.run(60s);
     EXPECT_EQ(site.state(), LinkState::connected);
-    EXPECT_EQ(by_server(site, from, "PUT")[0], 0) << "renewals go to the other one";
+    EXPECT_EQ(by_server(site, from, "PATCH")[0], 0) << "renewals go to the other one";
     const std::string here = "{server=\"127.0.0.1:" + std::to_string(site.servers[0]->port());
     const std::string there = "{server=\"127.0.0.1:" + std::to_string(site.servers[1]->port());
     const auto health = site.metric("node_yurthub_server_healthy_status");

@@ -1,0 +1,29 @@
+// Whole numbers where machines of 32 bits and of 64 differ.
+
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "platform/check.h"
+
+#ifndef __SIZEOF_INT128__
+#include <boost/multiprecision/cpp_int.hpp>
+#endif
+
+namespace holdfast {
+
+#ifdef __SIZEOF_INT128__
+__extension__ using Int128 = __int128;
+#else
+using Int128 = boost::multiprecision::int128_t;
+#endif
+
+// A number of 64 bits that is known to count something in memory.
+template <typename Number>
+constexpr std::size_t to_size(Number number) {
+  CHECK(std::in_range<std::size_t>(number));
+  return static_cast<std::size_t>(number);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,85 @@
+#include "platform/net/tcp_table.h"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "platform/fs/file.h"
+#include "platform/text.h"
+
+namespace holdfast::net {
+namespace {
+
+using boost::asio::ip::tcp;
+namespace ip = boost::asio::ip;
+
+constexpr std::size_t table_bytes_max = 16UL * 1024 * 1024;  // 100,000 connections
+constexpr std::size_t uid_column = 7;
+
+// As the kernel prints a socket's end: its address by words of the machine's byte order, then the
+// port, "0100007F:2815".
+template <std::size_t size>
+std::string printed(const std::array<unsigned char, size>& address, std::uint16_t port) {
+  std::string text;
+  std::array<char, 16> piece{};
+  for (std::size_t at = 0; at < size; at += sizeof(std::uint32_t)) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, address.data() + at, sizeof word);
+    (void)std::snprintf(piece.data(), piece.size(), "%08X", word);
+    text += piece.data();
+  }
+  (void)std::snprintf(piece.data(), piece.size(), ":%04X", static_cast<unsigned>(port));
+  return text += piece.data();
+}
+
+struct Column {
+  std::string v4;  // empty for an IPv6 address
+  std::string v6;
+};
+
+Column column_of(const tcp::endpoint& end) {
+  if (end.address().is_v6()) return {{}, printed(end.address().to_v6().to_bytes(), end.port())};
+  const ip::address_v4 address = end.address().to_v4();
+  const ip::address_v6 mapped = ip::make_address_v6(ip::v4_mapped, address);
+  return {printed(address.to_bytes(), end.port()), printed(mapped.to_bytes(), end.port())};
+}
+
+std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  for (const std::string_view word : split(line, ' ')) {
+    if (!word.empty()) columns.push_back(word);
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> owner_in_tcp_table(std::string_view table, const tcp::endpoint& source,
+                                                const tcp::endpoint& destination) {
+  const Column from = column_of(source);
+  const Column to = column_of(destination);
+  for (const std::string_view line : split(table, '\n')) {
+    const auto columns = columns_of(line);
+    if (columns.size() <= uid_column) continue;
+    const bool four = columns[1] == from.v4 && columns[2] == to.v4;
+    const bool six = columns[1] == from.v6 && columns[2] == to.v6;
+    if (!four && !six) continue;
+    const auto uid = parse_int<std::uint32_t>(columns[uid_column]);
+    return uid ? std::optional(*uid) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> owner_in_tcp_tables(const tcp::endpoint& source,
+                                                 const tcp::endpoint& destination) {
+  for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    const auto table = fs::read_all(file, table_bytes_max);
+    if (!table) continue;
+    if (const auto owner = owner_in_tcp_table(*table, source, destination)) return owner;
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast::net
