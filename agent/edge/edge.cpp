@@ -146,6 +146,10 @@ Result<std::uint16_t> Edge::listen(http::Server& server, const std::string& addr
 }
 
 Status Edge::start() {
+  if (pods_address(options_.identity)) {
+    pods_interface_ =
+        std::make_unique<PodsInterface>(options_.identity, net::kernel_interfaces(), clock_);
+  }
   const auto proxy = [this](const http::Request& request) { return handle(request); };
   const auto admin = [this](const http::Request& request) { return admin_->handle(request); };
   server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, proxy, status_problem);
@@ -169,6 +173,9 @@ Status Edge::start() {
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());
   tasks_.spawn("housekeeping", housekeeping_->run());
+  if (pods_interface_) {
+    tasks_.spawn("interface for pods", pods_interface_->keep([this] { let_pods_in(); }));
+  }
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
     tasks_.spawn("pods", node_agent_->run_pods());
@@ -188,7 +195,21 @@ Status Edge::open_door() {
       log_error("serving certificate not taken into use", {{"error", changed.error()}});
     }
   });
+  if (pods_interface_ && pods_interface_->ensure()) {
+    door_->let_pods_in();
+    filters_->let_pods_in();
+  }
   return door_->refresh();
+}
+
+// The interface could be made only now.
+void Edge::let_pods_in() {
+  door_->let_pods_in();
+  if (auto opened = door_->refresh(); !opened) {
+    log_error("pods can't be served", {{"error", opened.error()}});
+    return;
+  }
+  filters_->let_pods_in();
 }
 
 asio::awaitable<void> Edge::flush_in_groups() {
@@ -212,6 +233,7 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();
+  if (pods_interface_) pods_interface_->remove();
   co_await rejoin_->join();
   feeders_->cancel();
   co_await feeders_->join();

@@ -10,10 +10,11 @@
 #include "agent/edge/admin.h"
 #include "agent/edge/feeders.h"
 #include "agent/edge/filters/answer_filters.h"
-#include "agent/edge/hub_metrics.h"
 #include "agent/edge/housekeeping.h"
+#include "agent/edge/hub_metrics.h"
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
+#include "agent/edge/identity/pods_interface.h"
 #include "agent/edge/identity/secure_door.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/node/local_api.h"
@@ -72,6 +73,7 @@ class Edge final : public LocalApi, public proc::Service {
   [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
   asio::awaitable<http::Response> handle_as(const http::Request& request, Result<Caller> caller);
   [[nodiscard]] Status open_door();
+  void let_pods_in();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
   asio::awaitable<http::Response> perform(const http::Request& request,
                                           const sync::RequestInfo& info, const Caller& caller);
@@ -105,6 +107,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<SecureDoor> door_;
+  std::unique_ptr<PodsInterface> pods_interface_;  // null: there is to be none
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;
   loop::Tasks tasks_;

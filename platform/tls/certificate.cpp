@@ -3,9 +3,13 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <ctime>
+#include <set>
 
 #include "platform/check.h"
+#include "platform/text.h"
 #include "platform/tls/digest.h"
 #include "platform/tls/openssl.h"
 
@@ -55,6 +59,15 @@ Status add_alternatives(X509_REQ* request, const std::vector<std::string>& names
   return {};
 }
 
+// "IP:fd00:0::1" and "IP:fd00::1" are one; so are names in either case.
+std::string canonical_name(const std::string& name) {
+  constexpr std::string_view address_prefix = "IP:";
+  if (!name.starts_with(address_prefix)) return to_lower(name);
+  boost::system::error_code ec;
+  const auto address = boost::asio::ip::make_address(name.substr(address_prefix.size()), ec);
+  return ec ? name : std::string(address_prefix) + address.to_string();
+}
+
 std::string public_key_digest(X509* certificate) {
   unsigned char* bytes = nullptr;
   const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes);
@@ -66,6 +79,14 @@ std::string public_key_digest(X509* certificate) {
 }
 
 }  // namespace
+
+bool covers(const Names& held, const Names& wanted) {
+  std::set<std::string> have;
+  for (const std::string& name : held.alternatives) have.insert(canonical_name(name));
+  return std::all_of(
+      wanted.alternatives.begin(), wanted.alternatives.end(),
+      [&have](const std::string& name) { return have.contains(canonical_name(name)); });
+}
 
 std::string make_key_pem() {
   const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);

@@ -25,6 +25,9 @@ struct Names {
   bool operator==(const Names&) const = default;
 };
 
+// Whether all of `wanted`'s alternatives are among those of `held`; addresses are compared as such.
+[[nodiscard]] bool covers(const Names& held, const Names& wanted);
+
 struct Certificate {
   Names names = {};
   WallTime not_before{};

@@ -117,14 +117,18 @@ Answer to_answer(Result<http::Response> response) {
   return {.status = response->status, .body = response->body, .headers = response->headers};
 }
 
-Answer ask(std::uint16_t port, const Ask& ask) {
+Answer ask(const net::HostPort& at, const Ask& ask) {
   asio::io_context context(1);
-  http::Client client({.at = {"127.0.0.1", port}});
+  http::Client client({.at = at});
   std::optional<Result<http::Response>> response;
   asio::co_spawn(context, send_into(client, to_request(ask), now() + ask.limit, response),
                  asio::detached);
   context.run();
   return to_answer(*std::move(response));
+}
+
+Answer ask(std::uint16_t port, const Ask& question) {
+  return ask(net::HostPort{"127.0.0.1", port}, question);
 }
 
 Answer get(std::uint16_t port, const std::string& target) { return ask(port, {.target = target}); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "platform/http/message.h"
+#include "platform/net/transport.h"
 #include "platform/proc/identity.h"
 #include "sync/api/json.h"
 
@@ -72,7 +73,8 @@ struct Ask {
 
 [[nodiscard]] http::Request to_request(const Ask& ask);
 [[nodiscard]] Answer to_answer(Result<http::Response> response);
-// One request on a connection of its own.
+// One request on a connection of its own; a port is one of 127.0.0.1.
+Answer ask(const net::HostPort& at, const Ask& ask);
 Answer ask(std::uint16_t port, const Ask& ask);
 [[nodiscard]] Answer get(std::uint16_t port, const std::string& target);
 

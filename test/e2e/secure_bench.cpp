@@ -99,13 +99,19 @@ std::string SecureBench::write_kubeconfig(const std::string& name, const std::st
 
 Answer SecureBench::ask_over_tls(std::uint16_t port, const Ask& ask, const tls::Identity& identity,
                                  const std::string& server_name) const {
+  return ask_over_tls(net::HostPort{"127.0.0.1", port}, ask, identity, server_name);
+}
+
+Answer SecureBench::ask_over_tls(const net::HostPort& at, const Ask& ask,
+                                 const tls::Identity& identity,
+                                 const std::string& server_name) const {
   const auto context =
       tls::Context::for_client({.ca_pem = authority_.certificate_pem,
                                 .identity = identity,
-                                .insecure = port == secure_port && server_name.empty(),
+                                .insecure = at.port == secure_port && server_name.empty(),
                                 .server_name = server_name});
   asio::io_context loop(1);
-  http::Client client({.at = {"127.0.0.1", port}, .tls = context.value()});
+  http::Client client({.at = at, .tls = context.value()});
   std::optional<Result<http::Response>> response;
   asio::co_spawn(loop, send_into(client, to_request(ask), now() + ask.limit, response),
                  asio::detached);

@@ -28,6 +28,9 @@ class SecureBench : public EdgeBench {
   [[nodiscard]] Answer ask_over_tls(std::uint16_t port, const Ask& ask,
                                     const tls::Identity& identity = {},
                                     const std::string& server_name = {}) const;
+  [[nodiscard]] Answer ask_over_tls(const net::HostPort& at, const Ask& ask,
+                                    const tls::Identity& identity,
+                                    const std::string& server_name) const;
   Answer as_admin(http::Method method, const std::string& target, const std::string& body = {});
 
   // A certificate of the cluster's authority.

@@ -5,6 +5,7 @@
 #include "agent/edge/answer.h"
 #include "agent/edge/caller.h"
 #include "agent/edge/filters/shown_stream.h"
+#include "agent/edge/identity/pods_interface.h"
 #include "platform/log.h"
 #include "platform/net/transport.h"
 #include "platform/text.h"
@@ -45,6 +46,9 @@ http::Response unfit(const Error& error) {
 }  // namespace
 
 std::optional<sync::filters::MasterAddress> address_for_pods(const EdgeOptions& options) {
+  if (const auto pods = pods_address(options.identity)) {
+    return sync::filters::MasterAddress{pods->host, pods->port};
+  }
   const auto at = net::HostPort::parse(options.identity.secure_listen);
   if (!at) return std::nullopt;
   const bool reachable = !at->host.starts_with("127.") && at->host != "::1" &&
@@ -70,7 +74,9 @@ AnswerFilters::AnswerFilters(asio::any_io_executor executor, const EdgeOptions& 
       clock_(clock),
       changed_(std::move(executor)),
       assignment_(options.filters.enabled, options.filters.disabled_filters()) {
-  FilterKnowledge begin{.node_name = options.node_name, .master = address_for_pods(options)};
+  FilterKnowledge begin{.node_name = options.node_name};
+  // An interface has to be made first.
+  if (!pods_address(options.identity)) begin.master = address_for_pods(options);
   begin.pool_topology = options.filters.pool_service_topology || options.filters.node_pool;
   if (const std::string& pool = options.filters.nodepool_name; !pool.empty()) {
     begin.node_pool = pool;
@@ -88,6 +94,14 @@ void AnswerFilters::start() {
                  .field_selector = "metadata.name=" + std::string(parts[1]),
                  .encoding = encoding(sync::Encoding::json)});
   refresh();
+}
+
+void AnswerFilters::let_pods_in() {
+  FilterKnowledge knowledge = *knowledge_;
+  knowledge.master = address_for_pods(options_);
+  if (knowledge == *knowledge_) return;
+  knowledge_ = std::make_shared<const FilterKnowledge>(std::move(knowledge));
+  announce();
 }
 
 asio::awaitable<void> AnswerFilters::keep_up() {

@@ -45,6 +45,9 @@ class AnswerFilters {
   // Follows what the agent's own scopes bring; a task that runs until it is cancelled.
   asio::awaitable<void> keep_up();
 
+  // Pods reach the agent by now where address_for_pods() says.
+  void let_pods_in();
+
   // Whether the ConfigMap has this component cached.
   [[nodiscard]] bool caches(const std::string& component);
 
@@ -117,8 +120,9 @@ class AnswerFilters {
   Source pool_;
 };
 
-// Where the pods of this node reach the agent: the address of --secure-listen, unless that is one
-// that only this machine's processes reach, or all of its addresses at once.
+// Where the pods of this node reach the agent: at their interface's address, or that of
+// --secure-listen, unless that is one that only this machine's processes reach, or all of its
+// addresses at once.
 [[nodiscard]] std::optional<sync::filters::MasterAddress> address_for_pods(
     const EdgeOptions& options);
 

@@ -17,7 +17,9 @@ CertificateKeeper::CertificateKeeper(asio::any_io_executor executor, Wish wish, 
       woken_(std::move(executor)) {
   load();
   std::optional<sync::Validity> validity;
-  if (certificate_) validity = {certificate_->not_before, certificate_->not_after};
+  // One that lacks a name which it should have by now serves on, but another is asked for.
+  const bool fits = certificate_ && tls::covers(certificate_->names, wish_.names);
+  if (fits) validity = {certificate_->not_before, certificate_->not_after};
   rotation_.emplace(wish_.rotation, random, validity, clock_.mono());
 }
 

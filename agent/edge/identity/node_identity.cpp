@@ -1,8 +1,10 @@
 #include "agent/edge/identity/node_identity.h"
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
 #include "agent/edge/identity/cluster.h"
+#include "agent/edge/identity/pods_interface.h"
 #include "platform/check.h"
 #include "platform/http/date.h"
 #include "platform/log.h"
@@ -38,6 +40,12 @@ tls::Names serving_names(const std::string& node_name, const IdentityOptions& op
   std::vector<std::string> all{node_name};
   const auto at = net::HostPort::parse(options.secure_listen);
   if (at && !is_any(at->host)) all.push_back(at->host);
+  if (const auto pods = pods_address(options)) {
+    if (std::find(all.begin(), all.end(), pods->host) == all.end()) all.push_back(pods->host);
+    // Whom pods ask for by name, kube-proxy sends here, too (forwardkubesvctraffic).
+    all.insert(all.end(), {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
+                           "kubernetes.default.svc.cluster.local"});
+  }
   all.insert(all.end(), options.serving_names.begin(), options.serving_names.end());
   for (const std::string& name : all) {
     names.alternatives.push_back((is_address(name) ? "IP:" : "DNS:") + name);
@@ -79,7 +87,7 @@ void NodeIdentity::make_keepers(Random& random) {
     client_keeper_->on_change(changed);
     if (client_keeper_->certificate()) clock_.at_least(client_keeper_->certificate()->not_before);
   }
-  if (place_.options.secure_listen.empty()) return;
+  if (place_.options.secure_listen.empty() && !pods_address(place_.options)) return;
   CertificateKeeper::Wish wish{sync::CertificateUse::serving,
                                serving_names(place_.node_name, place_.options)};
   // Without it the listener shows one that is signed by itself: no hurry to ask again.

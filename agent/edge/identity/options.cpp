@@ -1,6 +1,7 @@
 #include "agent/edge/identity/options.h"
 
 #include "agent/edge/identity/cluster.h"
+#include "agent/edge/identity/pods_interface.h"
 #include "platform/net/transport.h"
 
 namespace holdfast::agent {
@@ -24,6 +25,12 @@ void add_options(config::Options& options, IdentityOptions& settings) {
               "address of the proxy for callers with certificates; empty: none");
   options.add("require-client-certificates", settings.require_client_certificates,
               "hang up on callers of --secure-listen that have none; else they need a token");
+  options.add("enable-dummy-if", settings.enable_dummy_if,
+              "make the interface of --dummy-if-ip; false: none, whatever that says");
+  options.add("dummy-if-ip", settings.dummy_if_ip,
+              "address by which pods reach the proxy over TLS, on an interface of its own: "
+              "169.254.2.1 in OpenYurt; empty: none");
+  options.add("dummy-if-name", settings.dummy_if_name, "name of that interface");
   options.add("serving-names", settings.serving_names,
               "more names and addresses in the serving certificate");
   options.add("cache-key-file", settings.cache_key_file,
@@ -57,11 +64,12 @@ Status check(const IdentityOptions& settings) {
       }
     }
   }
-  if (settings.secure_listen.empty()) return {};
-  if (auto at = net::HostPort::parse(settings.secure_listen); !at) {
-    return fail("--secure-listen", at.error());
+  if (!settings.secure_listen.empty()) {
+    if (auto at = net::HostPort::parse(settings.secure_listen); !at) {
+      return fail("--secure-listen", at.error());
+    }
   }
-  return {};
+  return check_pods_interface(settings);
 }
 
 }  // namespace holdfast::agent

@@ -27,7 +27,13 @@ struct IdentityOptions {
   std::string secure_listen = "127.0.0.1:10268";
   // Callers without a certificate are hung up on. Otherwise they need a token.
   bool require_client_certificates = true;
-  // Names and addresses in the serving certificate besides those of `secure_listen` and the node.
+  // An interface of its own, with an address by which pods reach the agent at the port of
+  // `secure_listen`, with tokens: YurtHub's flags. No address: none.
+  bool enable_dummy_if = true;
+  std::string dummy_if_ip;
+  std::string dummy_if_name = "yurthub-dummy0";
+  // Names and addresses in the serving certificate besides those of `secure_listen`, of the
+  // interface for pods and of the node.
   std::vector<std::string> serving_names;
 
   // Seals Secrets and tokens in the cache: 32 bytes, raw or in base64. "" for none.

@@ -38,6 +38,9 @@ TEST(FilterOptions, BadValuesAreNamed) {
 }
 
 TEST(FilterOptions, PodsReachTheAgentAtAnAddressOfTheirOwnNode) {
+  EdgeOptions dummy;
+  dummy.identity.dummy_if_ip = "169.254.2.1";
+  EXPECT_EQ(address_for_pods(dummy), (sync::filters::MasterAddress{"169.254.2.1", 10268}));
   const std::pair<const char*, std::string> rows[] = {
       {"169.254.2.1:10268", "169.254.2.1 10268"},
       {"[fd00::2:1]:10268", "fd00::2:1 10268"},

@@ -71,12 +71,13 @@ class FakeRegistrar final : public Registrar {
 class KeeperTest : public testing::Test {
  protected:
   // The agent starts: another keeper on the same files.
-  void start() {
+  void start(const std::vector<std::string>& names = {}) {
     stop();
     keeper_.emplace(time_.executor(),
-                    CertificateKeeper::Wish{
-                        sync::CertificateUse::client,
-                        {.common_name = "system:node:a", .organizations = {"system:nodes"}}},
+                    CertificateKeeper::Wish{sync::CertificateUse::client,
+                                            {.common_name = "system:node:a",
+                                             .organizations = {"system:nodes"},
+                                             .alternatives = names}},
                     pki_, registrar_, time_.clock(), random_);
     keeper_->on_change([this](const tls::Identity& identity, const tls::Certificate&) {
       changes_.push_back(identity.certificate_pem);
@@ -119,6 +120,18 @@ TEST_F(KeeperTest, ANewNodeGetsItsCertificateAndKeepsItOverARestart) {
   EXPECT_TRUE(tls::check_pair(*keeper_->held()));
   time_.run(1h);
   EXPECT_EQ(registrar_.asked.size(), 1u) << "it has one";
+}
+
+TEST_F(KeeperTest, OneThatLacksANameServesUntilAnotherHasIt) {
+  start({"DNS:a"});
+  ASSERT_TRUE(run_until_changes(1, 10s));
+  start({"DNS:a", "IP:fd00:0::2:1"});
+  EXPECT_TRUE(keeper_->held()) << "better than none";
+  ASSERT_TRUE(run_until_changes(2, 10s));
+  EXPECT_EQ(keeper_->certificate()->names.alternatives.size(), 2u);
+  start({"IP:fd00::2:1"});
+  time_.run(1h);
+  EXPECT_EQ(registrar_.asked.size(), 2u) << "it has all, and more";
 }
 
 TEST_F(KeeperTest, ItIsRenewedInTimeWithWhatIsHeldAndANewKey) {
