@@ -31,6 +31,8 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("admin-listen", settings.admin_listen, "address of health, metrics and state");
   options.add("runtime", settings.runtime,
               "none, or process: run this node's pods as plain local processes (labs and tests)");
+  options.add("static-pod-path", settings.static_pod_path,
+              "the kubelet's folder of static pods, whose manifests are upgraded over the air");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
   options.add("cache-agents", settings.cache_agents,
               "user agents whose reads are cached; * for all");

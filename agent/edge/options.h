@@ -26,6 +26,8 @@ struct EdgeOptions {
   std::string admin_listen = "127.0.0.1:10267";  // health, metrics, state
   std::string runtime = "none";                  // or "process"
   std::string log_level = "info";
+  // The kubelet's staticPodPath, for upgrades over the air; the default is YurtHub's.
+  std::string static_pod_path = "/etc/kubernetes/manifests";
 
   // Whose reads are cached, by the first word of the user agent up to '/'; "*" for all.
   std::vector<std::string> cache_agents = {"kubelet",      "kube-proxy",     "flanneld",

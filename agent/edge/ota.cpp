@@ -2,6 +2,7 @@
 
 #include "agent/edge/answer.h"
 #include "agent/edge/caller.h"
+#include "agent/edge/static_pods.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/list_bytes.h"
@@ -122,6 +123,14 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
   if (!decided) co_return to_response(sync::status::from_error(decided.error()));
   if (decided->status != 200) co_return status_problem(decided->status, decided->message);
 
+  if (!decided->config_map.empty()) {
+    if (!authorization.empty()) {
+      const std::string why = "a static pod's manifest is changed for local users alone";
+      co_return status_problem(403, why);
+    }
+    sync::OtaDecision whole = *decided;
+    co_return co_await swap_manifest(target.namespace_name, std::move(whole));
+  }
   const bool upgrade = target.action == sync::OtaAction::upgrade;
   ApiRequest act{.target = target.path(), .body = decided->body, .authorization = authorization};
   act.method = upgrade ? http::Method::remove : http::Method::patch;
@@ -134,6 +143,36 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
   if (done->status / 100 != 2) co_return passed_on(*done);
   log_info("upgrade over the air", {{"what", decided->message}});
   co_return plain_text(200, decided->message);
+}
+
+asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
+                                                   sync::OtaDecision decided) {
+  std::string what = "ConfigMap ";
+  what.append(namespace_name).append("/").append(decided.config_map);
+  ApiRequest look;
+  look.target = "/api/v1/namespaces/" + percent_encode(namespace_name) + "/configmaps/";
+  look.target += percent_encode(decided.config_map);
+  const auto map = co_await uplink_.send(std::move(look), false, options_.write_deadline);
+  if (!map) co_return not_reached(map.error());
+  if (map->status == 404) co_return status_problem(403, what + " with its manifest is not there");
+  if (map->status != 200) {
+    const Error error = sync::to_error(map->status, map->body);
+    co_return status_problem(map->status, what + ": " + error.what);
+  }
+  const auto file = sync::manifest_in(map->body);
+  if (!file) co_return status_problem(422, what + ": " + file.error().what);
+  const StaticPodFolders folders{.manifests = options_.static_pod_path,
+                                 .kept = fs::Path(options_.data_dir) / "static-pods"};
+  const auto done = replace_manifest(folders, *file, namespace_name, decided.static_name);
+  if (!done) {
+    log_warn("static pod not upgraded", {{"from", what}, {"error", done.error()}});
+    const bool wrong = done.error().code == Errc::invalid || done.error().code == Errc::not_found;
+    co_return status_problem(wrong ? 422 : 500, what + ": " + done.error().what);
+  }
+  log_info("upgrade over the air", {{"what", decided.message},
+                                    {"manifest", file->name},
+                                    {"changed", *done == ManifestChange::replaced}});
+  co_return plain_text(200, decided.message);
 }
 
 }  // namespace holdfast::agent

@@ -4,8 +4,9 @@
 // POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/upgrade   the pod is replaced now
 // POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/imagepull its next images are pulled
 //
-// The POSTs need the cloud, and a caller who may use the node's credentials or brings his own.
-// Threading: the loop's thread only.
+// The POSTs need the cloud, and a caller who may use the node's credentials or brings his own. A
+// static pod is upgraded by the first alone: its manifest is a file of root's, and no API server
+// can say who else may change it. Threading: the loop's thread only.
 
 #pragma once
 
@@ -33,6 +34,8 @@ class Ota {
   [[nodiscard]] static std::optional<Target> target_of(std::string_view path);
   [[nodiscard]] http::Response pods() const;
   asio::awaitable<http::Response> begin(Target target, std::string authorization);
+  asio::awaitable<http::Response> swap_manifest(std::string namespace_name,
+                                                sync::OtaDecision decided);
 
   const EdgeOptions& options_;
   Scopes& scopes_;

@@ -1,6 +1,7 @@
 #include "sync/node/ota.h"
 
 #include "sync/api/json.h"
+#include "sync/node/static_pod.h"
 #include "sync/schema/read.h"
 
 namespace holdfast::sync {
@@ -78,20 +79,30 @@ std::string pull_patch(const json::object& pod, WallTime now) {
                    {"status", json::object{{"conditions", json::array{std::move(wanted)}}}}});
 }
 
-OtaDecision decide_upgrade(const json::object& pod) {
+OtaDecision decide_static_upgrade(const json::object& pod, std::string_view node_name) {
+  const std::string name = text_of(pod);
+  const auto static_name = static_pod_name(name_of(pod), node_name);
+  if (!static_name) {
+    return {400, "pod " + name + " can't be upgraded: no static pod of this node is named so"};
+  }
+  return {.message = "Start updating pod " + name,
+          .config_map = static_pod_config_map(*static_name),
+          .static_name = *static_name};
+}
+
+OtaDecision decide_upgrade(const json::object& pod, std::string_view node_name) {
   const std::string name = text_of(pod);
   if (const std::string why = image_refusal(pod); !why.empty()) {
     return {403, "pod " + name + " can't be upgraded: " + why};
   }
   const std::string_view kind = owner_kind(pod);
   if (kind == "DaemonSet") return {200, "Start updating pod " + name, delete_options(pod)};
+  if (kind == "Node") return decide_static_upgrade(pod, node_name);
   std::string why = "pod " + name + " can't be upgraded: ";
-  if (kind == "Node") {
-    why += "it is a static pod, and its manifest is not this agent's to change";
-  } else if (kind.empty()) {
+  if (kind.empty()) {
     why += "it has no owner";
   } else {
-    why.append("only pods of DaemonSets can be, and its owner is a ").append(kind);
+    why.append("only pods of DaemonSets and static pods can be, and its owner is a ").append(kind);
   }
   return {400, why};
 }
@@ -115,7 +126,7 @@ Result<OtaDecision> decide_ota(OtaAction action, std::string_view pod, std::stri
   if (const std::string why = refusal(object, node_name); !why.empty()) {
     return OtaDecision{403, "pod " + name + " can't be upgraded: " + why};
   }
-  if (action == OtaAction::upgrade) return decide_upgrade(object);
+  if (action == OtaAction::upgrade) return decide_upgrade(object, node_name);
   return OtaDecision{200, "Image pre-pull requested for pod " + name, pull_patch(object, now)};
 }
 

@@ -1,8 +1,9 @@
 // OpenYurt's over-the-air upgrade: a person on the node, not the rollout, says when a pod of a
-// DaemonSet is replaced by its next version, and may have the images pulled before.
+// DaemonSet or a static pod is replaced by its next version, and may have the images pulled before.
 //
-// The cluster's part is yurt-manager's: it marks pods of DaemonSets with the update strategy OTA by
-// the condition PodNeedUpgrade, and pulls images for those whose PodImageReady is False.
+// The cluster's part is yurt-manager's: it marks pods of DaemonSets and YurtStaticSets with the
+// update strategy OTA by the condition PodNeedUpgrade, and pulls images for those whose
+// PodImageReady is False.
 
 #pragma once
 
@@ -27,6 +28,10 @@ struct OtaDecision {
   // With status 200, what the API server is to be sent: of `upgrade` DeleteOptions for the pod, of
   // `image_pull` a strategic merge patch of its status. Either names the pod's uid.
   std::string body = {};
+  // Instead, of `upgrade` for a static pod: the ConfigMap, in the pod's namespace, with its next
+  // manifest, and the name that the manifest must have.
+  std::string config_map = {};
+  std::string static_name = {};
 
   bool operator==(const OtaDecision&) const = default;
 };

@@ -1,6 +1,9 @@
 // The components of an OpenYurt node at the real agent: each is shown what is meant for it, and the
 // admin listener upgrades pods.
 
+#include <fstream>
+
+#include "platform/fs/file.h"
 #include "test/e2e/edge_bench.h"
 
 namespace holdfast::test {
@@ -21,9 +24,13 @@ class EdgeFilters : public ::testing::Test, public EdgeBench {
   void SetUp() override {
     start_server();
     make_node();
-    start_agent({"--secure-listen=169.254.2.1:10268", "--nodepool-name=hangzhou"});
+    std::filesystem::create_directory(manifests());
+    start_agent({"--secure-listen=169.254.2.1:10268", "--nodepool-name=hangzhou",
+                 "--static-pod-path=" + manifests().string()});
     ASSERT_TRUE(wait_for_link("connected"));
   }
+
+  [[nodiscard]] std::filesystem::path manifests() const { return dir() / "manifests"; }
 
   void on_server(Method method, const std::string& target, const std::string& body) {
     const Answer done = ask(server_port, {.method = method, .target = target, .body = body});
@@ -177,6 +184,42 @@ TEST_F(EdgeFilters, PodsAreUpgradedOverTheAir) {
   ASSERT_TRUE(wait_for_link("offline"));
   EXPECT_EQ(ota("static", "upgrade").status, 503);
   EXPECT_EQ(get(admin_port, "/pods").status, 200);
+}
+
+TEST_F(EdgeFilters, StaticPodsAreUpgradedOverTheAir) {
+  const auto manifest = [](const std::string& image) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: nginx, namespace: ns}\n"
+           "spec: {containers: [{name: c, image: " +
+           image + "}]}\n";
+  };
+  const auto file = manifests() / "nginx.yaml";
+  const auto on_disk = [&file] { return fs::read_all(file, 1 << 20).value_or(""); };
+  std::ofstream(file) << manifest("i1");
+  make_owned_pod("nginx-edge-a", "Node");
+  EXPECT_EQ(ota("nginx-edge-a", "upgrade").status, 403) << "without a ConfigMap";
+  const std::string maps = "/api/v1/namespaces/ns/configmaps";
+  const auto put = [this, &maps](const std::string& key, const std::string& text) {
+    const std::string data = sync::serialize(json::object{{key, text}});
+    on_server(Method::post, maps,
+              R"({"metadata":{"name":"yurt-static-set-nginx"},"data":)" + data + "}");
+  };
+  const std::string map = maps + "/yurt-static-set-nginx";
+  put("nginx", "kind: Pod");
+  const Answer bad = ota("nginx-edge-a", "upgrade");
+  EXPECT_EQ(bad.status, 422) << bad.body;
+  EXPECT_NE(bad.body.find("the next manifest"), std::string::npos) << bad.body;
+  on_server(Method::remove, map, "");
+  put("nginx", manifest("i2"));
+  const std::string path = "/openyurt.io/v1/namespaces/ns/pods/nginx-edge-a/upgrade";
+  EXPECT_EQ(ask(admin_port, {.method = Method::post, .target = path, .bearer = "t"}).status, 403)
+      << "a token is not root";
+  EXPECT_EQ(on_disk(), manifest("i1"));
+  const Answer begun = ota("nginx-edge-a", "upgrade");
+  EXPECT_EQ(begun.status, 200) << begun.body;
+  EXPECT_EQ(begun.body, "Start updating pod ns/nginx-edge-a\n");
+  EXPECT_EQ(on_disk(), manifest("i2"));
+  EXPECT_EQ(fs::read_all(agent_dir() / "static-pods/nginx.yaml.bak", 1 << 20).value_or(""),
+            manifest("i1"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sync/api/json.h"
+#include "sync/node/static_pod.h"
 
 namespace holdfast::sync {
 namespace {
@@ -58,10 +59,12 @@ TEST(Ota, DecidesAsOpenYurtDoes) {
        refused + "it is being deleted"},
       {"elsewhere", upgrade, daemon, needs, 403, refused + "it runs on \"edge-b\"", "", "edge-b"},
       {"not scheduled", image_pull, daemon, needs, 403, refused + "it runs on \"\"", "", ""},
-      {"a static pod", upgrade, R"(,"ownerReferences":[{"kind":"Node","name":"edge-a"}])", needs,
-       400, refused + "it is a static pod, and its manifest is not this agent's to change"},
+      {"another node's static pod", upgrade,
+       R"(,"ownerReferences":[{"kind":"Node","name":"edge-a"}])", needs, 400,
+       refused + "no static pod of this node is named so"},
       {"another kind", upgrade, R"(,"ownerReferences":[{"kind":"ReplicaSet","controller":true}])",
-       needs, 400, refused + "only pods of DaemonSets can be, and its owner is a ReplicaSet"},
+       needs, 400,
+       refused + "only pods of DaemonSets and static pods can be, and its owner is a ReplicaSet"},
       {"nobody's", upgrade, "", needs, 400, refused + "it has no owner"},
       {"the images are wanted", image_pull, daemon, needs, 200,
        "Image pre-pull requested for pod ns/p",
@@ -88,6 +91,100 @@ TEST(Ota, DecidesAsOpenYurtDoes) {
   EXPECT_EQ(parse_ota_action("upgrade"), upgrade);
   EXPECT_EQ(parse_ota_action("imagepull"), image_pull);
   EXPECT_EQ(parse_ota_action("Upgrade"), std::nullopt);
+}
+
+TEST(Ota, AStaticPodsNextManifestIsInAConfigMap) {
+  const std::string pod =
+      R"({"metadata":{"name":"nginx-edge-a","namespace":"ns","uid":"u","ownerReferences":[)"
+      R"({"kind":"Node","name":"edge-a","controller":true}]},"spec":{"nodeName":"edge-a"},)"
+      R"("status":{"conditions":[)" +
+      needs + "]}}";
+  EXPECT_EQ(decide_ota(OtaAction::upgrade, pod, "edge-a", {}).value(),
+            (OtaDecision{.message = "Start updating pod ns/nginx-edge-a",
+                         .config_map = "yurt-static-set-nginx",
+                         .static_name = "nginx"}));
+  const std::pair<const char*, std::optional<std::string>> names[] = {
+      {"nginx-edge-a", "nginx"},    {"a-edge-a-edge-a", "a-edge-a"}, {"nginx-edge-b", std::nullopt},
+      {"-edge-a", std::nullopt},    {"edge-a", std::nullopt},        {"", std::nullopt},
+      {"nginxedge-a", std::nullopt}};
+  for (const auto& [name, expected] : names) {
+    EXPECT_EQ(static_pod_name(name, "edge-a"), expected) << name;
+  }
+}
+
+TEST(StaticPod, ItsConfigMapHasOneManifestOfAName) {
+  const auto map = [](const std::string& data) {
+    return R"({"metadata":{"name":"yurt-static-set-nginx"},"data":{)" + data + "}}";
+  };
+  const std::pair<std::string, std::string> rows[] = {
+      {map(R"("nginx":"kind: Pod")"), "nginx.yaml kind: Pod"},
+      {map(R"("a_B.9-c":"x")"), "a_B.9-c.yaml x"},
+      {map(""), "it has 0 manifests and not one"},
+      {map(R"("a":"x","b":"x")"), "it has 2 manifests and not one"},
+      {map(R"("../kube-apiserver":"x")"), "\"../kube-apiserver\" is no name for a manifest"},
+      {map(R"("..":"x")"), "\"..\" is no name for a manifest"},
+      {map(R"(".hidden":"x")"), "\".hidden\" is no name for a manifest"},
+      {map(R"("a/b":"x")"), "\"a/b\" is no name for a manifest"},
+      {map(R"("a\u0000b":"x")"), std::string("\"a\0b\" is no name for a manifest", 31)},
+      {map(R"("":"x")"), "\"\" is no name for a manifest"},
+      {map("\"" + std::string(241, 'a') + "\":\"x\""),
+       "\"" + std::string(241, 'a') + "\" is no name for a manifest"},
+      {map(R"("a":"")"), "its manifest is empty"},
+      {map(R"("a":{"b":"c"})"), "its manifest is empty"},
+      {map("\"a\":\"" + std::string(manifest_bytes_max + 1, 'x') + "\""),
+       "its manifest is over the limit"},
+      {"{}", "not a ConfigMap"},
+      {"[]", "not a ConfigMap"},
+      {R"({"metadata":{"name":"x"},"data":7})", "it has 0 manifests and not one"},
+  };
+  for (const auto& [text, expected] : rows) {
+    const auto file = manifest_in(text);
+    EXPECT_EQ(file ? file->name + " " + file->text : file.error().what, expected);
+  }
+  EXPECT_FALSE(manifest_in("{"));
+}
+
+TEST(StaticPod, OnlyItsOwnManifestIsTaken) {
+  const PodManifest good{.api_version = "v1",
+                         .kind = "Pod",
+                         .name = "nginx",
+                         .namespace_name = "ns",
+                         .containers = {{"c", "nginx:1.27"}}};
+  struct Check {
+    PodManifest manifest;
+    std::string problem;
+  };
+  const auto with = [&good](const std::function<void(PodManifest&)>& change) {
+    PodManifest changed = good;
+    change(changed);
+    return changed;
+  };
+  const Check rows[] = {
+      {good, ""},
+      {with([](PodManifest& m) { m.kind = "DaemonSet"; }),
+       "it is \"v1 DaemonSet\" and not \"v1 Pod\""},
+      {with([](PodManifest& m) { m.api_version = ""; }), "it is \" Pod\" and not \"v1 Pod\""},
+      {with([](PodManifest& m) { m.name = "other"; }),
+       "it is for the pod ns/other and not for ns/nginx"},
+      {with([](PodManifest& m) { m.namespace_name = ""; }),
+       "it is for the pod default/nginx and not for ns/nginx"},
+      {with([](PodManifest& m) { m.containers.clear(); }), "it has no containers"},
+      {with([](PodManifest& m) { m.containers[0].image = ""; }), "container \"c\" has no image"},
+      {with([](PodManifest& m) {
+         m.containers.push_back({"../x", "i"});
+       }),
+       "container \"../x\": "},
+  };
+  for (const Check& row : rows) {
+    const Status checked = check_manifest(row.manifest, "ns", "nginx");
+    EXPECT_EQ(checked.has_value(), row.problem.empty()) << row.problem;
+    if (!checked) {
+      EXPECT_TRUE(checked.error().what.starts_with(row.problem)) << checked.error().what;
+    }
+  }
+  EXPECT_TRUE(
+      check_manifest(with([](PodManifest& m) { m.namespace_name = ""; }), "default", "nginx"))
+      << "no namespace is the default one";
 }
 
 }  // namespace
