@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/schema/read.h"
+#include "test/support/answered.h"
 
 namespace holdfast::agent::chaos {
 namespace {
@@ -21,13 +23,6 @@ const std::string pods_path = "/api/v1/namespaces/default/pods";
 const std::string node_path = "/api/v1/nodes/edge1";
 const std::string events_path = "/api/v1/namespaces/default/events";
 const std::string merge = "application/strategic-merge-patch+json";
-
-asio::awaitable<void> ask_into(http::Client& client, http::Request request, MonoTime deadline,
-                               http::Response& answer) {
-  auto response = co_await client.send(std::move(request), deadline);
-  answer.status = 0;
-  if (response) answer = *std::move(response);
-}
 
 asio::awaitable<void> serve_into(http::Handler handler, http::Request request,
                                  http::Response& answer) {
@@ -149,7 +144,8 @@ http::Response World::ask(const http::Request& request) {
   http::Response answer;
   http::Request sent = request;
   sent.headers.set("User-Agent", "kubelet/chaos");
-  time_.complete(ask_into(*kubelet_, std::move(sent), time_.clock().mono() + 60s, answer));
+  const MonoTime deadline = time_.clock().mono() + 60s;
+  time_.complete(test::answer_into(*kubelet_, std::move(sent), deadline, answer));
   return answer;
 }
 
@@ -364,11 +360,19 @@ void World::check_node() {
   if (label != label_) broken("the cloud's label is lost");
 }
 
+// To an agent that starts after the calendar was set forward, what waits is a year old.
+bool World::told_expired(const std::string& event) {
+  const auto rows = edge_->ledger().journal().read({.limit = 100'000}).value();
+  return std::any_of(rows.begin(), rows.end(), [&event](const store::Record& row) {
+    return row.kind == "write-expired" && row.subject == "events/default/" + event;
+  });
+}
+
 void World::check_events() {
   for (const auto& [name, certain] : events_) {
     if (!certain) continue;
     const int status = ask_cloud(http::Method::get, events_path + "/" + name, "").status;
-    if (status != 200) broken("event " + name + " is lost");
+    if (status != 200 && !told_expired(name)) broken("event " + name + " is lost");
   }
 }
 

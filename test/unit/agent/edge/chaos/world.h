@@ -101,6 +101,7 @@ class World {
   void check_pods();
   void check_node();
   void check_events();
+  [[nodiscard]] bool told_expired(const std::string& event);
   void check_informer();
   [[nodiscard]] std::int64_t waiting();
   void did(const std::string& deed);

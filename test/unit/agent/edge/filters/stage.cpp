@@ -12,6 +12,7 @@
 #include "sync/schema/protobuf.h"
 #include "sync/schema/read.h"
 #include "sync/watch/frames.h"
+#include "test/support/answered.h"
 
 namespace holdfast::agent::filtered {
 namespace {
@@ -45,17 +46,6 @@ asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
     for (const std::string& frame : read.value()) take(*watch, frame);
   }
   watch->ended = true;
-}
-
-asio::awaitable<void> send(http::Client& client, const http::Request& request, bool streamed,
-                           MonoTime deadline, http::Response& answer) {
-  Result<http::Response> response = fail(Errc::cancelled, "");
-  if (streamed) {
-    response = co_await client.open(request, deadline);
-  } else {
-    response = co_await client.send(request, deadline);
-  }
-  answer = response ? *std::move(response) : http::Response{.status = 0};
 }
 
 asio::awaitable<void> handle(http::Handler handler, http::Request request, http::Response& into) {
@@ -195,9 +185,8 @@ http::Response Stage::ask(const Client& client, const std::string& target,
                           const std::string& method, const std::string& body) {
   http::Response answer;
   const http::Request request = request_of(client, target, method, body);
-  const bool streamed = target.find("watch=true") != std::string::npos;
   clients_.push_back(std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}}));
-  time.complete(send(*clients_.back(), request, streamed, time.clock().mono() + 30s, answer));
+  time.complete(test::answer_into(*clients_.back(), request, time.clock().mono() + 30s, answer));
   return answer;
 }
 
@@ -256,7 +245,7 @@ http::Response Stage::admin(const std::string& target, const std::string& method
   http::Response answer;
   const http::Request request{.method = http::parse_method(method), .target = target};
   http::Client client(http::Endpoint{{"127.0.0.1", edge_->admin_port()}});
-  time.complete(send(client, request, false, time.clock().mono() + 30s, answer));
+  time.complete(test::answer_into(client, request, time.clock().mono() + 30s, answer));
   return answer;
 }
 

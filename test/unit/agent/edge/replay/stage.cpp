@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "sync/protobuf/frames.h"
+#include "test/support/answered.h"
 
 namespace holdfast::agent::replay {
 namespace {
@@ -25,17 +26,6 @@ asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
       }
     }
   }
-}
-
-asio::awaitable<void> send(http::Client& client, const http::Request& request, bool streamed,
-                           MonoTime deadline, http::Response& answer) {
-  Result<http::Response> response = fail(Errc::cancelled, "");
-  if (streamed) {
-    response = co_await client.open(request, deadline);
-  } else {
-    response = co_await client.send(request, deadline);
-  }
-  answer = response ? *std::move(response) : http::Response{.status = 0};
 }
 
 // Cancellation is for the loop's own thread of events.
@@ -109,8 +99,7 @@ void Stage::cut() {
 
 http::Response Stage::ask(const http::Request& request) {
   http::Response answer;
-  const bool streamed = request.query().find("watch=true") != std::string_view::npos;
-  time.complete(send(*kubelet_, request, streamed, time.clock().mono() + 30s, answer));
+  time.complete(test::answer_into(*kubelet_, request, time.clock().mono() + 30s, answer));
   return answer;
 }
 

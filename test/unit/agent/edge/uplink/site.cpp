@@ -7,26 +7,10 @@
 
 #include "agent/edge/endpoints.h"
 #include "platform/text.h"
+#include "test/support/answered.h"
 
 namespace holdfast::agent::uplink {
 namespace {
-
-asio::awaitable<void> send(http::Client& client, http::Request request, MonoTime deadline,
-                           http::Response& answer) {
-  const bool streamed = request.query().find("watch=true") != std::string_view::npos;
-  Result<http::Response> response = fail(Errc::cancelled, "");
-  if (streamed) {
-    response = co_await client.open(std::move(request), deadline);
-  } else {
-    response = co_await client.send(std::move(request), deadline);
-  }
-  if (response) {
-    answer = *std::move(response);
-  } else {
-    answer.status = 0;
-    answer.body = response.error().what;
-  }
-}
 
 asio::awaitable<void> stop_server(ApiServer& server, MonoTime deadline) {
   co_await server.stop(deadline);
@@ -88,7 +72,8 @@ void Site::stop() {
 
 http::Response Site::ask(http::Request request) {
   http::Response answer;
-  time.complete(send(*local_, std::move(request), time.clock().mono() + 60s, answer));
+  const MonoTime deadline = time.clock().mono() + 60s;
+  time.complete(test::answer_into(*local_, std::move(request), deadline, answer));
   return answer;
 }
 
@@ -98,7 +83,8 @@ http::Response Site::ask(const std::string& target, const std::string& agent) {
 
 std::string Site::admin(const std::string& target) {
   http::Response answer;
-  time.complete(send(*admin_, {.target = target}, time.clock().mono() + 60s, answer));
+  const MonoTime deadline = time.clock().mono() + 60s;
+  time.complete(test::answer_into(*admin_, {.target = target}, deadline, answer));
   EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
   return answer.body;
 }
