@@ -1,13 +1,17 @@
 #include "platform/http/client.h"
 
+#include <algorithm>
+#include <deque>
+
 #include "platform/http/h1_exchange.h"
 #include "platform/http/h2/sessions.h"
 
 namespace holdfast::http {
 
 struct Client::Core {
-  Core(Endpoint to, const ClientLimits& limits)
+  Core(Endpoint to, const ClientLimits& bounds)
       : endpoint(std::move(to)),
+        limits(bounds),
         pool(std::make_shared<h1::Pool>(
             h1::Pool{.host = endpoint.at.text(),
                      .limits = {limits.reader, limits.idle_connections, limits.idle},
@@ -18,7 +22,17 @@ struct Client::Core {
     sessions = std::make_shared<h2::Sessions>(endpoint.at, endpoint.tls, std::move(settings));
   }
 
+  void remember_http1(std::string kind) {
+    http1_kinds.push_back(std::move(kind));
+    if (http1_kinds.size() > limits.http1_kinds) http1_kinds.pop_front();
+  }
+  [[nodiscard]] bool wants_http1(const std::string& kind) const {
+    return std::find(http1_kinds.begin(), http1_kinds.end(), kind) != http1_kinds.end();
+  }
+
   Endpoint endpoint;
+  ClientLimits limits;
+  std::deque<std::string> http1_kinds;
   std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
   std::shared_ptr<h1::Pool> pool;
   std::shared_ptr<h2::Sessions> sessions;  // null: HTTP/1.1 only
@@ -27,6 +41,13 @@ struct Client::Core {
 namespace {
 
 using CorePtr = std::shared_ptr<Client::Core>;
+
+// What tells a request that a server serves otherwise from its neighbours: "GET exec".
+std::string kind_of(const Request& request) {
+  const std::string_view path = request.path();
+  std::string kind(to_string(request.method));
+  return kind.append(" ").append(path.substr(path.rfind('/') + 1));
+}
 
 asio::awaitable<Result<Response>> ask_alone(CorePtr core, const Request& request, bool streamed,
                                             MonoTime deadline) {
@@ -53,6 +74,10 @@ asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& reques
     }
     h2::Fate fate = h2::Fate::final;
     auto answer = co_await h2::Session::ask(way.session, request, streamed, deadline, fate);
+    if (fate == h2::Fate::wants_http1) {
+      core->remember_http1(kind_of(request));
+      co_return co_await ask_alone(core, request, streamed, deadline);
+    }
     const bool repeatable = !way.fresh && h1::may_repeat(request.method);
     const bool again = fate == h2::Fate::unprocessed || (fate == h2::Fate::broken && repeatable);
     if (answer || !again || attempt == attempts_max) co_return answer;
@@ -62,7 +87,8 @@ asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& reques
 asio::awaitable<Result<Response>> ask(CorePtr core, Request request, bool streamed,
                                       MonoTime deadline) {
   // HTTP/2 has no upgrade: a tunnel needs a connection that speaks HTTP/1.1 only.
-  const bool alone = core->sessions == nullptr || request.headers.has("upgrade");
+  const bool alone = core->sessions == nullptr || request.headers.has("upgrade") ||
+                     core->wants_http1(kind_of(request));
   if (alone) co_return co_await ask_alone(core, request, streamed, deadline);
   co_return co_await ask_shared(core, request, streamed, deadline);
 }
@@ -84,6 +110,7 @@ asio::awaitable<Result<Response>> Client::open(Request request, MonoTime deadlin
 
 void Client::forget_connections() {
   core_->pool->kept.clear();
+  core_->http1_kinds.clear();
   if (core_->sessions) core_->sessions->forget();
 }
 

@@ -1,7 +1,9 @@
 // An HTTP client for one server: kept connections, deadlines, streams, tunnels.
 //
 // A TLS server is offered HTTP/2: then all requests share as few connections as they fit on. With
-// any other server each request has a connection of its own, which is kept for the next one.
+// any other server each request has a connection of its own, which is kept for the next one; so has
+// one that asks for an upgrade, and one that the server wants over HTTP/1.1 (RFC 9113, 7:
+// HTTP_1_1_REQUIRED), with all of its kind after it.
 //
 // Threading: the loop's thread only. The client must outlive the calls, not the streams.
 
@@ -30,6 +32,7 @@ struct ClientLimits {
   std::size_t idle_connections = 4;          // that speak HTTP/1.1
   Duration idle = std::chrono::seconds(60);  // shorter than any server of ours keeps them
   h2::SessionLimits http2 = {};
+  std::size_t http1_kinds = 64;  // of requests that are known to be wanted over HTTP/1.1
 };
 
 class Client {

@@ -54,7 +54,7 @@ struct Session::Core final : Line::Owner {
   void on_end(StreamId id) override;
   void on_sent(StreamId) override {}
   void on_closed(StreamId id, Code code) override;
-  void on_goaway(Code) override;
+  void on_goaway(Code code) override;
   void on_heard() override;
   void on_over(const Error& why) override;
 
@@ -116,12 +116,15 @@ void Session::Core::on_closed(StreamId id, Code code) {
   const std::shared_ptr<Stream> stream = at->second;
   stream->closed = true;
   if (code == Code::refused_stream) stream->fate = Fate::unprocessed;
+  const bool unanswered = stream->head.status == 0;
+  if (code == Code::http_1_1_required && unanswered) stream->fate = Fate::wants_http1;
   stream->fail_with({Errc::unavailable, "the server broke the stream off: " + to_string(code)});
   forget(*stream);
 }
 
-void Session::Core::on_goaway(Code) {
+void Session::Core::on_goaway(Code code) {
   leaving = true;
+  if (code == Code::http_1_1_required) settings.on_http1();
   settings.on_change();
   attention.notify_all();
 }
@@ -298,6 +301,7 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
 
 Session::~Session() {
   core_->settings.on_change = [] {};
+  core_->settings.on_http1 = [] {};
   core_->line.end({Errc::cancelled, "the session has ended"});
 }
 

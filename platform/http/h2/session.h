@@ -42,6 +42,7 @@ struct SessionSettings {
   SessionLimits limits = {};
   std::shared_ptr<Traffic> traffic = {};
   std::function<void()> on_change = [] {};  // state() may have changed
+  std::function<void()> on_http1 = [] {};   // the server takes requests over HTTP/1.1 only
 };
 
 // How a request that got no answer ended.
@@ -49,6 +50,7 @@ enum class Fate : std::uint8_t {
   final,        // not to be sent again
   unprocessed,  // the server surely did nothing about it
   broken,       // the connection broke before the answer began
+  wants_http1,  // nothing was done about it, and it is to be sent over HTTP/1.1
 };
 
 class Session {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/this_coro.hpp>
+#include <span>
+#include <utility>
 
 namespace holdfast::http::h2 {
 namespace {
@@ -82,7 +84,8 @@ asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
   const auto self = shared_from_this();
   const auto executor = co_await asio::this_coro::executor;
   const Connecting connecting(*self);
-  auto made = co_await net::connect(at_, tls_, deadline, protocols);
+  const std::span offered = http1_wanted_ ? std::span(protocols).last(1) : std::span(protocols);
+  auto made = co_await net::connect(at_, tls_, deadline, offered);
   if (!made) {
     ++failures_;
     failure_ = made.error();
@@ -99,6 +102,13 @@ asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
   settings.on_change = [weak = weak_from_this()] {
     if (const auto sessions = weak.lock()) sessions->notify();
   };
+  settings.on_http1 = [weak = weak_from_this()] {
+    const auto sessions = weak.lock();
+    if (!sessions) return;
+    sessions->http1_wanted_ = true;
+    sessions->speaks_http1_ = true;
+    sessions->notify();
+  };
   way.session = std::make_shared<Session>(executor, *std::move(made), std::move(settings));
   open_.push_back(way.session);
   co_return way;
@@ -106,6 +116,7 @@ asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
 
 void Sessions::forget() {
   open_.clear();
+  if (std::exchange(http1_wanted_, false)) speaks_http1_ = false;
   notify();
 }
 

@@ -20,7 +20,7 @@ namespace holdfast::http::h2 {
 
 class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
-  // `settings.on_change` is ours.
+  // The callbacks of `settings` are ours.
   Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls, SessionSettings settings);
 
   // What carries the next request; one of the two is set.
@@ -36,7 +36,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   // Whether the server preferred HTTP/1.1 when it was last asked.
   [[nodiscard]] bool speaks_http1() const { return speaks_http1_; }
 
-  // Takes no new requests on what is open now.
+  // Takes no new requests on what is open now, and offers HTTP/2 again.
   void forget();
 
  private:
@@ -54,6 +54,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   std::optional<loop::Event> changed_;
   bool connecting_ = false;
   bool speaks_http1_ = false;
+  bool http1_wanted_ = false;   // it said so: HTTP/2 is not offered any more
   std::uint64_t failures_ = 0;  // of connect()
   std::optional<Error> failure_;
 };
