@@ -299,7 +299,8 @@ asio::awaitable<http::Response> Edge::perform(const http::Request& request,
   }
   const bool own_lease = sync::is_own_lease(info, options_.node_name);
   if (is_read(info) && !own_lease) co_return co_await reads_->serve(request, info, caller);
-  if (!info.is_resource || info.is_connect()) {
+  if (info.is_connect()) co_return co_await reads_->dial(request);
+  if (!info.is_resource) {
     co_return co_await reads_->pass_through(request, options_.write_deadline);
   }
   FilterCall call = co_await filters_->call_of(caller.agent, info);

@@ -2,6 +2,7 @@
 
 #include "agent/edge/answer.h"
 #include "agent/edge/watch_stream.h"
+#include "platform/http/wire.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/selector.h"
@@ -57,6 +58,23 @@ http::Request upstream_request(const http::Request& request) {
   return onward;
 }
 
+http::Response passed_on_or_why(Result<http::Response> response) {
+  if (!response) {
+    const Error& error = response.error();
+    if (error.code == Errc::timeout) return to_response(sync::status::timeout(error.what, 1));
+    const bool spent = error.code == Errc::exhausted;
+    if (spent) return to_response(sync::status::too_many_requests(error.what, 1));
+    return unavailable("the cloud is out of reach: " + error.what);
+  }
+  drop_connection_headers(response->headers, response->status == 101);
+  return *std::move(response);
+}
+
+// Whether the API server asks somebody else in turn.
+bool is_passed_on(const sync::RequestInfo& info) {
+  return info.is_connect() || (info.resource == "pods" && info.subresource == "log");
+}
+
 }  // namespace
 
 // One read, taken apart.
@@ -84,6 +102,20 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerF
       random_(random),
       pages_(clock, random) {}
 
+asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
+  if (!uplink_.link().may_ask()) {
+    co_return unavailable("the cloud is out of reach: " + uplink_.link().reason());
+  }
+  constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver's own with a kubelet: 30 s
+  const bool streamed = request.method != http::Method::head;
+  auto response = co_await uplink_.forward(upstream_request(request), streamed, patience, false);
+  if (response && response->stream && http::has_no_body(response->status)) {
+    response->stream->cancel();
+    response->stream.reset();
+  }
+  co_return passed_on_or_why(std::move(response));
+}
+
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
   if (names_local_version(request)) {
     co_return to_response(sync::status::expired("the resource version was made here, not there"));
@@ -93,15 +125,7 @@ asio::awaitable<http::Response> Reads::pass_through(const http::Request& request
                         request.query().find("follow=") != std::string_view::npos ||
                         request.headers.has("upgrade");
   auto response = co_await uplink_.forward(std::move(onward), streamed, limit);
-  if (!response) {
-    const bool late = response.error().code == Errc::timeout;
-    if (late) co_return to_response(sync::status::timeout(response.error().what, 1));
-    const bool spent = response.error().code == Errc::exhausted;
-    if (spent) co_return to_response(sync::status::too_many_requests(response.error().what, 1));
-    co_return unavailable("the cloud is out of reach: " + response.error().what);
-  }
-  drop_connection_headers(response->headers, response->status == 101);
-  co_return *std::move(response);
+  co_return passed_on_or_why(std::move(response));
 }
 
 asio::awaitable<http::Response> Reads::serve(const http::Request& request,
@@ -120,7 +144,8 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
   if (!info.is_resource && is_description(request.path())) {
     co_return co_await serve_document(request, caller);
   }
-  if (!caller.cached || !info.is_resource || info.is_connect()) {
+  if (is_passed_on(info)) co_return co_await dial(request);
+  if (!caller.cached || !info.is_resource) {
     co_return co_await pass_through(request, options_.write_deadline);
   }
   const std::string_view accept = request.headers.get("accept");

@@ -28,6 +28,10 @@ class Reads {
 
   // Passes a request on and gives the cloud's answer back, or 503 and 504.
   asio::awaitable<http::Response> pass_through(const http::Request& request, Duration limit);
+  // The same for what the API server passes on itself, to a kubelet or a pod (exec, logs): it may
+  // take its time, its silence tells nothing about the link, and its answer is not gathered first.
+  // 503 at once while the cloud is out of reach.
+  asio::awaitable<http::Response> dial(const http::Request& request);
 
  private:
   struct Question;

@@ -53,7 +53,7 @@ std::optional<std::size_t> Uplink::try_another(http::Method method, std::size_t 
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
-                                                        Duration limit) {
+                                                        Duration limit, bool silence_tells) {
   const bool own_credentials = !request.headers.has("authorization");
   if (own_credentials && !request.peer.common_name.empty()) {
     co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
@@ -65,7 +65,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   if (!turn) co_return fail(turn.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
-    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, silence_tells};
     bytes_->sent(traffic, agent::size_of(request));
     // Half of the time that is left is kept for another server.
     const bool last = servers_.size() == tries;
@@ -147,6 +147,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
     // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
+    if (code == Errc::timeout && !sent.silence_tells) return outcome;
   }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
   std::string reason =

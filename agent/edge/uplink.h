@@ -52,9 +52,10 @@ class Uplink {
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
   // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
-  // together.
+  // together. Unless `silence_tells`, no answer in time says nothing about link and server: it is
+  // somebody behind them who is waited for.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
-                                                  Duration limit);
+                                                  Duration limit, bool silence_tells = true);
   // A request of our own; errors as ApiClient::call(). `limit` is for each try,
   // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
@@ -93,6 +94,7 @@ class Uplink {
     bool own_credentials = false;
     std::string target;  // for messages and to judge the answer by
     sync::UplinkClass traffic = sync::UplinkClass::reads;
+    bool silence_tells = true;
   };
 
   // Judges what came of a request. An answer that no API server gives (a captive portal's page) is

@@ -88,12 +88,40 @@ class Body final : public BodyStream {
   bool cancelled_ = false;
 };
 
+// A tunnel whose bytes count like all others.
+class CountedTunnel final : public net::Connection {
+ public:
+  CountedTunnel(ConnectionPtr inner, std::shared_ptr<Traffic> traffic)
+      : inner_(std::move(inner)), traffic_(std::move(traffic)) {}
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
+    auto count = co_await inner_->read_some(into);
+    traffic_->received += count.value_or(0);
+    co_return count;
+  }
+  asio::awaitable<Status> write(std::string_view bytes) override {
+    traffic_->sent += bytes.size();
+    return inner_->write(bytes);
+  }
+  void shutdown_write() override { inner_->shutdown_write(); }
+  void expires_at(MonoTime deadline) override { inner_->expires_at(deadline); }
+  void close() override { inner_->close(); }
+  [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
+  [[nodiscard]] const net::Peer& peer() const override { return inner_->peer(); }
+  [[nodiscard]] std::string_view protocol() const override { return inner_->protocol(); }
+
+ private:
+  ConnectionPtr inner_;
+  std::shared_ptr<Traffic> traffic_;
+};
+
 // After the head: hands on a stream or a tunnel, or reads the rest.
 asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool streamed) {
   Response response = exchange.reader.head();
   if (streamed && response.status == 101) {
     exchange.connection->expires_at(MonoTime::max());
-    response.tunnel = with_bytes_before(exchange.connection, exchange.reader.take_rest());
+    auto counted = std::make_shared<CountedTunnel>(exchange.connection, pool->traffic);
+    response.tunnel = with_bytes_before(std::move(counted), exchange.reader.take_rest());
     co_return response;
   }
   if (streamed && response.status >= 200 && response.status < 300) {

@@ -108,6 +108,8 @@ Request RequestReader::take(bool& keep_alive) {
   return request;
 }
 
+std::string RequestReader::take_rest() { return std::exchange(impl_->pending, {}); }
+
 struct ResponseReader::Impl {
   bhttp::response_parser<bhttp::string_body> parser;
   std::string pending;

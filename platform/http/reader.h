@@ -35,6 +35,8 @@ class RequestReader {
 
   // When done(): the request; the reader turns to the next one. put("") parses what is left over.
   [[nodiscard]] Request take(bool& keep_alive);
+  // What has arrived after it: a tunnel's first bytes.
+  [[nodiscard]] std::string take_rest();
 
  private:
   struct Impl;

@@ -22,7 +22,8 @@ struct Session {
   ConnectionPtr connection;
   h2::Serving* serving = nullptr;  // over HTTP/2
   std::shared_ptr<BodyStream> stream = {};
-  bool busy = false;  // a request is being answered
+  ConnectionPtr tunnel = {};  // the far side
+  bool busy = false;          // a request is being answered
 };
 
 }  // namespace
@@ -39,7 +40,9 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   asio::awaitable<void> answer_all(Session& session);
   asio::awaitable<void> answer_side_by_side(Session& session);
   asio::awaitable<bool> receive(Session& session, RequestReader& reader);
-  asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive);
+  asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive,
+                               RequestReader& reader);
+  asio::awaitable<void> send_tunnel(Session& session, Response response, std::string early);
   asio::awaitable<bool> send_stream(Session& session, Response response);
   asio::awaitable<bool> send(Session& session, std::string bytes);
 
@@ -48,6 +51,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   Problem problem;
   std::vector<std::shared_ptr<net::Listener>> listeners;
   std::set<Session*> sessions;
+  std::size_t tunnels = 0;
   bool stopping = false;
   loop::Tasks tasks;
 };
@@ -133,7 +137,7 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     Request request = reader.take(keep_alive);
     request.peer = session.connection->peer();
     session.busy = true;
-    const bool go_on = co_await answer(session, std::move(request), keep_alive);
+    const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
     session.busy = false;
     if (!go_on) co_return;
   }
@@ -174,15 +178,16 @@ asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& r
 }
 
 // Answers one request; false when the connection may not be used again.
-asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive) {
+asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive,
+                                             RequestReader& reader) {
   Response response = co_await handler(request);
+  if (response.tunnel && tunnels >= limits.tunnels) {
+    response.tunnel->close();
+    response = problem(503, "too many upgraded connections");
+  }
   if (response.tunnel) {
-    std::string head = response_head(response, Framing::none, true);
-    const bool sent = co_await send(session, std::move(head));
-    if (sent) {
-      session.connection->expires_at(MonoTime::max());
-      co_await pump_both_ways(session.connection, response.tunnel);
-    }
+    std::string early = reader.take_rest();
+    co_await send_tunnel(session, std::move(response), std::move(early));
     co_return false;
   }
   if (response.stream) co_return co_await send_stream(session, std::move(response));
@@ -192,6 +197,24 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
   if (request.method != Method::head && framing == Framing::length) bytes += response.body;
   const bool sent = co_await send(session, std::move(bytes));
   co_return sent && !last;
+}
+
+// `early`: what the caller said before he was answered.
+asio::awaitable<void> Server::Shared::send_tunnel(Session& session, Response response,
+                                                  std::string early) {
+  std::string head = response_head(response, Framing::none, true);
+  const bool sent = co_await send(session, std::move(head));
+  if (!sent || stopping) {
+    response.tunnel->close();
+    co_return;
+  }
+  ++tunnels;
+  session.tunnel = response.tunnel;
+  session.connection->expires_at(MonoTime::max());
+  ConnectionPtr near = with_bytes_before(session.connection, std::move(early));
+  co_await pump_both_ways(std::move(near), response.tunnel, limits.tunnel);
+  session.tunnel.reset();
+  --tunnels;
 }
 
 asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response response) {
@@ -242,6 +265,9 @@ asio::awaitable<void> Server::stop(MonoTime deadline) {
       session->serving->stop();
     } else if (session->stream) {
       session->stream->cancel();
+    } else if (session->tunnel) {
+      session->connection->close();
+      session->tunnel->close();
     } else if (!session->busy) {
       session->connection->close();
     }

@@ -18,6 +18,7 @@
 #include "platform/http/h2/engine.h"
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
+#include "platform/http/tunnel.h"
 #include "platform/net/transport.h"
 
 namespace holdfast::http {
@@ -25,11 +26,13 @@ namespace holdfast::http {
 struct ServerLimits {
   ReaderLimits reader = {};  // a body of 3 MiB is kube-apiserver's own limit
   std::size_t connections = 1000;
+  std::size_t tunnels = 200;  // of these; past it an upgrade is answered 503
   Duration handshake = std::chrono::seconds(10);
   Duration idle = std::chrono::minutes(2);      // between the requests of a connection
   Duration receive = std::chrono::seconds(30);  // one request, from its first byte
   Duration send = std::chrono::seconds(30);     // one answer, or one piece of a stream
-  h2::EngineLimits http2 = {};                  // of each connection; its headers are `reader`'s
+  TunnelLimits tunnel = {};
+  h2::EngineLimits http2 = {};  // of each connection; its headers are `reader`'s
 };
 
 // An answer that the server gives by itself.
@@ -48,8 +51,8 @@ class Server {
   // Begins to serve; may be called for several listeners.
   void listen(std::unique_ptr<net::Listener> listener);
 
-  // Accepts nobody any more, ends streams and idle connections at once, waits for answers under
-  // way until `deadline`, then cuts them off.
+  // Accepts nobody any more, ends streams, tunnels and idle connections at once, waits for answers
+  // under way until `deadline`, then cuts them off.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t connections() const;

@@ -1,23 +1,36 @@
 #include "platform/http/tunnel.h"
 
 #include <boost/asio/this_coro.hpp>
+#include <utility>
 #include <vector>
 
 #include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
 
 namespace holdfast::http {
 namespace {
 
 using ConnectionPtr = std::shared_ptr<net::Connection>;
 
+// What both directions know.
+struct TunnelState {
+  TunnelLimits limits;
+  bool half_closed = false;
+};
+
 // Copies until `from` ends, then says so to `to`. A broken end breaks both.
-asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to) {
-  std::vector<char> buffer(16 * 1024);
+asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
+                           std::shared_ptr<TunnelState> state) {
+  std::vector<char> buffer(16UL * 1024);
   for (;;) {
+    if (state->half_closed) from->expires_at(loop::in(state->limits.half_closed));
     const auto count = co_await from->read_some(buffer);
     if (!count) break;
     if (*count == 0) {
       to->shutdown_write();
+      if (!std::exchange(state->half_closed, true)) {
+        to->expires_at(loop::in(state->limits.half_closed));
+      }
       co_return;
     }
     const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
@@ -58,10 +71,11 @@ ConnectionPtr with_bytes_before(ConnectionPtr connection, std::string bytes) {
   return std::make_shared<Prefixed>(std::move(connection), std::move(bytes));
 }
 
-asio::awaitable<void> pump_both_ways(ConnectionPtr left, ConnectionPtr right) {
+asio::awaitable<void> pump_both_ways(ConnectionPtr left, ConnectionPtr right, TunnelLimits limits) {
+  auto state = std::make_shared<TunnelState>(TunnelState{limits});
   loop::Tasks back(co_await asio::this_coro::executor);
-  back.spawn("tunnel", pump(right, left));
-  co_await pump(left, right);
+  back.spawn("tunnel", pump(right, left, state));
+  co_await pump(left, right, state);
   co_await back.join();
   left->close();
   right->close();

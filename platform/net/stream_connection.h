@@ -85,6 +85,7 @@ class StreamConnection final : public Connection {
   }
 
   void shutdown_write() override {
+    say_goodbye();
     boost::system::error_code ignored;
     socket().shutdown(tcp::socket::shutdown_send, ignored);
   }
@@ -111,6 +112,7 @@ class StreamConnection final : public Connection {
   }
 
   static bool is_end(const boost::system::error_code& ec);
+  void say_goodbye();  // in the words of the layers above TCP
 
   [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
     if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};

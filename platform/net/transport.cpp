@@ -80,6 +80,16 @@ bool StreamConnection<TlsStream>::is_end(const error_code& ec) {
   return ec == asio::error::eof || ec == ssl::error::stream_truncated;
 }
 
+template <>
+void StreamConnection<tcp::socket>::say_goodbye() {}
+
+template <>
+void StreamConnection<TlsStream>::say_goodbye() {
+  const std::string bytes = tls::take_goodbye(stream_.native_handle());
+  // All that we wrote has left, so there is room; where there is not, the end itself must do.
+  (void)send(socket().native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 Result<HostPort> HostPort::parse(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const auto bad = [text] {

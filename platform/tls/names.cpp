@@ -65,4 +65,22 @@ std::string agreed_protocol(const ssl_st* session) {
   return std::string(name, name + size);
 }
 
+std::string take_goodbye(ssl_st* session) {
+  if (SSL_is_init_finished(session) == 0 || SSL_get_shutdown(session) != 0) return {};
+  // The session's own way out leads through whoever reads and writes; this must pass by him.
+  BIO* usual = SSL_get_wbio(session);
+  BIO* aside = BIO_new(BIO_s_mem());
+  if (usual == nullptr || aside == nullptr || BIO_up_ref(usual) != 1) {
+    BIO_free(aside);
+    return {};
+  }
+  SSL_set0_wbio(session, aside);
+  (void)SSL_shutdown(session);
+  const char* bytes = nullptr;
+  const long size = BIO_get_mem_data(aside, &bytes);
+  std::string goodbye(bytes, size > 0 ? static_cast<std::size_t>(size) : 0);
+  SSL_set0_wbio(session, usual);
+  return goodbye;
+}
+
 }  // namespace holdfast::tls

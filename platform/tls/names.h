@@ -27,4 +27,8 @@ void offer_protocols(ssl_st* session, std::span<const std::string_view> names);
 // The protocol that both sides agreed on; empty when nobody spoke of it.
 [[nodiscard]] std::string agreed_protocol(const ssl_st* session);
 
+// What tells the peer that nothing follows from us (close_notify), to be sent after all else; what
+// he still has to say may be read. "" if it was taken before, or the session is broken.
+[[nodiscard]] std::string take_goodbye(ssl_st* session);
+
 }  // namespace holdfast::tls

@@ -196,6 +196,9 @@ asio::awaitable<http::Response> ApiServer::handle(const http::Request& request) 
   cloud_.asked.push_back({number_, what, clock_.mono()});
   const bool lease = request.path().find("/leases") != std::string_view::npos;
   http::Response response;
+  auto answered = special(request);
+  if (answered && answered->status == 0) co_await never_.wait();
+  if (answered) co_return *std::move(answered);
   if (!instead || (lease && !leases_too)) {
     response = cloud_.answer(request);
   } else if (instead->status == 0) {

@@ -77,6 +77,9 @@ class ApiServer {
   // stays open.
   std::optional<http::Response> instead;
   bool leases_too = true;  // those of the agent's own lease also
+  // Before all that: what a test answers by itself.
+  using Special = std::function<std::optional<http::Response>(const http::Request&)>;
+  Special special = [](const http::Request&) { return std::nullopt; };
 
   std::unique_ptr<FaultProxy> cable;
 

@@ -1,0 +1,220 @@
+// Tunnels through the server: over TLS, to their ends, under their limits, in virtual time.
+
+#include "platform/http/tunnel.h"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+#include "platform/loop/tasks.h"
+#include "test/support/echo.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/platform/http2_pair.h"
+
+namespace holdfast::http {
+namespace {
+
+using test::Echo;
+using Bytes = std::string;
+using ConnPtr = std::shared_ptr<net::Connection>;
+
+const std::string ask_upgrade =
+    "GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: t\r\n\r\n";
+
+// A server over TLS whose every answer is a tunnel to `far`.
+struct Gate {
+  explicit Gate(ServerLimits limits = {})
+      : server(time.executor(), limits, [this](const Request&) { return answer(); }) {
+    auto listener =
+        net::Listener::open(time.executor(), {"127.0.0.1", 0}, server_tls({"http/1.1"})).value();
+    port = listener->port();
+    server.listen(std::move(listener));
+  }
+  ~Gate() {
+    time.complete(server.stop(time.clock().mono() + 1s));
+    time.settle();
+  }
+  asio::awaitable<Response> answer() {
+    Response upgraded{.status = 101, .tunnel = far};
+    upgraded.headers.add("Connection", "Upgrade");
+    upgraded.headers.add("Upgrade", "t");
+    co_return upgraded;
+  }
+  // Says `words` with the request and reads on until `until` has come.
+  ConnPtr open(const Bytes& words, const Bytes& until, Bytes& heard) {
+    ConnPtr made;
+    time.complete(open_into(words, until, made, heard));
+    return made;
+  }
+  asio::awaitable<void> open_into(Bytes words, Bytes until, ConnPtr& made, Bytes& heard) {
+    const auto tls = tls::Context::for_client({.ca_pem = authority().certificate_pem()}).value();
+    const net::HostPort at{"127.0.0.1", port};
+    auto connected = co_await net::connect(at, tls, MonoTime::max());
+    made = *std::move(connected);
+    const Bytes all = ask_upgrade + words;
+    (void)co_await made->write(all);
+    co_await read_until(made, until, heard);
+  }
+  // Until `until` has come, or with "" until the end: then "<end>" or "<cut>" follows.
+  static asio::awaitable<void> read_until(ConnPtr from, Bytes until, Bytes& heard) {
+    std::array<char, 4096> buffer{};
+    while (until.empty() || heard.find(until) == Bytes::npos) {
+      const auto count = co_await from->read_some(buffer);
+      heard.append(buffer.data(), count.value_or(0));
+      if (count && *count > 0) continue;
+      heard += count ? "<end>" : "<cut>";
+      co_return;
+    }
+  }
+
+  test::VirtualTime time;
+  std::shared_ptr<Echo> far = std::make_shared<Echo>(time.executor());
+  Server server;
+  std::uint16_t port = 0;
+};
+
+TEST(Tunnel, WhatIsSaidEarlyIsNotLostAndOneSideMayEndFirst) {
+  Gate gate;
+  gate.far->last_words = "last words";
+  Bytes heard;
+  const ConnPtr near = gate.open("early ", "early ", heard);
+  EXPECT_TRUE(heard.starts_with("HTTP/1.1 101 ")) << heard;
+  near->shutdown_write();
+  heard.clear();
+  gate.time.complete(Gate::read_until(near, "", heard));
+  EXPECT_EQ(heard, "last words<end>");
+  gate.time.settle();
+  EXPECT_TRUE(gate.far->closed());
+}
+
+TEST(Tunnel, AnEndThatIsNeverAnsweredIsCutOffInTheEnd) {
+  class Mute final : public Echo {
+   public:
+    using Echo::Echo;
+    void shutdown_write() override {}
+    void expires_at(MonoTime deadline) override { until = deadline; }
+    MonoTime until = MonoTime::max();
+  };
+  Gate gate;
+  const auto mute = std::make_shared<Mute>(gate.time.executor());
+  gate.far = mute;
+  Bytes heard;
+  const ConnPtr near = gate.open("x", "x", heard);
+  gate.time.run(1h);
+  EXPECT_EQ(mute->until, MonoTime::max()) << "an open one has no limit";
+  near->shutdown_write();
+  gate.time.settle();
+  EXPECT_EQ(mute->until, gate.time.clock().mono() + TunnelLimits{}.half_closed);
+}
+
+TEST(Tunnel, TheServerHasSoManyAndEndsThemWhenItStops) {
+  Gate gate({.tunnels = 1});
+  Bytes heard;
+  const ConnPtr first = gate.open("one", "one", heard);
+  const std::shared_ptr<Echo> mine = gate.far;
+  gate.far = std::make_shared<Echo>(gate.time.executor());
+  Bytes refused;
+  const ConnPtr second = gate.open("", "\r\n\r\n", refused);
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 503 ")) << refused;
+  EXPECT_TRUE(gate.far->closed());
+  EXPECT_FALSE(mine->closed());
+  const MonoTime began = gate.time.clock().mono();
+  second->close();
+  gate.time.complete(gate.server.stop(began + 1h));
+  EXPECT_LT(gate.time.clock().mono() - began, 1s) << "nobody waits for a tunnel";
+  EXPECT_TRUE(mine->closed());
+}
+
+asio::awaitable<void> write_much(ConnPtr to, std::size_t pieces, std::size_t& written) {
+  const Bytes piece(64UL * 1024, 'x');
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const Status sent = co_await to->write(piece);
+    if (!sent) co_return;
+    written += piece.size();
+  }
+}
+
+TEST(Tunnel, ASlowReaderHoldsTheOtherSideBack) {
+  // The far end never takes more than it is asked for.
+  class Slow final : public Echo {
+   public:
+    explicit Slow(asio::any_io_executor executor) : Echo(executor), go_on(executor) {}
+    asio::awaitable<Status> write(std::string_view bytes) override {
+      if (!released) co_await go_on.wait();
+      taken += bytes.size();
+      Status done;
+      co_return done;
+    }
+    loop::Event go_on;
+    bool released = false;
+    std::size_t taken = 0;
+  };
+  Gate gate;
+  const auto slow = std::make_shared<Slow>(gate.time.executor());
+  gate.far = slow;
+  Bytes heard;
+  const ConnPtr near = gate.open("", "\r\n\r\n", heard);
+  constexpr std::size_t pieces = 1024;  // 64 MiB
+  std::size_t written = 0;
+  loop::Tasks tasks(gate.time.executor());
+  tasks.spawn("write", write_much(near, pieces, written));
+  gate.time.run(1min);
+  EXPECT_LT(written, pieces * 64UL * 1024 / 2) << "only what sockets hold";
+  EXPECT_EQ(slow->taken, 0u);
+  slow->released = true;
+  slow->go_on.notify_all();
+  gate.time.run(1min);
+  EXPECT_EQ(written, pieces * 64UL * 1024);
+  EXPECT_EQ(slow->taken, written);
+  near->close();
+  gate.time.complete(tasks.join());
+}
+
+// Another program's TLS tells a told end from a cut line; so must ours say it.
+TEST(Tunnel, TheEndOfOneSideIsToldInTls) {
+  namespace ssl = boost::asio::ssl;
+  using boost::asio::ip::tcp;
+  test::VirtualTime time;
+  auto listener =
+      net::Listener::open(time.executor(), {"127.0.0.1", 0}, server_tls({"http/1.1"})).value();
+  loop::Tasks tasks(time.executor());
+  Bytes heard;
+  tasks.spawn("server", [](net::Listener& at, Bytes& into) -> asio::awaitable<void> {
+    auto pending = co_await at.accept();
+    auto made = co_await (*pending)->establish(MonoTime::max());
+    const ConnPtr connection = *std::move(made);
+    (void)co_await connection->write("said");
+    connection->shutdown_write();
+    connection->shutdown_write();  // Once is enough, twice does no harm.
+    co_await Gate::read_until(connection, "", into);
+  }(*listener, heard));
+  const auto context = tls::Context::for_client({.ca_pem = authority().certificate_pem()}).value();
+  Bytes told;
+  boost::system::error_code end;
+  const auto client = [](std::uint16_t port, std::shared_ptr<const tls::Context> tls, Bytes& into,
+                         boost::system::error_code& ec) -> asio::awaitable<void> {
+    tcp::socket socket(co_await asio::this_coro::executor);
+    const tcp::endpoint at(boost::asio::ip::make_address("127.0.0.1"), port);
+    co_await socket.async_connect(at, loop::into(ec));
+    ssl::stream<tcp::socket> stream(std::move(socket), tls->native());
+    co_await stream.async_handshake(ssl::stream_base::client, loop::into(ec));
+    std::array<char, 100> buffer{};
+    while (!ec) {
+      const auto space = boost::asio::buffer(buffer);
+      const std::size_t count = co_await stream.async_read_some(space, loop::into(ec));
+      into.append(buffer.data(), count);
+    }
+    boost::system::error_code ignored;
+    const Bytes reply = "still here";
+    co_await boost::asio::async_write(stream, boost::asio::buffer(reply), loop::into(ignored));
+    stream.next_layer().shutdown(tcp::socket::shutdown_send, ignored);
+  };
+  time.complete(client(listener->port(), context, told, end));
+  time.complete(tasks.join());
+  EXPECT_EQ(told, "said");
+  EXPECT_EQ(end, boost::asio::error::eof) << end.message() << ": a cut line reads otherwise";
+  EXPECT_EQ(heard, "still here<end>");
+}
+
+}  // namespace
+}  // namespace holdfast::http
