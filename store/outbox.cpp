@@ -25,6 +25,8 @@ std::string_view word(Outcome outcome) {
       return "write-superseded";
     case Outcome::dropped:
       return "write-dropped";
+    case Outcome::expired:
+      return "write-expired";
   }
   return "write-ended";
 }

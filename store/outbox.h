@@ -80,6 +80,7 @@ enum class Outcome : std::uint8_t {
   damaged,     // its row failed the checksum
   superseded,  // by a newer write; decided by add()
   dropped,     // for lack of room; decided by add()
+  expired,     // it waited until nobody wanted it any more
 };
 
 enum class Attempt : std::uint8_t { not_sent, maybe_sent };

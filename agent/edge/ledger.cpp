@@ -59,6 +59,9 @@ Status Ledger::add(const sync::RequestInfo& request, const std::string& name,
   auto added = outbox_.add(transaction, row, coalesce);
   if (!added) return fail(added.error());
   if (auto committed = transaction.commit(); !committed) return committed;
+  accepted_[added->id] = clock_.mono();
+  if (added->superseded) accepted_.erase(*added->superseded);
+  for (const store::EntryId dropped : added->dropped) accepted_.erase(dropped);
   if (!added->dropped.empty()) {
     log_warn("outbox full, dropped", {{"writes", added->dropped.size()}});
   }
@@ -83,6 +86,12 @@ Result<std::optional<store::Entry>> Ledger::take() {
   }
 }
 
+Duration Ledger::age(const store::Entry& entry) const {
+  const auto known = accepted_.find(entry.id);
+  if (known != accepted_.end()) return clock_.mono() - known->second;
+  return std::max(clock_.wall() - entry.write.created, Duration::zero());
+}
+
 Status Ledger::put_back(store::EntryId id, store::Attempt attempt) {
   return in_transaction(database_, [this, id, attempt](const store::Transaction& in) {
     return outbox_.requeue(in, id, attempt);
@@ -90,6 +99,7 @@ Status Ledger::put_back(store::EntryId id, store::Attempt attempt) {
 }
 
 Status Ledger::settle(store::EntryId id, store::Outcome outcome, std::string_view detail) {
+  accepted_.erase(id);
   return in_transaction(database_, [this, id, outcome, detail](const store::Transaction& in) {
     return outbox_.settle(in, id, outcome, clock_.wall(), detail);
   });

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class Ledger {
   // The next write to send, already marked as being sent (its attempts count this one); nothing
   // when the outbox is empty.
   [[nodiscard]] Result<std::optional<store::Entry>> take();
+  // How long an entry has waited: by the clock that never jumps, unless it was accepted by an
+  // earlier run of the agent; then by the calendar, as far as that has not been set back.
+  [[nodiscard]] Duration age(const store::Entry& entry) const;
   // The cloud was not reached: it waits for the next time.
   [[nodiscard]] Status put_back(store::EntryId id, store::Attempt attempt);
   [[nodiscard]] Status settle(store::EntryId id, store::Outcome outcome, std::string_view detail);
@@ -48,6 +52,7 @@ class Ledger {
   const Clock& clock_;
   std::unique_ptr<store::Journal> journal_;
   store::Outbox outbox_;
+  std::map<store::EntryId, MonoTime> accepted_;  // of those that wait, by this run
 };
 
 }  // namespace holdfast::agent

@@ -176,6 +176,13 @@ asio::awaitable<Status> Rejoin::drain() {
 
 asio::awaitable<Status> Rejoin::send(store::Entry entry) {
   const store::Write& write = entry.write;
+  const Duration age = ledger_.age(entry);
+  if (sync::is_expired(write.object.resource, age)) {
+    const double seconds = std::chrono::duration<double>(age).count();
+    log_info("not replayed any more", {{"write", write.verb + " " + write.target}});
+    const std::string waited = sync::serialize(sync::json::object{{"waited_seconds", seconds}});
+    co_return ledger_.settle(entry.id, store::Outcome::expired, waited);
+  }
   ApiRequest request{.method = method_of(write),
                      .target = write.target,
                      .body = write.body,

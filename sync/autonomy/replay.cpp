@@ -43,4 +43,8 @@ Verdict judge_replay(std::string_view verb, int http_status, bool maybe_sent, in
   return attempts >= attempts_max ? Verdict::rejected : Verdict::retry;
 }
 
+bool is_expired(std::string_view resource, Duration age) {
+  return resource == "events" && age > event_lifetime;
+}
+
 }  // namespace holdfast::sync

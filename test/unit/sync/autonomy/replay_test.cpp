@@ -51,5 +51,13 @@ TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
   }
 }
 
+TEST(Replay, AnEventIsSentAsLongAsTheCloudWouldHaveKeptIt) {
+  using std::chrono::hours;
+  EXPECT_FALSE(is_expired("events", Duration::zero()));
+  EXPECT_FALSE(is_expired("events", hours(1)));
+  EXPECT_TRUE(is_expired("events", hours(1) + std::chrono::nanoseconds(1)));
+  EXPECT_FALSE(is_expired("pods", hours(24 * 365))) << "what is true stays so";
+}
+
 }  // namespace
 }  // namespace holdfast::sync

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -146,6 +147,69 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
   site.start();
   EXPECT_GE(next_renewal(site, 1min), known);
   EXPECT_LT(time_of(site.cloud.renewals.back()), known + 1min);
+}
+
+// What became of the events, by the journal: "applied events/a/young".
+std::vector<std::string> ends_of_events(Site& site) {
+  std::vector<std::string> ends;
+  const auto rows = sync::parse_json(site.admin("/v1/journal?limit=1000")).value();
+  for (const auto& row : rows.as_array()) {
+    const std::string kind(row.at("kind").as_string());
+    const std::string subject(row.at("subject").as_string());
+    const bool ended = kind.starts_with("write-") && kind != "write-accepted";
+    if (ended && subject.starts_with("events/")) ends.push_back(kind.substr(6) + " " + subject);
+  }
+  return ends;
+}
+
+TEST(Time, AnEventThatWaitedTooLongIsDroppedAndSaidSo) {
+  struct Row {
+    std::string name;
+    Duration first_wait;  // then the agent is started anew, or not
+    bool restarts;
+    Duration jump;  // of the calendar
+    std::vector<std::string> ends;
+  };
+  const std::vector<std::string> one_of_two{"expired events/a/old", "applied events/a/young"};
+  const std::vector<std::string> both{"applied events/a/old", "applied events/a/young"};
+  const Row rows[] = {
+      {"both in time", 29min, false, {}, both},
+      {"one too late", 31min, false, {}, one_of_two},
+      {"known from the last run only", 31min, true, {}, one_of_two},
+      {"the calendar jumps, and does not matter", 29min, false, year, both},
+      {"set back before the agent restarts: the calendar can't tell", 31min, true, -year, both},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Site site;
+    ASSERT_TRUE(site.until(LinkState::connected));
+    site.servers[0]->cut("refuse");
+    ASSERT_TRUE(site.until(LinkState::offline));
+    const auto post = [&site](const std::string& name) {
+      http::Request event{.method = http::Method::post, .target = "/api/v1/namespaces/a/events"};
+      event.headers.add("User-Agent", "kubelet/v1");
+      event.body = R"({"metadata":{"name":")" + name + R"(","namespace":"a"}})";
+      EXPECT_EQ(site.ask(event).status, 201);
+    };
+    post("old");
+    site.time.run(row.first_wait);
+    site.time.clock().jump_wall(row.jump);
+    if (row.restarts) {
+      site.stop();
+      site.start();
+      site.time.run(1s);
+    }
+    post("young");
+    site.time.run(30min);
+    const std::size_t from = site.cloud.asked.size();
+    site.servers[0]->cut("pass");
+    ASSERT_TRUE(site.until(LinkState::connected, 5min)) << site.reason();
+    EXPECT_EQ(ends_of_events(site), row.ends);
+    const int sent = static_cast<int>(
+        std::count_if(row.ends.begin(), row.ends.end(),
+                      [](const std::string& end) { return end.starts_with("applied"); }));
+    EXPECT_EQ(site.cloud.count("POST /api/v1/namespaces/a/events", from), sent);
+  }
 }
 
 }  // namespace
