@@ -141,7 +141,7 @@ Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Respo
 }
 
 Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
-  if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
+  if (outcome) bytes_->answered(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(sent, std::move(outcome));
   if (!outcome) {
     // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.

@@ -47,9 +47,10 @@ UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& 
 UplinkBytes::Turn UplinkBytes::take(sync::UplinkClass traffic) {
   Under& under = under_.at(static_cast<std::size_t>(traffic));
   if (!under.limited) return nullptr;
-  under.busy = true;
-  const auto end = [self = shared_from_this(), &under](void*) {
-    under.busy = false;
+  const auto bytes = static_cast<std::uint64_t>(under.expected);
+  budget_.reserve(traffic, bytes);
+  const auto end = [self = shared_from_this(), traffic, bytes](void*) {
+    self->budget_.release(traffic, bytes);
     self->ended_.notify_all();
   };
   return {this, end};
@@ -62,20 +63,20 @@ asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
   for (;;) {
     const MonoTime now = self->clock_.mono();
     const MonoTime ready = self->budget_.ready_at(traffic, now);
-    const bool busy = self->under_.at(index).busy;
-    if (ready <= now && !busy) {
+    const bool crowded = ready == MonoTime::max();  // until another one ends
+    if (ready <= now) {
       Turn turn = self->take(traffic);
       co_return turn;
     }
     self->held_back_at_ = now;
     if (!waited) ++self->costs_.at(index).held_back;
     waited = true;
-    if (ready > deadline || now >= deadline) {
+    if ((!crowded && ready > deadline) || now >= deadline) {
       std::string why = "the uplink's budget is spent for now: ";
       why += to_string(traffic);
       co_return fail(Errc::exhausted, std::move(why));
     }
-    const MonoTime until = busy ? deadline : ready;
+    const MonoTime until = crowded ? deadline : ready;
     const WaitCount counted(self->waiting_);
     (void)co_await self->ended_.wait_until(until);
   }
@@ -89,6 +90,13 @@ void UplinkBytes::sent(sync::UplinkClass traffic, std::size_t bytes) {
 void UplinkBytes::received(sync::UplinkClass traffic, std::size_t bytes) {
   costs_.at(static_cast<std::size_t>(traffic)).received += bytes;
   budget_.spend(traffic, bytes, clock_.mono());
+}
+
+void UplinkBytes::answered(sync::UplinkClass traffic, std::size_t bytes) {
+  constexpr double newest = 0.25;
+  double& expected = under_.at(static_cast<std::size_t>(traffic)).expected;
+  expected += (static_cast<double>(bytes) - expected) * newest;
+  received(traffic, bytes);
 }
 
 const UplinkBytes::Cost& UplinkBytes::cost(sync::UplinkClass traffic) const {

@@ -1,8 +1,10 @@
 // The uplink's bytes: what each class of traffic has cost, and whose turn it is under a budget.
 //
 // Bytes are those of HTTP messages as they are before HTTP/2 makes them smaller, without TLS's own.
-// What a request costs is known only when its answer is there, so under a budget a class's requests
-// go one at a time; watches are charged as their events come, and never held back once open.
+// What a request costs is known only when its answer is there. Until then so much is set aside as
+// the last ones of its class have cost: under a budget as many go at once as it has room for, and
+// one always does that owes nothing. Watches are charged as their events come, and never held back
+// once open.
 // Threading: the loop's thread only.
 
 #pragma once
@@ -33,7 +35,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
 
   UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates, const Clock& clock);
 
-  // Lets the next request of its class go when it ends.
+  // What was set aside for a request; given back when it ends.
   using Turn = std::shared_ptr<void>;
 
   // Waits for the turn of a request. Errors: exhausted, when it would come only after `deadline`.
@@ -42,6 +44,8 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
 
   void sent(sync::UplinkClass traffic, std::size_t bytes);
   void received(sync::UplinkClass traffic, std::size_t bytes);
+  // The same for the answer to a request, by which the next ones' cost is guessed.
+  void answered(sync::UplinkClass traffic, std::size_t bytes);
 
   [[nodiscard]] const Cost& cost(sync::UplinkClass traffic) const;
   // Whether a request waits now, or began to wait since `time`.
@@ -52,7 +56,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
  private:
   struct Under {
     bool limited = false;
-    bool busy = false;
+    double expected = 16.0 * 1024;  // bytes of an answer: a running mean
   };
   [[nodiscard]] Turn take(sync::UplinkClass traffic);
 

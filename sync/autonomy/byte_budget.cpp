@@ -112,13 +112,27 @@ void ByteBudget::spend(UplinkClass traffic, std::uint64_t bytes, MonoTime now) {
   classes_.at(index_of(traffic)).take(static_cast<double>(bytes), now, burst_);
 }
 
+void ByteBudget::reserve(UplinkClass traffic, std::uint64_t bytes) {
+  if (traffic == UplinkClass::heartbeat) return;
+  total_.reserved += static_cast<double>(bytes);
+  classes_.at(index_of(traffic)).reserved += static_cast<double>(bytes);
+}
+
+void ByteBudget::release(UplinkClass traffic, std::uint64_t bytes) {
+  if (traffic == UplinkClass::heartbeat) return;
+  total_.reserved -= static_cast<double>(bytes);
+  classes_.at(index_of(traffic)).reserved -= static_cast<double>(bytes);
+}
+
 double ByteBudget::Bucket::level_at(MonoTime now, Duration burst) const {
   return std::min(rate * seconds(burst), level + rate * seconds(now - at));
 }
 
 MonoTime ByteBudget::Bucket::ready_at(MonoTime now, Duration burst) const {
   const double left = level_at(now, burst);
-  if (rate == 0 || left > 0) return now;
+  if (rate == 0) return now;
+  // Rounding must not leave a trace of what has ended.
+  if (left > 0) return reserved < 0.5 || left > reserved ? now : MonoTime::max();
   // One byte more than what is owed, so that waiting until then is enough.
   const double wait_ms = std::ceil((1 - left) / rate * 1000 - 1e-6);
   return now + std::chrono::milliseconds(static_cast<std::int64_t>(wait_ms));

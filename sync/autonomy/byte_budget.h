@@ -1,7 +1,8 @@
 // What may go over the uplink: bytes per second, of all classes of traffic together and of single
 // ones. Token buckets with debts: what a request costs is known only afterwards, so it is sent when
-// nothing is owed, and the next one waits until the debt is paid. Heartbeats are exempt: they
-// neither wait nor cost. Pure.
+// nothing is owed, and the next one waits until the debt is paid. Several may be under way at once,
+// as long as what they are expected to cost is there. Heartbeats are exempt: they neither wait nor
+// cost. Pure.
 
 #pragma once
 
@@ -49,17 +50,24 @@ class ByteBudget {
   explicit ByteBudget(const ByteRates& rates, MonoTime now,
                       Duration burst = std::chrono::seconds(10));
 
-  // When a request of that class may be sent; `now`, or earlier, for at once.
+  // When a request of that class may be sent; `now`, or earlier, for at once; max(): not before one
+  // of those that are under way has ended.
   [[nodiscard]] MonoTime ready_at(UplinkClass traffic, MonoTime now) const;
+
+  // A request begins that is expected to cost so much, or it has ended: what it really cost is
+  // spent meanwhile.
+  void reserve(UplinkClass traffic, std::uint64_t bytes);
+  void release(UplinkClass traffic, std::uint64_t bytes);
 
   // Bytes that were sent or received. `now` must not run backwards.
   void spend(UplinkClass traffic, std::uint64_t bytes, MonoTime now);
 
  private:
   struct Bucket {
-    double rate = 0;   // 0: no limit
-    double level = 0;  // below zero: owed
-    MonoTime at{};     // of the level
+    double rate = 0;      // 0: no limit
+    double level = 0;     // below zero: owed
+    MonoTime at{};        // of the level
+    double reserved = 0;  // of the level, for what is under way
 
     [[nodiscard]] double level_at(MonoTime now, Duration burst) const;
     [[nodiscard]] MonoTime ready_at(MonoTime now, Duration burst) const;

@@ -125,5 +125,32 @@ TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
   EXPECT_EQ(unlimited.ready_at(relist, budget_start), budget_start);
 }
 
+TEST(ByteBudget, AsManyGoAtOnceAsThereIsRoomFor) {
+  using enum UplinkClass;
+  ByteBudget budget({1000, {0, 0, 0, 0, 100}}, budget_start);  // ten seconds' worth: 10000 and 1000
+  const auto ready = [&budget](UplinkClass traffic, Duration at) {
+    const MonoTime when = budget.ready_at(traffic, budget_start + at);
+    return when == MonoTime::max() ? -1s
+                                   : std::chrono::floor<std::chrono::seconds>(when - budget_start);
+  };
+  budget.reserve(reads, 4000);
+  EXPECT_EQ(ready(reads, 0s), 0s);
+  budget.reserve(relist, 6000);
+  EXPECT_EQ(ready(reads, 0s), -1s) << "all is set aside";
+  EXPECT_EQ(ready(heartbeat, 0s), 0s);
+  budget.release(relist, 6000);
+  EXPECT_EQ(ready(reads, 0s), 0s);
+  budget.spend(reads, 12000, budget_start);
+  EXPECT_EQ(ready(reads, 0s), 2s) << "owed, whatever is set aside";
+  EXPECT_EQ(ready(reads, 3s), -1s) << "paid, but not enough for another one beside it";
+  budget.release(reads, 4000);
+  EXPECT_EQ(ready(reads, 3s), 3s) << "the only one may always go that owes nothing";
+  budget.reserve(events, 1500);
+  EXPECT_EQ(ready(events, 10s), -1s) << "a class has its own room";
+  EXPECT_EQ(ready(reads, 10s), 10s);
+  budget.release(events, 1500);
+  EXPECT_EQ(ready(events, 10s), 10s);
+}
+
 }  // namespace
 }  // namespace holdfast::sync

@@ -4,6 +4,7 @@
 
 #include "platform/text.h"
 #include "sync/api/list_bytes.h"
+#include "test/support/answered.h"
 #include "test/unit/agent/edge/uplink/site.h"
 
 namespace holdfast::agent::uplink {
@@ -202,6 +203,38 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_EQ(written("{database=\"cache.db\"} "), 1);
   EXPECT_EQ(written("{database=\"cache.db\"} 0"), 0);
   EXPECT_EQ(written("{database=\"outbox.db\"} "), 1);
+}
+
+// One that is waited for must not stop all others, as long as there is budget for them.
+TEST(Sharing, ASlowReadUnderABudgetHoldsUpNobody) {
+  for (const bool roomy : {true, false}) {
+    SCOPED_TRACE(roomy);
+    Site site({.set = [roomy](EdgeOptions& options) {
+      options.uplink_budget = {roomy ? "reads=64KiB/s" : "reads=1KiB/s"};
+    }});
+    site.cloud.put(configmaps, "one");
+    ASSERT_TRUE(site.until(LinkState::connected));
+    site.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
+      if (asked.path() != "/slow") return std::nullopt;
+      return http::Response{.status = 0};
+    };
+    http::Client slow(http::Endpoint{{"127.0.0.1", site.edge->port()}});
+    http::Response late;
+    loop::Tasks tasks(site.time.executor());
+    const MonoTime began = site.time.clock().mono();
+    const http::Request never{.target = "/slow"};
+    tasks.spawn("slow", test::answer_into(slow, never, began + 60s, late));
+    site.time.run(1s);
+    EXPECT_EQ(site.ask(std::string(configmaps) + "/one", "kubectl").status, 200);
+    const Duration took = site.time.clock().mono() - began;
+    if (roomy) {
+      EXPECT_LT(took, 2s);
+    } else {
+      EXPECT_GT(took, 9s) << "nobody knows what the other one costs, and there is room for one";
+    }
+    site.time.complete(tasks.join());
+    EXPECT_EQ(late.status, 504);
+  }
 }
 
 TEST(Sharing, ARejoinOverATinyBudgetTakesItsTimeAndSucceeds) {
