@@ -17,6 +17,12 @@ sync::UplinkClass class_of(http::Method method, std::string_view target, bool ow
   return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
 }
 
+// Whether it does no harm to send it twice: a heartbeat says the same each time.
+bool may_repeat(http::Method method, sync::UplinkClass traffic) {
+  const bool once = method == http::Method::post || method == http::Method::patch;
+  return !once || traffic == sync::UplinkClass::heartbeat;
+}
+
 // As ApiClient sends it: with its own headers.
 std::size_t size_of(const ApiRequest& request) {
   constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
@@ -40,9 +46,8 @@ std::string Uplink::server_name(std::size_t server) const {
   return all[server % all.size()].at.text();
 }
 
-std::optional<std::size_t> Uplink::try_another(http::Method method, std::size_t server,
+std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t server,
                                                std::size_t tries) {
-  const bool repeatable = method != http::Method::post && method != http::Method::patch;
   const bool servers_fault = servers_.at(server).health == sync::ServerHealth::failed;
   if (repeatable && servers_fault && tries < servers_.size()) {
     const std::size_t other = servers_.next(server);
@@ -79,7 +84,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     auto outcome = co_await client_.forward(std::move(copy), streamed, until, server);
     outcome = judge(sent, std::move(outcome));
     if (outcome) co_return outcome;
-    const auto other = try_another(method, server, tries);
+    const auto other = try_another(may_repeat(method, traffic), server, tries);
     if (!other) co_return outcome;
     server = *other;
   }
@@ -99,7 +104,7 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
     auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
     outcome = judge(sent, std::move(outcome));
     if (outcome) co_return outcome;
-    const auto other = try_another(request.method, server, tries);
+    const auto other = try_another(may_repeat(request.method, traffic), server, tries);
     if (!other) co_return outcome;
     server = *other;
   }

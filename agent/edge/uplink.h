@@ -106,8 +106,7 @@ class Uplink {
   void note(std::optional<sync::LinkFault> fault);
   void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
   // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
-  std::optional<std::size_t> try_another(http::Method method, std::size_t server,
-                                         std::size_t tries);
+  std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
   void announce();
 
   ApiClient& client_;
