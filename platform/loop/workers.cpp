@@ -1,5 +1,6 @@
 #include "platform/loop/workers.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -60,6 +61,8 @@ void Workers::State::serve() {
 void Workers::State::do_pieces(const std::function<void(std::size_t)>& todo) {
   for (std::size_t i = next++; i < count; i = next++) todo(i);
 }
+
+std::size_t Workers::processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 Workers::Workers(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
 

@@ -23,6 +23,9 @@ class Workers {
   // time.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work);
 
+  // Of this machine; at least one.
+  [[nodiscard]] static std::size_t processors();
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -153,22 +153,26 @@ Status check_extender(const ExtenderPlan& extender, const SchedulerPlan& plan) {
 Status read_extender(const YAML::Node& node, const std::string& folder, SchedulerPlan& plan) {
   ExtenderPlan extender;
   bool https = false;
-  const Reader tls = [&](const YAML::Node& map) { return read_tls(map, folder, extender.tls); };
-  const Reader managed = [&](const YAML::Node& map) { return read_managed(map, extender, plan); };
+  const Reader tls = [&extender, &folder](const YAML::Node& map) {
+    return read_tls(map, folder, extender.tls);
+  };
+  const Reader managed = [&extender, &plan](const YAML::Node& map) {
+    return read_managed(map, extender, plan);
+  };
   const Status read = read_fields(
-      node,
-      {{"urlPrefix", text(extender.rules.url)},
-       {"filterVerb", text(extender.filter_verb)},
-       {"prioritizeVerb", text(extender.prioritize_verb)},
-       {"preemptVerb", text(extender.preempt_verb)},
-       {"bindVerb", text(extender.bind_verb)},
-       {"weight", number(0, weight_max, [&](std::int64_t value) { extender.weight = value; })},
-       {"enableHTTPS", flag(https)},
-       {"tlsConfig", tls},
-       {"httpTimeout", duration(extender.timeout)},
-       {"nodeCacheCapable", flag(extender.rules.node_cache_capable)},
-       {"managedResources", each(managed)},
-       {"ignorable", flag(extender.rules.ignorable)}});
+      node, {{"urlPrefix", text(extender.rules.url)},
+             {"filterVerb", text(extender.filter_verb)},
+             {"prioritizeVerb", text(extender.prioritize_verb)},
+             {"preemptVerb", text(extender.preempt_verb)},
+             {"bindVerb", text(extender.bind_verb)},
+             {"weight",
+              number(0, weight_max, [&extender](std::int64_t value) { extender.weight = value; })},
+             {"enableHTTPS", flag(https)},
+             {"tlsConfig", tls},
+             {"httpTimeout", duration(extender.timeout)},
+             {"nodeCacheCapable", flag(extender.rules.node_cache_capable)},
+             {"managedResources", each(managed)},
+             {"ignorable", flag(extender.rules.ignorable)}});
   if (!read) return read;
   if (auto good = check_extender(extender, plan); !good) return good;
   auto server = parse_server_url(extender.rules.url);
@@ -203,9 +207,10 @@ Status read_arguments(const YAML::Node& node, SchedulerPlan& plan) {
   };
   if (name == "DefaultPreemption") {
     fields["minCandidateNodesPercentage"] = number(
-        0, 100, [&](std::int64_t value) { plan.limits.percentage = static_cast<int>(value); });
-    fields["minCandidateNodesAbsolute"] = number(
-        0, 1'000'000, [&](std::int64_t value) { plan.limits.absolute = static_cast<int>(value); });
+        0, 100, [&plan](std::int64_t value) { plan.limits.percentage = static_cast<int>(value); });
+    fields["minCandidateNodesAbsolute"] = number(0, 1'000'000, [&plan](std::int64_t value) {
+      plan.limits.absolute = static_cast<int>(value);
+    });
   } else if (name == "NodeResourcesFit") {
     fields["ignoredResources"] = collect(plan.plugins.fit.ignored_resources);
     fields["ignoredResourceGroups"] = collect(plan.plugins.fit.ignored_groups);
@@ -248,14 +253,21 @@ Status read_scheduler_config(const std::string& text_of_file, const std::string&
   }
   std::string version;
   std::string kind;
-  const Reader extender = [&](const YAML::Node& map) { return read_extender(map, folder, plan); };
+  const Reader extender = [&folder, &plan](const YAML::Node& map) {
+    return read_extender(map, folder, plan);
+  };
   const Reader profile = [&plan](const YAML::Node& map) { return read_profile(map, plan); };
   const Status read = read_fields(
       root, {{"apiVersion", text(version)},
              {"kind", text(kind)},
-             {"parallelism", number(1, 1024, [&](auto value) { plan.parallelism = int(value); })},
-             {"percentageOfNodesToScore",
-              number(0, 100, [&](auto value) { plan.attempt.percentage_of_nodes = int(value); })},
+             {"parallelism",
+              number(1, 1024,
+                     [&plan](std::int64_t value) { plan.parallelism = static_cast<int>(value); })},
+             {"percentageOfNodesToScore", number(0, 100,
+                                                 [&plan](std::int64_t value) {
+                                                   plan.attempt.percentage_of_nodes =
+                                                       static_cast<int>(value);
+                                                 })},
              {"podInitialBackoffSeconds", seconds(1, plan.queue.backoff_initial)},
              {"podMaxBackoffSeconds", seconds(1, plan.queue.backoff_max)},
              {"profiles", each(profile)},

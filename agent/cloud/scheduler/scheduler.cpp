@@ -4,7 +4,6 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <thread>
 #include <utility>
 
 namespace holdfast::agent {
@@ -25,8 +24,8 @@ std::string instance_of(const std::string& scheduler) {
 
 // Besides the loop's own.
 std::size_t threads_of(const SchedulerPlan& plan) {
-  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-  return std::min(processors, static_cast<std::size_t>(plan.parallelism)) - 1;
+  const auto most = static_cast<std::size_t>(plan.parallelism);
+  return std::min(loop::Workers::processors(), most) - 1;
 }
 
 std::vector<schedule::ExtenderSettings> rules_of(const SchedulerPlan& plan) {

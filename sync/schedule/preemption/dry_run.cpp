@@ -132,13 +132,14 @@ DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset, s
   for (std::size_t begin = 0; begin < nodes.size() && wanting; begin += round) {
     const std::size_t count = std::min(round, nodes.size() - begin);
     std::vector<Tried> tried(count);
-    for_each((count + block_size - 1) / block_size, [&](std::size_t block) {
-      VictimSearch search(view.chain, view.nominator, view.budgets, view.now);
-      const std::size_t end = std::min(count, (block + 1) * block_size);
-      for (std::size_t i = block * block_size; i < end; ++i) {
-        tried[i].verdict = search.search(node_at(begin + i), tried[i].candidate);
-      }
-    });
+    for_each((count + block_size - 1) / block_size,
+             [&view, &tried, &node_at, count, begin](std::size_t block) {
+               VictimSearch search(view.chain, view.nominator, view.budgets, view.now);
+               const std::size_t end = std::min(count, (block + 1) * block_size);
+               for (std::size_t i = block * block_size; i < end; ++i) {
+                 tried[i].verdict = search.search(node_at(begin + i), tried[i].candidate);
+               }
+             });
     for (std::size_t i = 0; i < count && wanting; ++i) {
       wanting =
           found.add(node_at(begin + i), std::move(tried[i].verdict), std::move(tried[i].candidate));

@@ -170,14 +170,17 @@ asio::awaitable<void> give_to_schedule(Recorder& recorder) {
       "/apis/scheduling.k8s.io/v1/priorityclasses",
       R"({"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":"high"},)"
       R"("value":1000})");
-  const std::vector<std::string> names = {"low", "high"};
-  for (const std::string& name : names) {
-    std::string body = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")";
-    body += name;
-    body += R"("},"spec":{"schedulerName":"holdfast-scheduler",)";
-    if (name[0] == 'h') body += R"("priorityClassName":"high",)";
-    body += R"("tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i",)"
-            R"("resources":{"requests":{"cpu":"1"}}}]}})";
+  const std::vector<std::string> specs = {R"("name":"low"},"spec":{"nodeName":"full",)",
+                                          R"("name":"high"},"spec":{"priorityClassName":"high",)",
+                                          R"("name":"small"},"spec":{)"};
+  for (const std::string& spec : specs) {
+    const bool small = spec.find("small") != std::string::npos;
+    std::string body = R"({"kind":"Pod","apiVersion":"v1","metadata":{)";
+    body += spec;
+    body += R"("schedulerName":"holdfast-scheduler","tolerations":[{"operator":"Exists"}],)"
+            R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")";
+    body += small ? "0" : "1";
+    body += R"("}}}]}})";
     co_await recorder.create(pods_path, std::move(body));
   }
 }
@@ -214,8 +217,10 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   }
   co_await give_to_schedule(recorder);
   const Right deletion{"delete", "", "pods", "default", "low"};
+  const Right binding{"create", "", "pods/binding", "default", "small"};
   const Right event{"create", "events.k8s.io", "events", "default"};
-  while (!(recorder.asked.contains(deletion) && recorder.asked.contains(event)) &&
+  while (!(recorder.asked.contains(deletion) && recorder.asked.contains(binding) &&
+           recorder.asked.contains(event)) &&
          BootClock::now() < limit) {
     co_await loop::sleep_until(BootClock::now() + 10ms);
   }
