@@ -9,7 +9,7 @@ namespace {
 
 bool runs(const PodRef& pod) { return pod != nullptr && !pod->node().empty(); }
 
-bool has_ended(const Pod& pod) {
+bool is_over(const Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
 
@@ -41,7 +41,7 @@ void Books::remove_node(std::string_view name) {
 }
 
 bool Books::concerns_us(const Pod& pod) const {
-  if (has_ended(pod)) return false;
+  if (is_over(pod)) return false;
   return !pod.spec.node_name.empty() || pod.spec.scheduler_name == options_.scheduler;
 }
 
