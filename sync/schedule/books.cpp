@@ -125,7 +125,9 @@ PodRef Books::assume(const PodRef& pod, const std::string& node) {
 
 void Books::bound(MonoTime now, const std::string& uid) {
   const auto at = assumed_.find(uid);
-  if (at != assumed_.end()) at->second.expires = now + options_.assumed_max;
+  if (at == assumed_.end()) return;
+  at->second.expires = now + options_.assumed_max;
+  next_expiry_ = std::min(next_expiry_, at->second.expires);
 }
 
 void Books::forget(MonoTime now, const std::string& uid) {
@@ -154,9 +156,18 @@ PodRef Books::live(const std::string& uid) const {
 
 void Books::tick(MonoTime now) {
   queue_.tick(now);
+  if (next_expiry_ <= now) expire(now);
+}
+
+void Books::expire(MonoTime now) {
   std::vector<std::string> overdue;
+  next_expiry_ = MonoTime::max();
   for (const auto& [uid, each] : assumed_) {
-    if (each.expires <= now) overdue.push_back(uid);
+    if (each.expires <= now) {
+      overdue.push_back(uid);
+    } else {
+      next_expiry_ = std::min(next_expiry_, each.expires);
+    }
   }
   for (const std::string& uid : overdue) {
     forget(now, uid);
@@ -169,9 +180,9 @@ void Books::tick(MonoTime now) {
 }
 
 MonoTime Books::deadline() const {
-  MonoTime next = queue_.deadline();
-  for (const auto& [uid, each] : assumed_) next = std::min(next, each.expires);
-  return next;
+  // Those that were confirmed meanwhile are found out when it has come.
+  const MonoTime expiry = assumed_.empty() ? MonoTime::max() : next_expiry_;
+  return std::min(queue_.deadline(), expiry);
 }
 
 void Books::set(const PodDisruptionBudget& budget) {

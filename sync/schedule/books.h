@@ -82,6 +82,7 @@ class Books {
   void set_running(MonoTime now, const PodRef& before, const PodRef& pod);
   void set_waiting(MonoTime now, const PodRef& before, const PodRef& pod);
   void drop(MonoTime now, const PodRef& pod);
+  void expire(MonoTime now);
 
   BooksOptions options_;
   Cluster cluster_;
@@ -93,6 +94,7 @@ class Books {
   std::map<Name, PodRef> pods_;                       // as the API server has them
   std::unordered_map<std::string, Name> names_;       // by uid
   std::unordered_map<std::string, Assumed> assumed_;  // by uid
+  MonoTime next_expiry_ = MonoTime::max();            // of them, or earlier
   std::map<Name, PodDisruptionBudget> budget_objects_;
   Budgets budgets_;
   bool budgets_stale_ = false;

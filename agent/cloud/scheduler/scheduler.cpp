@@ -152,11 +152,4 @@ asio::awaitable<void> Scheduler::stop(MonoTime deadline) {
   co_await telling_.stop(deadline);
 }
 
-bool Scheduler::idle() const {
-  const schedule::Queue& queue = books_.queue();
-  return !attempting_ && inbox_.empty() && queue.active() == 0 && making_.empty() &&
-         patching_.empty() && writes_.waiting() + writes_.under_way() == 0 &&
-         telling_.waiting() + telling_.under_way() == 0;
-}
-
 }  // namespace holdfast::agent

@@ -66,8 +66,6 @@ class Scheduler {
 
   [[nodiscard]] const sync::schedule::Books& books() const { return books_; }
   [[nodiscard]] std::string metrics() { return metrics_.text(books_); }
-  // Nothing is to be done, and nothing is under way.
-  [[nodiscard]] bool idle() const;
 
  private:
   using Popped = sync::schedule::Queue::Popped;
