@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <boost/asio/this_coro.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 namespace holdfast::bench {
 namespace {
 
+namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using agent::ApiClient;
 using agent::ApiRequest;
