@@ -248,6 +248,48 @@ TEST(Controllers, AnImportantPodTakesTheRoomOfALesserOne) {
   EXPECT_EQ(sync::dig(bound, {"status", "nominatedNodeName"}), nullptr);
 }
 
+TEST(Controllers, GatesMayBeLiftedAndNotAdded) {
+  Rig rig;
+  add_node(rig, "a");
+  rig.post(std::string(pods), object(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":)"
+                                     R"("c","image":"x"}],"schedulingGates":[{"name":"e.com/g"},)"
+                                     R"({"name":"e.com/h"}]}})"));
+  const auto gates = [&rig](const std::string& list) {
+    return rig
+        .ask({.method = "PATCH",
+              .target = std::string(pods) + "/p",
+              .body = R"({"spec":{"schedulingGates":)" + list + "}}",
+              .content_type = "application/merge-patch+json"})
+        .status;
+  };
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"", 1}}));
+  EXPECT_EQ(gates(R"([{"name":"e.com/g"},{"name":"e.com/h"},{"name":"e.com/i"}])"), 422);
+  EXPECT_EQ(gates(R"([{"name":"e.com/h"}])"), 200);
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"", 1}}));
+  EXPECT_EQ(gates("null"), 200);
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 1}}));
+}
+
+TEST(Controllers, ABindingMayNameThePodsUid) {
+  Rig rig(quiet());
+  const json::object pod = rig.post(
+      std::string(pods),
+      object(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})"));
+  const auto bind = [&rig](const std::string& uid) {
+    return rig
+        .ask({.method = "POST",
+              .target = std::string(pods) + "/p/binding",
+              .body = R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"p","uid":")" +
+                      uid + R"("},"target":{"kind":"Node","name":"a"}})"})
+        .status;
+  };
+  EXPECT_EQ(bind("another"), 409);
+  EXPECT_EQ(bind(std::string(sync::uid_of(pod))), 201);
+}
+
 TEST(Controllers, ABudgetHoldsEvictionsBack) {
   Rig rig;
   add_node(rig, "a");

@@ -110,6 +110,33 @@ TEST(Preempting, ABudgetThatCannotBeReadProtectsNobodyAndIsToldOf) {
       << office.events("vip");
 }
 
+// So many nodes that the dry run is cut into pieces for threads, where there are processors.
+TEST(Preempting, TheCheapestVictimOfManyNodesIsFound) {
+  Office office;
+  for (int i = 0; i < 260; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    office.cluster.ask(http::Method::post, "/api/v1/nodes",
+                       R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
+                           R"("},"status":{"allocatable":{"cpu":"1","memory":"8Gi","pods":"9"}}})");
+    const std::string middle = i == 77 ? "" : R"("priorityClassName":"middle",)";
+    office.add_pod("p" + std::to_string(i), "1", middle + R"("nodeName":")" + name + "\"");
+  }
+  const test::ScratchDir scratch;
+  const auto file = scratch.path() / "scheduler.yaml";
+  std::ofstream(file) << "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                      << "kind: KubeSchedulerConfiguration\nprofiles:\n"
+                      << "  - pluginConfig:\n      - name: DefaultPreemption\n"
+                      << "        args: {minCandidateNodesAbsolute: 1000}\n";
+  CloudSettings settings = office.settings();
+  settings.scheduler.config = file.string();
+  office.start(settings);
+  office.add_pod("vip", "1", R"("priorityClassName":"high","tolerations":[{"operator":"Exists"}])");
+  ASSERT_TRUE(office.until([&] { return office.cluster.is_terminating("p77"); }));
+  office.cluster.time.run(1s);
+  EXPECT_EQ(office.asked("DELETE"), 1u);
+  EXPECT_EQ(office.pod("vip").status.nominated_node_name, "n77");
+}
+
 // What an extender answers, and what the pod says then.
 class Extending : public testing::Test {
  protected:
