@@ -171,15 +171,15 @@ std::string CloudMetrics::text(const Cloud& cloud, const States& states) {
   const auto gauge = [this](const char* name, const char* help, auto value) {
     metrics_.gauge(name, help).set(static_cast<double>(value));
   };
-  if (!states.election.empty()) {
+  for (const auto& [name, leads] : states.elections) {
     metrics_
         .gauge(
             "leader_election_master_status",
             "Gauge of if the reporting system is master of the relevant lease, 0 indicates "
             "backup, 1 indicates master. 'name' is the string used to identify the lease. Please "
             "make sure to group by name.",
-            {{"name", states.election}})
-        .set(states.leads ? 1 : 0);
+            {{"name", name}})
+        .set(leads ? 1 : 0);
   }
   gauge("node_lifecycle_controller_rate_limiter_use",
         "A metric measuring the saturation of the rate limiter for node_lifecycle_controller",

@@ -33,8 +33,7 @@ class CloudMetrics final : public CloudObserver {
 
   // States that only their owners know.
   struct States {
-    bool leads = false;
-    std::string election;  // name of the Lease; empty: no election
+    std::map<std::string, bool> elections;  // names of Leases, and whether we lead
     bool started = false;
     bool deaf = false;
     double saturation = 0;  // of the request bucket

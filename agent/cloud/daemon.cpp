@@ -32,10 +32,10 @@ Result<ClusterAccess> access_of(const CloudSettings& settings) {
   return read_kubeconfig(settings.kubeconfig, settings.context);
 }
 
-std::unique_ptr<Leader> make_leader(asio::any_io_executor executor, const LeaderSettings& settings,
-                                    ApiClient& client, const Clock& clock, Random& random,
-                                    Leader::Hooks hooks) {
-  if (!settings.elect) return nullptr;
+std::unique_ptr<Leader> make_leader(asio::any_io_executor executor, const CloudPlan& plan,
+                                    const LeaderSettings& settings, ApiClient& client,
+                                    const Clock& clock, Random& random, Leader::Hooks hooks) {
+  if (!settings.elect || !plan.lifecycle()) return nullptr;
   return std::make_unique<Leader>(std::move(executor), settings, make_identity(random), client,
                                   clock, std::move(hooks));
 }
@@ -56,14 +56,31 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
     if (!provider) return fail("--node-exists-url", provider.error());
     clients.provider = *std::move(provider);
   }
-  return std::unique_ptr<Daemon>(new Daemon(std::move(executor), settings, plan, std::move(clients),
-                                            clock, std::move(give_up)));
+  std::unique_ptr<Daemon> made(new Daemon(executor, settings, std::move(plan), std::move(clients),
+                                          clock, std::move(give_up)));
+  if (auto added = made->add_scheduler(std::move(executor), access); !added) {
+    return fail(added.error());
+  }
+  return made;
+}
+
+Status Daemon::add_scheduler(asio::any_io_executor executor, const ClusterAccess& access) {
+  if (!plan_.scheduler) return {};
+  SchedulerDaemon::Hooks hooks{
+      [this](const std::string& why) { lost(why); },
+      [this](http::Method method, int status) { metrics_.requested(method, status); },
+      [this](std::string_view kind) { metrics_.skipped(kind); }};
+  SchedulerDaemon::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests,
+                                     settings_.kube_api_content_type == sync::protobuf_type};
+  TRY(scheduler_, SchedulerDaemon::make(std::move(executor), std::move(settings), access, clock_,
+                                        std::move(hooks)));
+  return {};
 }
 
 Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
                Clients clients, const Clock& clock, std::function<void()> give_up)
     : settings_(settings),
-      plan_(plan),
+      plan_(std::move(plan)),
       clients_(std::move(clients)),
       clock_(clock),
       give_up_(std::move(give_up)),
@@ -72,7 +89,7 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
       hearing_changed_(executor),
       metrics_(clients_.rules->access().server.text(), plan_.rules, clock),
       leader_(
-          make_leader(executor, settings_.leader, *clients_.election, clock, random_,
+          make_leader(executor, plan_, settings_.leader, *clients_.election, clock, random_,
                       {[this] { maybe_begin(); }, [this](const std::string& why) { lost(why); }})),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
@@ -98,23 +115,40 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
 Endpoints::Pages Daemon::pages() {
   Endpoints::Pages pages;
   if (leader_) pages.healthy.push_back({"leaderElection", [this] { return leader_->health(); }});
+  if (plan_.scheduler) {
+    pages.healthy.push_back({"schedulerLeaderElection", [this] { return scheduler_->health(); }});
+  }
   pages.ready = {{"caches", [this] { return complete(); }},
                  {"hearing", [this]() -> Status {
                     if (!hearing_.deaf()) return {};
                     return fail(Errc::unavailable, "the API server does not answer");
                   }}};
-  pages.metrics = [this] {
-    return metrics_.text(cloud_, {.leads = leads(),
-                                  .election = leader_ ? settings_.leader.resource_name : "",
-                                  .started = cloud_.started(),
-                                  .deaf = hearing_.deaf(),
-                                  .saturation = limited_.saturation()});
-  };
+  pages.metrics = [this] { return metrics(); };
   return pages;
+}
+
+std::string Daemon::metrics() {
+  CloudMetrics::States states{.elections = {},
+                              .started = !plan_.lifecycle() || cloud_.started(),
+                              .deaf = hearing_.deaf(),
+                              .saturation = limited_.saturation()};
+  if (leader_) states.elections[settings_.leader.resource_name] = leads();
+  if (!scheduler_) return metrics_.text(cloud_, states);
+  states.started = states.started && scheduler_->scheduler().started();
+  if (!scheduler_->election().empty()) {
+    states.elections[scheduler_->election()] = scheduler_->leads();
+  }
+  return metrics_.text(cloud_, states) + scheduler_->metrics();
 }
 
 Status Daemon::start() {
   if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
+  if (plan_.lifecycle()) start_lifecycle();
+  if (scheduler_) scheduler_->start();
+  return {};
+}
+
+void Daemon::start_lifecycle() {
   tasks_.spawn("rules", cloud_.run());
   tasks_.spawn("listen", listen());
   tasks_.spawn("events", writer_.retry_events());
@@ -124,11 +158,11 @@ Status Daemon::start() {
   // Only direct eviction spares the pods of DaemonSets by itself.
   if (!plan_.rules.taint_based_evictions) watch(std::string(daemon_sets_path), daemon_sets_);
   if (leader_) leader_->start();
-  return {};
 }
 
 asio::awaitable<void> Daemon::stop(MonoTime deadline) {
   tasks_.cancel();
+  if (scheduler_) co_await scheduler_->stop(deadline, last_writes_limit);
   // Who does not lead has nothing under way that may still be sent.
   const Duration patience = leads() ? last_writes_limit : Duration::zero();
   co_await cloud_.stop(std::min(deadline, clock_.mono() + patience));
@@ -191,6 +225,13 @@ void Daemon::failed() {
 }
 
 Status Daemon::complete() const {
+  if (plan_.lifecycle()) {
+    if (auto complete = lifecycle_complete(); !complete) return complete;
+  }
+  return scheduler_ ? scheduler_->complete() : Status();
+}
+
+Status Daemon::lifecycle_complete() const {
   const bool sets_wanted = !plan_.rules.taint_based_evictions;
   std::string missing;
   if (!nodes_.complete()) missing += " nodes";
@@ -203,7 +244,7 @@ Status Daemon::complete() const {
 
 void Daemon::maybe_begin() {
   if (cloud_.started() || !verdict_ || (cloud_.following() && !leads())) return;
-  if (!complete()) return;
+  if (!lifecycle_complete()) return;
   if (!leads()) {
     log_info("following", {{"nodes", cloud_.rules().fleet().size()}});
     cloud_.follow();
@@ -217,6 +258,7 @@ void Daemon::maybe_begin() {
 void Daemon::lost(const std::string& why) {
   verdict_ = fail(Errc::conflict, "leader election lost: " + why);
   cloud_.pause();
+  if (scheduler_) scheduler_->pause();
   if (give_up_) give_up_();
 }
 

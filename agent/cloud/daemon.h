@@ -20,6 +20,7 @@
 #include "agent/cloud/hearing.h"
 #include "agent/cloud/leader.h"
 #include "agent/cloud/provider.h"
+#include "agent/cloud/scheduler/scheduler_daemon.h"
 #include "agent/cloud/settings.h"
 #include "platform/loop/tasks.h"
 #include "platform/proc/service.h"
@@ -45,6 +46,8 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   [[nodiscard]] const Cloud& cloud() const { return cloud_; }
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
   [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
+  // Null when it does not run.
+  [[nodiscard]] const SchedulerDaemon* scheduler() const { return scheduler_.get(); }
 
   // For the feeds and the Cloud: the client, with an ear for whether it is answered.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
@@ -60,12 +63,16 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
     std::unique_ptr<ApiClient> election;
     std::unique_ptr<Provider> provider;  // null: nobody is asked
   };
+  [[nodiscard]] Status add_scheduler(asio::any_io_executor executor, const ClusterAccess& access);
 
   Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
          Clients clients, const Clock& clock, std::function<void()> give_up);
 
   [[nodiscard]] Endpoints::Pages pages();
+  [[nodiscard]] std::string metrics();
+  void start_lifecycle();
   [[nodiscard]] Status complete() const;
+  [[nodiscard]] Status lifecycle_complete() const;
   void requested(http::Method method, int status);
   void heard();
   void failed();
@@ -94,6 +101,7 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   Feed<sync::Pod> pods_;
   Feed<sync::Lease> leases_;
   Feed<sync::DaemonSet> daemon_sets_;
+  std::unique_ptr<SchedulerDaemon> scheduler_;
   Endpoints endpoints_;
   loop::Tasks tasks_;
 };

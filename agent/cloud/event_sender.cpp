@@ -20,9 +20,13 @@ asio::awaitable<Status> EventSender::record(sync::lifecycle::RecordEvent event) 
   auto write = book_.record(clock_.mono(), clock_.wall(), event);
   Status sent;
   if (!write) co_return sent;
-  EventWrite copy = *write;
-  sent = co_await send(std::move(copy));
-  settle(*std::move(write), 1, sent);
+  co_return co_await record(*std::move(write));
+}
+
+asio::awaitable<Status> EventSender::record(EventWrite write) {
+  EventWrite copy = write;
+  const Status sent = co_await send(std::move(copy));
+  settle(std::move(write), 1, sent);
   co_return sent;
 }
 

@@ -32,6 +32,9 @@ class EventSender {
   // One try; nothing to do is success, too. Errors: as ApiCaller::call().
   asio::awaitable<Status> record(sync::lifecycle::RecordEvent event);
 
+  // The same with an event of somebody else's book.
+  asio::awaitable<Status> record(EventWrite write);
+
   // Tries again what failed, until cancelled.
   asio::awaitable<void> run();
 

@@ -31,10 +31,12 @@ class Feed final : public ListWatchSink {
 
   // `set` gets every object that is there or changed, `remove` those that went, `heard` is called
   // whenever anything came, `skipped`, if any, for each object that could not be read. What they
-  // refer to outlives the feed.
+  // refer to outlives the feed. `whole`: what was received as JSON keeps the fields that we do not
+  // know, too.
   Feed(std::function<void(const T&)> set, std::function<void(const Name&)> remove,
-       std::function<void()> heard, std::function<void()> skipped = {})
-      : set_(std::move(set)),
+       std::function<void()> heard, std::function<void()> skipped = {}, bool whole = false)
+      : whole_(whole),
+        set_(std::move(set)),
         remove_(std::move(remove)),
         heard_(std::move(heard)),
         skipped_(std::move(skipped)) {}
@@ -97,13 +99,20 @@ class Feed final : public ListWatchSink {
     return object;
   }
 
-  static Result<T> read_lean(const std::string& bytes) {
+  // Only what is many comes as protobuf.
+  static constexpr bool is_plenty = std::is_same_v<T, sync::Node> || std::is_same_v<T, sync::Pod> ||
+                                    std::is_same_v<T, sync::DaemonSet>;
+
+  [[nodiscard]] Result<T> read_lean(const std::string& bytes) const {
     const bool protobuf = sync::is_protobuf(bytes);
     if constexpr (std::is_same_v<T, sync::Lease>) {
       return protobuf ? sync::read_protobuf_renewal(bytes) : sync::read_renewal(bytes);
     } else {
-      constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-      return protobuf ? sync::decode_protobuf<T>(bytes) : sync::decode_bytes<T>(bytes, lean);
+      const sync::DecodeOptions lean{.keep_untouched = whole_, .keep_managed_fields = false};
+      if constexpr (is_plenty) {
+        if (protobuf) return sync::decode_protobuf<T>(bytes);
+      }
+      return sync::decode_bytes<T>(bytes, lean);
     }
   }
 
@@ -123,6 +132,7 @@ class Feed final : public ListWatchSink {
     if (header) there.emplace(header->namespace_name, header->name);
   }
 
+  bool whole_;
   std::function<void(const T&)> set_;
   std::function<void(const Name&)> remove_;
   std::function<void()> heard_;

@@ -35,7 +35,8 @@ std::string folder_of(const LeaderSettings& settings) {
 }
 
 // As client-go's recorder writes it for a LeaseLock.
-ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& message, WallTime wall) {
+ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& component,
+                         const std::string& message, WallTime wall) {
   namespace json = boost::json;
   const std::string time = format_rfc3339(wall);
   json::object about{{"kind", "Lease"},
@@ -52,13 +53,13 @@ ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& messa
                           {"involvedObject", std::move(about)},
                           {"reason", "LeaderElection"},
                           {"message", message},
-                          {"source", {{"component", "holdfast-cloud"}}},
+                          {"source", {{"component", component}}},
                           {"firstTimestamp", time},
                           {"lastTimestamp", time},
                           {"count", 1},
                           {"type", "Normal"},
                           {"eventTime", nullptr},
-                          {"reportingComponent", "holdfast-cloud"},
+                          {"reportingComponent", component},
                           {"reportingInstance", ""}};
   return {.method = http::Method::post,
           .target = "/api/v1/namespaces/" + percent_encode(lease.namespace_name) + "/events",
@@ -221,7 +222,8 @@ asio::awaitable<election::Input> Leader::ask(election::Action request) {
 }
 
 asio::awaitable<void> Leader::record(std::string what) {
-  ApiRequest request = event_request(lease_, identity_ + " " + what, clock_.wall());
+  ApiRequest request =
+      event_request(lease_, settings_.component, identity_ + " " + what, clock_.wall());
   const auto answer = co_await client_.call(std::move(request), clock_.mono() + event_limit);
   if (!answer) log_debug("event not recorded", {{"error", answer.error()}});
 }

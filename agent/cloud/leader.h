@@ -30,6 +30,7 @@ struct LeaderSettings {
   std::string resource_lock = "leases";
   std::string resource_name = "holdfast-cloud";
   std::string resource_namespace = "kube-system";
+  std::string component = "holdfast-cloud";  // who tells of it in events; no flag
 };
 void add_options(config::Options& options, LeaderSettings& settings);
 // Errors: invalid, naming the flags.

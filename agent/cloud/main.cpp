@@ -1,4 +1,4 @@
-// holdfast-cloud: node lifecycle and taint eviction for a cluster with edge nodes.
+// holdfast-cloud: node lifecycle, taint eviction and scheduling for a cluster with edge nodes.
 
 #include "agent/cloud/daemon.h"
 #include "platform/proc/service.h"
@@ -10,7 +10,7 @@ int run(int argc, const char* const* argv) {
   CloudSettings settings;
   const proc::ServiceMain cloud{
       .name = "holdfast-cloud",
-      .description = "Node lifecycle and taint eviction for a cluster with edge nodes.",
+      .description = "Node lifecycle, taint eviction and scheduling for a cluster with edge nodes.",
       .log_level = &settings.log_level,
       .add_options = [&settings](config::Options& options) { add_options(options, settings); },
       .check = [] { return Status(); },

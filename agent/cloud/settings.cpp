@@ -50,6 +50,7 @@ constexpr std::string_view eviction_names[] = {"taint-eviction", "taint-eviction
 // OpenYurt's.
 constexpr std::string_view binding_names[] = {"pod-binding", "pod-binding-controller",
                                               "podbinding"};
+constexpr std::string_view scheduler_names[] = {"scheduler", "kube-scheduler"};
 
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
@@ -59,12 +60,18 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
   return false;
 }
 
-// `*` means all that the autonomy mode has a use for.
-Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names,
-                                          lifecycle::AutonomyMode mode) {
+struct Chosen {
+  lifecycle::Parts parts;
+  bool scheduler = false;
+};
+
+// `*` means all that the autonomy mode has a use for; the scheduler must be named.
+Result<Chosen> read_controllers(const std::vector<std::string>& names,
+                                lifecycle::AutonomyMode mode) {
   bool all = false;
   for (const std::string& name : names) all = all || name == "*";
-  lifecycle::Parts parts{all, all, all && mode == lifecycle::AutonomyMode::openyurt};
+  Chosen chosen{{all, all, all && mode == lifecycle::AutonomyMode::openyurt}};
+  lifecycle::Parts& parts = chosen.parts;
   for (const std::string& text : names) {
     if (text == "*") continue;
     const bool off = text.starts_with('-');
@@ -75,13 +82,15 @@ Result<lifecycle::Parts> read_controllers(const std::vector<std::string>& names,
       parts.taint_eviction = !off;
     } else if (is_one_of(name, binding_names)) {
       parts.pod_binding = !off;
+    } else if (is_one_of(name, scheduler_names)) {
+      chosen.scheduler = !off;
     } else {
       return fail(Errc::invalid,
                   "--controllers: unknown controller \"" + text +
-                      "\"; known are node-lifecycle, taint-eviction and pod-binding");
+                      "\"; known are node-lifecycle, taint-eviction, pod-binding and scheduler");
     }
   }
-  return parts;
+  return chosen;
 }
 
 Result<lifecycle::AutonomyMode> read_mode(const std::string& text) {
@@ -112,8 +121,7 @@ Status check_plan(const CloudPlan& plan) {
   const bool evicts = rules.eviction_mode == lifecycle::EvictionMode::evict;
   const bool reads_annotations = rules.autonomy != lifecycle::AutonomyMode::off;
   const Status checks[] = {
-      require(parts.node_lifecycle || parts.taint_eviction || parts.pod_binding,
-              "--controllers: nothing is left to run"),
+      require(plan.lifecycle() || plan.scheduler, "--controllers: nothing is left to run"),
       require(!evicts || rules.taint_based_evictions,
               "--eviction-mode=evict needs evictions by taint: --enable-taint-manager=true"),
       require(!parts.pod_binding || reads_annotations,
@@ -173,6 +181,21 @@ Status check_ranges(const CloudSettings& settings) {
   return {};
 }
 
+// Named after the scheduler, as kube-scheduler's is after its program; where it is alone in its
+// process it takes the name that is given.
+Result<LeaderSettings> scheduler_leader(const CloudSettings& settings, const CloudPlan& plan) {
+  LeaderSettings leader = settings.leader;
+  leader.component = plan.scheduler->name;
+  const bool given = leader.resource_name != LeaderSettings().resource_name;
+  if (plan.lifecycle() || !given) leader.resource_name = plan.scheduler->name;
+  if (plan.lifecycle() && leader.resource_name == settings.leader.resource_name) {
+    return fail(Errc::invalid,
+                "--scheduler-name: \"" + leader.resource_name +
+                    "\" is the other controllers' Lease, too: --leader-elect-resource-name");
+  }
+  return leader;
+}
+
 // The kubelet renews four times in the lease's duration; who is dead earlier than that duration is
 // often only late.
 Status check_grace(const CloudSettings& settings, const Gates& gates) {
@@ -229,7 +252,8 @@ void add_options(config::Options& options, CloudSettings& settings) {
               "is gone and the node is deleted; empty: nobody is asked");
   options.add("controllers", settings.controllers,
               "which to run: *, node-lifecycle, taint-eviction, pod-binding (in * with "
-              "--autonomy-mode=openyurt only); -name turns one off");
+              "--autonomy-mode=openyurt only), scheduler (never in *); -name turns one off");
+  add_options(options, settings.scheduler);
   options.add("feature-gates", settings.feature_gates, "Name=true|false, as upstream's");
   options.add("concurrent-node-updates", settings.concurrent_node_updates,
               "writes under way at one time");
@@ -243,7 +267,12 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   lifecycle::Options& rules = plan.rules;
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));
   TRY(rules.eviction_mode, read_eviction_mode(settings.eviction_mode));
-  TRY(plan.parts, read_controllers(settings.controllers, rules.autonomy));
+  TRY(const Chosen chosen, read_controllers(settings.controllers, rules.autonomy));
+  plan.parts = chosen.parts;
+  if (chosen.scheduler) {
+    TRY(plan.scheduler, scheduler_plan_of(settings.scheduler));
+    TRY(plan.scheduler_leader, scheduler_leader(settings, plan));
+  }
   rules.eviction_deadline = settings.eviction_deadline;
   rules.ask_provider = !settings.node_exists_url.empty();
   rules.monitor_period = settings.node_monitor_period;

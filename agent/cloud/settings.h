@@ -1,13 +1,16 @@
-// The flags of holdfast-cloud: kube-controller-manager's names and defaults where it has them.
+// The flags of holdfast-cloud: kube-controller-manager's names and defaults where it has them, and
+// kube-scheduler's.
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/client/limited_client.h"
 #include "agent/cloud/endpoints.h"
 #include "agent/cloud/leader.h"
+#include "agent/cloud/scheduler/scheduler_plan.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
 #include "sync/lifecycle/controller.h"
@@ -23,6 +26,7 @@ struct CloudSettings {
   RequestLimits requests;
   LeaderSettings leader;
   EndpointSettings endpoints;
+  SchedulerSettings scheduler;
 
   Duration node_monitor_period = std::chrono::seconds(5);
   Duration node_monitor_grace_period = std::chrono::seconds(50);
@@ -49,9 +53,17 @@ void add_options(config::Options& options, CloudSettings& settings);
 struct CloudPlan {
   sync::lifecycle::Options rules;
   sync::lifecycle::Parts parts;
+  std::optional<SchedulerPlan> scheduler;  // nothing: it does not run
+  LeaderSettings scheduler_leader;         // with the name of its Lease
+
+  // Whether anything of node lifecycle runs.
+  [[nodiscard]] bool lifecycle() const {
+    return parts.node_lifecycle || parts.taint_eviction || parts.pod_binding;
+  }
 };
 
-// Errors: invalid, naming the flag that contradicts itself or another one.
+// Errors: invalid, naming the flag that contradicts itself or another one; those of
+// scheduler_plan_of().
 [[nodiscard]] Result<CloudPlan> plan_of(const CloudSettings& settings);
 
 }  // namespace holdfast::agent

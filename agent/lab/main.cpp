@@ -40,7 +40,10 @@ void add_apiserver(Options& options, ServeSettings& settings) {
   options.add("audit-log-path", settings.audit_log_path,
               "file to which a line is added for every request; empty: none");
   options.add("controllers", settings.controllers,
-              "run the built-in controllers: deployments, daemon sets, placement, cleaning up");
+              "run the built-in controllers: deployments, daemon sets, scheduling, cleaning up");
+  options.add("scheduler", settings.scheduler,
+              "with them: place the pods of default-scheduler; false leaves them to holdfast-cloud "
+              "--controllers=scheduler --scheduler-name=default-scheduler");
 }
 
 void add_demo(Options& options, DemoSettings& settings) {

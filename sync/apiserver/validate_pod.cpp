@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/json.hpp>
 #include <set>
 
@@ -181,6 +182,15 @@ void forget_images(json::object& spec, const json::object& old, std::string_view
   }
 }
 
+// Gates may be lifted, and only that.
+void forget_lifted_gates(json::object& spec, const json::object& before) {
+  const json::array& had = dig_list(before, {"schedulingGates"});
+  for (const json::value& gate : dig_list(spec, {"schedulingGates"})) {
+    if (std::find(had.begin(), had.end(), gate) == had.end()) return;
+  }
+  if (!had.empty()) spec["schedulingGates"] = had;
+}
+
 bool has_toleration(const json::array& list, const json::value& wanted) {
   for (const json::value& candidate : list) {
     json::object left = as_object(candidate);
@@ -232,6 +242,7 @@ void check_pod_update(FieldErrors& errors, const json::object& pod, const json::
                                       "tolerationSeconds"));
     break;
   }
+  forget_lifted_gates(spec, before);
   for (const std::string_view free : {"tolerations", "activeDeadlineSeconds"}) {
     spec.erase(free);
     if (const json::value* value = before.if_contains(free)) spec[free] = *value;

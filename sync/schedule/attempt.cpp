@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "platform/check.h"
 #include "platform/text.h"
+#include "sync/schedule/contact.h"
 #include "sync/schedule/names.h"
 
 namespace holdfast::sync::schedule {
@@ -66,16 +68,18 @@ const NodeView* Finder::nominated(const Chain& chain, const Nominator& nominator
 
 Finder::Scan Finder::scan(const Chain& chain, const Nominator& nominator, const Nodes& nodes) {
   Scan scan;
+  std::size_t in_contact = 0;
   const std::size_t enough = feasible_enough(nodes.size(), options_.percentage_of_nodes);
   Trial trial(chain);
   const std::size_t start = nodes.empty() ? 0 : next_start_ % nodes.size();
-  for (std::size_t i = 0; i < nodes.size() && scan.feasible.size() < enough; ++i) {
+  for (std::size_t i = 0; i < nodes.size() && in_contact < enough; ++i) {
     const NodeView& node = *nodes[(start + i) % nodes.size()];
     trial.start(node);
     Verdict verdict = chain.check_twice(trial, nominator.on(node.name()));
     ++scan.evaluated;
     if (verdict.ok()) {
       scan.feasible.push_back(&node);
+      if (!out_of_contact(*node.node)) ++in_contact;
     } else if (verdict.code == Code::error) {
       scan.failure = std::move(verdict);
       return scan;
@@ -87,41 +91,77 @@ Finder::Scan Finder::scan(const Chain& chain, const Nominator& nominator, const 
   return scan;
 }
 
-Attempt Finder::find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
-                     Random& random) {
-  Attempt attempt;
+Survey Finder::survey(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
+                      bool try_promised) {
+  Survey found;
   if (cluster.nodes().empty()) {
-    attempt.verdict = reject(Code::unresolvable, std::string(reason_no_nodes));
-    return attempt;
+    found.verdict = reject(Code::unresolvable, std::string(reason_no_nodes));
+    return found;
   }
   const Chain chain(plugins_, cluster, pod);
   if (chain.prepared().code == Code::error) {
-    attempt.verdict = chain.prepared();
-    return attempt;
+    found.verdict = chain.prepared();
+    return found;
   }
   Scan scan;
   if (chain.prepared().ok()) {
-    attempt.node = nominated(chain, nominator);
-    if (attempt.node != nullptr) {
-      attempt.evaluated = attempt.feasible = 1;
-      return attempt;
+    const NodeView* promised = try_promised ? nominated(chain, nominator) : nullptr;
+    if (promised != nullptr) {
+      found.feasible = {promised};
+      found.promised = true;
+      found.evaluated = 1;
+      return found;
     }
     scan = this->scan(chain, nominator, candidates(chain));
   }
-  attempt.evaluated = scan.evaluated;
-  attempt.feasible = scan.feasible.size();
+  found.evaluated = scan.evaluated;
+  found.feasible = std::move(scan.feasible);
   if (!scan.failure.ok()) {
-    attempt.verdict = std::move(scan.failure);
-  } else if (scan.feasible.empty()) {
-    attempt.diagnosis = diagnose(chain, std::move(scan.verdicts));
-    attempt.verdict = Verdict{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
-  } else if (scan.feasible.size() == 1) {
-    attempt.node = scan.feasible.front();
+    found.verdict = std::move(scan.failure);
   } else {
-    const Scores scores = score(pod, scan.feasible, options_.weights);
-    attempt.node = scan.feasible[select_host(scores, random)];
+    found.diagnosis = diagnose(chain, std::move(scan.verdicts));
   }
+  return found;
+}
+
+Attempt Finder::decide(Survey survey, const PodView& pod, const Scores& extra,
+                       Random& random) const {
+  CHECK(extra.empty() || extra.size() == survey.feasible.size());
+  Attempt attempt;
+  attempt.evaluated = survey.evaluated;
+  attempt.feasible = survey.feasible.size();
+  if (!survey.verdict.ok()) {
+    attempt.verdict = std::move(survey.verdict);
+    return attempt;
+  }
+  if (survey.feasible.empty()) {
+    attempt.diagnosis = std::move(survey.diagnosis);
+    attempt.verdict = Verdict{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
+    return attempt;
+  }
+  Nodes nodes;
+  Scores more;
+  for (const bool tolerated : {false, true}) {
+    for (std::size_t i = 0; i < survey.feasible.size(); ++i) {
+      if (out_of_contact(*survey.feasible[i]->node) != tolerated) continue;
+      nodes.push_back(survey.feasible[i]);
+      if (!extra.empty()) more.push_back(extra[i]);
+    }
+    if (!nodes.empty()) break;
+  }
+  if (nodes.size() == 1) {
+    attempt.node = nodes.front();
+    return attempt;
+  }
+  Scores scores = score(pod, nodes, options_.weights);
+  for (std::size_t i = 0; i < more.size(); ++i) scores[i] += more[i];
+  attempt.node = nodes[select_host(scores, random)];
   return attempt;
+}
+
+Attempt Finder::find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
+                     Random& random) {
+  return decide(survey(cluster, nominator, pod), pod, {}, random);
 }
 
 }  // namespace holdfast::sync::schedule

@@ -1,4 +1,6 @@
 // One attempt to find a node for a pod: filters, then scores, then a draw among the best.
+//
+// Nodes that are out of contact are only taken when no other one would do.
 
 #pragma once
 
@@ -29,6 +31,16 @@ struct Attempt {
   std::size_t feasible = 0;
 };
 
+// The first half of an attempt: which nodes would do. Between the halves extenders may strike out
+// some of them: strike_out() in extender_filter.h.
+struct Survey {
+  Verdict verdict;        // not ok: no node can be found, and there is nothing to say of nodes
+  Nodes feasible;         // borrowed from the cluster
+  bool promised = false;  // `feasible` is the node that the pod is nominated to, tried alone
+  Diagnosis diagnosis;    // of the nodes that would not do
+  std::size_t evaluated = 0;
+};
+
 // Finds nodes, one pod after the other; remembers only where the next scan begins, so that all
 // nodes get their turn.
 class Finder {
@@ -39,6 +51,13 @@ class Finder {
   // The node that the pod is nominated to is tried alone first. O(nodes looked at).
   [[nodiscard]] Attempt find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
                              Random& random);
+
+  // The same in two halves. Not `try_promised`: the promised node is one of all.
+  [[nodiscard]] Survey survey(const Cluster& cluster, const Nominator& nominator,
+                              const PodView& pod, bool try_promised = true);
+  // `extra` are scores to be added, one for each feasible node; empty: none.
+  [[nodiscard]] Attempt decide(Survey survey, const PodView& pod, const Scores& extra,
+                               Random& random) const;
 
   [[nodiscard]] const std::vector<Plugin>& plugins() const { return plugins_; }
 

@@ -92,7 +92,7 @@ Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
 }
 
 Verdict Chain::check(const Trial& trial) const {
-  ++runs_;
+  ++trial.runs_;
   for (const Link& link : links_) {
     Verdict verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
     if (verdict.ok()) continue;
@@ -107,7 +107,7 @@ Verdict Chain::check(const Trial& trial) const {
 }
 
 bool Chain::passes(const Trial& trial) const {
-  ++runs_;
+  ++trial.runs_;
   return std::all_of(links_.begin(), links_.end(), [&trial](const Link& link) {
     return link.filter->passes(trial, link.own(std::span(trial.slots_)));
   });

@@ -35,6 +35,8 @@ class Trial {
   [[nodiscard]] const NodeView& node() const { return *node_; }
   [[nodiscard]] const Resources& requested() const { return requested_; }
   [[nodiscard]] std::int64_t pods() const { return pods_; }
+  // How often the filters were run on it.
+  [[nodiscard]] std::size_t runs() const { return runs_; }
 
  private:
   friend class Chain;
@@ -45,6 +47,7 @@ class Trial {
   Resources requested_;
   std::int64_t pods_ = 0;
   std::vector<int> slots_;
+  mutable std::size_t runs_ = 0;
 };
 
 class Filter {
@@ -86,7 +89,8 @@ struct Plugin {
   std::function<Prepared(const Cluster&, const PodView&)> prepare;
 };
 
-// The filters of one attempt to schedule one pod, in order. Borrows the cluster and the pod.
+// The filters of one attempt to schedule one pod, in order. Borrows the cluster and the pod. Once
+// made it only reads: threads that have a Trial each may share it.
 class Chain {
  public:
   Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const PodView& pod);
@@ -112,8 +116,6 @@ class Chain {
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const PodView& pod() const { return pod_; }
-  // How often the filters were run.
-  [[nodiscard]] std::size_t runs() const { return runs_; }
 
  private:
   friend class Trial;
@@ -140,7 +142,6 @@ class Chain {
   Verdict prepared_;
   std::optional<std::vector<std::string>> only_nodes_;
   std::vector<std::string> restricted_by_;
-  mutable std::size_t runs_ = 0;
 };
 
 }  // namespace holdfast::sync::schedule

@@ -17,6 +17,7 @@ inline constexpr std::string_view plugin_pod_affinity = "InterPodAffinity";
 inline constexpr std::string_view plugin_gates = "SchedulingGates";
 inline constexpr std::string_view plugin_preemption = "DefaultPreemption";
 inline constexpr std::string_view plugin_extender = "Extender";
+inline constexpr std::string_view plugin_contact = "NodeContact";  // ours
 inline constexpr std::string_view plugin_memory_pressure = "CheckNodeMemoryPressure";
 inline constexpr std::string_view plugin_disk_pressure = "CheckNodeDiskPressure";
 
@@ -35,6 +36,7 @@ inline constexpr std::string_view reason_pod_anti_affinity =
     "node(s) didn't match pod anti-affinity rules";
 inline constexpr std::string_view reason_existing_anti_affinity =
     "node(s) didn't satisfy existing pods anti-affinity rules";
+inline constexpr std::string_view reason_contact = "node(s) were autonomous and out of contact";
 inline constexpr std::string_view reason_spread =
     "node(s) didn't match pod topology spread constraints";
 inline constexpr std::string_view reason_spread_label =

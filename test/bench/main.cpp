@@ -1,7 +1,8 @@
 // holdfast-bench [edge | rules | scheduler | controller]: the agent's figures beside the budgets
 // and beside YurtHub's (kube-apiserver 1.20.2 as the server, so there the ratio counts), then the
 // pure rules. With "edge" only the former, with "rules" only the latter, with "scheduler" only the
-// scheduler's of them, with "controller" the figures of holdfast-cloud instead.
+// scheduler's of them and holdfast-cloud's before the lab's API server, with "controller" the
+// figures of holdfast-cloud instead.
 
 #include <benchmark/benchmark.h>
 
@@ -14,6 +15,7 @@
 #include "platform/loop/program.h"
 #include "test/bench/controller_bench.h"
 #include "test/bench/edge_bench.h"
+#include "test/bench/scheduler_bench.h"
 #include "test/bench/watches_bench.h"
 
 namespace holdfast::bench {
@@ -49,9 +51,11 @@ int main(int argc, char** argv) {
     holdfast::bench::measure_idle_hour();
   }
   if (argc > 1 && std::string_view(argv[1]) == "edge") return 0;
+  const int scheduled =
+      scheduler_only ? holdfast::loop::run(holdfast::bench::measure_scheduler) : 0;
   (void)std::printf("\n");
   benchmark::Initialize(&argc, argv);
   const std::string filter = scheduler_only ? "^schedule_" : benchmark::GetBenchmarkFilter();
   benchmark::RunSpecifiedBenchmarks(filter);
-  return 0;
+  return scheduled;
 }

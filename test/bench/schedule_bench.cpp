@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/loop/workers.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/preemption/dry_run.h"
 #include "sync/schedule/queue/queue.h"
@@ -131,8 +132,13 @@ void schedule_unfit(benchmark::State& state) {
 }
 BENCHMARK(schedule_unfit)->Unit(benchmark::kMillisecond);
 
-// Budget: 50 ms. 1,000 nodes with 50 pods each, all of them tried; with a budget over all pods.
+// Budget on two cores: 50 ms. 1,000 nodes with 50 pods each, all of them tried; with a budget over
+// all pods. On so many threads as the argument says.
 void schedule_dry_run(benchmark::State& state) {
+  loop::Workers workers(static_cast<std::size_t>(state.range(0)) - 1);
+  const schedule::ForEach for_each = [&workers](std::size_t count, const auto& work) {
+    workers.for_each(count, work);
+  };
   constexpr int nodes = 1000;
   schedule::Cluster cluster;
   fill(cluster, nodes, nodes * 50);
@@ -148,15 +154,18 @@ void schedule_dry_run(benchmark::State& state) {
   const auto plugins = schedule::plugins();
   for (auto _ : state) {
     const schedule::Chain chain(plugins, cluster, *view);
+    const schedule::DryRunView view_of_all{chain, nominator, budgets, now};
     schedule::VictimSearch search(chain, nominator, budgets, now);
-    const auto run = schedule::dry_run(search, cluster.nodes(), 0, nodes);
+    const auto run = state.range(0) == 1
+                         ? schedule::dry_run(search, cluster.nodes(), 0, nodes)
+                         : schedule::dry_run(view_of_all, cluster.nodes(), 0, nodes, for_each);
     if (run.evaluated != nodes) return state.SkipWithError("not all nodes were tried");
     state.counters["candidates"] = static_cast<double>(run.candidates.size());
     const auto scores = schedule::default_scores(now);
     benchmark::DoNotOptimize(schedule::choose(run.candidates, scores));
   }
 }
-BENCHMARK(schedule_dry_run)->Unit(benchmark::kMillisecond);
+BENCHMARK(schedule_dry_run)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // A pod is deleted somewhere while 10,000 wait for room.
 void schedule_event(benchmark::State& state) {

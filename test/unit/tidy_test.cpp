@@ -45,7 +45,7 @@ const std::vector<Ban> bans = {
     {"<nghttp2/", "platform/http/h2/engine", "platform/http/h2/engine.h"},
     {"<google/protobuf", "sync/protobuf/", "sync/protobuf/decode.h"},
     {".pb.h", "sync/protobuf/", "sync/protobuf/decode.h"},
-    {"<thread>", "", "the loop"},
+    {"<thread>", "platform/loop/workers.cpp", "the loop, or platform/loop/workers.h"},
     {"<regex>", "", "platform/text.h"},
     {"steady_clock", "platform/", "a MonoTime handed in by the caller"},
     {"system_clock", "platform/", "Clock::wall()"},

@@ -36,7 +36,7 @@ Tried try_nodes(Input& input, Behaviour behaviour) {
   const auto limits = read_limits(object_in(input.given, "args"));
   const auto offset = static_cast<std::size_t>(number(input.given, "offset"));
   Tried tried{schedule::dry_run(search, nodes, offset, limits.of(nodes.size())), 0};
-  tried.runs = chain.runs();
+  tried.runs = search.runs();
   return tried;
 }
 

@@ -7,6 +7,7 @@
 #include "agent/lab/apiserver/certificates.h"
 #include "agent/lab/apiserver/controllers.h"
 #include "agent/lab/apiserver/dispatch.h"
+#include "agent/lab/apiserver/placer.h"
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/loop/event.h"
@@ -53,6 +54,7 @@ struct ApiServer::State {
   Editor editor;
   WatchHub watches;
   Controllers controllers;
+  std::optional<Placer> placer;
   std::optional<CertificateLoop> certificates;
   loop::Event changed;  // the controllers may have something to do
   bool dirty = true;
@@ -64,6 +66,7 @@ struct ApiServer::State {
 
 void ApiServer::State::on_change(const Change& change) {
   watches.publish(change, clock.wall());
+  if (placer) placer->note(change);
   if (!Controllers::cares(change)) return;
   dirty = true;
   changed.notify_all();
@@ -74,7 +77,9 @@ void ApiServer::State::control() {
     dirty = false;
     if (options.controllers) controllers.pass();
     if (certificates) certificates->pass();
+    if (placer) placer->pass();
   }
+  if (placer) placer->pass();  // pods whose time has come
 }
 
 // Every so often the present revision is marked; what is older than the oldest mark that is old
@@ -139,6 +144,9 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
   raw->controllers.make_namespaces();
+  if (raw->options.controllers && raw->options.scheduler) {
+    raw->placer.emplace(raw->editor, clock, Random(raw->random.next()));
+  }
   if (signer) {
     raw->certificates.emplace(raw->editor, *std::move(signer), raw->options.certificate_lifetime);
     raw->certificates->publish(raw->options.address);

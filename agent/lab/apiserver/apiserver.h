@@ -34,6 +34,7 @@ struct ApiServerOptions {
   std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
   std::filesystem::path audit_log = {};    // empty: none is written
   bool controllers = true;                 // the built-in loops
+  bool scheduler = true;                   // with them: pods of "default-scheduler" are placed
   std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: nobody does
   Duration certificate_lifetime = std::chrono::hours(24 * 365);
   RegistryLimits registry = {};

@@ -23,7 +23,7 @@ sync::Target target_of(const json::object& object) {
   return {sync::namespace_of(object), sync::name_of(object)};
 }
 
-// The parts of a node that placement reads.
+// The parts of a node that daemons read.
 bool same_for_pods(const json::object& left, const json::object& right) {
   return sync::dig_object(left, {"spec"}) == sync::dig_object(right, {"spec"}) &&
          sync::dig_object(left, {"metadata", "labels"}) ==
@@ -87,7 +87,6 @@ void Controllers::pass() {
   fill_daemon_sets();
   sweep_pods();
   sweep_orphans();
-  place_pods();
   judge_budgets();
   empty_namespaces();
 }

@@ -29,7 +29,6 @@ class Controllers {
   void roll_deployments();
   void fill_replica_sets();
   void fill_daemon_sets();
-  void place_pods();
   void judge_budgets();
   void sweep_pods();
   void sweep_orphans();

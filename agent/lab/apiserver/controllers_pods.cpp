@@ -1,4 +1,4 @@
-// The controllers that make and place pods.
+// The controllers that make pods.
 
 #include <boost/json.hpp>
 
@@ -7,7 +7,6 @@
 #include "platform/text.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/loops/daemons.h"
-#include "sync/apiserver/loops/placement.h"
 #include "sync/apiserver/loops/replicas.h"
 #include "sync/apiserver/loops/rollout.h"
 #include "sync/apiserver/matching.h"
@@ -61,32 +60,6 @@ std::int64_t noted_revision(const json::object& object) {
   return parse_int<std::int64_t>(sync::dig_text(notes, {sync::revision_note})).value_or(0);
 }
 
-void mark_unschedulable(Editor& editor, const json::object& pod, const std::string& why) {
-  const std::string now = format_rfc3339(editor.now());
-  const auto change = [&why, &now](const json::object& old) -> sync::Answer<json::object> {
-    json::object made = old;
-    const json::object condition = {{"type", "PodScheduled"},
-                                    {"status", "False"},
-                                    {"reason", "Unschedulable"},
-                                    {"message", why}};
-    sync::set_condition(sync::make_object(made, {"status"}), condition, now);
-    return made;
-  };
-  const sync::Target target{sync::namespace_of(pod), sync::name_of(pod)};
-  (void)editor.update(sync::known_kind("", "Pod"), target, sync::Part::status, change);
-}
-
-// As a Binding does it.
-void bind_to(Editor& editor, const StoredPtr& pod, const std::string& node) {
-  json::object made = pod->object;
-  sync::make_object(made, {"spec"})["nodeName"] = node;
-  const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
-  sync::set_condition(sync::make_object(made, {"status"}), scheduled, format_rfc3339(editor.now()));
-  const sync::Resource& pods = sync::known_kind("", "Pod");
-  const auto done = editor.replace(pods, sync::canonical(pods, std::move(made)), pod);
-  if (!done) log_warn("bind", {{"pod", sync::name_of(pod->object)}, {"why", done.error().message}});
-}
-
 }  // namespace
 
 void Controllers::roll_deployments() {
@@ -134,26 +107,6 @@ void Controllers::fill_daemon_sets() {
       remove("", "Pod", by_name(sync::namespace_of(object), name));
     }
     set_status("apps", "DaemonSet", object, plan.status);
-  }
-}
-
-void Controllers::place_pods() {
-  const std::vector<StoredPtr> pods = list("", "Pod");
-  const std::vector<StoredPtr> nodes = list("", "Node");
-  sync::Objects all_pods;
-  sync::Objects all_nodes;
-  for (const StoredPtr& pod : pods) all_pods.push_back(&pod->object);
-  for (const StoredPtr& node : nodes) all_nodes.push_back(&node->object);
-  sync::Occupancy occupancy(all_pods);
-  for (const StoredPtr& pod : pods) {
-    if (!sync::waits_for_node(pod->object)) continue;
-    const sync::Placement placement = sync::place(pod->object, all_nodes, occupancy);
-    if (placement.node.empty()) {
-      mark_unschedulable(editor_, pod->object, placement.why);
-    } else {
-      bind_to(editor_, pod, placement.node);
-      occupancy.add(placement.node, pod->object);
-    }
   }
 }
 

@@ -41,6 +41,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.address = net::HostPort{at.host, listener->port()}.text();
   options.audit_log = settings.audit_log_path;
   options.controllers = settings.controllers;
+  options.scheduler = settings.scheduler;
   options.authority = std::move(tls.authority);
   options.certificate_lifetime = settings.certificate_lifetime;
   if (!settings.token_file.empty()) {

@@ -18,6 +18,7 @@ struct ServeSettings {
   std::string token_file;  // token,user,uid,"groups"; without one everybody may do everything
   std::string audit_log_path = {};  // a line for every request is added to it; empty: none
   bool controllers = true;
+  bool scheduler = true;                                         // one of the controllers
   Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of those that are signed
 };
 

@@ -162,6 +162,13 @@ Reply bind(Backend& backend, const Call& call) {
   if (!old) return refuse(missing(*pods, name));
   const sync::GroupResource about{"", "pods/binding"};
   const std::string_view node = sync::dig_text(old->object, {"spec", "nodeName"});
+  const std::string_view uid = sync::uid_of(*binding);
+  if (!uid.empty() && uid != sync::uid_of(old->object)) {
+    return refuse(sync::status::conflict(
+        about, name,
+        "Precondition failed: UID in precondition: " + std::string(uid) +
+            ", UID in object meta: " + std::string(sync::uid_of(old->object))));
+  }
   if (sync::is_terminating(old->object)) {
     return refuse(sync::status::conflict(
         about, name, "pod " + name + " is being deleted, cannot be assigned to a host"));

@@ -202,6 +202,8 @@ std::vector<Verdict> judge(const History& history, const Cast& cast) {
           check_versions_grow(history, cast),
           check_journal(history, cast),
           check_whole_again(history, cast),
+          check_room_made(history, cast),
+          check_victims_elsewhere(history, cast),
           check_site_evicted_slowly(history, cast),
           check_darkness_spares(history, cast),
           check_sites_whole(history, cast),

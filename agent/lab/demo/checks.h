@@ -20,6 +20,12 @@ struct Cast {
   Duration eviction_deadline = std::chrono::seconds(30);  // from the cut to the new pods
   std::string killed_pod = {};                            // uid
 
+  // Of the scene about room: on the connected node. Names of pods, of a Deployment's the beginning.
+  std::string important = "vip";
+  std::string guarded = "guarded";  // by a disruption budget
+  std::string lesser = "batch";
+  int lesser_replicas = 2;
+
   // The second act's.
   std::string first_site = "south";  // cut first
   std::string other_site = "north";
@@ -54,6 +60,10 @@ struct Verdict {
 [[nodiscard]] Verdict check_journal(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_whole_again(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_nothing_left(const History& history, const Cast& cast);
+
+// Of the scene about room.
+[[nodiscard]] Verdict check_room_made(const History& history, const Cast& cast);
+[[nodiscard]] Verdict check_victims_elsewhere(const History& history, const Cast& cast);
 
 // Of the second act.
 [[nodiscard]] Verdict check_site_evicted_slowly(const History& history, const Cast& cast);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/lab/demo/checks.h"
+#include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/words.h"
 
 namespace holdfast::agent::demo {
@@ -162,9 +163,10 @@ Verdict check_evicted_and_replaced(const History& history, const Cast& cast) {
   const auto before = pods_at(history, window->cut);
   const auto after = pods_at(history, window->restored);
   const At limit = window->cut + cast.eviction_deadline;
+  const std::string web = std::string(web_name) + "-";
   std::map<std::string, At> fresh;  // the new pods on the connected node, since when ready
   for (const PodSeen& pod : history.pods) {
-    const bool is_new = pod.owner == "ReplicaSet" && !before.contains(pod.uid);
+    const bool is_new = pod.name.starts_with(web) && !before.contains(pod.uid);
     if (is_new && pod.node == cast.connected && pod.ready) fresh.emplace(pod.uid, pod.at);
   }
   At last{};

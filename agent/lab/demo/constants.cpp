@@ -46,7 +46,56 @@ json::object workload(const char* kind, const char* name, bool evictable) {
       {"spec", json::object{{"selector", selector}, {"template", pod_template(name, evictable)}}}};
 }
 
+json::object with_cpu(json::object spec, std::int64_t milli_cpu) {
+  json::object& main = spec["containers"].as_array()[0].as_object();
+  main["resources"] =
+      json::object{{"requests", json::object{{"cpu", std::to_string(milli_cpu) + "m"}}}};
+  return spec;
+}
+
+Manifest bare_pod(const std::string& name, json::object spec) {
+  const json::object labels = {{"app", name}};
+  const json::object pod = {{"apiVersion", "v1"},
+                            {"kind", "Pod"},
+                            {"metadata", json::object{{"name", name}, {"labels", labels}}},
+                            {"spec", std::move(spec)}};
+  return {"/api/v1/namespaces/default/pods", name, sync::serialize(pod)};
+}
+
+json::object bare_spec(std::int64_t milli_cpu) {
+  return with_cpu(pod_template("", false)["spec"].as_object(), milli_cpu);
+}
+
 }  // namespace
+
+std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast) {
+  const json::object priority = {{"apiVersion", "scheduling.k8s.io/v1"},
+                                 {"kind", "PriorityClass"},
+                                 {"metadata", json::object{{"name", "important"}}},
+                                 {"value", 1000}};
+  json::object lesser = workload("Deployment", cast.lesser.c_str(), false);
+  json::object& spec = lesser["spec"].as_object();
+  spec["replicas"] = cast.lesser_replicas;
+  json::object& made = spec["template"].as_object();
+  made["spec"] = with_cpu(made["spec"].as_object(), milli_cpu * 2 / 5);
+  const json::object selector = {{"matchLabels", json::object{{"app", cast.guarded}}}};
+  const json::object budget = {{"apiVersion", "policy/v1"},
+                               {"kind", "PodDisruptionBudget"},
+                               {"metadata", json::object{{"name", cast.guarded}}},
+                               {"spec", json::object{{"minAvailable", 1}, {"selector", selector}}}};
+  return {{"/apis/scheduling.k8s.io/v1/priorityclasses", "important", sync::serialize(priority)},
+          {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", cast.guarded,
+           sync::serialize(budget)},
+          {"/apis/apps/v1/namespaces/default/deployments", cast.lesser, sync::serialize(lesser)},
+          bare_pod(cast.guarded, bare_spec(milli_cpu / 5))};
+}
+
+Manifest important_pod(std::int64_t milli_cpu, const Cast& cast) {
+  json::object spec = bare_spec(milli_cpu * 3 / 5);
+  spec["priorityClassName"] = "important";
+  spec["nodeSelector"] = json::object{{"kubernetes.io/hostname", cast.connected}};
+  return bare_pod(cast.important, std::move(spec));
+}
 
 const Flags& edge_constants() {
   static const Flags flags = {
@@ -78,11 +127,11 @@ std::vector<Manifest> manifests(int replicas) {
                                  {"kind", "ConfigMap"},
                                  {"metadata", json::object{{"name", "greeting"}}},
                                  {"data", json::object{{"text", "still here"}}}};
-  json::object deployment = workload("Deployment", "web", true);
+  json::object deployment = workload("Deployment", web_name, true);
   deployment["spec"].as_object()["replicas"] = replicas;
   const json::object daemons = workload("DaemonSet", "probe", false);
   return {{"/api/v1/namespaces/default/configmaps", "greeting", sync::serialize(greeting)},
-          {"/apis/apps/v1/namespaces/default/deployments", "web", sync::serialize(deployment)},
+          {"/apis/apps/v1/namespaces/default/deployments", web_name, sync::serialize(deployment)},
           {"/apis/apps/v1/namespaces/default/daemonsets", "probe", sync::serialize(daemons)}};
 }
 

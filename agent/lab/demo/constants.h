@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/lab/demo/checks.h"
 #include "platform/time.h"
 
 namespace holdfast::agent::demo {
@@ -26,6 +27,13 @@ struct Manifest {
   std::string body;
 };
 [[nodiscard]] std::vector<Manifest> manifests(int replicas);
+inline constexpr const char* web_name = "web";  // of the Deployment among them
+
+// Fills a node that has so many thousandths of a core: a Deployment of two pods that take two
+// fifths each, and a pod under a disruption budget that takes one. And a pod that needs three
+// fifths of that very node, and is more important than all others.
+[[nodiscard]] std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast);
+[[nodiscard]] Manifest important_pod(std::int64_t milli_cpu, const Cast& cast);
 
 inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the Deployment's pods
 

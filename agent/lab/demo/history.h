@@ -23,6 +23,10 @@ enum class Deed : std::uint8_t {
   pod_killed,
   restored,
   ended,
+  // room for an important pod
+  crowded,     // a node is full
+  vip_posted,  // a pod that must run there is created
+  room_made,
   // of the second act
   sites_open,
   site_cut,
@@ -73,8 +77,9 @@ struct PodSeen {
   At at{};
   std::string uid = {};
   std::string name = {};
-  std::string owner = {};  // kind of the controller: ReplicaSet, DaemonSet
-  std::string node = {};   // empty: not bound yet
+  std::string owner = {};      // kind of the controller: ReplicaSet, DaemonSet
+  std::string node = {};       // empty: not bound yet
+  std::string nominated = {};  // the node that it is promised
   bool ready = false;
   bool deleting = false;
   bool gone = false;

@@ -139,8 +139,10 @@ std::string report_page(const History& history, const Cast& cast,
       element("style", {}, std::string(embedded::demo_css));
   const std::string roles =
       cast.autonomous + " is autonomous, " + cast.ordinary + " is not, " + cast.connected +
-      " stays connected. The tinted times are those without a link. Hover over a bar to "
-      "read what it says.";
+      " stays connected. The tinted times are those without a link. Towards the end " +
+      cast.connected + " is full, and " + cast.important + " takes the room of the " + cast.lesser +
+      " pods, which run again elsewhere; " + cast.guarded +
+      " is spared. Hover over a bar to read what it says.";
   const std::string flags = flag_table("holdfast-edge", edge_constants()) +
                             flag_table("holdfast-cloud", cloud_constants());
   const std::string columns =

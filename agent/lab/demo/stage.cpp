@@ -2,10 +2,11 @@
 
 #include <unistd.h>
 
-#include "agent/lab/demo/constants.h"
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
+#include "sync/api/codec.h"
+#include "sync/schedule/resources.h"
 
 namespace holdfast::agent::demo {
 namespace {
@@ -58,7 +59,7 @@ asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::st
 asio::awaitable<Status> Stage::start_control_plane() {
   std::vector<std::string> server = {"apiserver", "--listen=127.0.0.1:0",
                                      "--data=" + (data_ / "apiserver").string(),
-                                     "--controllers=true"};
+                                     "--controllers=true", "--scheduler=false"};
   CO_TRY([[maybe_unused]] const auto first,
          children_.start("apiserver", "holdfast-lab", std::move(server)));
   auto port = co_await port_of("apiserver", "apiserver listening", "address");
@@ -69,6 +70,8 @@ asio::awaitable<Status> Stage::start_control_plane() {
   if (auto written = fs::atomic_write(file, kubeconfig(server_port_)); !written) co_return written;
   auto cloud = as_arguments(cloud_constants());
   cloud.push_back("--kubeconfig=" + file.string());
+  cloud.emplace_back("--controllers=*,scheduler");
+  cloud.emplace_back("--scheduler-name=default-scheduler");
   CO_TRY([[maybe_unused]] const auto second,
          children_.start("cloud", "holdfast-cloud", std::move(cloud)));
   auto started = co_await children_.logged("cloud", "started", "nodes", loop::in(start_limit));
@@ -117,26 +120,54 @@ asio::awaitable<Status> Stage::start_agent(std::string node) {
   co_return done;
 }
 
-asio::awaitable<Status> Stage::post_workloads() {
-  for (const Manifest& manifest : manifests(cast_.replicas)) {
+asio::awaitable<Status> Stage::post_workloads() { return post(manifests(cast_.replicas)); }
+
+asio::awaitable<Status> Stage::delete_workloads() { return remove(manifests(cast_.replicas)); }
+
+asio::awaitable<Status> Stage::post(std::vector<Manifest> objects) {
+  for (const Manifest& object : objects) {
     ApiRequest request{
-        .method = http::Method::post, .target = manifest.collection, .body = manifest.body};
+        .method = http::Method::post, .target = object.collection, .body = object.body};
     const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
-    if (!made) co_return fail("create " + manifest.name, made.error());
+    if (!made) co_return fail("create " + object.name, made.error());
   }
   Status done;
   co_return done;
 }
 
-asio::awaitable<Status> Stage::delete_workloads() {
-  for (const Manifest& manifest : manifests(cast_.replicas)) {
+asio::awaitable<Status> Stage::remove(std::vector<Manifest> objects) {
+  for (const Manifest& object : objects) {
     ApiRequest request{.method = http::Method::remove,
-                       .target = manifest.collection + "/" + manifest.name};
+                       .target = object.collection + "/" + object.name};
     const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
-    if (!made) co_return fail("delete " + manifest.name, made.error());
+    if (!made) co_return fail("delete " + object.name, made.error());
   }
   Status done;
   co_return done;
+}
+
+asio::awaitable<Status> Stage::cordon(std::string node, bool on) {
+  ApiRequest request{
+      .method = http::Method::patch,
+      .target = "/api/v1/nodes/" + node,
+      .body = on ? R"({"spec":{"unschedulable":true}})" : R"({"spec":{"unschedulable":null}})",
+      .content_type = "application/merge-patch+json"};
+  const auto patched = co_await client_->call(std::move(request), loop::in(request_limit));
+  Status done;
+  if (!patched) co_return fail("cordon " + node, patched.error());
+  co_return done;
+}
+
+asio::awaitable<Result<std::int64_t>> Stage::milli_cpu(std::string node) {
+  ApiRequest request{.target = "/api/v1/nodes/" + node};
+  const auto body = co_await client_->call(std::move(request), loop::in(request_limit));
+  if (!body) co_return fail("read " + node, body.error());
+  const auto read = sync::decode_bytes<sync::Node>(*body);
+  if (!read) co_return fail("read " + node, read.error());
+  sync::schedule::Symbols symbols;
+  const auto room = sync::schedule::read_resources(read->status.allocatable, symbols);
+  if (!room) co_return fail("read " + node, room.error());
+  co_return room->milli_cpu;
 }
 
 asio::awaitable<Status> Stage::dismiss_agents() {

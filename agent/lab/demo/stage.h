@@ -13,6 +13,7 @@
 #include "agent/client/api_client.h"
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/demo/child.h"
+#include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/sites.h"
 #include "agent/lab/demo/watchers.h"
 #include "agent/lab/faults/fault_proxy.h"
@@ -33,6 +34,12 @@ class Stage {
   // On the ports that it had before, if it had any.
   asio::awaitable<Status> start_agent(std::string node);
   asio::awaitable<Status> post_workloads();
+  asio::awaitable<Status> post(std::vector<Manifest> objects);
+  // As a client would have them go.
+  asio::awaitable<Status> remove(std::vector<Manifest> objects);
+  asio::awaitable<Status> cordon(std::string node, bool on);
+  // What the node offers, in thousandths of a core.
+  asio::awaitable<Result<std::int64_t>> milli_cpu(std::string node);
   asio::awaitable<Status> make_autonomous(std::string node);
 
   // Ends the agents in order, and takes their nodes out of the cluster.

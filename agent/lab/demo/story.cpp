@@ -85,6 +85,8 @@ asio::awaitable<Status> Story::play() {
   if (done) done = co_await kill_pod();
   if (done) done = co_await let_evict();
   if (done) done = co_await restore();
+  if (done) done = co_await fill_node();
+  if (done) done = co_await make_room();
   if (done) done = co_await drain();
   if (done) done = co_await open_sites();
   if (done) done = co_await darken_site();
@@ -291,6 +293,10 @@ asio::awaitable<Status> Story::restore() {
 asio::awaitable<Status> Story::drain() {
   say("delete the workloads");
   Status done = co_await stage_.delete_workloads();
+  if (!done) co_return done;
+  std::vector<Manifest> others = crowd(milli_cpu_, cast_);
+  others.push_back(important_pod(milli_cpu_, cast_));
+  done = co_await stage_.remove(std::move(others));
   if (!done) co_return done;
   Condition empty = [this](const Scene& scene) {
     const auto nodes = cast_.nodes();

@@ -30,6 +30,8 @@ class Story {
   asio::awaitable<Status> kill_pod();
   asio::awaitable<Status> let_evict();
   asio::awaitable<Status> restore();
+  asio::awaitable<Status> fill_node();
+  asio::awaitable<Status> make_room();
   asio::awaitable<Status> drain();
   // The second act.
   asio::awaitable<Status> open_sites();
@@ -55,6 +57,7 @@ class Story {
   Screen& screen_;
   const loop::Stop& stop_;
   std::vector<std::string> shown_;  // the nodes on the screen
+  std::int64_t milli_cpu_ = 0;      // of the node that makes room
 };
 
 }  // namespace holdfast::agent::demo

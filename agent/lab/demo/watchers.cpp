@@ -1,6 +1,7 @@
 #include "agent/lab/demo/watchers.h"
 
 #include "agent/client/list_watch.h"
+#include "agent/lab/demo/constants.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/codec.h"
@@ -84,6 +85,7 @@ PodSeen seen_of(const sync::Pod& pod) {
   const sync::PodCondition* ready = pod.status.condition("Ready");
   seen.ready = ready != nullptr && ready->status == "True";
   seen.deleting = pod.metadata.deletion_timestamp.has_value();
+  seen.nominated = pod.status.nominated_node_name;
   for (const sync::ContainerStatus& container : pod.status.container_statuses) {
     seen.restarts += container.restart_count;
   }
@@ -137,6 +139,7 @@ asio::awaitable<void> watch_leases(ApiClient& client, Recorder& recorder) {
 
 asio::awaitable<void> watch_deployment(ApiClient& client, Recorder& recorder) {
   auto note = [&recorder](const sync::Deployment& deployment, bool gone) {
+    if (deployment.metadata.name != web_name) return;
     ReplicasSeen seen{.wanted = deployment.spec.replicas.value_or(1),
                       .ready = deployment.status.ready_replicas};
     if (!gone) recorder.note(std::move(seen));

@@ -160,8 +160,10 @@ Plugin disk_pressure(Code code) {
 }
 
 std::vector<Plugin> plugins(const PluginOptions& options) {
-  std::vector<Plugin> all = {node_unschedulable(), node_name(), taint_toleration(), node_affinity(),
-                             node_ports()};
+  std::vector<Plugin> all = {node_unschedulable(), node_name(), taint_toleration()};
+  if (options.contact) all.push_back(node_contact());
+  all.push_back(node_affinity());
+  all.push_back(node_ports());
   all.push_back(node_resources_fit(options.fit));
   all.push_back(pod_topology_spread());
   all.push_back(inter_pod_affinity());

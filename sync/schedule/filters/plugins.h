@@ -23,6 +23,8 @@ struct PluginOptions {
   // The predicates of old that read a node's pressure conditions, for clusters whose controller
   // does not turn them into taints.
   bool pressure_predicates = false;
+  // Autonomous nodes out of contact take no pods, whatever these tolerate: contact.h.
+  bool contact = true;
 };
 
 [[nodiscard]] std::vector<Plugin> plugins(const PluginOptions& options = {});
@@ -40,6 +42,9 @@ struct PluginOptions {
 // `code` is how they reject: evicting pods does not lift a condition, so not as unschedulable.
 [[nodiscard]] Plugin memory_pressure(Code code = Code::unresolvable);
 [[nodiscard]] Plugin disk_pressure(Code code = Code::unresolvable);
+
+// No autonomous node that is out of contact.
+[[nodiscard]] Plugin node_contact();
 
 // What NodeResourcesFit misses; in milli-cpu, bytes, pieces.
 struct Shortfall {

@@ -69,25 +69,83 @@ Verdict VictimSearch::search(const NodeView& node, Candidate& out) {
   return reject(Code::error, "expected at least one victim pod on node \"" + node.name() + "\"");
 }
 
+namespace {
+
+// Gathers what was found node by node, in the order of the scan.
+class Gathering {
+ public:
+  explicit Gathering(std::size_t limit) : limit_(limit) {}
+
+  // False once enough is known.
+  bool add(const NodeView& node, Verdict verdict, Candidate candidate) {
+    ++out_.evaluated;
+    if (!verdict.ok()) {
+      if (verdict.code == Code::error) out_.errors.push_back(verdict.message());
+      out_.verdicts.set(node.position, std::move(verdict));
+      return true;
+    }
+    auto& list = candidate.violations == 0 ? out_.candidates : violating_;
+    if (list.size() < limit_) list.push_back(std::move(candidate));
+    return out_.candidates.empty() || out_.candidates.size() + violating_.size() < limit_;
+  }
+
+  DryRun finish() {
+    std::move(violating_.begin(), violating_.end(), std::back_inserter(out_.candidates));
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t limit_;
+  DryRun out_;
+  std::vector<Candidate> violating_;
+};
+
+// Enough nodes to be worth a thread's waking, few enough to share the work evenly.
+constexpr std::size_t block_size = 16;
+constexpr std::size_t round_size_least = 128;
+
+}  // namespace
+
 DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset, std::size_t limit) {
-  DryRun out;
-  std::vector<Candidate> violating;
+  Gathering found(limit);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeView& node = *nodes[(offset + i) % nodes.size()];
     Candidate candidate;
-    ++out.evaluated;
     Verdict verdict = search.search(node, candidate);
-    if (!verdict.ok()) {
-      if (verdict.code == Code::error) out.errors.push_back(verdict.message());
-      out.verdicts.set(node.position, std::move(verdict));
-      continue;
-    }
-    auto& list = candidate.violations == 0 ? out.candidates : violating;
-    if (list.size() < limit) list.push_back(std::move(candidate));
-    if (!out.candidates.empty() && out.candidates.size() + violating.size() >= limit) break;
+    if (!found.add(node, std::move(verdict), std::move(candidate))) break;
   }
-  std::move(violating.begin(), violating.end(), std::back_inserter(out.candidates));
-  return out;
+  return found.finish();
+}
+
+DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset, std::size_t limit,
+               const ForEach& for_each) {
+  struct Tried {
+    Verdict verdict;
+    Candidate candidate;
+  };
+  Gathering found(limit);
+  const std::size_t round = std::max(limit, round_size_least);
+  const auto node_at = [&nodes, offset](std::size_t i) -> const NodeView& {
+    return *nodes[(offset + i) % nodes.size()];
+  };
+  bool wanting = true;
+  for (std::size_t begin = 0; begin < nodes.size() && wanting; begin += round) {
+    const std::size_t count = std::min(round, nodes.size() - begin);
+    std::vector<Tried> tried(count);
+    for_each((count + block_size - 1) / block_size,
+             [&view, &tried, &node_at, count, begin](std::size_t block) {
+               VictimSearch search(view.chain, view.nominator, view.budgets, view.now);
+               const std::size_t end = std::min(count, (block + 1) * block_size);
+               for (std::size_t i = block * block_size; i < end; ++i) {
+                 tried[i].verdict = search.search(node_at(begin + i), tried[i].candidate);
+               }
+             });
+    for (std::size_t i = 0; i < count && wanting; ++i) {
+      wanting =
+          found.add(node_at(begin + i), std::move(tried[i].verdict), std::move(tried[i].candidate));
+    }
+  }
+  return found.finish();
 }
 
 std::string aggregate(const std::vector<std::string>& errors) {

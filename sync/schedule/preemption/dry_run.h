@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class VictimSearch {
   // else what the filters say of the node without all of those. O(n log n) for n pods on the node,
   // and n runs of the filters.
   [[nodiscard]] Verdict search(const NodeView& node, Candidate& out);
+  // How often the filters were run.
+  [[nodiscard]] std::size_t runs() const { return trial_.runs(); }
 
  private:
   [[nodiscard]] Verdict remove_lower(const NodeView& node);
@@ -60,6 +63,24 @@ struct DryRun {
 // which one breaks no budget. Neither kind is more than `limit`.
 [[nodiscard]] DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset,
                              std::size_t limit);
+
+// Calls work(i) once for each i below `count`, in any order and on any threads; returns when all
+// calls have returned.
+using ForEach =
+    std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+
+// What a dry run looks at; borrowed for one call.
+struct DryRunView {
+  const Chain& chain;
+  const Nominator& nominator;
+  const Budgets& budgets;
+  WallTime now;
+};
+
+// The same, and with the same result, with the work cut into pieces for `for_each`. It looks a
+// little further ahead than it must.
+[[nodiscard]] DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset,
+                             std::size_t limit, const ForEach& for_each);
 
 // One error as it is; several as "[a, b]".
 [[nodiscard]] std::string aggregate(const std::vector<std::string>& errors);

@@ -27,16 +27,6 @@ json::value victims_of(const ExtenderSettings& extender, const Candidate& candid
   return out;
 }
 
-// As Go reads it: whatever the case of its letters. nullptr: missing, or null.
-const json::value* field(const json::object& object, std::string_view name) {
-  for (const auto& each : object) {
-    if (equals_ignoring_case({each.key().data(), each.key().size()}, name)) {
-      return each.value().is_null() ? nullptr : &each.value();
-    }
-  }
-  return nullptr;
-}
-
 std::string_view key_of(const json::key_value_pair& entry) {
   return {entry.key().data(), entry.key().size()};
 }
@@ -47,7 +37,7 @@ Result<std::vector<std::string>> read_uids(const json::value& list) {
   std::vector<std::string> uids;
   for (const json::value& pod : *pods) {
     const json::object* object = pod.if_object();
-    const json::value* uid = object == nullptr ? nullptr : field(*object, "UID");
+    const json::value* uid = object == nullptr ? nullptr : extender_field(*object, "UID");
     if (uid == nullptr || !uid->is_string()) {
       return fail(Errc::invalid,
                   "Pods[" + std::to_string(uids.size()) + "].UID: expected a string");
@@ -62,10 +52,10 @@ Result<MetaVictims> read_victims(const json::value& value) {
   if (value.is_null()) return out;
   const json::object* object = value.if_object();
   if (object == nullptr) return fail(Errc::invalid, "expected an object");
-  if (const json::value* pods = field(*object, "Pods")) {
+  if (const json::value* pods = extender_field(*object, "Pods")) {
     TRY(out.uids, read_uids(*pods));
   }
-  if (const json::value* violations = field(*object, "NumPDBViolations")) {
+  if (const json::value* violations = extender_field(*object, "NumPDBViolations")) {
     if (!violations->is_int64()) return fail(Errc::invalid, "NumPDBViolations: expected a number");
     out.violations = violations->get_int64();
   }
@@ -73,6 +63,15 @@ Result<MetaVictims> read_victims(const json::value& value) {
 }
 
 }  // namespace
+
+const json::value* extender_field(const json::object& object, std::string_view name) {
+  for (const auto& each : object) {
+    if (equals_ignoring_case({each.key().data(), each.key().size()}, name)) {
+      return each.value().is_null() ? nullptr : &each.value();
+    }
+  }
+  return nullptr;
+}
 
 std::string preempt_request(const ExtenderSettings& extender, const Pod& pod,
                             const std::vector<Candidate>& candidates) {
@@ -92,7 +91,7 @@ Result<ExtenderAnswer> read_preempt_answer(std::string_view body) {
   const json::object* object = value.if_object();
   if (object == nullptr) return fail(Errc::invalid, "extender's answer: expected an object");
   ExtenderAnswer answer;
-  const json::value* nodes = field(*object, "NodeNameToMetaVictims");
+  const json::value* nodes = extender_field(*object, "NodeNameToMetaVictims");
   if (nodes == nullptr) return answer;
   if (!nodes->is_object()) {
     return fail(Errc::invalid, "extender's answer: NodeNameToMetaVictims: expected an object");

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sync/api/json.h"
 #include "sync/schedule/preemption/extenders.h"
 
 namespace holdfast::sync::schedule {
@@ -17,6 +18,9 @@ namespace holdfast::sync::schedule {
 
 // Errors: invalid, naming what is wrong and where.
 [[nodiscard]] Result<ExtenderAnswer> read_preempt_answer(std::string_view body);
+
+// A field of an answer as Go reads it: whatever the case of its letters. nullptr: missing, or null.
+[[nodiscard]] const json::value* extender_field(const json::object& object, std::string_view name);
 
 // Where to send it: the URL without its last slashes, and the verb.
 [[nodiscard]] std::string extender_url(std::string_view prefix, std::string_view verb);

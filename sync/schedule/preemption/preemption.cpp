@@ -44,6 +44,17 @@ void Preemption::finish(Code code, const std::string& message, Nomination nomina
   outcome_ = {preemption_verdict(code, message), std::move(nomination), std::nullopt};
 }
 
+DryRun Preemption::try_out(const PreemptionView& view, const Chain& chain, const Nodes& nodes,
+                           WallTime now, std::size_t offset) const {
+  const std::size_t limit = options_.limits.of(nodes.size());
+  if (options_.for_each && nodes.size() >= options_.parallel_from) {
+    const DryRunView all{chain, view.nominator, view.budgets, now};
+    return dry_run(all, nodes, offset, limit, options_.for_each);
+  }
+  VictimSearch search(chain, view.nominator, view.budgets, now);
+  return dry_run(search, nodes, offset, limit);
+}
+
 void Preemption::start(const PreemptionView& view, const NodeVerdicts& verdicts, WallTime now,
                        Random& random) {
   CHECK(!outcome_);
@@ -56,9 +67,8 @@ void Preemption::start(const PreemptionView& view, const NodeVerdicts& verdicts,
   if (view.cluster.nodes().empty()) return finish(Code::error, "no nodes available");
   const Nodes nodes = worth_trying(view.cluster, verdicts);
   const Chain chain(view.plugins, view.cluster, *pod_);
-  VictimSearch search(chain, view.nominator, view.budgets, now);
   const auto first = to_size(random.below(nodes.size()));
-  DryRun tried = dry_run(search, nodes, first, options_.limits.of(nodes.size()));
+  DryRun tried = try_out(view, chain, nodes, now, first);
   if (tried.candidates.empty()) {
     if (!tried.errors.empty()) return finish(Code::error, aggregate(tried.errors));
     tried.verdicts.set_absent(reject(Code::unresolvable, std::string(reason_not_helpful)));

@@ -28,6 +28,9 @@ namespace holdfast::sync::schedule {
 struct PreemptionOptions {
   CandidateLimits limits;
   std::vector<ExtenderSettings> extenders;
+  // Runs the pieces of a dry run over at least `parallel_from` nodes; empty: they are not cut.
+  ForEach for_each = {};
+  std::size_t parallel_from = 256;
 };
 
 struct PreemptionOutcome {
@@ -65,6 +68,8 @@ class Preemption {
   [[nodiscard]] const std::optional<PreemptionOutcome>& outcome() const { return outcome_; }
 
  private:
+  [[nodiscard]] DryRun try_out(const PreemptionView& view, const Chain& chain, const Nodes& nodes,
+                               WallTime now, std::size_t offset) const;
   void finish(Code code, const std::string& message, Nomination nomination = std::nullopt);
   void choose_node(WallTime now);
 

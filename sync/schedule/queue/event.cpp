@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sync/schedule/contact.h"
+
 namespace holdfast::sync::schedule {
 namespace {
 
@@ -51,7 +53,7 @@ std::vector<Event> node_changed(const std::shared_ptr<const Node>& before,
       before->spec.unschedulable != after->spec.unschedulable) {
     note({EventKind::node_taints, "NodeTaintChange"});
   }
-  if (!same_conditions(*before, *after)) {
+  if (!same_conditions(*before, *after) || keeps_to_itself(*before) != keeps_to_itself(*after)) {
     note({EventKind::node_conditions, "NodeConditionChange"});
   }
   return events;

@@ -38,6 +38,10 @@ struct Event {
   PodRef pod;                            // set for all of a pod; the deleted one
 };
 
+inline constexpr std::string_view label_add = "UnschedulablePodAdd";
+inline constexpr std::string_view label_update = "PodUpdate";
+inline constexpr std::string_view label_failure = "ScheduleAttemptFailure";
+inline constexpr std::string_view label_backoff = "BackoffComplete";
 inline constexpr std::string_view label_timeout = "UnschedulableTimeout";
 inline constexpr std::string_view label_activate = "ForceActivate";
 

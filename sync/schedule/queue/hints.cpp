@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sync/lifecycle/names.h"
+#include "sync/schedule/contact.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/names.h"
 #include "sync/schedule/node_matcher.h"
@@ -26,7 +27,7 @@ constexpr std::uint32_t bits(EventKind kind, More... more) {
 
 // InterPodAffinity and PodTopologySpread look at what pods and labels make of the whole cluster:
 // everything of those may help.
-constexpr std::array<Registration, 11> registrations = {{
+constexpr std::array<Registration, 12> registrations = {{
     {plugin_fit, bits(assigned_pod_delete, node_add, node_allocatable, own_scale_down)},
     {plugin_ports, bits(assigned_pod_delete, node_add)},
     {plugin_taints, bits(node_add, node_taints, own_tolerations)},
@@ -38,6 +39,7 @@ constexpr std::array<Registration, 11> registrations = {{
                                own_labels, node_add, node_labels)},
     {plugin_spread, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete, own_labels,
                          node_add, node_labels, node_taints)},
+    {plugin_contact, bits(node_add, node_taints, node_conditions)},
     {plugin_memory_pressure, bits(node_add, node_conditions)},
     {plugin_disk_pressure, bits(node_add, node_conditions)},
 }};
@@ -121,6 +123,8 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   } else if (plugin == plugin_taints && of_node(event.kind)) {
     helps = became(
         event, [&own](const Node& node) { return untolerated(node.spec.taints, own) == nullptr; });
+  } else if (plugin == plugin_contact) {
+    helps = became(event, [](const Node& node) { return !keeps_to_itself(node); });
   } else if (plugin == plugin_unschedulable && of_node(event.kind)) {
     helps = became(event, [&own](const Node& node) { return schedulable(node, own); });
   } else if (plugin == plugin_unschedulable) {

@@ -96,33 +96,36 @@ void Queue::leave(Entry& entry) {
   }
 }
 
-void Queue::to_pool(Entry& entry) {
+void Queue::to_pool(Entry& entry, std::string_view event) {
   entry.place = Place::unschedulable;
+  ++incoming_[{"unschedulable", event}];
   pool_.insert(&entry);
 }
 
-void Queue::to_active(MonoTime now, Entry& entry) {
+void Queue::to_active(MonoTime now, Entry& entry, std::string_view event) {
   const Verdict verdict = gate(*entry.pod);
   entry.gated = !verdict.ok();
   if (entry.gated) {
     if (!verdict.plugin.empty()) entry.unschedulable.emplace(verdict.plugin);
-    return to_pool(entry);
+    return to_pool(entry, event);
   }
   if (!entry.first_active) entry.first_active = now;
   entry.place = Place::active;
+  ++incoming_[{"active", event}];
   active_.insert(&entry);
 }
 
 // Of an entry that is in no queue.
-void Queue::enter(MonoTime now, Entry& entry, Retry retry) {
+void Queue::enter(MonoTime now, Entry& entry, Retry retry, std::string_view event) {
   entry.backoff_end = entry.queued + backoff(entry.attempts, options_);
   if (retry == Retry::no) {
-    to_pool(entry);
+    to_pool(entry, event);
   } else if (retry == Retry::after_backoff && entry.backoff_end > now) {
     entry.place = Place::backoff;
+    ++incoming_[{"backoff", event}];
     backoff_.insert(&entry);
   } else {
-    to_active(now, entry);
+    to_active(now, entry, event);
   }
 }
 
@@ -134,7 +137,7 @@ void Queue::add(MonoTime now, const PodRef& pod) {
   entry->sequence = ++sequence_;
   Entry& added = *entry;
   entries_.emplace(pod->uid(), std::move(entry));
-  to_active(now, added);
+  to_active(now, added, label_add);
 }
 
 std::optional<Queue::Popped> Queue::pop() {
@@ -211,7 +214,7 @@ Status Queue::requeue(MonoTime now, const PodRef& pod, PluginNames unschedulable
   entry->pending = std::move(pending);
   const Retry retry = retry_since(*entry);
   end_flight(*entry);
-  enter(now, *entry, retry);
+  enter(now, *entry, retry, label_failure);
   return {};
 }
 
@@ -225,7 +228,7 @@ void Queue::happened(MonoTime now, const Event& event) {
   }
   for (const auto& [entry, retry] : moving) {
     leave(*entry);
-    enter(now, *entry, retry);
+    enter(now, *entry, retry, event.label);
   }
   if (in_flight_ > 0) happened_.emplace_back(event);
 }
@@ -240,14 +243,23 @@ void Queue::update(MonoTime now, const PodRef& pod, const std::vector<Event>& ev
   const Place place = entry->place;
   leave(*entry);
   entry->pod = pod;
-  if (place == Place::active) return to_active(now, *entry);
+  const std::string_view label = events.empty() ? label_update : events.front().label;
+  if (place == Place::active && gate(*pod).ok()) {
+    active_.insert(entry);
+    return;
+  }
+  if (place == Place::active) return to_active(now, *entry, label);
   if (place == Place::backoff) {
     backoff_.insert(entry);
     return;
   }
   Retry strongest = Retry::no;
   for (const Event& event : events) strongest = std::max(strongest, retry_for(*entry, event));
-  enter(now, *entry, strongest);
+  if (strongest == Retry::no) {
+    pool_.insert(entry);
+    return;
+  }
+  enter(now, *entry, strongest, label);
 }
 
 void Queue::activate(MonoTime now, const std::string& uid) {
@@ -259,14 +271,14 @@ void Queue::activate(MonoTime now, const std::string& uid) {
     return;
   }
   leave(*entry);
-  to_active(now, *entry);
+  to_active(now, *entry, label_activate);
 }
 
 void Queue::tick(MonoTime now) {
   while (!backoff_.empty() && (*backoff_.begin())->backoff_end <= now) {
     Entry& entry = **backoff_.begin();
     leave(entry);
-    to_active(now, entry);
+    to_active(now, entry, label_backoff);
   }
   if (now < next_flush_) return;
   while (next_flush_ <= now) next_flush_ += flush_period;
@@ -277,7 +289,7 @@ void Queue::tick(MonoTime now) {
   }
   for (Entry* entry : stale) {
     leave(*entry);
-    enter(now, *entry, Retry::after_backoff);
+    enter(now, *entry, Retry::after_backoff, label_timeout);
   }
 }
 
@@ -296,6 +308,14 @@ std::optional<Place> Queue::place(const std::string& uid) const {
 std::size_t Queue::gated() const {
   return static_cast<std::size_t>(
       std::count_if(pool_.begin(), pool_.end(), [](const Entry* entry) { return entry->gated; }));
+}
+
+std::map<std::string, std::size_t> Queue::rejected_by() const {
+  std::map<std::string, std::size_t> counts;
+  for (const Entry* entry : pool_) {
+    for (const std::string& plugin : entry->unschedulable) ++counts[plugin];
+  }
+  return counts;
 }
 
 std::vector<std::string> Queue::pods(Place place) const {

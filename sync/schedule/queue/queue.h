@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sync/schedule/queue/hints.h"
@@ -88,6 +90,12 @@ class Queue {
   [[nodiscard]] std::size_t unschedulable() const { return pool_.size(); }  // with the gated
   // O(pods in the pool).
   [[nodiscard]] std::size_t gated() const;
+  // How many pods of the pool each plugin has rejected. O(pods in the pool).
+  [[nodiscard]] std::map<std::string, std::size_t> rejected_by() const;
+
+  // How many pods came into "active", "backoff" or "unschedulable", and by which event.
+  using Incoming = std::map<std::pair<std::string_view, std::string_view>, std::uint64_t>;
+  [[nodiscard]] const Incoming& incoming() const { return incoming_; }
 
  private:
   struct Entry {
@@ -114,9 +122,10 @@ class Queue {
 
   Entry* find(const std::string& uid);
   void leave(Entry& entry);
-  void enter(MonoTime now, Entry& entry, Retry retry);
-  void to_active(MonoTime now, Entry& entry);
-  void to_pool(Entry& entry);
+  // `event` is the label of what moves it; text that outlives everything.
+  void enter(MonoTime now, Entry& entry, Retry retry, std::string_view event);
+  void to_active(MonoTime now, Entry& entry, std::string_view event);
+  void to_pool(Entry& entry, std::string_view event);
   [[nodiscard]] Retry retry_for(const Entry& entry, const Event& event) const;
   [[nodiscard]] Retry retry_since(const Entry& entry) const;
   void end_flight(Entry& entry);
@@ -133,6 +142,7 @@ class Queue {
   std::list<std::optional<Event>> happened_;
   std::size_t in_flight_ = 0;
   std::uint64_t sequence_ = 0;
+  Incoming incoming_;
   MonoTime next_flush_;
 };
 

@@ -1,5 +1,6 @@
 // The lab as a control plane: deployments become pods, pods get nodes, what nobody needs goes.
 
+#include "sync/apiserver/matching.h"
 #include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
@@ -197,9 +198,96 @@ TEST(Controllers, SayWhyAPodWaits) {
   const json::object pod = rig.get(std::string(pods) + "/p");
   const json::object& condition = sync::dig_list(pod, {"status", "conditions"}).at(0).as_object();
   EXPECT_EQ(sync::dig_text(condition, {"reason"}), "Unschedulable");
-  EXPECT_EQ(sync::dig_text(condition, {"message"}),
-            "0/1 nodes are available: 1 node(s) had untolerated taint "
-            "{node.kubernetes.io/not-ready: }.");
+  EXPECT_EQ(
+      sync::dig_text(condition, {"message"}),
+      "0/1 nodes are available: 1 node(s) had untolerated taint "
+      "{node.kubernetes.io/not-ready: }. preemption: 0/1 nodes are available: 1 Preemption is "
+      "not helpful for scheduling.");
+  rig.patch("/api/v1/nodes/a", object(R"({"spec":{"taints":null}})"));
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 1}}));
+}
+
+TEST(Controllers, AnImportantPodTakesTheRoomOfALesserOne) {
+  Rig rig;
+  json::object made = node("a");
+  made["status"].as_object()["allocatable"] =
+      json::object{{"cpu", "1"}, {"memory", "1Gi"}, {"pods", "9"}};
+  rig.post("/api/v1/nodes", made);
+  rig.patch("/api/v1/nodes/a", object(R"({"spec":{"taints":null}})"));
+  rig.post("/apis/scheduling.k8s.io/v1/priorityclasses",
+           object(R"({"metadata":{"name":"high"},"value":1000})"));
+  const auto add = [&rig](const char* name, const char* priority) {
+    json::object pod =
+        object(R"({"spec":{"containers":[{"name":"c","image":"x","resources":{"requests":)"
+               R"({"cpu":"1"}}}]}})");
+    pod["metadata"] = json::object{{"name", name}};
+    pod["spec"].as_object()["priorityClassName"] = priority;
+    rig.post(std::string(pods), pod);
+    rig.advance(1s);
+  };
+  add("low", "");
+  run_all(rig);
+  add("vip", "high");
+  const json::object vip = rig.get(std::string(pods) + "/vip");
+  EXPECT_EQ(sync::dig_text(vip, {"status", "nominatedNodeName"}), "a");
+  const json::object low = rig.get(std::string(pods) + "/low");
+  EXPECT_TRUE(sync::is_terminating(low));
+  EXPECT_EQ(sync::condition_status(low, "DisruptionTarget"), "True");
+  std::map<std::string, int> reasons;
+  const json::object events = rig.get("/api/v1/namespaces/default/events");
+  for (const json::value& item : events.at("items").as_array()) {
+    ++reasons[std::string(sync::dig_text(item.as_object(), {"reason"}))];
+  }
+  EXPECT_EQ(reasons, (std::map<std::string, int>{
+                         {"FailedScheduling", 1}, {"Preempted", 1}, {"Scheduled", 1}}));
+  settle(rig);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 1}}));
+  const json::object bound = rig.get(std::string(pods) + "/vip");
+  EXPECT_EQ(sync::dig_text(bound, {"spec", "nodeName"}), "a");
+  EXPECT_EQ(sync::dig(bound, {"status", "nominatedNodeName"}), nullptr);
+}
+
+TEST(Controllers, GatesMayBeLiftedAndNotAdded) {
+  Rig rig;
+  add_node(rig, "a");
+  rig.post(std::string(pods), object(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":)"
+                                     R"("c","image":"x"}],"schedulingGates":[{"name":"e.com/g"},)"
+                                     R"({"name":"e.com/h"}]}})"));
+  const auto gates = [&rig](const std::string& list) {
+    return rig
+        .ask({.method = "PATCH",
+              .target = std::string(pods) + "/p",
+              .body = R"({"spec":{"schedulingGates":)" + list + "}}",
+              .content_type = "application/merge-patch+json"})
+        .status;
+  };
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"", 1}}));
+  EXPECT_EQ(gates(R"([{"name":"e.com/g"},{"name":"e.com/h"},{"name":"e.com/i"}])"), 422);
+  EXPECT_EQ(gates(R"([{"name":"e.com/h"}])"), 200);
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"", 1}}));
+  EXPECT_EQ(gates("null"), 200);
+  rig.advance(2s);
+  EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 1}}));
+}
+
+TEST(Controllers, ABindingMayNameThePodsUid) {
+  Rig rig(quiet());
+  const json::object pod = rig.post(
+      std::string(pods),
+      object(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})"));
+  const auto bind = [&rig](const std::string& uid) {
+    return rig
+        .ask({.method = "POST",
+              .target = std::string(pods) + "/p/binding",
+              .body = R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"p","uid":")" +
+                      uid + R"("},"target":{"kind":"Node","name":"a"}})"})
+        .status;
+  };
+  EXPECT_EQ(bind("another"), 409);
+  EXPECT_EQ(bind(std::string(sync::uid_of(pod))), 201);
 }
 
 TEST(Controllers, ABudgetHoldsEvictionsBack) {

@@ -160,6 +160,31 @@ std::vector<lifecycle::Action> samples(const lifecycle::PodRef& pod, const std::
           lifecycle::DeleteNode{"a", node_uid}};
 }
 
+// A full node, a pod on it and one that may take its place: all that scheduling ever asks for.
+asio::awaitable<void> give_to_schedule(Recorder& recorder) {
+  co_await recorder.create(
+      "/api/v1/nodes",
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"full"},"status":{"allocatable":)"
+      R"({"cpu":"1","memory":"1Gi","pods":"9"},"conditions":[{"type":"Ready","status":"True"}]}})");
+  co_await recorder.create(
+      "/apis/scheduling.k8s.io/v1/priorityclasses",
+      R"({"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":"high"},)"
+      R"("value":1000})");
+  const std::vector<std::string> specs = {R"("name":"low"},"spec":{"nodeName":"full",)",
+                                          R"("name":"high"},"spec":{"priorityClassName":"high",)",
+                                          R"("name":"small"},"spec":{)"};
+  for (const std::string& spec : specs) {
+    const bool small = spec.find("small") != std::string::npos;
+    std::string body = R"({"kind":"Pod","apiVersion":"v1","metadata":{)";
+    body += spec;
+    body += R"("schedulerName":"holdfast-scheduler","tolerations":[{"operator":"Exists"}],)"
+            R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")";
+    body += small ? "0" : "1";
+    body += R"("}}}]}})";
+    co_await recorder.create(pods_path, std::move(body));
+  }
+}
+
 // Makes the daemon ask for everything that it may ever ask for.
 asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   Recorder recorder(context);
@@ -181,11 +206,21 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   settings.kubeconfig = recorder.kubeconfig;
   settings.endpoints.secure_port = 0;
   settings.enable_taint_manager = false;  // with the feed that only direct eviction has
+  settings.controllers = {"*", "scheduler"};
   auto daemon = Daemon::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
   const MonoTime limit = BootClock::now() + 20s;
   const Right last_watch{"watch", "apps", "daemonsets"};
   while (!(daemon->cloud().started() && recorder.asked.contains(last_watch)) &&
+         BootClock::now() < limit) {
+    co_await loop::sleep_until(BootClock::now() + 10ms);
+  }
+  co_await give_to_schedule(recorder);
+  const Right deletion{"delete", "", "pods", "default", "low"};
+  const Right binding{"create", "", "pods/binding", "default", "small"};
+  const Right event{"create", "events.k8s.io", "events", "default"};
+  while (!(recorder.asked.contains(deletion) && recorder.asked.contains(binding) &&
+           recorder.asked.contains(event)) &&
          BootClock::now() < limit) {
     co_await loop::sleep_until(BootClock::now() + 10ms);
   }
@@ -206,9 +241,12 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
     const std::set<Right> rights = rights_of(root + "/cross/k8s/cloud-rbac.yaml");
     std::set<Right> asked = co_await ask_for_everything(context);
     // Who leads at once has nothing to wait for: the lease is watched by followers.
-    const std::string mine = "holdfast-cloud";
-    asked.insert({"list", "coordination.k8s.io", "leases", "kube-system", mine});
-    asked.insert({"watch", "coordination.k8s.io", "leases", "kube-system", mine});
+    for (const std::string mine : {"holdfast-cloud", "holdfast-scheduler"}) {
+      asked.insert({"list", "coordination.k8s.io", "leases", "kube-system", mine});
+      asked.insert({"watch", "coordination.k8s.io", "leases", "kube-system", mine});
+    }
+    // Of an event that is repeated.
+    asked.insert({"patch", "events.k8s.io", "events", "default", "p.1"});
     for (const Right& one : asked) {
       const bool allowed = std::any_of(rights.begin(), rights.end(),
                                        [&one](const Right& right) { return right.allows(one); });

@@ -138,7 +138,7 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--unhealthy-zone-threshold=1.5"}, "--unhealthy-zone-threshold"},
       {{"--large-cluster-size-threshold=-1"}, "--large-cluster-size-threshold"},
       {{"--autonomy-mode=maybe"}, "--autonomy-mode"},
-      {{"--controllers=scheduler"}, "scheduler"},
+      {{"--controllers=descheduler"}, "descheduler"},
       {{"--controllers=-node-lifecycle"}, "--controllers"},
       {{"--feature-gates=Wings=true"}, "Wings"},
       {{"--feature-gates=NodeLease=yes"}, "NodeLease"},

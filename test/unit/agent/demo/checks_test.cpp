@@ -15,7 +15,7 @@ using Check = Verdict (*)(const History&, const Cast&);
 
 TEST(DemoChecks, AGoodRunHoldsEveryPromise) {
   std::vector<Verdict> broken = judge(good_run(), good_cast());
-  EXPECT_EQ(broken.size(), 15u);
+  EXPECT_EQ(broken.size(), 17u);
   std::erase_if(broken, [](const Verdict& verdict) { return verdict.held; });
   EXPECT_EQ(broken, std::vector<Verdict>());
 }
@@ -188,6 +188,51 @@ const Spoiled spoiled[] = {
      [](History& history) { history.links.back().outbox = 1; }, "edge-a has unsent writes"},
     {"a_replica_is_missing", check_whole_again,
      [](History& history) { history.replicas.back().ready = 3; }, "3 of 4 replicas are ready"},
+    {"the_protected_pod_must_leave", check_room_made,
+     [](History& history) {
+       PodSeen pod = then(history, "guarded", 41);
+       pod.at += std::chrono::milliseconds(200);
+       pod.deleting = true;
+       const auto later = std::find_if(history.pods.begin(), history.pods.end(),
+                                       [&pod](const PodSeen& seen) { return seen.at > pod.at; });
+       history.pods.insert(later, pod);
+     },
+     "guarded had to leave"},
+    {"a_victim_is_missing", check_room_made,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) {
+         return pod.name == "batch-2" && (pod.deleting || pod.gone);
+       });
+     },
+     "1 pod had to leave"},
+    {"nothing_was_promised", check_room_made,
+     [](History& history) {
+       for (PodSeen& pod : history.pods) pod.nominated.clear();
+     },
+     "it was never promised edge-c"},
+    {"the_important_pod_does_not_run", check_room_made,
+     [](History& history) {
+       std::erase_if(history.pods,
+                     [](const PodSeen& pod) { return pod.name == "vip" && pod.ready; });
+     },
+     "it never ran there"},
+    {"nobody_was_protected", check_room_made,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) { return pod.name == "guarded"; });
+     },
+     "no protected pod was there"},
+    {"a_victim_does_not_run_again", check_victims_elsewhere,
+     [](History& history) {
+       std::erase_if(history.pods, [](const PodSeen& pod) { return pod.name == "batch-4"; });
+     },
+     "1 new pods for 2"},
+    {"a_victim_comes_back", check_victims_elsewhere,
+     [](History& history) {
+       for (PodSeen& pod : history.pods) {
+         if (pod.name == "batch-4") pod.node = "edge-c";
+       }
+     },
+     "batch-4 came back to edge-c"},
     {"a_site_is_evicted_at_once", check_site_evicted_slowly,
      [](History& history) { node_seen(history, "south-2", 53).at = at(52); },
      "a node was tainted too early: 52.0 s"},

@@ -92,6 +92,42 @@ void add_sites(History& history) {
   }
 }
 
+PodSeen crowd_pod(int when, const std::string& name, const std::string& node) {
+  PodSeen made = pod(when, name, node);
+  made.name = name;
+  made.owner = name.starts_with("batch") ? "ReplicaSet" : "";
+  return made;
+}
+
+// Before the second act: two pods leave for an important one.
+void add_room(History& history) {
+  history.marks.insert(history.marks.end(), {{at(41), Deed::crowded, {"edge-c"}},
+                                             {at(41), Deed::vip_posted, {"edge-c"}},
+                                             {at(42), Deed::room_made, {"edge-c"}}});
+  auto& pods = history.pods;
+  for (const char* name : {"batch-1", "batch-2", "guarded"}) {
+    pods.push_back(crowd_pod(41, name, "edge-c"));
+  }
+  const auto later = [](PodSeen pod, int tenths) {
+    pod.at = at(41) + tenths * std::chrono::milliseconds(100);
+    return pod;
+  };
+  PodSeen vip = crowd_pod(41, "vip", "");
+  vip.ready = false;
+  vip.nominated = "edge-c";
+  pods.push_back(later(vip, 1));
+  for (const char* name : {"batch-1", "batch-2"}) {
+    PodSeen victim = crowd_pod(41, name, "edge-c");
+    victim.deleting = true;
+    pods.push_back(later(victim, 2));
+    victim.gone = true;
+    pods.push_back(later(victim, 3));
+  }
+  pods.push_back(later(crowd_pod(41, "vip", "edge-c"), 5));
+  pods.push_back(later(crowd_pod(41, "batch-3", "edge-a"), 6));
+  pods.push_back(later(crowd_pod(41, "batch-4", "edge-b"), 7));
+}
+
 }  // namespace
 
 History good_run() {
@@ -114,6 +150,7 @@ History good_run() {
                      {"edge-a", 3, "write-applied", "pods/default/web-a1", "", 7}};
   add_pods(history);
   add_processes(history);
+  add_room(history);
   add_sites(history);
   return history;
 }

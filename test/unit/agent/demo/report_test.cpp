@@ -27,19 +27,20 @@ TEST(DemoReport, TracksFollowTheHistory) {
   const auto& tracks = picture.tracks;
   std::vector<std::string> names;
   for (const Track& track : tracks) names.push_back(track.heading + "|" + track.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"edge-a|link", "|Ready", "|taints", "|web-a1", "|web-a2",
-                                      "edge-b|link", "|Ready", "|taints", "|web-b1", "edge-c|link",
-                                      "|Ready", "|taints", "|web-c1", "|web-c2"}));
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "edge-a|link", "|Ready",   "|taints", "|batch-3", "|web-a1",  "|web-a2",  //
+                       "edge-b|link", "|Ready",   "|taints", "|batch-4", "|web-b1",              //
+                       "edge-c|link", "|Ready",   "|taints", "|batch-1", "|batch-2", "|web-c1",  //
+                       "|web-c2",     "|guarded", "|vip"}));
   const std::vector<Stretch> killed = {
       {at(5), at(14), "process", "pid 11", "web-a1: process pid 11"},
       {at(15), at(42), "process again", "pid 15", "web-a1: process pid 15"}};
-  EXPECT_EQ(tracks[3].stretches, killed);
+  EXPECT_EQ(tracks[4].stretches, killed);
   const std::vector<Stretch> evicted = {
       {at(5), at(20), "process", "pid 13", "web-b1: process pid 13"},
       {at(20), at(34), "process stale", "deleted, still running",
        "the cloud has deleted it; its process pid 13 ends later"}};
-  EXPECT_EQ(tracks[8].stretches, evicted);
+  EXPECT_EQ(tracks[10].stretches, evicted);
   const std::vector<Stretch> tainted = {{at(17), at(33), "taint-schedule", "NoSchedule",
                                          "node.kubernetes.io/unreachable:NoSchedule"}};
   EXPECT_EQ(tracks[2].stretches, tainted);

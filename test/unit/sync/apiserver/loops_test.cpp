@@ -4,7 +4,6 @@
 
 #include "sync/apiserver/loops/budgets.h"
 #include "sync/apiserver/loops/daemons.h"
-#include "sync/apiserver/loops/placement.h"
 #include "sync/apiserver/loops/replicas.h"
 #include "sync/apiserver/loops/rollout.h"
 #include "sync/apiserver/loops/sweep.h"
@@ -171,41 +170,6 @@ TEST(PlanDaemons, HasOneOnEveryNodeThatItIsMeantFor) {
   EXPECT_EQ(dig_int(plan.status, {"desiredNumberScheduled"}), 3);
   EXPECT_EQ(dig_int(plan.status, {"currentNumberScheduled"}), 1);
   EXPECT_EQ(dig_int(plan.status, {"numberMisscheduled"}), 1);
-}
-
-TEST(Place, TakesTheEmptiestNodeThatFits) {
-  const std::vector<json::object> nodes = {
-      node("busy"), node("free"), node("cordoned", R"({"spec":{"unschedulable":true}})"),
-      node("tainted", R"({"spec":{"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]}})"),
-      node("small", R"({"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"9"}}})")};
-  const std::vector<json::object> pods = {pod("x", "busy", "Running"), pod("y", "gone", "Failed")};
-  const Occupancy occupancy(pointers(pods));
-  json::object wanted =
-      object(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1500m"}}}]}})");
-  EXPECT_EQ(place(wanted, pointers(nodes), occupancy), (Placement{"free", ""}));
-  make_object(wanted, {"spec", "nodeSelector"})["disk"] = "ssd";
-  EXPECT_EQ(place(wanted, pointers(nodes), occupancy),
-            (Placement{"",
-                       "0/5 nodes are available: 3 node(s) didn't match Pod's node "
-                       "affinity/selector, 1 node(s) had untolerated taint {k: v}, 1 node(s) "
-                       "were unschedulable."}));
-  EXPECT_EQ(place(wanted, {}, occupancy), (Placement{"", "0/0 nodes are available."}));
-}
-
-TEST(Place, SaysWhatIsShort) {
-  const std::vector<json::object> nodes = {
-      node("a", R"({"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"1"}}})")};
-  const json::object cpu =
-      object(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"2"}}}]}})");
-  const json::object memory =
-      object(R"({"spec":{"containers":[{"resources":{"requests":{"memory":"2Gi"}}}]}})");
-  EXPECT_EQ(place(cpu, pointers(nodes), Occupancy({})).why,
-            "0/1 nodes are available: 1 Insufficient cpu.");
-  EXPECT_EQ(place(memory, pointers(nodes), Occupancy({})).why,
-            "0/1 nodes are available: 1 Insufficient memory.");
-  const std::vector<json::object> full = {pod("x", "a", "Running")};
-  EXPECT_EQ(place(object("{}"), pointers(nodes), Occupancy(pointers(full))).why,
-            "0/1 nodes are available: 1 Too many pods.");
 }
 
 TEST(Sweep, TakesWhatNobodyLooksAfter) {

@@ -1,0 +1,38 @@
+// Asks one extender by HTTP. What is asked and what an answer means is sync/schedule's.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "agent/cloud/scheduler/scheduler_plan.h"
+#include "platform/http/client.h"
+
+namespace holdfast::agent {
+
+namespace asio = boost::asio;
+
+class ExtenderCaller {
+ public:
+  // `clock` outlives it. Errors: invalid (certificates).
+  [[nodiscard]] static Result<std::unique_ptr<ExtenderCaller>> make(const ExtenderPlan& plan,
+                                                                    const Clock& clock);
+
+  [[nodiscard]] const ExtenderPlan& plan() const { return plan_; }
+
+  // The body of the answer 200. Errors: timeout after ExtenderPlan::timeout; unavailable (it cannot
+  // be reached, or answers with another status), and what else http::Client::send() has.
+  asio::awaitable<Result<std::string>> ask(std::string verb, std::string body);
+
+ private:
+  ExtenderCaller(const ExtenderPlan& plan, http::Endpoint endpoint, const Clock& clock);
+
+  ExtenderPlan plan_;
+  http::Client http_;
+  const Clock& clock_;
+};
+
+}  // namespace holdfast::agent

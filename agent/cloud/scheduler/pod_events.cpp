@@ -1,0 +1,89 @@
+#include "agent/cloud/scheduler/pod_events.h"
+
+#include "platform/text.h"
+#include "sync/api/json.h"
+
+namespace holdfast::agent {
+
+namespace json = boost::json;
+using sync::schedule::PodKey;
+using sync::schedule::RecordEvent;
+
+namespace {
+
+std::string events_path(const RecordEvent& event) {
+  return "/apis/events.k8s.io/v1/namespaces/" + percent_encode(event.regarding.namespace_name) +
+         "/events";
+}
+
+json::object reference(const PodKey& pod) {
+  return {{"kind", "Pod"},
+          {"namespace", pod.namespace_name},
+          {"name", pod.name},
+          {"uid", pod.uid},
+          {"apiVersion", "v1"}};
+}
+
+std::string key_of(const RecordEvent& event) {
+  std::string key = event.regarding.uid;
+  for (const std::string* part : {&event.type, &event.reason, &event.action, &event.note}) {
+    key += "|";
+    key += *part;
+  }
+  if (event.related) key += "|" + event.related->uid;
+  return key;
+}
+
+json::object series_of(int count, const std::string& time) {
+  return {{"count", count}, {"lastObservedTime", time}};
+}
+
+}  // namespace
+
+PodEvents::PodEvents(std::string controller, std::string instance, SeriesLimits limits)
+    : controller_(std::move(controller)),
+      instance_(std::move(instance)),
+      limits_(limits),
+      series_(limits.remembered) {}
+
+std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall, const RecordEvent& event) {
+  std::string key = key_of(event);
+  Series& series = series_.at(key);
+  if (!series.name.empty() && now - series.last > limits_.quiet) series = {};
+  const bool first = series.name.empty();
+  if (first) {
+    const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
+    series.name = event.regarding.name + "." + to_hex(nanos + sequence_++);
+  }
+  ++series.count;
+  series.last = now;
+  const bool due = series.count <= 2 || now - series.written >= limits_.refresh;
+  if (!due) return std::nullopt;
+  series.written = now;
+  const std::string time = format_rfc3339(wall, TimeDigits::micros);
+  json::object body{
+      {"kind", "Event"},
+      {"apiVersion", "events.k8s.io/v1"},
+      {"metadata", {{"name", series.name}, {"namespace", event.regarding.namespace_name}}},
+      {"eventTime", time},
+      {"reportingController", controller_},
+      {"reportingInstance", instance_},
+      {"action", event.action},
+      {"reason", event.reason},
+      {"regarding", reference(event.regarding)},
+      {"note", event.note},
+      {"type", event.type}};
+  if (event.related) body["related"] = reference(*event.related);
+  if (!first) body["series"] = series_of(series.count, time);
+  ApiRequest whole{.method = http::Method::post, .target = events_path(event)};
+  whole.body = sync::serialize(body);
+  if (first) return EventWrite{std::move(whole), std::nullopt, std::move(key)};
+  const json::object change{{"series", series_of(series.count, time)}};
+  ApiRequest patch{.method = http::Method::patch,
+                   .target = events_path(event) + "/" + percent_encode(series.name),
+                   .body = sync::serialize(change),
+                   .content_type = "application/strategic-merge-patch+json"};
+  return EventWrite{std::move(patch), std::move(whole), std::move(key)};
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,91 @@
+#include "agent/cloud/scheduler/scheduler_daemon.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/log.h"
+#include "platform/version.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr Duration api_call_limit = std::chrono::seconds(10);
+
+}  // namespace
+
+Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_executor executor,
+                                                               Settings settings,
+                                                               const ClusterAccess& access,
+                                                               const Clock& clock, Hooks hooks) {
+  const std::string agent = "holdfast-cloud/" + std::string(version) + " scheduler";
+  Clients clients;
+  TRY(clients.rules, ApiClient::make(access, clock, agent));
+  TRY(clients.election, ApiClient::make(access, clock, agent + " leader-election"));
+  TRY(Extenders extenders, make_extenders(settings.plan, clock));
+  return std::unique_ptr<SchedulerDaemon>(
+      new SchedulerDaemon(std::move(executor), std::move(settings), std::move(clients),
+                          std::move(extenders), clock, std::move(hooks)));
+}
+
+SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
+                                 Extenders extenders, const Clock& clock, Hooks hooks)
+    : settings_(std::move(settings)),
+      clients_(std::move(clients)),
+      hooks_(std::move(hooks)),
+      random_(Random::from_entropy()),
+      leader_(settings_.leader.elect
+                  ? std::make_unique<Leader>(
+                        executor, settings_.leader, make_identity(random_), *clients_.election,
+                        clock,
+                        Leader::Hooks{[this] { maybe_begin(); },
+                                      [this](const std::string& why) { lost(why); }})
+                  : nullptr),
+      limited_(*clients_.rules, settings_.requests,
+               leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
+               clock, hooks_.requested),
+      scheduler_(executor, settings_.plan, std::move(extenders), limited_, clock,
+                 Random::from_entropy()),
+      feeds_(scheduler_, *this, clock, random_, {[this] { maybe_begin(); }, hooks_.skipped},
+             {.protobuf = settings_.protobuf, .whole = !settings_.plan.extenders.empty()}),
+      clock_(clock),
+      tasks_(executor) {}
+
+void SchedulerDaemon::start() {
+  tasks_.spawn("schedule", scheduler_.run());
+  tasks_.spawn("scheduler events", scheduler_.retry_events());
+  feeds_.start(tasks_);
+  if (leader_) leader_->start();
+}
+
+void SchedulerDaemon::pause() {
+  ended_ = true;
+  scheduler_.pause();
+}
+
+asio::awaitable<void> SchedulerDaemon::stop(MonoTime deadline, Duration patience) {
+  pause();
+  tasks_.cancel();
+  const Duration given = leads() ? patience : Duration::zero();
+  co_await scheduler_.stop(std::min(deadline, clock_.mono() + given));
+  co_await tasks_.join();
+  if (leader_) co_await leader_->release(std::min(deadline, clock_.mono() + patience));
+}
+
+void SchedulerDaemon::maybe_begin() {
+  if (ended_ || scheduler_.started() || !leads() || !feeds_.complete()) return;
+  log_info("scheduler started", {{"name", settings_.plan.name},
+                                 {"nodes", scheduler_.books().cluster().nodes().size()},
+                                 {"pods", scheduler_.books().cluster().pods()}});
+  scheduler_.start();
+}
+
+void SchedulerDaemon::lost(const std::string& why) {
+  pause();
+  hooks_.lost(why);
+}
+
+asio::awaitable<Result<http::Response>> SchedulerDaemon::send(ApiRequest request, bool streamed) {
+  co_return co_await limited_.send(std::move(request), streamed, api_call_limit);
+}
+
+}  // namespace holdfast::agent

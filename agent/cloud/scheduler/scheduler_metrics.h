@@ -1,0 +1,52 @@
+// The numbers of the scheduler: upstream's names, labels and buckets.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "platform/metrics.h"
+#include "platform/time.h"
+#include "sync/schedule/books.h"
+
+namespace holdfast::agent {
+
+class SchedulerMetrics {
+ public:
+  // `profile` is the scheduler's name.
+  explicit SchedulerMetrics(std::string profile);
+
+  // An attempt took so long; `result` is scheduled, unschedulable or error.
+  void attempted(std::string_view result, Duration took);
+  // Filters and scores, without the binding.
+  void searched(Duration took) { algorithm_.observe(seconds(took)); }
+  // A pod was bound: after so many attempts, so long after it was first ready to be placed.
+  void scheduled(int attempts, Duration waited);
+
+  void tried_preemption() { preemptions_.add(); }
+  void victims(std::size_t count) { victims_.observe(static_cast<double>(count)); }
+  // Making room is over.
+  void prepared(bool well, Duration took);
+
+  [[nodiscard]] std::string text(const sync::schedule::Books& books);
+
+ private:
+  static double seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  }
+  void read_queue(const sync::schedule::Queue& queue);
+
+  std::string profile_;
+  Metrics metrics_;
+  Histogram& algorithm_;
+  Histogram& attempts_;
+  Counter& preemptions_;
+  Histogram& victims_;
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> incoming_;  // as counted
+  std::map<std::string, std::size_t> rejecting_;  // plugins that have a gauge
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,171 @@
+#include "agent/cloud/scheduler/scheduler_writer.h"
+
+#include <boost/json/object.hpp>
+
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+#include "sync/api/codec.h"
+
+namespace holdfast::agent {
+
+namespace json = boost::json;
+namespace schedule = sync::schedule;
+using schedule::PodKey;
+using schedule::Settled;
+
+namespace {
+
+constexpr Duration request_limit = std::chrono::seconds(10);
+constexpr int bind_tries = 5;
+constexpr Duration bind_pause = std::chrono::milliseconds(100);
+// Upstream's util.PatchPodStatus: 10 ms, five times longer each time, a tenth of jitter.
+constexpr int patch_tries = 4;
+constexpr Duration patch_pause = std::chrono::milliseconds(10);
+
+std::string pod_path(const PodKey& pod) {
+  return "/api/v1/namespaces/" + percent_encode(pod.namespace_name) + "/pods/" +
+         percent_encode(pod.name);
+}
+
+// A status patch that is refused when the name belongs to another pod by now.
+ApiRequest status_patch(const PodKey& pod, const std::string& body) {
+  auto read = sync::parse_json(body);
+  json::object whole = read && read->is_object() ? read->get_object() : json::object();
+  whole["metadata"] = json::object{{"uid", pod.uid}};
+  ApiRequest request{.method = http::Method::patch, .target = pod_path(pod) + "/status"};
+  request.body = sync::serialize(whole);
+  request.content_type = "application/strategic-merge-patch+json";
+  return request;
+}
+
+std::optional<ApiRequest> request_of(const schedule::Action& action) {
+  if (const auto* patch = std::get_if<schedule::PatchPodStatus>(&action)) {
+    return patch_status(*patch);
+  }
+  if (const auto* clear = std::get_if<schedule::ClearNomination>(&action)) {
+    return clear_nomination(*clear);
+  }
+  if (const auto* deletion = std::get_if<schedule::DeletePod>(&action)) {
+    return delete_victim(*deletion);
+  }
+  return std::nullopt;
+}
+
+Settled settled(const Status& sent) {
+  if (sent) return {};
+  const Errc code = sent.error().code;
+  // We name pods by their uid: a conflict means that ours is gone.
+  const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
+  return {gone ? Settled::Way::gone : Settled::Way::failed, sent.error().what};
+}
+
+}  // namespace
+
+ApiRequest bind_pod(const PodKey& pod, const std::string& node) {
+  const json::object body{
+      {"kind", "Binding"},
+      {"apiVersion", "v1"},
+      {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}, {"uid", pod.uid}}},
+      {"target", {{"kind", "Node"}, {"name", node}}}};
+  ApiRequest request{.method = http::Method::post, .target = pod_path(pod) + "/binding"};
+  request.body = sync::serialize(body);
+  return request;
+}
+
+ApiRequest patch_status(const schedule::PatchPodStatus& patch) {
+  return status_patch(patch.pod, schedule::patch_body(patch));
+}
+
+ApiRequest clear_nomination(const schedule::ClearNomination& clear) {
+  return status_patch(clear.pod, schedule::patch_body(clear));
+}
+
+ApiRequest delete_victim(const schedule::DeletePod& deletion) {
+  const json::object body{{"kind", "DeleteOptions"},
+                          {"apiVersion", "v1"},
+                          {"preconditions", {{"uid", deletion.pod.uid}}}};
+  ApiRequest request{.method = http::Method::remove, .target = pod_path(deletion.pod)};
+  request.body = sync::serialize(body);
+  return request;
+}
+
+asio::awaitable<Status> SchedulerWriter::send(ApiRequest request) {
+  const MonoTime deadline = clock_.mono() + request_limit;
+  const auto answer = co_await client_.call(std::move(request), deadline);
+  Status sent;
+  if (!answer) sent = fail(answer.error());
+  co_return sent;
+}
+
+asio::awaitable<Status> SchedulerWriter::bind_once(PodKey pod, std::string node) {
+  ApiRequest request = bind_pod(pod, node);
+  co_return co_await send(std::move(request));
+}
+
+// After a binding that failed: whether the pod has that node all the same. Errors: `why`, when it
+// is final; not_found.
+asio::awaitable<Result<bool>> SchedulerWriter::bound_already(PodKey pod, std::string node,
+                                                             Error why) {
+  ApiRequest read{.target = pod_path(pod)};
+  const MonoTime deadline = clock_.mono() + request_limit;
+  const auto body = co_await client_.call(std::move(read), deadline);
+  if (!body && body.error().code == Errc::not_found) co_return fail(body.error());
+  if (!body) co_return fail(why);
+  const sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+  const auto found = sync::decode_bytes<sync::Pod>(*body, lean);
+  if (!found) co_return fail(why);
+  if (found->metadata.uid != pod.uid) {
+    why.code = Errc::not_found;
+    co_return fail(why);
+  }
+  const bool elsewhere = !found->spec.node_name.empty() && found->spec.node_name != node;
+  if (elsewhere || found->metadata.deletion_timestamp) {
+    why.code = Errc::conflict;
+    co_return fail(why);
+  }
+  Result<bool> bound = !found->spec.node_name.empty();
+  co_return bound;
+}
+
+asio::awaitable<Status> SchedulerWriter::bind(PodKey pod, std::string node) {
+  for (int attempt = 1;; ++attempt) {
+    Status sent = co_await bind_once(pod, node);
+    if (sent) co_return sent;
+    const Errc code = sent.error().code;
+    const bool unclear =
+        code == Errc::conflict || code == Errc::timeout || code == Errc::unavailable;
+    if (!unclear || attempt == bind_tries) co_return sent;
+    const auto already = co_await bound_already(pod, node, sent.error());
+    if (!already) co_return fail(already.error());
+    Status done;
+    if (*already) co_return done;
+    log_debug("binding tried again", {{"pod", pod.name}, {"error", sent.error()}});
+    co_await loop::sleep_until(clock_.mono() + bind_pause + random_.jitter(bind_pause));
+  }
+}
+
+asio::awaitable<Settled> SchedulerWriter::perform(schedule::Action action) {
+  const auto request = request_of(action);
+  if (!request) {
+    const Status unknown = fail(Errc::invalid, "no such write");
+    co_return settled(unknown);
+  }
+  Duration pause = patch_pause;
+  for (int attempt = 1;; ++attempt) {
+    ApiRequest copy = *request;
+    const Status sent = co_await send(std::move(copy));
+    const bool again = !sent && sent.error().code == Errc::unavailable && attempt < patch_tries;
+    if (!again) {
+      Settled outcome = settled(sent);
+      if (outcome.way == Settled::Way::failed) {
+        log_warn("write failed", {{"target", request->target}, {"error", sent.error()}});
+      }
+      co_return outcome;
+    }
+    co_await loop::sleep_until(clock_.mono() + pause + random_.jitter(pause / 10));
+    pause *= 5;
+  }
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,249 @@
+#include "agent/lab/apiserver/placer.h"
+
+#include <boost/json.hpp>
+
+#include "platform/log.h"
+#include "platform/text.h"
+#include "sync/api/codec.h"
+#include "sync/apiserver/decode.h"
+#include "sync/apiserver/matching.h"
+#include "sync/schedule/filters/plugins.h"
+#include "sync/schema/read.h"
+
+namespace holdfast::agent::lab {
+
+namespace json = boost::json;
+namespace schedule = sync::schedule;
+
+namespace {
+
+constexpr std::string_view scheduler = "default-scheduler";
+constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+
+const sync::Resource& pods() { return sync::known_kind("", "Pod"); }
+
+std::string_view kind_of(const Stored& stored) { return sync::dig_text(stored.object, {"kind"}); }
+
+sync::Target target_of(const schedule::PodKey& pod) { return {pod.namespace_name, pod.name}; }
+
+sync::Node with_room(sync::Node node) {
+  if (node.status.allocatable.empty()) {
+    node.status.allocatable = {{"cpu", "4"}, {"memory", "8Gi"}, {"pods", "110"}};
+  }
+  return node;
+}
+
+schedule::Settled settled(const sync::ApiStatus& status) {
+  const bool gone = status.code == 404 || status.code == 409;
+  return {gone ? schedule::Settled::Way::gone : schedule::Settled::Way::failed, status.message};
+}
+
+template <class T>
+std::optional<T> decoded(const Stored& stored) {
+  auto object = sync::decode<T>(stored.object, lean);
+  if (object) return *std::move(object);
+  log_warn("placer", {{"key", stored.key}, {"error", object.error()}});
+  return std::nullopt;
+}
+
+sync::ApiStatus another_pod(const schedule::PodKey& pod) {
+  return sync::status::conflict({"", "pods"}, pod.name, "the pod with uid " + pod.uid + " is gone");
+}
+
+}  // namespace
+
+Placer::Placer(Editor& editor, const Clock& clock, Random random)
+    : editor_(editor),
+      clock_(clock),
+      random_(random),
+      books_({.scheduler = std::string(scheduler)}, clock.mono()),
+      finder_(schedule::plugins()) {
+  for (const auto& [key, stored] : editor.registry().all()) read(*stored);
+}
+
+void Placer::note(const Change& change) {
+  const std::string_view kind = kind_of(*change.seen);
+  if (kind == "Pod" || kind == "Node" || kind == "Namespace" || kind == "PodDisruptionBudget") {
+    news_.push_back(change);
+  }
+}
+
+void Placer::read(const Stored& stored) {
+  const std::string_view kind = kind_of(stored);
+  if (kind == "Pod") {
+    if (auto pod = decoded<sync::Pod>(stored)) books_.set(clock_.mono(), *std::move(pod));
+  } else if (kind == "Node") {
+    auto node = decoded<sync::Node>(stored);
+    if (node) books_.set(clock_.mono(), with_room(*std::move(node)));
+  } else if (kind == "PodDisruptionBudget") {
+    if (const auto budget = decoded<sync::PodDisruptionBudget>(stored)) books_.set(*budget);
+  } else if (kind == "Namespace") {
+    const auto space = decoded<sync::Namespace>(stored);
+    if (space) books_.set_namespace(space->metadata.name, space->metadata.labels);
+  }
+}
+
+void Placer::forget(const Stored& stored) {
+  const std::string_view kind = kind_of(stored);
+  const std::string space(sync::namespace_of(stored.object));
+  const std::string name(sync::name_of(stored.object));
+  if (kind == "Pod") books_.remove_pod(clock_.mono(), space, name);
+  if (kind == "Node") books_.remove_node(name);
+  if (kind == "PodDisruptionBudget") books_.remove_budget(space, name);
+  if (kind == "Namespace") books_.remove_namespace(name);
+}
+
+void Placer::take_news() {
+  while (!news_.empty()) {
+    const Change change = std::move(news_.front());
+    news_.pop_front();
+    if (change.now) {
+      read(*change.now);
+    } else {
+      forget(*change.seen);
+    }
+  }
+}
+
+void Placer::pass() {
+  take_news();
+  books_.tick(clock_.mono());
+  while (const auto popped = books_.queue().pop()) {
+    attempt(*popped);
+    take_news();
+  }
+}
+
+void Placer::attempt(const schedule::Queue::Popped& popped) {
+  const schedule::PodRef& pod = popped.pod;
+  if (pod->pod->metadata.deletion_timestamp) return books_.queue().done(pod->uid());
+  schedule::Attempt made = finder_.find(books_.cluster(), books_.nominator(), *pod, random_);
+  if (made.node == nullptr) return give_up(pod, std::move(made));
+  const std::string node = made.node->name();
+  const auto bound = bind(*pod, node);
+  if (!bound) {
+    made.node = nullptr;
+    made.verdict = schedule::reject(schedule::Code::error, bound.error().message);
+    return give_up(pod, std::move(made));
+  }
+  tell(schedule::bound_event(*pod, node));  // that it is bound is among the news
+}
+
+void Placer::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
+  schedule::FailedAttempt failed{pod, std::move(attempt.verdict), std::move(attempt.diagnosis),
+                                 std::string()};
+  if (failed.diagnosis) {
+    schedule::Preemption preemption(pod, {});
+    preemption.start({books_.cluster(), books_.nominator(), books_.budgets(), finder_.plugins()},
+                     failed.diagnosis->verdicts, clock_.wall(), random_);
+    const schedule::PreemptionOutcome& outcome = *preemption.outcome();
+    failed.diagnosis->postfilter = outcome.verdict.message();
+    failed.nomination = outcome.nomination;
+    if (outcome.chosen) make_room(pod, *outcome.chosen);
+  }
+  const schedule::PodRef live = books_.live(pod->uid());
+  auto plan = schedule::plan_failure(failed, live, books_.nominator(), clock_.wall());
+  if (plan.requeue) {
+    const Status back = books_.queue().requeue(
+        clock_.mono(), plan.fresh, std::move(plan.unschedulable), std::move(plan.pending));
+    if (!back) log_debug("placer", {{"error", back.error()}});
+  } else {
+    books_.queue().done(pod->uid());
+  }
+  if (!plan.patch) return;  // it says so already
+  tell(plan.event);
+  (void)patch(*plan.patch);
+}
+
+// Victims are asked to leave before the attempt ends; their leaving is news.
+void Placer::make_room(const schedule::PodRef& pod, const schedule::Candidate& chosen) {
+  auto promised = books_.nominator().below(chosen.node, *pod);
+  schedule::Preparation machine(pod, chosen, std::move(promised), {}, {.async = false});
+  std::deque<schedule::Preparation::Step> open;
+  const auto add = [&open](schedule::Preparation::Steps steps) {
+    for (auto& step : steps) open.push_back(std::move(step));
+  };
+  add(machine.start(clock_.wall()));
+  while (!open.empty()) {
+    const schedule::Preparation::Step step = std::move(open.front());
+    open.pop_front();
+    if (step.id != 0) {
+      add(machine.settle(step.id, perform(step.action), clock_.wall()));
+    } else if (const auto* event = std::get_if<schedule::RecordEvent>(&step.action)) {
+      tell(*event);
+    }
+  }
+}
+
+schedule::Settled Placer::perform(const schedule::Action& action) {
+  if (const auto* wanted = std::get_if<schedule::PatchPodStatus>(&action)) return patch(*wanted);
+  if (const auto* clear = std::get_if<schedule::ClearNomination>(&action)) {
+    return patch({clear->pod, std::nullopt, {}, std::string()});
+  }
+  const auto* deletion = std::get_if<schedule::DeletePod>(&action);
+  if (deletion == nullptr) return {};
+  sync::DeleteOptions options;
+  options.uid = deletion->pod.uid;
+  const auto removed = editor_.remove(pods(), target_of(deletion->pod), options);
+  return removed ? schedule::Settled{} : settled(removed.error());
+}
+
+// As a Binding does it.
+sync::Answer<StoredPtr> Placer::bind(const schedule::PodView& pod, std::string_view node) {
+  const StoredPtr old = editor_.registry().find(pods(), pod.namespace_name(), pod.name());
+  if (!old || sync::uid_of(old->object) != pod.uid()) {
+    return sync::refuse(another_pod(schedule::key_of(pod)));
+  }
+  json::object made = old->object;
+  sync::make_object(made, {"spec"})["nodeName"] = node;
+  json::object& status = sync::make_object(made, {"status"});
+  status.erase("nominatedNodeName");
+  const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
+  sync::set_condition(status, scheduled, format_rfc3339(editor_.now()));
+  return editor_.replace(pods(), sync::canonical(pods(), std::move(made)), old);
+}
+
+schedule::Settled Placer::patch(const schedule::PatchPodStatus& patch) {
+  const std::string now = format_rfc3339(editor_.now());
+  const auto change = [&patch, &now](const json::object& old) -> sync::Answer<json::object> {
+    if (sync::uid_of(old) != patch.pod.uid) return sync::refuse(another_pod(patch.pod));
+    json::object made = old;
+    json::object& status = sync::make_object(made, {"status"});
+    if (patch.condition) sync::set_condition(status, sync::encode_part(*patch.condition), now);
+    if (patch.nominated_node && patch.nominated_node->empty()) {
+      status.erase("nominatedNodeName");
+    } else if (patch.nominated_node) {
+      status["nominatedNodeName"] = *patch.nominated_node;
+    }
+    return made;
+  };
+  const auto written = editor_.update(pods(), target_of(patch.pod), sync::Part::status, change);
+  return written ? schedule::Settled{} : settled(written.error());
+}
+
+void Placer::tell(const schedule::RecordEvent& event) {
+  const std::string time = format_rfc3339(editor_.now());
+  const std::string name = event.regarding.name + "." + to_hex(random_.next());
+  json::object made{{"metadata", {{"name", name}, {"namespace", event.regarding.namespace_name}}},
+                    {"involvedObject",
+                     {{"kind", "Pod"},
+                      {"namespace", event.regarding.namespace_name},
+                      {"name", event.regarding.name},
+                      {"uid", event.regarding.uid},
+                      {"apiVersion", "v1"}}},
+                    {"reason", event.reason},
+                    {"message", event.note},
+                    {"action", event.action},
+                    {"source", {{"component", scheduler}}},
+                    {"firstTimestamp", time},
+                    {"lastTimestamp", time},
+                    {"count", 1},
+                    {"type", event.type},
+                    {"reportingComponent", scheduler}};
+  const sync::Resource& events = sync::known_kind("", "Event");
+  const auto recorded = editor_.create(events, sync::canonical(events, std::move(made)),
+                                       event.regarding.namespace_name);
+  if (!recorded) log_debug("placer event", {{"why", recorded.error().message}});
+}
+
+}  // namespace holdfast::agent::lab

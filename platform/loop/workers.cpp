@@ -1,0 +1,94 @@
+#include "platform/loop/workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace holdfast::loop {
+
+struct Workers::State {
+  explicit State(std::size_t its_threads) : wanted(its_threads) {}
+
+  void start();
+  void serve();
+  void do_pieces(const std::function<void(std::size_t)>& todo);
+
+  const std::size_t wanted;
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::condition_variable begun;
+  std::condition_variable ended;
+  const std::function<void(std::size_t)>* work = nullptr;  // what follows is guarded by the mutex
+  std::uint64_t round = 0;
+  std::size_t busy = 0;
+  bool over = false;
+  std::size_t count = 0;  // set before a round and read in it
+  std::atomic<std::size_t> next = 0;
+};
+
+void Workers::State::start() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (threads.size() < wanted) threads.emplace_back([this] { serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Workers::State::serve() {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex);
+  for (;;) {
+    begun.wait(lock, [this, &seen] { return over || round != seen; });
+    if (over) return;
+    seen = round;
+    // Who wakes late finds the round ended.
+    if (work == nullptr) continue;
+    const auto& todo = *work;
+    ++busy;
+    lock.unlock();
+    do_pieces(todo);
+    lock.lock();
+    if (--busy == 0) ended.notify_all();
+  }
+}
+
+void Workers::State::do_pieces(const std::function<void(std::size_t)>& todo) {
+  for (std::size_t i = next++; i < count; i = next++) todo(i);
+}
+
+std::size_t Workers::processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+Workers::Workers(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->over = true;
+  }
+  state_->begun.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+void Workers::for_each(std::size_t count, const std::function<void(std::size_t)>& work) {
+  if (state_->threads.size() < state_->wanted) state_->start();
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->count = count;
+    state_->next = 0;
+    state_->work = &work;
+    ++state_->round;
+  }
+  state_->begun.notify_all();
+  state_->do_pieces(work);
+  std::unique_lock lock(state_->mutex);
+  state_->work = nullptr;
+  state_->ended.wait(lock, [this] { return state_->busy == 0; });
+}
+
+}  // namespace holdfast::loop

@@ -1,0 +1,213 @@
+#include "sync/schedule/books.h"
+
+#include <algorithm>
+
+#include "sync/schedule/preemption/preparation.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+bool runs(const PodRef& pod) { return pod != nullptr && !pod->node().empty(); }
+
+bool is_over(const Pod& pod) {
+  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+}  // namespace
+
+Books::Books(BooksOptions options, MonoTime now)
+    : options_(std::move(options)),
+      hints_(cluster_.symbols()),
+      queue_(
+          hints_, [this](const PodView& pod) { return preemption_gate(pod, true, preempting_); },
+          options_.queue, now) {}
+
+void Books::set(MonoTime now, Node node) {
+  const auto after = std::make_shared<const Node>(std::move(node));
+  std::shared_ptr<const Node>& slot = nodes_[after->metadata.name];
+  const std::shared_ptr<const Node> before = std::exchange(slot, after);
+  cluster_.set_node(after);
+  if (before == nullptr) {
+    queue_.happened(now, node_added(after));
+    return;
+  }
+  for (const Event& event : node_changed(before, after)) queue_.happened(now, event);
+}
+
+void Books::remove_node(std::string_view name) {
+  const auto at = nodes_.find(name);
+  if (at != nodes_.end()) nodes_.erase(at);
+  cluster_.remove_node(name);
+}
+
+bool Books::concerns_us(const Pod& pod) const {
+  if (is_over(pod)) return false;
+  return !pod.spec.node_name.empty() || pod.spec.scheduler_name == options_.scheduler;
+}
+
+void Books::set(MonoTime now, Pod pod) {
+  const Name name{pod.metadata.namespace_name, pod.metadata.name};
+  const auto at = pods_.find(name);
+  PodRef before = at == pods_.end() ? nullptr : at->second;
+  const bool another = before != nullptr && before->uid() != pod.metadata.uid;
+  if (before != nullptr && (another || !concerns_us(pod))) {
+    drop(now, before);
+    before = nullptr;
+  }
+  if (!concerns_us(pod)) return;
+  const std::string& version = pod.metadata.resource_version;
+  if (before != nullptr && !version.empty() && version == before->pod->metadata.resource_version) {
+    return;  // a relist repeats it
+  }
+  const PodRef after = view_of(std::move(pod), cluster_.symbols());
+  pods_[name] = after;
+  names_[after->uid()] = name;
+  if (runs(after)) {
+    set_running(now, before, after);
+  } else {
+    set_waiting(now, before, after);
+  }
+}
+
+void Books::set_running(MonoTime now, const PodRef& before, const PodRef& pod) {
+  cluster_.set_pod(pod);
+  if (runs(before)) {
+    for (const Event& event : assigned_pod_changed(before, pod)) queue_.happened(now, event);
+    return;
+  }
+  assumed_.erase(pod->uid());
+  queue_.remove(pod->uid());
+  nominator_.remove(pod->uid());
+  queue_.happened(now, assigned_pod_added(pod));
+}
+
+void Books::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
+  if (is_assumed(pod->uid())) return;  // what it is about to become counts
+  if (before == nullptr) {
+    nominator_.add(pod);
+    queue_.add(now, pod);
+    return;
+  }
+  nominator_.update(before, pod);
+  queue_.update(now, pod, waiting_pod_changed(before, pod));
+}
+
+void Books::remove_pod(MonoTime now, const std::string& namespace_name, const std::string& name) {
+  const auto at = pods_.find({namespace_name, name});
+  if (at == pods_.end()) return;
+  const PodRef pod = at->second;
+  drop(now, pod);
+}
+
+void Books::drop(MonoTime now, const PodRef& pod) {
+  const std::string& uid = pod->uid();
+  pods_.erase({pod->namespace_name(), pod->name()});
+  names_.erase(uid);
+  queue_.remove(uid);
+  nominator_.remove(uid);
+  const bool counted = runs(pod) || is_assumed(uid);
+  if (!counted) return;
+  const PodRef gone = runs(pod) ? pod : assumed_.at(uid).pod;
+  assumed_.erase(uid);
+  cluster_.remove_pod(uid);
+  queue_.happened(now, assigned_pod_deleted(gone));
+}
+
+PodRef Books::assume(const PodRef& pod, const std::string& node) {
+  Pod copy = *pod->pod;
+  copy.spec.node_name = node;
+  const PodRef assumed = view_of(std::move(copy), cluster_.symbols());
+  cluster_.set_pod(assumed);
+  nominator_.remove(pod->uid());
+  assumed_[pod->uid()] = {assumed};
+  return assumed;
+}
+
+void Books::bound(MonoTime now, const std::string& uid) {
+  const auto at = assumed_.find(uid);
+  if (at == assumed_.end()) return;
+  at->second.expires = now + options_.assumed_max;
+  next_expiry_ = std::min(next_expiry_, at->second.expires);
+}
+
+void Books::forget(MonoTime now, const std::string& uid) {
+  const auto at = assumed_.find(uid);
+  if (at == assumed_.end()) return;
+  const PodRef gone = at->second.pod;
+  assumed_.erase(at);
+  cluster_.remove_pod(uid);
+  queue_.happened(now, assigned_pod_deleted(gone));
+}
+
+void Books::gate(const std::string& uid, bool shut) {
+  if (shut) {
+    preempting_.insert(uid);
+  } else {
+    preempting_.erase(uid);
+  }
+}
+
+PodRef Books::live(const std::string& uid) const {
+  const auto name = names_.find(uid);
+  if (name == names_.end()) return nullptr;
+  const auto at = pods_.find(name->second);
+  return at == pods_.end() ? nullptr : at->second;
+}
+
+void Books::tick(MonoTime now) {
+  queue_.tick(now);
+  if (next_expiry_ <= now) expire(now);
+}
+
+void Books::expire(MonoTime now) {
+  std::vector<std::string> overdue;
+  next_expiry_ = MonoTime::max();
+  for (const auto& [uid, each] : assumed_) {
+    if (each.expires <= now) {
+      overdue.push_back(uid);
+    } else {
+      next_expiry_ = std::min(next_expiry_, each.expires);
+    }
+  }
+  for (const std::string& uid : overdue) {
+    forget(now, uid);
+    // Nobody says that it runs: it still waits.
+    const PodRef pod = live(uid);
+    if (pod == nullptr) continue;
+    nominator_.add(pod);
+    queue_.add(now, pod);
+  }
+}
+
+MonoTime Books::deadline() const {
+  // Those that were confirmed meanwhile are found out when it has come.
+  const MonoTime expiry = assumed_.empty() ? MonoTime::max() : next_expiry_;
+  return std::min(queue_.deadline(), expiry);
+}
+
+void Books::set(const PodDisruptionBudget& budget) {
+  budget_objects_.insert_or_assign({budget.metadata.namespace_name, budget.metadata.name}, budget);
+  budgets_stale_ = true;
+}
+
+void Books::remove_budget(const std::string& namespace_name, const std::string& name) {
+  budget_objects_.erase({namespace_name, name});
+  budgets_stale_ = true;
+}
+
+const Budgets& Books::budgets() {
+  if (!budgets_stale_) return budgets_;
+  std::vector<PodDisruptionBudget> all;
+  for (const auto& [name, budget] : budget_objects_) all.push_back(budget);
+  budgets_ = Budgets(all);
+  budgets_stale_ = false;
+  return budgets_;
+}
+
+void Books::set_namespace(std::string_view name, StringMap labels) {
+  cluster_.set_namespace(name, std::move(labels));
+}
+
+void Books::remove_namespace(std::string_view name) { cluster_.remove_namespace(name); }
+
+}  // namespace holdfast::sync::schedule

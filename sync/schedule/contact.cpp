@@ -1,0 +1,41 @@
+#include "sync/schedule/contact.h"
+
+#include <algorithm>
+
+#include "sync/lifecycle/autonomy.h"
+#include "sync/lifecycle/names.h"
+#include "sync/schedule/filters/plugins.h"
+#include "sync/schedule/names.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+class Contact final : public Filter {
+ public:
+  Contact() : Filter(plugin_contact) {}
+  Verdict check(const Trial& trial, std::span<const int>) const override {
+    if (!keeps_to_itself(*trial.node().node)) return {};
+    return reject(Code::unresolvable, std::string(reason_contact));
+  }
+};
+
+}  // namespace
+
+bool out_of_contact(const Node& node) {
+  const NodeCondition* ready = node.status.condition(lifecycle::condition_ready);
+  if (ready != nullptr && ready->status == lifecycle::status_unknown) return true;
+  return std::any_of(node.spec.taints.begin(), node.spec.taints.end(),
+                     [](const Taint& taint) { return taint.key == lifecycle::taint_unreachable; });
+}
+
+bool keeps_to_itself(const Node& node) {
+  return out_of_contact(node) && lifecycle::autonomy_of(node.metadata.annotations).wanted;
+}
+
+Plugin node_contact() {
+  return {plugin_contact, [](const Cluster&, const PodView&) {
+            return Prepared{std::make_unique<Contact>(), {}};
+          }};
+}
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,261 @@
+// Room is made for important pods, and extenders have their say; against the lab's API server.
+
+#include <fstream>
+
+#include "test/support/scratch_dir.h"
+#include "test/unit/agent/cloud/scheduler/office.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string high = R"("priorityClassName":"high")";
+
+TEST(Preempting, TheRightVictimsGoAndTheProtectedOneStays) {
+  Office office;
+  office.add_node("a", "3");
+  office.start();
+  office.add_budget("keep", R"({"matchLabels":{"app":"guarded"}})", 0);
+  office.add_pod("guarded", "1", "", R"("app":"guarded")");
+  office.add_pod("middle", "1", R"("priorityClassName":"middle")");
+  office.add_pod("low", "1");
+  ASSERT_TRUE(office.until([&] {
+    return office.is_bound("guarded") && office.is_bound("middle") && office.is_bound("low");
+  }));
+  for (const char* name : {"guarded", "middle", "low"}) office.run_pod(name);
+
+  office.add_pod("vip", "2", high);
+  ASSERT_TRUE(office.until([&] { return office.cluster.is_terminating("middle"); }));
+  office.cluster.time.run(1s);
+  EXPECT_TRUE(office.cluster.is_terminating("low"));
+  EXPECT_FALSE(office.cluster.is_terminating("guarded"));
+  EXPECT_EQ(office.pod("vip").status.nominated_node_name, "a");
+  EXPECT_EQ(office.condition("vip", "PodScheduled"),
+            "False Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.");
+  const std::string told =
+      "True PreemptionByScheduler: holdfast-scheduler: preempting to accommodate a higher "
+      "priority pod";
+  EXPECT_EQ(office.condition("low", "DisruptionTarget"), told);
+  EXPECT_EQ(office.condition("middle", "DisruptionTarget"), told);
+  EXPECT_EQ(office.condition("guarded", "DisruptionTarget"), "");
+  const std::string uid = office.pod("vip").metadata.uid;
+  EXPECT_NE(office.events("low").find("Normal Preempted Preempting: Preempted by pod " + uid +
+                                      " on node a\n"),
+            std::string::npos)
+      << office.events("low");
+
+  // One after the other: in between there is an attempt that finds a victim still terminating.
+  office.finish_deleted();
+  ASSERT_TRUE(office.until([&] { return office.is_bound("vip"); }));
+  EXPECT_EQ(office.node_of("vip"), "a");
+  office.cluster.time.run(1s);
+  EXPECT_EQ(office.asked("DELETE"), 2u);
+  for (const char* line :
+       {"scheduler_preemption_attempts_total 2", "scheduler_preemption_victims_sum 2",
+        "scheduler_preemption_goroutines_execution_total{result=\"success\"} 1",
+        "scheduler_pod_scheduling_sli_duration_seconds_count{attempts=\"3\"} 1"}) {
+    EXPECT_TRUE(office.has_metric(line)) << line;
+  }
+}
+
+TEST(Preempting, AMoreImportantPodTakesThePromiseAway) {
+  Office office;
+  office.add_node("a", "2");
+  office.start();
+  office.add_pod("low", "2");
+  ASSERT_TRUE(office.until([&] { return office.is_bound("low"); }));
+  office.run_pod("low");
+  office.add_pod("middle", "2", R"("priorityClassName":"middle")");
+  ASSERT_TRUE(office.until([&] { return office.pod("middle").status.nominated_node_name == "a"; }));
+  office.add_pod("vip", "2", high);
+  office.cluster.time.run(2s);
+  office.finish_deleted();
+  ASSERT_TRUE(office.until([&] { return office.is_bound("vip"); }));
+  office.cluster.time.run(5s);
+  EXPECT_FALSE(office.is_bound("middle"));
+  EXPECT_EQ(office.pod("middle").status.nominated_node_name, "");
+}
+
+TEST(Preempting, WhoMayNotPreemptSaysSo) {
+  Office office;
+  office.add_node("a", "1");
+  office.cluster.ask(http::Method::post, "/apis/scheduling.k8s.io/v1/priorityclasses",
+                     R"({"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":)"
+                     R"({"name":"polite"},"value":900,"preemptionPolicy":"Never"})");
+  office.start();
+  office.add_pod("low", "1");
+  ASSERT_TRUE(office.until([&] { return office.is_bound("low"); }));
+  office.add_pod("p", "1", R"("priorityClassName":"polite")");
+  ASSERT_TRUE(office.until([&] { return !office.condition("p", "PodScheduled").empty(); }));
+  EXPECT_EQ(office.condition("p", "PodScheduled"),
+            "False Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. preemption: not "
+            "eligible due to preemptionPolicy=Never.");
+  EXPECT_FALSE(office.cluster.is_terminating("low"));
+}
+
+TEST(Preempting, ABudgetThatCannotBeReadProtectsNobodyAndIsToldOf) {
+  Office office;
+  office.add_node("a", "1");
+  office.cluster.door.spoil = {"spoil-me", "no good!"};
+  office.start();
+  office.add_budget(
+      "broken", R"({"matchExpressions":[{"key":"app","operator":"In","values":["spoil-me"]}]})", 0);
+  office.add_pod("low", "1", "", R"("app":"x")");
+  ASSERT_TRUE(office.until([&] { return office.is_bound("low"); }));
+  office.add_pod("vip", "1", high);
+  ASSERT_TRUE(office.until([&] { return office.cluster.is_terminating("low"); }));
+  office.cluster.time.run(1s);
+  EXPECT_NE(office.events("vip").find("Warning InvalidDisruptionBudget Preempting: "
+                                      "PodDisruptionBudget default/broken: spec.selector: "),
+            std::string::npos)
+      << office.events("vip");
+}
+
+// So many nodes that the dry run is cut into pieces for threads, where there are processors.
+TEST(Preempting, TheCheapestVictimOfManyNodesIsFound) {
+  Office office;
+  for (int i = 0; i < 260; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    office.cluster.ask(http::Method::post, "/api/v1/nodes",
+                       R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
+                           R"("},"status":{"allocatable":{"cpu":"1","memory":"8Gi","pods":"9"}}})");
+    const std::string middle = i == 77 ? "" : R"("priorityClassName":"middle",)";
+    office.add_pod("p" + std::to_string(i), "1", middle + R"("nodeName":")" + name + "\"");
+  }
+  const test::ScratchDir scratch;
+  const auto file = scratch.path() / "scheduler.yaml";
+  std::ofstream(file) << "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                      << "kind: KubeSchedulerConfiguration\nprofiles:\n"
+                      << "  - pluginConfig:\n      - name: DefaultPreemption\n"
+                      << "        args: {minCandidateNodesAbsolute: 1000}\n";
+  CloudSettings settings = office.settings();
+  settings.scheduler.config = file.string();
+  office.start(settings);
+  office.add_pod("vip", "1", R"("priorityClassName":"high","tolerations":[{"operator":"Exists"}])");
+  ASSERT_TRUE(office.until([&] { return office.cluster.is_terminating("p77"); }));
+  office.cluster.time.run(1s);
+  EXPECT_EQ(office.asked("DELETE"), 1u);
+  EXPECT_EQ(office.pod("vip").status.nominated_node_name, "n77");
+}
+
+// What an extender answers, and what the pod says then.
+class Extending : public testing::Test {
+ protected:
+  void start(const std::string& more, bool ignorable = false) {
+    const auto file = scratch.path() / "scheduler.yaml";
+    std::ofstream(file) << "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                        << "kind: KubeSchedulerConfiguration\n"
+                        << "extenders:\n  - urlPrefix: " << extender.url() << "\n"
+                        << "    nodeCacheCapable: true\n    httpTimeout: 2s\n"
+                        << "    ignorable: " << (ignorable ? "true" : "false") << "\n"
+                        << more;
+    CloudSettings settings = office.settings();
+    settings.scheduler.config = file.string();
+    office.start(settings);
+  }
+  std::string why(const std::string& pod) {
+    EXPECT_TRUE(office.until([&] { return !office.condition(pod, "PodScheduled").empty(); }));
+    return office.condition(pod, "PodScheduled");
+  }
+
+  Office office;
+  test::ScratchDir scratch;
+  FakeExtender extender{office.cluster.time};
+};
+
+TEST_F(Extending, FiltersScoresAndBinds) {
+  for (const char* name : {"a", "b", "c"}) office.add_node(name);
+  start("    filterVerb: filter\n    prioritizeVerb: rank\n    weight: 100\n    bindVerb: bind\n");
+  extender.answers["filter"] = R"({"NodeNames":["a","b"],"FailedNodes":{"c":"no"}})";
+  extender.answers["rank"] = R"([{"Host":"a","Score":1},{"Host":"b","Score":9}])";
+  extender.answers["bind"] = "{}";
+  office.add_pod("p", "1");
+  ASSERT_TRUE(office.until([&] { return extender.asked.size() == 3; }));
+  office.cluster.time.run(1s);
+  EXPECT_EQ(extender.asked, (std::vector<std::string>{"filter", "rank", "bind"}));
+  EXPECT_EQ(office.events("p"), "Normal Scheduled Binding: Successfully assigned default/p to b\n");
+  EXPECT_EQ(office.asked("POST " + Office::pods), 0u) << "it is the extender that binds";
+}
+
+TEST_F(Extending, WhatItStrikesOutIsSaidOnThePod) {
+  office.add_node("a");
+  office.add_node("b");
+  start("    filterVerb: filter\n");
+  extender.answers["filter"] =
+      R"({"FailedNodes":{"a":"no licence"},"FailedAndUnresolvableNodes":{"b":"too old"}})";
+  office.add_pod("p", "1");
+  EXPECT_EQ(why("p"),
+            "False Unschedulable: 0/2 nodes are available: 1 no licence, 1 too old. preemption: "
+            "0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption "
+            "is not helpful for scheduling.");
+}
+
+TEST_F(Extending, FaultsAreErrorsOfThePodAndTheQueueGoesOn) {
+  office.add_node("a");
+  start("    filterVerb: filter\n    managedResources: [{name: example.com/gpu}]\n");
+  office.cluster.ask(http::Method::patch, "/api/v1/nodes/a/status",
+                     R"({"status":{"allocatable":{"example.com/gpu":"9"}}})", Office::merge);
+  const std::string url = extender.url();
+  const struct {
+    const char* answer;
+    std::string why;
+  } rows[] = {
+      {"hang", "Post \"" + url + "/filter\": "},
+      {"<html>", "extender's answer: JSON at byte 0: syntax error"},
+      {R"({"Error":"on fire"})", "on fire"},
+      {R"({"NodeNames":["z"]})", "extender \"" + url +
+                                     "\" claims a filtered node \"z\" which is not found in the "
+                                     "input node list"},
+  };
+  int number = 0;
+  for (const auto& row : rows) {
+    extender.answers["filter"] = row.answer;
+    const std::string name = "p" + std::to_string(++number);
+    office.cluster.ask(
+        http::Method::post, Office::pods,
+        R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
+            R"("},"spec":{"schedulerName":"holdfast-scheduler","containers":[{"name":"c","image":)"
+            R"("i","resources":{"limits":{"example.com/gpu":"1"},"requests":{"example.com/gpu":)"
+            R"("1"}}}]}})");
+    office.add_pod("ordinary" + name, "100m");
+    const std::string expected = "False SchedulerError: " + row.why;
+    EXPECT_EQ(why(name).substr(0, expected.size()), expected);
+    EXPECT_TRUE(office.until([&] { return office.is_bound("ordinary" + name); }));
+    // When it is well again, the pod goes.
+    extender.answers["filter"] = R"({"NodeNames":["a"]})";
+    EXPECT_TRUE(office.until([&] { return office.is_bound(name); })) << row.answer;
+  }
+}
+
+TEST_F(Extending, AnIgnorableOneIsIgnored) {
+  office.add_node("a");
+  start("    filterVerb: filter\n    preemptVerb: preempt\n", true);
+  office.add_pod("p", "1");
+  EXPECT_TRUE(office.until([&] { return office.is_bound("p"); })) << "it answers 404";
+  extender.answers["filter"] = "garbage";
+  office.add_pod("q", "1");
+  EXPECT_TRUE(office.until([&] { return office.is_bound("q"); }));
+}
+
+TEST_F(Extending, MayChooseOtherVictims) {
+  office.add_node("a", "1");
+  office.add_node("b", "1");
+  start("    preemptVerb: preempt\n");
+  office.add_pod("low", "1");
+  office.add_pod("middle", "1", R"("priorityClassName":"middle")");
+  ASSERT_TRUE(office.until([&] { return office.is_bound("low") && office.is_bound("middle"); }));
+  extender.answers["preempt"] = R"({"NodeNameToMetaVictims":{")" + office.node_of("middle") +
+                                R"(":{"Pods":[{"UID":")" + office.pod("middle").metadata.uid +
+                                R"("}]}}})";
+  office.add_pod("vip", "1", high);
+  ASSERT_TRUE(office.until([&] { return office.cluster.is_terminating("middle"); }));
+  EXPECT_FALSE(office.cluster.is_terminating("low"));
+  extender.answers["preempt"] = R"({"NodeNameToMetaVictims":{"z":{"Pods":[{"UID":"x"}]}}})";
+  office.add_pod("other", "1", high);
+  EXPECT_EQ(why("other"),
+            "False Unschedulable: 0/2 nodes are available: 2 Insufficient cpu. preemption: "
+            "nodeinfo not found for node name \"z\"");
+  EXPECT_FALSE(office.cluster.is_terminating("low"));
+}
+
+}  // namespace
+}  // namespace holdfast::agent

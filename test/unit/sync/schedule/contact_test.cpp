@@ -1,0 +1,186 @@
+// Nodes that their cloud does not hear, and dry runs on several threads.
+
+#include "sync/schedule/contact.h"
+
+#include <thread>
+
+#include "sync/schedule/preemption/dry_run.h"
+#include "sync/schedule/queue/event.h"
+#include "sync/schedule/queue/hints.h"
+#include "test/unit/sync/schedule/world.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+using test::make_node;
+using test::make_pod;
+
+Node lost_node(const std::string& name, bool autonomous) {
+  Node node = make_node(name);
+  NodeCondition ready;
+  ready.type = "Ready";
+  ready.status = "Unknown";
+  node.status.conditions.push_back(ready);
+  node.spec.taints.push_back({"node.kubernetes.io/unreachable", "", "NoSchedule", {}, {}});
+  if (autonomous) node.metadata.annotations.set("node.beta.openyurt.io/autonomy", "true");
+  return node;
+}
+
+Pod tolerant_pod() {
+  Pod pod = make_pod("p", 0, "100");
+  pod.spec.tolerations.push_back({"", "Exists", "", "", {}, {}});
+  return pod;
+}
+
+TEST(Contact, IsReadFromTheConditionOrTheTaint) {
+  Node node = make_node("n");
+  EXPECT_FALSE(out_of_contact(node));
+  for (const char* status : {"True", "False"}) {
+    node.status.conditions = {};
+    node.status.conditions.emplace_back().type = "Ready";
+    node.status.conditions.back().status = status;
+    EXPECT_FALSE(out_of_contact(node)) << status;
+  }
+  node.status.conditions.back().status = "Unknown";
+  EXPECT_TRUE(out_of_contact(node));
+  EXPECT_FALSE(keeps_to_itself(node));
+  Node tainted = make_node("n");
+  tainted.spec.taints.push_back({"node.kubernetes.io/unreachable", "", "NoExecute", {}, {}});
+  EXPECT_TRUE(out_of_contact(tainted));
+  const struct {
+    const char* annotation;
+    const char* value;
+    bool autonomous;
+  } rows[] = {{"node.beta.openyurt.io/autonomy", "true", true},
+              {"node.beta.openyurt.io/autonomy", "false", false},
+              {"apps.openyurt.io/binding", "true", true},
+              {"node.openyurt.io/autonomy-duration", "1h", true},
+              {"node.openyurt.io/autonomy-duration", "soon", false}};
+  for (const auto& row : rows) {
+    Node lost = node;
+    lost.metadata.annotations.set(row.annotation, row.value);
+    EXPECT_EQ(keeps_to_itself(lost), row.autonomous) << row.annotation << "=" << row.value;
+    lost.status.conditions.back().status = "True";
+    EXPECT_FALSE(keeps_to_itself(lost)) << "it is heard";
+  }
+}
+
+TEST(Contact, AnAutonomousNodeOutOfContactTakesNoPodWhateverItTolerates) {
+  test::World world;
+  world.nodes = {lost_node("n1", true)};
+  world.incoming = tolerant_pod();
+  EXPECT_EQ(test::run(world).message,
+            "0/1 nodes are available: 1 node(s) were autonomous and out of contact.");
+  // Taking pods away there would not help either.
+  world.pods.push_back(make_pod("victim", -5, "4000", "n1"));
+  EXPECT_FALSE(test::run(world).preemption.chosen);
+  // Who does not tolerate it hears what upstream says.
+  world.incoming = make_pod("p", 0, "100");
+  EXPECT_EQ(test::run(world).message,
+            "0/1 nodes are available: 1 node(s) had untolerated taint "
+            "{node.kubernetes.io/unreachable: }.");
+}
+
+TEST(Contact, ConnectedNodesArePreferredToToleratedOnes) {
+  test::World world;
+  world.nodes = {lost_node("n1", false), make_node("n2"), lost_node("n3", false)};
+  world.incoming = tolerant_pod();
+  // However full it is: every other score is for n1 and n3.
+  world.pods.push_back(make_pod("busy", 0, "3800", "n2"));
+  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(test::run(world, seed).node, "n2");
+  world.pods.push_back(make_pod("full", 0, "200", "n2"));
+  EXPECT_NE(test::run(world).node, "n2") << "better there than nowhere";
+  EXPECT_NE(test::run(world).node, "");
+}
+
+TEST(Contact, TheScanGoesOnUntilEnoughConnectedNodesAreFound) {
+  Cluster cluster;
+  for (int i = 0; i < 400; ++i) {
+    const std::string name = "n" + std::to_string(1000 + i);
+    cluster.set_node(i < 399 ? lost_node(name, false) : make_node(name));
+  }
+  Finder finder(plugins());
+  Random random(1);
+  const PodRef pod = view_of(tolerant_pod(), cluster.symbols());
+  const Attempt attempt = finder.find(cluster, {}, *pod, random);
+  EXPECT_EQ(attempt.node->name(), "n1399");
+  EXPECT_EQ(attempt.evaluated, 400u);
+}
+
+TEST(Contact, APodIsTriedAgainWhenTheNodeIsHeardAgain) {
+  Symbols symbols;
+  const PluginHints hints(symbols);
+  const PodRef pod = view_of(tolerant_pod(), symbols);
+  const auto lost = std::make_shared<const Node>(lost_node("n1", true));
+  Node back = *lost;
+  back.status.conditions[0].status = "True";
+  back.spec.taints.clear();
+  const auto heard = std::make_shared<const Node>(back);
+  Node released = *lost;
+  released.metadata.annotations = {};
+  const auto ask = [&](const std::shared_ptr<const Node>& before,
+                       const std::shared_ptr<const Node>& after) {
+    Hint best = Hint::unrelated;
+    for (const Event& event : node_changed(before, after)) {
+      best = std::max(best, hints.ask("NodeContact", *pod, event));
+    }
+    return best;
+  };
+  EXPECT_EQ(ask(lost, heard), Hint::queue);
+  EXPECT_EQ(ask(lost, std::make_shared<const Node>(released)), Hint::queue);
+  EXPECT_EQ(ask(heard, lost), Hint::skip);
+}
+
+// Each piece on a thread of its own.
+void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(DryRunOnThreads, FindsWhatOneThreadFinds) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Random random(seed);
+    Cluster cluster;
+    for (int i = 0; i < 300; ++i) {
+      const std::string name = "n" + std::to_string(1000 + i);
+      Node node = make_node(name, 2);
+      node.metadata.labels.set("zone", random.below(2) == 0 ? "a" : "b");
+      cluster.set_node(node);
+      for (int p = 0; p < 4; ++p) {
+        Pod pod = make_pod(name + "-" + std::to_string(p), static_cast<int>(random.below(3)) * 600,
+                           "500", name);
+        pod.metadata.labels.set("app", random.below(2) == 0 ? "a" : "b");
+        cluster.set_pod(view_of(std::move(pod), cluster.symbols()));
+      }
+    }
+    Pod incoming = make_pod("p", 1000, "800");
+    incoming.metadata.labels.set("app", "a");
+    test::add_spread(incoming, "zone", "app", "b");
+    test::add_anti_affinity(incoming, test::term("app", "b", "host"));
+    const PodRef pod = view_of(incoming, cluster.symbols());
+    const Budgets budgets({test::make_budget("b", "app", "a", 1)});
+    const Nominator nominator;
+    const auto all = plugins();
+    const Chain chain(all, cluster, *pod);
+    const std::size_t offset = random.below(300);
+    for (const std::size_t limit : {1UL, 20UL, 300UL}) {
+      VictimSearch search(chain, nominator, budgets, test::wall_now);
+      const DryRun one = dry_run(search, cluster.nodes(), offset, limit);
+      const DryRun many = dry_run(DryRunView{chain, nominator, budgets, test::wall_now},
+                                  cluster.nodes(), offset, limit, on_threads);
+      EXPECT_EQ(one.evaluated, many.evaluated);
+      EXPECT_EQ(one.errors, many.errors);
+      EXPECT_EQ(fit_error(300, one.verdicts), fit_error(300, many.verdicts));
+      ASSERT_EQ(one.candidates.size(), many.candidates.size());
+      for (std::size_t i = 0; i < one.candidates.size(); ++i) {
+        EXPECT_EQ(one.candidates[i].node, many.candidates[i].node);
+        EXPECT_EQ(one.candidates[i].victims, many.candidates[i].victims);
+        EXPECT_EQ(one.candidates[i].violations, many.candidates[i].violations);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::sync::schedule
