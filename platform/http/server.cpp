@@ -19,7 +19,7 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 
 // One caller, as stop() needs to see him.
 struct Session {
-  ConnectionPtr connection;
+  ConnectionPtr connection = {};   // null while hands are shaken
   h2::Serving* serving = nullptr;  // over HTTP/2
   std::shared_ptr<BodyStream> stream = {};
   ConnectionPtr tunnel = {};  // the far side
@@ -52,6 +52,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   std::vector<std::shared_ptr<net::Listener>> listeners;
   std::set<Session*> sessions;
   std::size_t tunnels = 0;
+  bool was_full = false;  // when somebody came last
   bool stopping = false;
   loop::Tasks tasks;
 };
@@ -98,23 +99,24 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
       co_await loop::sleep_until(loop::in(std::chrono::milliseconds(100)));  // Out of descriptors.
       continue;
     }
-    if (sessions.size() >= limits.connections) {
-      log_warn("too many connections", {{"limit", limits.connections}});
-      continue;
-    }
+    const bool full = sessions.size() >= limits.connections;
+    if (full && !was_full) log_warn("too many connections", {{"limit", limits.connections}});
+    was_full = full;
+    if (full) continue;
     tasks.spawn("http session", serve(*std::move(pending)));
   }
 }
 
 asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending) {
   const auto self = shared_from_this();
+  Session session;
+  const Registered registered(sessions, &session);
   auto connection = co_await pending->establish(loop::in(limits.handshake));
   if (!connection) {
     log_debug("handshake failed", {{"error", connection.error()}});
     co_return;
   }
-  Session session{.connection = *std::move(connection)};
-  const Registered registered(sessions, &session);
+  session.connection = *std::move(connection);
   if (session.connection->protocol() == "h2") co_return co_await answer_side_by_side(session);
   co_await answer_all(session);
   session.connection->close();
@@ -261,6 +263,7 @@ asio::awaitable<void> Server::stop(MonoTime deadline) {
   shared->stopping = true;
   for (const auto& listener : shared->listeners) listener->close();
   for (Session* session : shared->sessions) {
+    if (session->connection == nullptr) continue;
     if (session->serving != nullptr) {
       session->serving->stop();
     } else if (session->stream) {
