@@ -122,6 +122,7 @@ void ApiClient::authorize(http::Request& request) {
 http::Request ApiClient::prepare(ApiRequest request) {
   http::Request made{.method = request.method, .target = std::move(request.target)};
   made.body = std::move(request.body);
+  made.repeatable = request.repeatable;
   made.headers.add("Accept", request.accept.empty() ? std::string(json_type) : request.accept);
   made.headers.add("User-Agent", user_agent_);
   if (!made.body.empty()) {

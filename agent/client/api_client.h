@@ -28,6 +28,7 @@ struct ApiRequest {
   std::string content_type = {};   // of the body; empty: application/json
   std::string accept = {};         // empty: application/json
   std::string authorization = {};  // another identity's; empty: ours
+  bool repeatable = false;         // as http::Request has it
 };
 
 // The body of a 2xx answer to `request`. Any other status is an Error with the server's own

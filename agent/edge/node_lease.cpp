@@ -33,7 +33,8 @@ ApiRequest time_patch(std::string target, const sync::Lease& lease) {
           .target = std::move(target),
           .body = sync::serialize(body),
           .content_type = "application/merge-patch+json",
-          .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"};
+          .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+          .repeatable = true};
 }
 
 }  // namespace

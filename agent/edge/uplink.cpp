@@ -17,12 +17,6 @@ sync::UplinkClass class_of(http::Method method, std::string_view target, bool ow
   return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
 }
 
-// Whether it does no harm to send it twice: a heartbeat says the same each time.
-bool may_repeat(http::Method method, sync::UplinkClass traffic) {
-  const bool once = method == http::Method::post || method == http::Method::patch;
-  return !once || traffic == sync::UplinkClass::heartbeat;
-}
-
 // As ApiClient sends it: with its own headers.
 std::size_t size_of(const ApiRequest& request) {
   constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
@@ -64,6 +58,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
   }
   const http::Method method = request.method;
+  const bool repeatable = http::may_repeat(method, request.repeatable);
   const MonoTime deadline = clock_.mono() + limit;
   const sync::UplinkClass traffic = class_of(method, request.target, false);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
@@ -84,7 +79,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     auto outcome = co_await client_.forward(std::move(copy), streamed, until, server);
     outcome = judge(sent, std::move(outcome));
     if (outcome) co_return outcome;
-    const auto other = try_another(may_repeat(method, traffic), server, tries);
+    const auto other = try_another(repeatable, server, tries);
     if (!other) co_return outcome;
     server = *other;
   }
@@ -92,6 +87,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit) {
+  const bool repeatable = http::may_repeat(request.method, request.repeatable);
   const sync::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
   if (!turn) co_return fail(turn.error());
@@ -104,7 +100,7 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
     auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
     outcome = judge(sent, std::move(outcome));
     if (outcome) co_return outcome;
-    const auto other = try_another(may_repeat(request.method, traffic), server, tries);
+    const auto other = try_another(repeatable, server, tries);
     if (!other) co_return outcome;
     server = *other;
   }

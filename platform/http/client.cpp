@@ -78,7 +78,7 @@ asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& reques
       core->remember_http1(kind_of(request));
       co_return co_await ask_alone(core, request, streamed, deadline);
     }
-    const bool repeatable = !way.fresh && h1::may_repeat(request.method);
+    const bool repeatable = !way.fresh && may_repeat(request.method, request.repeatable);
     const bool again = fate == h2::Fate::unprocessed || (fate == h2::Fate::broken && repeatable);
     if (answer || !again || attempt == attempts_max) co_return answer;
   }

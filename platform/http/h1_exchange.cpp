@@ -169,7 +169,7 @@ asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Re
     co_return answer;
   }
   const bool was_dead = done.error().code == Errc::unavailable && !exchange.answered;
-  if (!was_dead || !may_repeat(request.method)) answer = fail(done.error());
+  if (!was_dead || !may_repeat(request.method, request.repeatable)) answer = fail(done.error());
   co_return answer;
 }
 

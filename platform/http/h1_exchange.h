@@ -40,11 +40,6 @@ struct Pool {
   std::list<Kept> kept = {};
 };
 
-// Whether a request that may have been carried out does no harm when it is sent again.
-[[nodiscard]] constexpr bool may_repeat(Method method) {
-  return method != Method::post && method != Method::patch;
-}
-
 // Asks on a kept connection; nothing when there is none, or when it turned out to be dead before
 // the answer began and the request may be repeated. As ask() otherwise.
 asio::awaitable<std::optional<Result<Response>>> ask_kept(std::shared_ptr<Pool> pool,

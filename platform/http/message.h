@@ -100,11 +100,17 @@ struct Request {
   std::string body = {};         // at most ReaderLimits::body_bytes
   net::Peer peer = {};           // who asks; only set by a server
   std::string method_text = {};  // when method is Method::other
+  bool repeatable = false;       // sending it twice does no harm, whatever its method
 
   // The target before and after the first '?'.
   [[nodiscard]] std::string_view path() const;
   [[nodiscard]] std::string_view query() const;
 };
+
+// Whether a request that may have been carried out may be sent again.
+[[nodiscard]] constexpr bool may_repeat(Method method, bool repeatable) {
+  return repeatable || (method != Method::post && method != Method::patch);
+}
 
 struct Response {
   int status = 200;
