@@ -163,9 +163,10 @@ TEST(Tidy, ATypesNameIsItsOwn) {
     std::string space;
     for (const std::string& line : file.lines) {
       if (line.starts_with("namespace ")) space = line.substr(10);
-      const bool type = line.starts_with("struct ") || line.starts_with("class ");
-      if (!type || !line.ends_with("{")) continue;
-      const std::size_t from = line.find(' ') + 1;
+      const bool listed = line.starts_with("enum class ");
+      const bool type = listed || line.starts_with("struct ") || line.starts_with("class ");
+      if (!type || line.find('{') == std::string::npos) continue;
+      const std::size_t from = line.find(' ', listed ? 5 : 0) + 1;
       const std::string name = space + line.substr(from, line.find(' ', from) - from);
       const auto [home, is_new] = homes.emplace(name, file.name);
       EXPECT_TRUE(is_new) << name << ": " << file.name << " and " << home->second;

@@ -68,10 +68,10 @@ json::object bound(const json::object& pod, const json::object& binding, WallTim
   return made;
 }
 
-sync::ApiStatus eviction_refused(const json::object& budget, sync::Verdict verdict) {
+sync::ApiStatus eviction_refused(const json::object& budget, sync::EvictionVerdict verdict) {
   const std::string name(sync::name_of(budget));
   const std::string why =
-      verdict == sync::Verdict::outdated
+      verdict == sync::EvictionVerdict::outdated
           ? "The disruption budget " + name + " is still being processed by the server."
           : "The disruption budget " + name + " needs " +
                 std::to_string(sync::dig_int(budget, {"status", "desiredHealthy"})) +
@@ -97,8 +97,8 @@ Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_r
         "support."));
   }
   const json::object& budget = covering.front()->object;
-  const sync::Verdict verdict = sync::judge_eviction(budget);
-  if (verdict != sync::Verdict::allowed) return refuse(eviction_refused(budget, verdict));
+  const sync::EvictionVerdict verdict = sync::judge_eviction(budget);
+  if (verdict != sync::EvictionVerdict::allowed) return refuse(eviction_refused(budget, verdict));
   if (dry_run) return true;
   const std::string now = format_rfc3339(backend.clock.wall());
   const auto change = [&pod, &now](const json::object& old) -> Answer<json::object> {

@@ -36,11 +36,11 @@ json::object budget_status(const json::object& budget, const Objects& pods, std:
   return status;
 }
 
-Verdict judge_eviction(const json::object& budget) {
+EvictionVerdict judge_eviction(const json::object& budget) {
   const std::int64_t observed = dig_int(budget, {"status", "observedGeneration"});
-  if (observed < dig_int(budget, {"metadata", "generation"})) return Verdict::outdated;
+  if (observed < dig_int(budget, {"metadata", "generation"})) return EvictionVerdict::outdated;
   const bool left = dig_int(budget, {"status", "disruptionsAllowed"}) > 0;
-  return left ? Verdict::allowed : Verdict::exhausted;
+  return left ? EvictionVerdict::allowed : EvictionVerdict::exhausted;
 }
 
 json::object charge_eviction(const json::object& budget, std::string_view pod,

@@ -17,10 +17,10 @@ namespace holdfast::sync {
 // Whether the budget covers the pod.
 [[nodiscard]] bool covers(const boost::json::object& budget, const boost::json::object& pod);
 
-enum class Verdict : std::uint8_t { allowed, exhausted, outdated };
+enum class EvictionVerdict : std::uint8_t { allowed, exhausted, outdated };
 
 // `outdated`: the status does not reflect the newest spec yet.
-[[nodiscard]] Verdict judge_eviction(const boost::json::object& budget);
+[[nodiscard]] EvictionVerdict judge_eviction(const boost::json::object& budget);
 
 // The status after one more eviction.
 [[nodiscard]] boost::json::object charge_eviction(const boost::json::object& budget,

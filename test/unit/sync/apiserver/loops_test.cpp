@@ -195,11 +195,11 @@ TEST(Budgets, CountWhatMayGo) {
             R"({"observedGeneration":2,"disruptionsAllowed":1,"currentHealthy":3,)"
             R"("desiredHealthy":2,"expectedPods":4})");
   json::object judged = budget;
-  EXPECT_EQ(judge_eviction(judged), Verdict::outdated);
+  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::outdated);
   judged["status"] = status;
-  EXPECT_EQ(judge_eviction(judged), Verdict::allowed);
+  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::allowed);
   judged["status"] = charge_eviction(judged, "a", "2026-11-21T01:00:00Z");
-  EXPECT_EQ(judge_eviction(judged), Verdict::exhausted);
+  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::exhausted);
 }
 
 }  // namespace
