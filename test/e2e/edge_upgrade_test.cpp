@@ -111,7 +111,7 @@ class EdgeUpgrade : public ::testing::Test, public EdgeBench {
     std::ofstream(dir() / "agent.kubeconfig") << config;
     std::ofstream(dir() / "direct") << config;
     std::ofstream(dir() / "proxied") << kubeconfig_for(agent_port, "agent");
-    start_agent();
+    start_agent({"--secure-listen="});  // a fixed port would be one test's at a time
     ASSERT_TRUE(wait_for_link("connected"));
   }
 
