@@ -1,6 +1,7 @@
 #include "platform/config/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -54,6 +55,23 @@ Result<bool> read_bool(const std::string& word) {
 Result<std::string> read_text(const std::string& word) { return word; }
 
 Result<Duration> read_duration(const std::string& word) { return parse_duration(word); }
+
+// The arguments without the program's name, last one first, as CLI11 takes them. Of "--flag=" it
+// would say that the value is missing; but it is there, and empty. What follows "--" is no flag.
+Words words_of(int argc, const char* const* argv) {
+  Words words;
+  bool flags = true;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    flags = flags && word != "--";
+    const bool empty = flags && word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (empty) word.pop_back();
+    words.push_back(std::move(word));
+    if (empty) words.emplace_back();
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
 
 Status set_list(Words& field, const Words& words) {
   field.clear();
@@ -181,7 +199,7 @@ Result<Parsed> Options::parse(int argc, const char* const* argv) {
   CLI::App& app = impl_->app;
   Parsed parsed;
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::CallForHelp&) {
     const auto commands = app.get_subcommands();
     parsed.to_print = commands.empty() ? app.help() : commands.front()->help();

@@ -65,12 +65,17 @@ TEST(Options, FlagsReachTheirFields) {
                                   .wait = 90s,
                                   .agents = {"a", "b", "c"}},
                      .command = "run"}));
+  EXPECT_EQ(parse({"run", "--name=", "--agents="}),
+            (Outcome{.settings = {.name = "", .agents = {}}, .command = "run"}));
+  EXPECT_EQ(parse({"run", "--name", "", "--count=1"}).settings.name, "");
   EXPECT_FALSE(parse({"run", "--fast=false"}).settings.fast);
   EXPECT_EQ(parse({"show", "me"}), (Outcome{.settings = {.word = "me"}, .command = "show"}));
 }
 
 TEST(Options, BadFlagsAreNamed) {
   EXPECT_EQ(parse({"run", "--count=many"}).error, "--count: not a whole number: \"many\"");
+  EXPECT_EQ(parse({"run", "--count="}).error, "--count: not a whole number: \"\"");
+  EXPECT_NE(parse({"run", "--fast="}).error, "");
   EXPECT_EQ(parse({"run", "--wait=5"}).error, "--wait: not a duration: \"5\"");
   EXPECT_EQ(parse({"run", "--share=x"}).error, "--share: not a number: \"x\"");
   EXPECT_EQ(parse({"run", "--name=a", "--name=b"}).error, "--name: one value expected");
