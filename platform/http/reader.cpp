@@ -2,6 +2,7 @@
 
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -30,11 +31,27 @@ void set_limits(Parser& parser, const ReaderLimits& limits) {
   parser.body_limit(limits.body_bytes);
 }
 
+// Whether a chunk of the body has begun. Stays where it is: the parser knows its address.
+struct Chunks {
+  bool begun = false;
+  std::function<void(std::uint64_t, boost::beast::string_view, error_code&)> begin =
+      [this](std::uint64_t, boost::beast::string_view, error_code&) { begun = true; };
+};
+
+// Beast 1.81 stops the process when the only chunk of an empty body comes in pieces of which the
+// second ends before its last byte. Until a chunk has begun it is given none that could be such.
+template <class Parser>
+bool is_too_early(const Parser& parser, const Chunks& chunks, std::size_t pending) {
+  constexpr std::string_view shortest = "0\r\n\r\n";
+  return parser.is_header_done() && parser.chunked() && !chunks.begun && pending < shortest.size();
+}
+
 // Gives the parser what is pending; what it did not use stays.
 template <class Parser>
-error_code feed(Parser& parser, std::string& pending) {
+error_code feed(Parser& parser, const Chunks& chunks, std::string& pending) {
   error_code ec;
   while (!pending.empty() && !parser.is_done()) {
+    if (is_too_early(parser, chunks, pending.size())) return {};
     const std::size_t used = parser.put(boost::asio::buffer(pending), ec);
     pending.erase(0, used);
     if (ec == bhttp::error::need_more) return {};
@@ -54,6 +71,7 @@ struct RequestReader::Impl {
 
   ReaderLimits limits;
   std::string pending;
+  Chunks chunks;
   std::optional<Parser> parser;
   bool begun = false;
   bool expectation_taken = false;
@@ -62,6 +80,8 @@ struct RequestReader::Impl {
   void restart() {
     parser.emplace();
     set_limits(*parser, limits);
+    chunks.begun = false;
+    parser->on_chunk_header(chunks.begin);
     begun = !pending.empty();
     expectation_taken = false;
   }
@@ -77,7 +97,7 @@ RequestReader::RequestReader(RequestReader&&) noexcept = default;
 Status RequestReader::put(std::string_view bytes) {
   impl_->pending += bytes;
   impl_->begun = impl_->begun || !impl_->pending.empty();
-  const error_code ec = feed(*impl_->parser, impl_->pending);
+  const error_code ec = feed(*impl_->parser, impl_->chunks, impl_->pending);
   if (!ec) return {};
   if (ec == bhttp::error::body_limit) impl_->refusal = 413;
   if (ec == bhttp::error::header_limit) impl_->refusal = 431;
@@ -111,6 +131,7 @@ Request RequestReader::take(bool& keep_alive) {
 std::string RequestReader::take_rest() { return std::exchange(impl_->pending, {}); }
 
 struct ResponseReader::Impl {
+  Chunks chunks;
   bhttp::response_parser<bhttp::string_body> parser;
   std::string pending;
 };
@@ -119,6 +140,7 @@ ResponseReader::ResponseReader(ReaderLimits limits, bool head_request)
     : impl_(std::make_unique<Impl>()) {
   set_limits(impl_->parser, limits);
   impl_->parser.skip(head_request);
+  impl_->parser.on_chunk_header(impl_->chunks.begin);
 }
 ResponseReader::~ResponseReader() = default;
 ResponseReader::ResponseReader(ResponseReader&&) noexcept = default;
@@ -126,7 +148,7 @@ ResponseReader& ResponseReader::operator=(ResponseReader&&) noexcept = default;
 
 Status ResponseReader::put(std::string_view bytes) {
   impl_->pending += bytes;
-  const error_code ec = feed(impl_->parser, impl_->pending);
+  const error_code ec = feed(impl_->parser, impl_->chunks, impl_->pending);
   if (!ec) return {};
   return fail(over_limit(ec) ? Errc::exhausted : Errc::corrupt, "response: " + ec.message(), ec);
 }

@@ -1,0 +1,93 @@
+// HTTP/1.1 messages that arrive in pieces.
+
+#include "platform/http/reader.h"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::http {
+namespace {
+
+// What a reader makes of bytes that come in pieces, one after the other: "GET /a body", or the
+// refusal; then what is left over.
+std::string read_request(const std::vector<std::string_view>& pieces) {
+  RequestReader reader{ReaderLimits{}};
+  std::string heard;
+  for (const std::string_view piece : pieces) {
+    Status put = reader.put(piece);
+    while (put && reader.done()) {
+      bool keep_alive = false;
+      const Request request = reader.take(keep_alive);
+      heard += request.method_text + " " + request.target + " " + request.body + "\n";
+      put = reader.put("");
+    }
+    if (!put) return heard + "refused " + std::to_string(reader.refusal());
+  }
+  return heard + reader.take_rest();
+}
+
+std::string read_response(const std::vector<std::string_view>& pieces) {
+  ResponseReader reader(ReaderLimits{}, false);
+  std::string body;
+  for (const std::string_view piece : pieces) {
+    if (!reader.put(piece)) return body + "refused";
+    if (reader.header_done()) body += reader.take_body();
+  }
+  if (!reader.done()) return body + "unfinished";
+  return std::to_string(reader.head().status) + " " + body + reader.take_rest();
+}
+
+struct Case {
+  const char* what;
+  std::string bytes;
+  std::string heard;
+};
+
+template <class Read>
+void check_all_cuts(const Case& c, Read read) {
+  SCOPED_TRACE(c.what);
+  const std::string_view all = c.bytes;
+  EXPECT_EQ(read({all}), c.heard);
+  for (std::size_t first = 0; first <= all.size(); ++first) {
+    for (std::size_t second = first; second <= all.size(); ++second) {
+      ASSERT_EQ(read({all.substr(0, first), all.substr(first, second - first), all.substr(second)}),
+                c.heard)
+          << "cut at " << first << " and " << second;
+    }
+  }
+  std::vector<std::string_view> bytes;
+  for (std::size_t i = 0; i < all.size(); ++i) bytes.push_back(all.substr(i, 1));
+  EXPECT_EQ(read(bytes), c.heard) << "byte by byte";
+}
+
+TEST(Reader, RequestsCutAnywhereComeOutWhole) {
+  const std::string chunked = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const Case cases[] = {
+      {"no body", "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a \n"},
+      {"a body", "PUT /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "PUT /a abc\n"},
+      {"chunks", chunked + "2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n", "POST /a abc\n"},
+      {"an empty body in chunks", chunked + "0\r\n\r\n", "POST /a \n"},
+      {"the same with zeros", chunked + "000\r\n\r\n", "POST /a \n"},
+      {"the same with a trailer", chunked + "0\r\nA: b\r\n\r\n", "POST /a \n"},
+      {"the same, then another", chunked + "0\r\n\r\nGET /b HTTP/1.1\r\n\r\n",
+       "POST /a \nGET /b \n"},
+      {"two chunked", chunked + "1\r\na\r\n0\r\n\r\n" + chunked + "0\r\n\r\n",
+       "POST /a a\nPOST /a \n"},
+      {"no number of bytes", chunked + "xyz\r\n\r\n", "refused 400"},
+  };
+  for (const Case& c : cases) check_all_cuts(c, read_request);
+}
+
+TEST(Reader, AnswersCutAnywhereComeOutWhole) {
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const Case cases[] = {
+      {"no body", "HTTP/1.1 204 No Content\r\n\r\n", "204 "},
+      {"a body", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "200 abc"},
+      {"chunks", chunked + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", "200 abcde"},
+      {"an empty body in chunks", chunked + "0\r\n\r\n", "200 "},
+      {"the same with a trailer", chunked + "0\r\nA: b\r\n\r\n", "200 "},
+  };
+  for (const Case& c : cases) check_all_cuts(c, read_response);
+}
+
+}  // namespace
+}  // namespace holdfast::http
