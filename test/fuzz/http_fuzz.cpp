@@ -80,7 +80,9 @@ void check_path(std::string_view path, std::string_view query) {
   // Of what is inside a namespace and called "namespaces", only the path tells the difference; and
   // a group or version may need escapes that a prefix has not.
   const std::string_view named = info->parts.size() > 1 ? info->parts[1] : std::string_view();
-  const bool odd = info->resource == "namespaces" && info->namespace_name != named;
+  const bool inside =
+      info->parts.size() > 2 && info->parts[2] != "status" && info->parts[2] != "finalize";
+  const bool odd = info->resource == "namespaces" && (inside || info->namespace_name != named);
   if (odd || percent_encode(info->group + info->version) != info->group + info->version) return;
   auto again = parse_request("GET", path_of(*info), query);
   CHECK(again.has_value());
