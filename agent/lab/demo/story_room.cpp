@@ -5,11 +5,14 @@
 
 #include "agent/lab/demo/story.h"
 #include "agent/lab/demo/words.h"
+#include "platform/loop/timer.h"
 
 namespace holdfast::agent::demo {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr auto shown = 1s;  // who runs in the end, so that the report's reader sees it
 
 bool runs_on(const Scene& scene, const std::string& node, const std::string& name) {
   const auto pods = scene.on(node);
@@ -86,6 +89,7 @@ asio::awaitable<Status> Story::make_room() {
   say("it runs there; the " + cast_.lesser + " pods run elsewhere, " + cast_.guarded +
       " has stayed");
   act(Deed::room_made, {cast_.connected}, "room made in " + seconds(recorder_.now() - posted), "");
+  co_await loop::sleep_until(loop::in(shown));
   co_return done;
 }
 
