@@ -5,6 +5,7 @@
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
+#include "platform/net/wrapped_connection.h"
 
 namespace holdfast::http::h1 {
 namespace {
@@ -89,29 +90,22 @@ class Body final : public BodyStream {
 };
 
 // A tunnel whose bytes count like all others.
-class CountedTunnel final : public net::Connection {
+class CountedTunnel final : public net::WrappedConnection {
  public:
   CountedTunnel(ConnectionPtr inner, std::shared_ptr<Traffic> traffic)
-      : inner_(std::move(inner)), traffic_(std::move(traffic)) {}
+      : WrappedConnection(std::move(inner)), traffic_(std::move(traffic)) {}
 
   asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
-    auto count = co_await inner_->read_some(into);
+    auto count = co_await inner().read_some(into);
     traffic_->received += count.value_or(0);
     co_return count;
   }
   asio::awaitable<Status> write(std::string_view bytes) override {
     traffic_->sent += bytes.size();
-    return inner_->write(bytes);
+    return inner().write(bytes);
   }
-  void shutdown_write() override { inner_->shutdown_write(); }
-  void expires_at(MonoTime deadline) override { inner_->expires_at(deadline); }
-  void close() override { inner_->close(); }
-  [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
-  [[nodiscard]] const net::Peer& peer() const override { return inner_->peer(); }
-  [[nodiscard]] std::string_view protocol() const override { return inner_->protocol(); }
 
  private:
-  ConnectionPtr inner_;
   std::shared_ptr<Traffic> traffic_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/net/wrapped_connection.h"
 
 namespace holdfast::http {
 namespace {
@@ -40,27 +41,19 @@ asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
   to->close();
 }
 
-class Prefixed final : public net::Connection {
+class Prefixed final : public net::WrappedConnection {
  public:
   Prefixed(ConnectionPtr inner, std::string bytes)
-      : inner_(std::move(inner)), bytes_(std::move(bytes)) {}
+      : WrappedConnection(std::move(inner)), bytes_(std::move(bytes)) {}
 
   asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
-    if (bytes_.empty()) co_return co_await inner_->read_some(into);
+    if (bytes_.empty()) co_return co_await inner().read_some(into);
     const std::size_t count = bytes_.copy(into.data(), into.size());
     bytes_.erase(0, count);
     co_return count;
   }
-  asio::awaitable<Status> write(std::string_view bytes) override { return inner_->write(bytes); }
-  void shutdown_write() override { inner_->shutdown_write(); }
-  void expires_at(MonoTime deadline) override { inner_->expires_at(deadline); }
-  void close() override { inner_->close(); }
-  [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
-  [[nodiscard]] const net::Peer& peer() const override { return inner_->peer(); }
-  [[nodiscard]] std::string_view protocol() const override { return inner_->protocol(); }
 
  private:
-  ConnectionPtr inner_;
   std::string bytes_;
 };
 
