@@ -38,6 +38,13 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "user agents whose reads are cached; * for all");
   options.add("allowed-uids", settings.allowed_uids,
               "users that may call on loopback without credentials of their own");
+  options.add("trust-host-network-pods", settings.trust_host_network_pods,
+              "pods on the host's network may do so, too, if they run as such a user");
+  options.add("node-token-file", settings.node_token_file,
+              "a file with a token by which such callers prove themselves; made if it is missing");
+  options.add("require-node-token", settings.require_node_token,
+              "without that token no caller acts as the node; for nodes whose pods' authors may "
+              "make the kubelet or the container runtime connect to the node itself");
   options.add("read-deadline", settings.read_deadline,
               "how long a local read waits for the cloud before the cache answers");
   options.add("write-deadline", settings.write_deadline,
@@ -91,6 +98,9 @@ Status check(const EdgeOptions& settings) {
     if (auto parsed = net::HostPort::parse(*address); !parsed) {
       return fail(std::string(flag), parsed.error());
     }
+  }
+  if (settings.require_node_token && settings.node_token_file.empty()) {
+    return bad("--require-node-token needs --node-token-file");
   }
   for (const std::string& uid : settings.allowed_uids) {
     if (!parse_int<std::uint32_t>(uid)) return bad("--allowed-uids: \"" + uid + "\" is no uid");

@@ -35,6 +35,12 @@ struct EdgeOptions {
                                            "holdfast-edge"};
   // Who may call on loopback without credentials of his own.
   std::vector<std::string> allowed_uids = {"0"};
+  // Processes in pods may do so, too, if they have an allowed uid (hostNetwork).
+  bool trust_host_network_pods = false;
+  // A secret by which callers on loopback act as the node, as a bearer token; made if the file is
+  // missing. "" for none. If it is required, an allowed uid alone does not act as the node.
+  std::string node_token_file;
+  bool require_node_token = false;
 
   Duration read_deadline = 2s;    // a local read waits no longer for the cloud
   Duration write_deadline = 10s;  // a write that cannot be accepted here

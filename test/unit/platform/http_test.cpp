@@ -61,7 +61,8 @@ asio::awaitable<Response> echo(const Request& request) {
     co_return response;
   }
   response.headers.set("X-Method", std::string(to_string(request.method)));
-  response.headers.set("X-Uid", std::to_string(request.peer.uid.value_or(4'000'000'000U)));
+  response.headers.set("X-Uid",
+                       request.peer.owner ? std::to_string(request.peer.owner->uid) : "unknown");
   response.body = request.target + "|" + request.body;
   co_return response;
 }
