@@ -135,6 +135,10 @@ class Accepted final : public Pending {
   Accepted(tcp::socket socket, std::shared_ptr<const tls::Context> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)), peer_(peer_of(socket_)) {
     peer_.owner = owner_of_loopback_peer(socket_);
+    // The listener's own option is off (see Listener::open()); a connection that lingers in
+    // TIME_WAIT must not keep the next run of this program from listening.
+    error_code ignored;
+    socket_.set_option(asio::socket_base::reuse_address(true), ignored);
   }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }

@@ -15,17 +15,17 @@
 namespace holdfast::http {
 namespace {
 
-constexpr std::size_t small = 10;  // bytes that "/small" takes
+constexpr std::size_t small_bytes = 10;  // bytes that "/small" takes
 
 Admission admit(const Request& head) {
   if (head.headers.get("authorization").empty()) return {.refusal = plain_problem(401, "no token")};
   Admission admission;
-  if (head.path() == "/small") admission.body_bytes = small;
+  if (head.path() == "/small") admission.body_bytes = small_bytes;
   return admission;
 }
 
-struct Rig {
-  explicit Rig(ServerLimits limits, bool trusted = false)
+struct GatedServer {
+  explicit GatedServer(ServerLimits limits, bool trusted = false)
       : server(
             time.executor(), limits, [this](const Request& request) { return answer(request); },
             plain_problem,
@@ -35,9 +35,9 @@ struct Rig {
     server.listen(std::move(listener));
     time.settle();
   }
-  ~Rig() { time.complete(server.stop(time.clock().mono() + 1s)); }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
+  ~GatedServer() { time.complete(server.stop(time.clock().mono() + 1s)); }
+  GatedServer(const GatedServer&) = delete;
+  GatedServer& operator=(const GatedServer&) = delete;
 
   asio::awaitable<Response> answer(const Request& request) {
     handled.push_back(request.target + " " + std::to_string(request.body.size()));
@@ -52,9 +52,9 @@ struct Rig {
   std::uint16_t port = 0;
 };
 
-class Caller {
+class BareCaller {
  public:
-  explicit Caller(Rig& rig)
+  explicit BareCaller(GatedServer& rig)
       : rig_(rig), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_in there{};
     there.sin_family = AF_INET;
@@ -76,15 +76,15 @@ class Caller {
   void hang_up() { socket_ = Descriptor(); }
 
  private:
-  Rig& rig_;
+  GatedServer& rig_;
   Descriptor socket_;
 };
 
-std::string put(const std::string& path, std::size_t length, const std::string& more = "") {
+std::string put_of(const std::string& path, std::size_t length, const std::string& more = "") {
   return "PUT " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) +
          "\r\n" + more + "\r\n";
 }
-const std::string token = "Authorization: Bearer t\r\n";
+const std::string bearer = "Authorization: Bearer t\r\n";
 
 TEST(HttpGate, RefusesByTheHeadAlone) {
   struct Case {
@@ -94,32 +94,32 @@ TEST(HttpGate, RefusesByTheHeadAlone) {
     std::vector<std::string> handled;
   };
   const Case cases[] = {
-      {"no token, and no body yet", put("/a", 1'000'000), 401, {}},
+      {"no token, and no body yet", put_of("/a", 1'000'000), 401, {}},
       {"no token, who waits to be told to go on",
-       put("/a", 1'000'000, "Expect: 100-continue\r\n"),
+       put_of("/a", 1'000'000, "Expect: 100-continue\r\n"),
        401,
        {}},
       {"no token without a body", "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", 401, {}},
-      {"a body that is too large here", put("/small", small + 1, token), 413, {}},
+      {"a body that is too large here", put_of("/small", small_bytes + 1, bearer), 413, {}},
       {"one that is just small enough",
-       put("/small", small, token) + std::string(small, 'x'),
+       put_of("/small", small_bytes, bearer) + std::string(small_bytes, 'x'),
        200,
        {"/small 10"}},
       {"a large one elsewhere",
-       put("/a", 100'000, token) + std::string(100'000, 'x'),
+       put_of("/a", 100'000, bearer) + std::string(100'000, 'x'),
        200,
        {"/a 100000"}},
       {"chunks that grow too large",
-       "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n" + token +
+       "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n" + bearer +
            "\r\nb\r\n01234567890\r\n",
        413,
        {}},
-      {"one who may go on", put("/a", 5, token + "Expect: 100-continue\r\n"), 100, {}},
+      {"one who may go on", put_of("/a", 5, bearer + "Expect: 100-continue\r\n"), 100, {}},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    Rig rig({});
-    Caller caller(rig);
+    GatedServer rig(ServerLimits{});
+    BareCaller caller(rig);
     EXPECT_EQ(caller.ask(c.bytes), c.status);
     EXPECT_EQ(rig.handled, c.handled);
     EXPECT_EQ(rig.server.refusals().gate, c.status == 401 ? 1U : 0U);
@@ -132,23 +132,23 @@ TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
   limits.shares = {.connections = 1000, .bytes = 16 * body};
   for (const bool trusted : {false, true}) {
     SCOPED_TRACE(trusted ? "trusted" : "not trusted");
-    Rig rig(limits, trusted);
-    std::deque<Caller> slow;
+    GatedServer rig(limits, trusted);
+    std::deque<BareCaller> slow;
     std::size_t waiting = 0;
     for (int i = 0; i < 30; ++i) {
       slow.emplace_back(rig);
-      const int status = slow.back().ask(put("/a", body, token) + std::string(body - 1, 'x'));
+      const int status = slow.back().ask(put_of("/a", body, bearer) + std::string(body - 1, 'x'));
+      EXPECT_TRUE(status == 0 || status == 429) << status;
       if (status == 0) ++waiting;
-      if (status != 0) EXPECT_EQ(status, 429);
     }
     EXPECT_GE(waiting, trusted ? 12U : 3U);
     EXPECT_LE(waiting, trusted ? 16U : 4U);
     EXPECT_EQ(rig.server.refusals().memory, 30 - waiting);
     EXPECT_EQ(slow.front().ask("x"), 200) << "who has room is served to the end";
-    for (Caller& caller : slow) caller.hang_up();
+    for (BareCaller& caller : slow) caller.hang_up();
     rig.time.settle();
-    Caller next(rig);
-    EXPECT_EQ(next.ask(put("/a", body, token) + std::string(body, 'x')), 200);
+    BareCaller next(rig);
+    EXPECT_EQ(next.ask(put_of("/a", body, bearer) + std::string(body, 'x')), 200);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{1h};
+constexpr MonoTime now{1h};
 
 // A /proc of its own: processes with links where descriptors are.
 struct Processes {
@@ -38,12 +38,12 @@ TEST(SocketHolders, OfTheRunningKernelFindsOurselves) {
   struct stat status {};
   ASSERT_EQ(::fstat(socket.get(), &status), 0);
   SocketHolders holders;
-  const auto holder = holders.find(status.st_ino, start);
+  const auto holder = holders.find(status.st_ino, now);
   ASSERT_TRUE(holder);
   EXPECT_EQ(holder->pid, ::getpid());
   EXPECT_FALSE(holder->program.empty());
   EXPECT_FALSE(holder->cgroups.empty());
-  EXPECT_EQ(holders.find(status.st_ino + 1'000'000'000, start), std::nullopt);
+  EXPECT_EQ(holders.find(status.st_ino + 1'000'000'000, now), std::nullopt);
 }
 
 TEST(SocketHolders, DescribesTheProcessByItsProgramAndCgroups) {
@@ -53,9 +53,9 @@ TEST(SocketHolders, DescribesTheProcessByItsProgramAndCgroups) {
   SocketHolders holders({}, processes.dir.path());
   const SocketHolder kubelet{10, "kubelet", {"/system.slice/kubelet.service", "/"}};
   const SocketHolder curl{11, "curl", {"/kubepods/burstable/poda/b", "/"}};
-  EXPECT_EQ(holders.find(100, start), kubelet);
-  EXPECT_EQ(holders.find(101, start), curl);
-  EXPECT_EQ(holders.find(102, start), std::nullopt);
+  EXPECT_EQ(holders.find(100, now), kubelet);
+  EXPECT_EQ(holders.find(101, now), curl);
+  EXPECT_EQ(holders.find(102, now), std::nullopt);
 }
 
 TEST(SocketHolders, StrangersCannotSpendTheBudgetOfRememberedProcesses) {
@@ -64,12 +64,12 @@ TEST(SocketHolders, StrangersCannotSpendTheBudgetOfRememberedProcesses) {
   processes.add(11, "curl", 101, "/");
   const HolderLimits limits{.entries_per_second = 10, .entries_burst = 10};
   SocketHolders holders(limits, processes.dir.path());
-  ASSERT_TRUE(holders.find(100, start));
+  ASSERT_TRUE(holders.find(100, now));
   holders.remember(10);
-  for (int i = 0; i < 10; ++i) (void)holders.find(999, start);
-  EXPECT_EQ(holders.find(101, start), std::nullopt) << "the budget is spent";
-  EXPECT_TRUE(holders.find(100, start)) << "remembered";
-  EXPECT_TRUE(holders.find(101, start + 1s)) << "the budget has grown again";
+  for (int i = 0; i < 10; ++i) (void)holders.find(999, now);
+  EXPECT_EQ(holders.find(101, now), std::nullopt) << "the budget is spent";
+  EXPECT_TRUE(holders.find(100, now)) << "remembered";
+  EXPECT_TRUE(holders.find(101, now + 1s)) << "the budget has grown again";
 }
 
 TEST(SocketHolders, FindsACgroupByItsIdWhereVersion2Is) {

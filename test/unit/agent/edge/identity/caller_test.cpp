@@ -24,11 +24,13 @@ std::string owner(const Result<Caller>& caller) {
   return kind == "token" ? kind : caller->owner;
 }
 
-// Who is on loopback as uid 0.
-Status root_only(const net::Peer& peer) {
-  if (peer.owner && peer.owner->uid == 0) return {};
-  return fail(Errc::denied, "not root");
-}
+// Whoever is on loopback as uid 0, or brings the node's token.
+const NodeProof proof{.of_peer =
+                          [](const net::Peer& peer) {
+                            if (peer.owner && peer.owner->uid == 0) return Status();
+                            return Status(fail(Errc::denied, "not root"));
+                          },
+                      .token = "the-node"};
 
 TEST(CallerTest, OnLoopbackTheProcessDecidesUnlessHeBringsCredentials) {
   struct Case {
@@ -49,13 +51,16 @@ TEST(CallerTest, OnLoopbackTheProcessDecidesUnlessHeBringsCredentials) {
        1000,
        {{"Origin", "http://a.example"}, {"Authorization", "Bearer a"}},
        "token"},
+      {"another user with the node's token", 1000, {{"Authorization", "Bearer the-node"}}, "node"},
+      {"somebody elsewhere with it", {}, {{"Authorization", "Bearer the-node"}}, "denied"},
+      {"what only begins like it", 1000, {{"Authorization", "Bearer the-nod"}}, "token"},
       {"a pod's probe", 0, {{"User-Agent", "kube-probe/1.36"}}, "denied"},
       {"a pod's hook", 0, {{"User-Agent", "kube-lifecycle/1.36"}}, "denied"},
   };
   for (const Case& c : cases) {
     http::Request asked{.target = "/", .headers = c.headers};
     if (c.uid) asked.peer.owner = net::SocketOwner{.uid = *c.uid, .inode = 1};
-    EXPECT_EQ(owner(identify(asked, options(), root_only)), c.owner) << c.what;
+    EXPECT_EQ(owner(identify(asked, options(), proof)), c.owner) << c.what;
   }
 }
 
@@ -131,10 +136,10 @@ TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
 }
 
 TEST(CallerTest, ATokenIsTheSameCallerOnBothListeners) {
-  const auto here = identify(request("alice"), options(), root_only);
+  const auto here = identify(request("alice"), options(), proof);
   const auto there = identify_over_tls(request("alice"), options());
   EXPECT_EQ(here->owner, there->owner);
-  EXPECT_NE(here->owner, identify(request("bob"), options(), root_only)->owner);
+  EXPECT_NE(here->owner, identify(request("bob"), options(), proof)->owner);
 }
 
 }  // namespace
