@@ -128,7 +128,8 @@ class Scopes {
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
-  // What the reflector of a scope brings.
+  // What the reflector of a scope brings. Nothing happens once the scope is retired: a list-watch
+  // ends a moment later than its scope.
   void replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                const sync::ScopeKind& kind);
   void apply(LocalScope& scope, sync::CacheEvent event);
@@ -139,7 +140,8 @@ class Scopes {
   // The next local version. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 
-  // Writes what has gathered, in one transaction. Errors: the disk's; it stays gathered.
+  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Errors: the
+  // disk's; what could not be written stays gathered.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
 
@@ -158,6 +160,8 @@ class Scopes {
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
                              const Unwritten& unwritten);
+  [[nodiscard]] Status write_together();
+  [[nodiscard]] Status write_alone(LocalScope& scope, const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
   void flush_or_log();
