@@ -243,6 +243,7 @@ http::Response Admin::metrics() {
     metrics_.gauge(name, help).set(static_cast<double>(value));
   };
   gauge("holdfast_edge_scopes", "Cached lists.", scopes_.all().size());
+  gauge_unhealthy(scopes_, metrics_);
   gauge("holdfast_edge_scopes_complete", "Cached lists that were completely received.",
         extent.complete);
   gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
@@ -299,6 +300,7 @@ http::Response Admin::status() {
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},
                              {"complete_scopes", extent.complete},
+                             {"unhealthy_scopes", unhealthy_json(scopes_, clock_.mono())},
                              {"objects", extent.objects},
                              {"bytes", extent.bytes}}},
       {"uplink", json::object{{"bytes_sent", traffic.sent},
@@ -320,7 +322,8 @@ http::Response Admin::scopes() const {
                                 {"label_selector", key.label_selector},
                                 {"complete", cache.complete()},
                                 {"resource_version", std::to_string(cache.version())},
-                                {"objects", cache.objects().size()}});
+                                {"objects", cache.objects().size()},
+                                {"health", health_json(*scope, clock_.mono())}});
   }
   return document(rows);
 }

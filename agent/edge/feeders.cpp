@@ -11,11 +11,15 @@ namespace holdfast::agent {
 namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
+constexpr ScopeRetry scope_retry;
 
 // Takes what a list-watch brings into a scope.
 class ScopeSink final : public ListWatchSink {
  public:
-  ScopeSink(Scopes& scopes, ScopePtr scope) : scopes_(scopes), scope_(std::move(scope)) {}
+  using Part = ScopeHealth::Part;
+
+  ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
+      : feeders_(feeders), scopes_(scopes), scope_(std::move(scope)) {}
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::ScopeKind& kind) override {
@@ -27,6 +31,7 @@ class ScopeSink final : public ListWatchSink {
       if (object) objects.insert_or_assign(std::move(object->first), std::move(object->second));
     }
     scopes_.replace(*scope_, std::move(objects), *number, kind);
+    feeders_.note_success(*scope_, Part::list);
   }
 
   void apply(const sync::WatchEvent& event) override {
@@ -39,10 +44,30 @@ class ScopeSink final : public ListWatchSink {
     scopes_.apply(*scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
                             .key = std::move(object->first),
                             .object = std::move(object->second)});
+    feeders_.note_success(*scope_, Part::watch);
   }
 
   void bookmark(const std::string& version) override {
     if (const auto number = sync::parse_version(version)) scopes_.bookmark(*scope_, *number);
+    feeders_.note_success(*scope_, Part::watch);
+  }
+
+  void list_failed(const sync::Failure& failure) override {
+    feeders_.note_failure(*scope_, Part::list, failure);
+  }
+
+  void watch_failed(const sync::Failure& failure) override {
+    // A watch that only broke off is opened again soon, and nothing is missed.
+    const ScopeFault fault = fault_of(failure);
+    const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
+    if (fault == ScopeFault::refused || unreadable) {
+      feeders_.note_failure(*scope_, Part::watch, failure);
+    }
+  }
+
+  void watch_opened() override {
+    // One that was unreadable still has to show that it is not any more.
+    if (scope_->refused()) feeders_.note_success(*scope_, Part::watch);
   }
 
  private:
@@ -64,43 +89,32 @@ class ScopeSink final : public ListWatchSink {
               {{"resource", scope_->key().resource}, {"name", name}, {"error", why}});
   }
 
+  Feeders& feeders_;
   Scopes& scopes_;
   ScopePtr scope_;
 };
 
-// The cloud has decided; asking again soon would not help.
-bool is_refusal(int status) {
-  return status >= 400 && status < 500 && status != 410 && status != 429;
-}
-
-// Sends with the credentials of a scope's owner, and notes it when the scope is refused to him.
+// Sends with the credentials of a scope's owner.
 class OwnerSource final : public ListWatchSource {
  public:
-  OwnerSource(ListWatchSource& inner, std::string authorization, ScopePtr scope, const Clock& clock)
-      : inner_(inner),
-        authorization_(std::move(authorization)),
-        scope_(std::move(scope)),
-        clock_(clock) {}
+  OwnerSource(ListWatchSource& inner, std::string authorization)
+      : inner_(inner), authorization_(std::move(authorization)) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     request.authorization = authorization_;
-    auto response = co_await inner_.send(std::move(request), streamed);
-    if (response && is_refusal(response->status)) scope_->set_refused_at(clock_.mono());
-    co_return response;
+    co_return co_await inner_.send(std::move(request), streamed);
   }
 
  private:
   ListWatchSource& inner_;
   std::string authorization_;
-  ScopePtr scope_;
-  const Clock& clock_;
 };
 
-asio::awaitable<void> list_watch(ListWatchTarget target, ListWatchSource& uplink,
+asio::awaitable<void> list_watch(ListWatchTarget target, Feeders& feeders,
                                  std::string authorization, Scopes& scopes, ScopePtr scope,
                                  const Clock& clock, Random& random) {
-  OwnerSource source(uplink, std::move(authorization), scope, clock);
-  ScopeSink sink(scopes, std::move(scope));
+  OwnerSource source(feeders, std::move(authorization));
+  ScopeSink sink(feeders, scopes, std::move(scope));
   co_await run_list_watch(std::move(target), source, sink, clock, random);
 }
 
@@ -185,7 +199,9 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
         .label_selector = scope->key().label_selector,
         .field_selector = scope->key().field_selector,
         .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
-        .reflector = {.first_list_version = ""}};
+        .reflector = {.first_list_version = "",
+                      .list_backoff = scope_retry.backoff,
+                      .refused_pause = scope_retry.refused_pause}};
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope.get()] = online;
     online->spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),
@@ -210,47 +226,81 @@ asio::awaitable<void> Feeders::join() {
 }
 
 asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool streamed) {
-  return uplink_.send(std::move(request), streamed, request_limit);
+  auto response =
+      co_await uplink_.send(std::move(request), streamed, request_limit, Silence::of_request);
+  // Whether that was the scope's fault alone, the next probe tells.
+  if (!response && response.error().code == Errc::timeout) uplink_.doubt();
+  co_return response;
 }
 
-asio::awaitable<bool> Feeders::wait_for_turn(int turn, MonoTime since, MonoTime deadline) {
-  std::vector<ScopePtr> waited_for;
+void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
+                           const sync::Failure& failure) {
+  const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
+  // While the link is down, that is no news about the scope.
+  if (!reached && uplink_.link().state() == sync::LinkState::offline) return;
+  const bool news = scope.health().fail(clock_.mono(), part, fault_of(failure), failure.what);
+  scope.changed().notify_all();
+  if (!news) return;
+  log_warn("scope cannot be refreshed", {{"path", scope.path()},
+                                         {"fields", scope.key().field_selector},
+                                         {"fault", to_string(scope.health().fault())},
+                                         {"reason", failure.what}});
+  on_health_(scope);
+}
+
+void Feeders::note_success(LocalScope& scope, ScopeHealth::Part part) {
+  if (!scope.health().succeed(part)) return;
+  log_info("scope is refreshed again",
+           {{"path", scope.path()}, {"fields", scope.key().field_selector}});
+  scope.changed().notify_all();
+  on_health_(scope);
+}
+
+std::vector<ScopePtr> Feeders::of_turn(int turn) const {
+  std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
-    if (turn_of(key) == turn && has_credentials(*scope)) waited_for.push_back(scope);
+    if (turn_of(key) == turn && has_credentials(*scope)) found.push_back(scope);
   }
-  for (const ScopePtr& scope : waited_for) {
-    const bool heard = co_await wait_until_heard(scope, since, deadline);
-    if (!heard) co_return false;
-  }
-  co_return true;
-}
-
-asio::awaitable<bool> Feeders::wait_until_heard(ScopePtr scope, MonoTime since, MonoTime deadline) {
-  while (scope->listed_at() < since && scope->refused_at() < since) {
-    const bool changed = co_await scope->changed().wait_until(deadline);
-    if (!changed) co_return false;
-  }
-  co_return true;
+  return found;
 }
 
 std::vector<ScopePtr> Feeders::outdated() const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
-    const bool listable = has_credentials(*scope) && !scope->refused();
+    const bool listable = has_credentials(*scope) && scope->health().is_healthy();
     if (listable && scope->cache().has_local_events()) found.push_back(scope);
   }
   return found;
 }
 
-asio::awaitable<bool> Feeders::list_again(std::vector<ScopePtr> scopes, MonoTime deadline) {
-  const MonoTime since = clock_.mono();
+void Feeders::list_again(const std::vector<ScopePtr>& scopes) {
   for (const ScopePtr& scope : scopes) restart_.insert(scope.get());
   uplink_.changed().notify_all();
+}
+
+static bool was_heard(const LocalScope& scope, MonoTime since) {
+  return scope.retired() || scope.listed_at() >= since || scope.health().failed_at() >= since;
+}
+
+asio::awaitable<bool> Feeders::wait_until_heard(std::vector<ScopePtr> scopes, MonoTime since,
+                                                MonoTime deadline) {
   for (const ScopePtr& scope : scopes) {
-    const bool heard = co_await wait_until_heard(scope, since, deadline);
-    if (!heard) co_return false;
+    while (!was_heard(*scope, since)) {
+      const bool changed = co_await scope->changed().wait_until(deadline);
+      if (!changed) co_return false;
+    }
   }
   co_return true;
+}
+
+void Feeders::give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since) {
+  for (const ScopePtr& scope : scopes) {
+    if (was_heard(*scope, since)) continue;
+    const auto waited = clock_.mono() - since;
+    note_failure(
+        *scope, ScopeHealth::Part::list,
+        {.code = Errc::timeout, .what = "no complete list within " + format_duration(waited)});
+  }
 }
 
 }  // namespace holdfast::agent

@@ -224,6 +224,9 @@ ScopePtr Reads::open_scope(const store::ScopeKey& key) {
 bool Reads::only_the_cloud_knows(const Question& question) {
   if (!question.scope) return false;
   if (question.scope->refused()) return true;
+  const bool hopeless =
+      !question.scope->health().is_healthy() && !question.scope->cache().complete();
+  if (hopeless) return true;
   if (question.is_watch()) return false;
   const auto seen = sync::parse_version(question.query.get("resourceVersion"));
   return seen && !sync::is_local(*seen) && *seen > question.scope->cache().version();

@@ -33,15 +33,6 @@ sync::Selection selection_of(const store::ScopeKey& key) {
           .field_selector = key.field_selector};
 }
 
-store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
-  const bool local = sync::is_local(object.version);
-  return {.name = {key.namespace_name, key.name},
-          .uid = object.uid,
-          .resource_version = std::to_string(object.version),
-          .local_version = local ? static_cast<std::int64_t>(object.version) : 0,
-          .bytes = *object.bytes};
-}
-
 }  // namespace
 
 Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -233,6 +224,7 @@ bool Scopes::derive(LocalScope& scope) {
 
 void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                      const sync::ScopeKind& kind) {
+  if (scope.retired()) return;
   const bool was_complete = scope.cache().complete();
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
@@ -257,6 +249,7 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
 }
 
 void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
+  if (scope.retired()) return;
   const sync::ObjectKey key = event.key;
   const bool was_there = scope.cache().find(key) != nullptr;
   if (!scope.cache().apply(std::move(event))) return;
@@ -266,13 +259,8 @@ void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
   announce(scope);
 }
 
-void Scopes::flush_or_log() {
-  if (auto flushed = flush(); !flushed) {
-    log_error("cache write failed", {{"error", flushed.error()}});
-  }
-}
-
 void Scopes::bookmark(LocalScope& scope, sync::Version version) {
+  if (scope.retired()) return;
   scope.cache().bookmark(version);
   scope.changed().notify_all();
 }
@@ -288,6 +276,7 @@ void Scopes::announce(LocalScope& scope) {
 }
 
 void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
+  if (scope.retired()) return;
   const sync::ObjectKey key = event.key;
   scope.cache().apply_local(std::move(event));
   note(scope, key);
@@ -296,39 +285,6 @@ void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
 Result<sync::Version> Scopes::next_local_version() {
   TRY(const std::int64_t next, local_versions_.next());
   return sync::first_local_version + static_cast<sync::Version>(next);
-}
-
-Status Scopes::flush() {
-  if (unwritten_.empty()) return {};
-  TRY(store::Transaction transaction, database_.begin());
-  for (const auto& [scope, unwritten] : unwritten_) {
-    if (auto written = write(transaction, *scope, unwritten); !written) return written;
-  }
-  if (auto committed = transaction.commit(); !committed) return committed;
-  unwritten_.clear();
-  return {};
-}
-
-Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwritten& unwritten) {
-  const sync::WatchCache& cache = scope.cache();
-  const std::string version = std::to_string(cache.version());
-  if (unwritten.whole) {
-    std::vector<store::CachedObject> rows;
-    for (const auto& [key, object] : cache.objects()) rows.push_back(to_row(key, object));
-    auto replaced = cache_.replace_all(in, scope.id(), version, rows);
-    if (!replaced) return fail(replaced.error());
-    return {};
-  }
-  store::ScopeChanges changes{.resource_version = version};
-  for (const auto& [key, noted] : unwritten.names) {
-    const sync::CachedObject* object = cache.find(key);
-    if (object == nullptr) {
-      changes.removed.push_back({key.namespace_name, key.name});
-    } else {
-      changes.changed.push_back(to_row(key, *object));
-    }
-  }
-  return cache_.apply(in, scope.id(), changes);
 }
 
 Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,

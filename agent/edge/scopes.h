@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/scope_health.h"
 #include "platform/loop/event.h"
 #include "store/answers.h"
 #include "store/cache.h"
@@ -43,19 +44,13 @@ class LocalScope {
 
   // When the last complete list came; MonoTime::min(): not in this run.
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
-  void set_listed_at(MonoTime time) {
-    listed_at_ = time;
-    refused_at_ = MonoTime::min();
-  }
+  void set_listed_at(MonoTime time) { listed_at_ = time; }
 
-  // When the cloud last refused to list it (forbidden, no such resource), if it was not listed
-  // since; MonoTime::min(): it was not.
-  [[nodiscard]] MonoTime refused_at() const { return refused_at_; }
-  [[nodiscard]] bool refused() const { return refused_at_ != MonoTime::min(); }
-  void set_refused_at(MonoTime time) {
-    refused_at_ = time;
-    changed_.notify_all();
-  }
+  // Whether it can be refreshed. Changed by Feeders alone.
+  [[nodiscard]] const ScopeHealth& health() const { return health_; }
+  [[nodiscard]] ScopeHealth& health() { return health_; }
+  // Whether the API server refuses to list or watch it (forbidden, no such resource).
+  [[nodiscard]] bool refused() const { return health_.is_refused(); }
 
   // When a local client last asked for it in this run; MonoTime::min(): not in this run. What the
   // last run knew of it is last_used().
@@ -87,7 +82,7 @@ class LocalScope {
   sync::WatchCache cache_;
   loop::Event changed_;
   MonoTime listed_at_ = MonoTime::min();
-  MonoTime refused_at_ = MonoTime::min();
+  ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};
   int watches_ = 0;
@@ -133,7 +128,8 @@ class Scopes {
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
-  // What the reflector of a scope brings.
+  // What the reflector of a scope brings. Nothing happens once the scope is retired: a list-watch
+  // ends a moment later than its scope.
   void replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                const sync::ScopeKind& kind);
   void apply(LocalScope& scope, sync::CacheEvent event);
@@ -144,7 +140,8 @@ class Scopes {
   // The next local version. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 
-  // Writes what has gathered, in one transaction. Errors: the disk's; it stays gathered.
+  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Errors: the
+  // disk's; what could not be written stays gathered.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
 
@@ -163,6 +160,8 @@ class Scopes {
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
                              const Unwritten& unwritten);
+  [[nodiscard]] Status write_together();
+  [[nodiscard]] Status write_alone(LocalScope& scope, const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
   void flush_or_log();

@@ -86,7 +86,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 }
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
-                                                     Duration limit) {
+                                                     Duration limit, Silence silence) {
   const bool repeatable = http::may_repeat(request.method, request.repeatable);
   const sync::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
@@ -94,7 +94,8 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
     const bool own_credentials = request.authorization.empty();
-    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    const bool tells = silence == Silence::of_link;
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
     auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);

@@ -33,6 +33,12 @@ class UplinkObserver {
   virtual void unauthorized() = 0;
 };
 
+// What it tells when a request is not answered in time.
+enum class Silence : std::uint8_t {
+  of_link,     // that the link, or its server, may be down
+  of_request,  // nothing but that this request is slow: somebody else may be waited for
+};
+
 class Uplink {
  public:
   // The servers are those that `client` has now.
@@ -60,7 +66,8 @@ class Uplink {
   // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status.
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
+                                               Silence silence = Silence::of_link);
 
   // Probes the servers that are out of rotation with a GET of `target`, one at a time and for at
   // most `limit` each. Runs until cancelled.

@@ -163,6 +163,46 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
   EXPECT_EQ(shown(next.scopes.find(pods)), "12: a@3 b@5");
 }
 
+TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path());
+  ScopePtr scope = run.scopes.open(configmaps).value();
+  run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
+  ASSERT_TRUE(run.scopes.drop(*scope));
+  run.scopes.apply(*scope, put("late", 10));
+  run.scopes.replace(*scope, objects({{"b", 11}}), 11, {"ConfigMap", "v1"});
+  run.scopes.bookmark(*scope, 12);
+  run.scopes.apply_local(*scope, put("a", local));
+  EXPECT_FALSE(run.scopes.has_unwritten()) << "that would outlive the scope";
+  EXPECT_FALSE(run.scopes.derive(*scope));
+  scope.reset();
+  EXPECT_TRUE(run.scopes.flush());
+}
+
+TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  {
+    Agent run(context, dir.path());
+    for (const store::ScopeKey& each : {pods, configmaps}) {
+      run.scopes.replace(*run.scopes.open(each).value(), objects({{"a", 3}}), 9, pod_kind);
+    }
+    ASSERT_TRUE(run.scopes.flush());
+    auto remove = run.database.prepare("DELETE FROM object WHERE scope = ?1");
+    ASSERT_TRUE(remove.use(static_cast<std::int64_t>(run.scopes.find(pods)->id())).run());
+    auto row = run.database.prepare("DELETE FROM scope WHERE resource = 'pods'");
+    ASSERT_TRUE(row.use().run());
+    for (const store::ScopeKey& each : {pods, configmaps}) {
+      run.scopes.apply(*run.scopes.find(each), put("a", 12));
+    }
+    EXPECT_FALSE(run.scopes.flush());
+    EXPECT_TRUE(run.scopes.has_unwritten());
+  }
+  Agent next(context, dir.path());
+  EXPECT_EQ(shown(next.scopes.find(configmaps)), "12: a@12");
+}
+
 TEST(Scopes, TheirNumberIsLimited) {
   const test::ScratchDir dir;
   asio::io_context context(1);
