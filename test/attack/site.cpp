@@ -126,7 +126,11 @@ void Attack::launch_edge(const std::vector<std::string>& more, Launch how) {
               "--rejoin-jitter=0s",
               "--flush-interval=200ms",
               "--bookmark-interval=300ms"};
-  how.argv.insert(how.argv.end(), more.begin(), more.end());
+  for (const std::string& flag : more) {
+    const std::string name = flag.substr(0, flag.find('=') + 1);
+    std::erase_if(how.argv, [&name](const std::string& one) { return one.starts_with(name); });
+    how.argv.push_back(flag);
+  }
   how.log = file("edge.log");
   edge = std::make_unique<Program>(how);
 }
