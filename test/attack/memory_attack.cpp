@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cstdio>
+
 #include "test/attack/site.h"
 
 namespace holdfast::attack {
@@ -183,16 +185,22 @@ TEST_F(HostileAnswers, EndlessAnswersToTheEdgeAreCutOff) {
   expect_root_is_served();
 }
 
+std::string chunk(const std::string& bytes) {
+  char size[32];
+  (void)std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+  return size + bytes + "\r\n";
+}
+
 TEST_F(HostileAnswers, EndlessListsAndWatchesToTheEdgeAreCutOff) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
   ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
-  const Flood list{"list without an end",
-                   "Content-Type: application/json\r\n" + chunked +
-                       "3f\r\n{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{},"
-                       "\"items\":[\r\n",
-                   "4000\r\n" + std::string(16 * 1024, ' ') + "\r\n"};
+  const Flood list{
+      "list without an end",
+      "Content-Type: application/json\r\n" + chunked +
+          chunk(R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[)"),
+      chunk(std::string(16 * 1024, ' '))};
   const Flood frame{"watch frame without an end", "Content-Type: application/json\r\n" + chunked,
                     "4000\r\n" + std::string(16 * 1024, ' ') + "\r\n"};
   server.play(script("/namespaces/flooded/configmaps", list));
