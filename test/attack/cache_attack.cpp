@@ -1,0 +1,108 @@
+// Hole 9: what strangers ask for must not take the room that the node's own answers need.
+
+#include "test/attack/site.h"
+
+namespace holdfast::attack {
+namespace {
+
+constexpr int many = 1010;
+const std::string token_request =
+    R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
+    R"("spec":{"expirationSeconds":3600}})";
+
+// Asks on one connection after another; each answer is awaited.
+std::string ask_many(std::uint16_t port, const std::vector<std::string>& requests) {
+  Socket socket;
+  for (const std::string& bytes : requests) {
+    if (!socket.open()) socket = connect_to(port);
+    if (!parse_answer(converse(socket, bytes, 5s)).whole) socket.close();
+  }
+  return "done";
+}
+
+class Caches : public Attack {
+ protected:
+  void expect_token_is_kept() {
+    const Ask question{.target = token_path, .method = "POST", .body = token_request};
+    const Answer fresh = ask(edge_port, question);
+    ASSERT_EQ(fresh.status, 201) << fresh.body;
+    hostile->cut();
+    ASSERT_TRUE(wait_for_link("offline"));
+    const Answer kept = ask(edge_port, question);
+    EXPECT_EQ(kept.status, 201) << "offline: " << kept.body;
+    EXPECT_EQ(kept.body, fresh.body);
+    EXPECT_EQ(edge_log().find("not kept"), std::string::npos);
+  }
+};
+
+TEST_F(Caches, InventedCredentialsDoNotFillTheAnswers) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  // As an API server with anonymous access: everybody may read how the API looks.
+  take_over().play([](const std::string& head, const Socket& to) {
+    const std::string line = request_line(head);
+    if (line.find("/apis?") == std::string::npos && line.find("/version") == std::string::npos) {
+      return Then::pass_on;
+    }
+    (void)to.send(answer_text(200, R"({"kind":"APIGroupList","apiVersion":"v1","groups":[]})"));
+    return Then::keep;
+  });
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  const std::uint16_t port = edge_port;
+  std::vector<std::string> requests;
+  for (int i = 0; i < many; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string scheme = i % 2 == 0 ? "Basic " : "Bearer ";
+    requests.push_back(text_of(
+        {.target = "/apis?n=" + number, .headers = {"Authorization: " + scheme + "bm86" + number}},
+        port));
+  }
+  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  expect_token_is_kept();
+}
+
+TEST_F(Caches, InventedTokenRequestsDoNotFillTheAnswers) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  take_over().play([](const std::string& head, const Socket& to) {
+    if (head.find("Bearer invented") == std::string::npos) return Then::pass_on;
+    (void)to.send(answer_text(201, R"({"kind":"TokenRequest","status":{"token":"x",)"
+                                   R"("expirationTimestamp":"2099-01-01T00:00:00Z"}})"));
+    return Then::keep;
+  });
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  const std::uint16_t port = edge_port;
+  std::vector<std::string> requests;
+  for (int i = 0; i < many; ++i) {
+    requests.push_back(text_of({.target = token_path,
+                                .method = "POST",
+                                .body = token_request,
+                                .bearer = "invented-" + std::to_string(i)},
+                               port));
+  }
+  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  expect_token_is_kept();
+}
+
+TEST_F(Caches, OneTokenDoesNotTakeAllScopes) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  take_over();
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  const std::uint16_t port = edge_port;
+  std::vector<std::string> requests;
+  for (int i = 0; i < 600; ++i) {
+    requests.push_back(text_of(
+        {.target = "/api/v1/namespaces/ns/configmaps?labelSelector=a%3D" + std::to_string(i),
+         .bearer = "bob-token"},
+        port));
+  }
+  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  ASSERT_NO_FATAL_FAILURE(warm("/api/v1/namespaces/ns/configmaps"));
+  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  hostile->cut();
+  ASSERT_TRUE(wait_for_link("offline"));
+  const std::string offline = "/api/v1/namespaces/ns/configmaps?resourceVersion=0";
+  EXPECT_EQ(as_node(offline).status, 200) << "the node's own list is not cached";
+  EXPECT_EQ(as_node(secrets_path + "?resourceVersion=0").status, 200);
+}
+
+}  // namespace
+}  // namespace holdfast::attack

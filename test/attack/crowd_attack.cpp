@@ -1,0 +1,89 @@
+// Hole 8: nobody holds so many connections that there is none left for root and the probes.
+
+#include <poll.h>
+
+#include "test/attack/site.h"
+
+namespace holdfast::attack {
+namespace {
+
+constexpr int crowd = 5000;
+constexpr int cloud_crowd = 1500;
+
+// Opens connections, sends a piece of a request on every second one, and goes on to send a byte a
+// time, slowly.
+void hold(std::uint16_t port, int count, const Say& say) {
+  std::vector<Socket> held;
+  for (int i = 0; i < count; ++i) {
+    Socket socket = connect_to(port, "127.0.0.1", 1s);
+    if (socket.open()) held.push_back(std::move(socket));
+  }
+  const std::string piece = "GET " + secrets_path + " HTTP/1.1\r\nX: ";
+  for (std::size_t i = 0; i < held.size(); i += 2) (void)held[i].send(piece, 10ms);
+  say(std::to_string(held.size()));
+  for (;;) {
+    for (std::size_t i = 0; i < held.size(); i += 2) (void)held[i].send("a", 10ms);
+    (void)poll(nullptr, 0, 20);
+  }
+}
+
+class Crowd : public Attack {
+ protected:
+  static std::unique_ptr<Stranger> hold_as_nobody(std::uint16_t port, int count) {
+    auto stranger = std::make_unique<Stranger>(
+        As{.uid = nobody}, [port, count](const Say& say) { hold(port, count, say); });
+    const std::string held = stranger->line();
+    EXPECT_FALSE(held.empty());
+    note(held + " connections taken");
+    return stranger;
+  }
+};
+
+TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheProxysConnections) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const auto stranger = hold_as_nobody(edge_port, crowd);
+  expect_root_is_served();
+  EXPECT_TRUE(wait_for_link("connected", 2s));
+}
+
+TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheAdminListenersConnections) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const auto stranger = hold_as_nobody(admin_port, crowd);
+  expect_root_is_served();
+}
+
+// Each with credentials of its own, and again and again: the quota is the user's, not the token's.
+TEST_F(Crowd, RootIsServedWhileNobodyInventsCredentialsOnAllConnections) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const std::uint16_t port = edge_port;
+  Stranger stranger({.uid = nobody}, [port](const Say& say) {
+    std::vector<Socket> held;
+    for (int i = 0; i < 1500; ++i) {
+      Socket socket = connect_to(port, "127.0.0.1", 1s);
+      if (!socket.open()) continue;
+      const std::string token = "invented-" + std::to_string(i);
+      (void)socket.send(text_of({.target = secrets_path + "?watch=1", .bearer = token}, port),
+                        10ms);
+      held.push_back(std::move(socket));
+    }
+    say(std::to_string(held.size()));
+    for (;;) (void)poll(nullptr, 0, 1000);
+  });
+  EXPECT_FALSE(stranger.line().empty());
+  expect_root_is_served();
+}
+
+TEST_F(Crowd, ProbesAreAnsweredWhileNobodyHoldsTheCloudsConnections) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  ASSERT_NO_FATAL_FAILURE(start_cloud());
+  const auto stranger = hold_as_nobody(cloud_port, cloud_crowd);
+  int answered = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Ask probe{.target = "/healthz", .user_agent = "kube-probe/1.32", .limit = 2s};
+    answered += ask(cloud_port, probe).status == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(answered, 10) << "answers to the liveness probe";
+}
+
+}  // namespace
+}  // namespace holdfast::attack

@@ -1,0 +1,194 @@
+// Hole 3: root in a container, and root processes that speak for others, are not the node.
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "test/attack/cgroup.h"
+#include "test/attack/site.h"
+
+namespace holdfast::attack {
+namespace {
+
+const std::string uid_part = "0f3b5c1e-6a0d-4f0e-9a55-0c6d5b1f7a11";
+const std::string container(64, 'c');
+
+// The containers' cgroups as kubelets name them.
+const std::string pod_paths[] = {
+    "kubepods/burstable/pod" + uid_part + "/" + container,
+    "kubepods/pod" + uid_part + "/" + container,
+    "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod"
+    "0f3b5c1e_6a0d_4f0e_9a55_0c6d5b1f7a11.slice/cri-containerd-" +
+        container + ".scope",
+    "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod"
+    "0f3b5c1e_6a0d_4f0e_9a55_0c6d5b1f7a11.slice/crio-" +
+        container + ".scope",
+    "k8s.io/kubelet/kubepods/besteffort/pod" + uid_part + "/" + container + "/init.scope",
+};
+
+std::string post_event(std::uint16_t port) {
+  return text_of({.target = events_path, .method = "POST", .body = event_body("by-a-pod")}, port);
+}
+
+// The connection is opened by one process of the pod, which ends; its child asks.
+std::string ask_by_child(std::uint16_t port, const std::string& bytes) {
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0) return {};
+  const Socket socket = connect_to(port);
+  const pid_t middle = fork();
+  if (middle == 0) {
+    if (fork() != 0) _exit(0);
+    (void)setsid();
+    const std::string came = converse(socket, bytes, 10s);
+    (void)!write(ends[1], came.data(), came.size());
+    _exit(0);
+  }
+  (void)waitpid(middle, nullptr, 0);
+  (void)close(ends[1]);
+  std::string all(1 << 16, '\0');
+  const auto count = read(ends[0], all.data(), all.size());
+  all.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return all;
+}
+
+class Pods : public Attack {
+ protected:
+  static As in(const PodCgroup& cgroup) {
+    return {.uid = 0, .cgroup = cgroup.folders(), .no_capabilities = true};
+  }
+};
+
+TEST_F(Pods, RootInAPodIsNotTheNode) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const std::uint16_t port = edge_port;
+  for (const std::string& path : pod_paths) {
+    const PodCgroup cgroup(path);
+    if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
+    const Answer read =
+        parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); }));
+    EXPECT_TRUE(read.refused()) << path << ": " << read.status;
+    EXPECT_FALSE(read.has(treasure)) << path;
+    const Answer written =
+        parse_answer(as(in(cgroup), [port] { return converse(port, post_event(port)); }));
+    EXPECT_TRUE(written.refused()) << path << ": " << written.status;
+    const Answer by_child = parse_answer(as(in(cgroup), [port] {
+      return ask_by_child(port, text_of({.target = secrets_path}, port));
+    }));
+    EXPECT_TRUE(by_child.refused()) << path << ", by another process: " << by_child.status;
+    const std::uint16_t admin = admin_port;
+    const Answer page =
+        parse_answer(as(in(cgroup), [admin] { return ask_raw(admin, {.target = "/v1/status"}); }));
+    EXPECT_TRUE(page.refused()) << path << ", the admin listener: " << page.status;
+  }
+  EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
+  expect_root_is_served();
+}
+
+// In one hierarchy only, as with cgroup v1 where the runtime does not use all of them.
+TEST_F(Pods, RootInAPodIsNotTheNodeWhateverHierarchyTellsIt) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const std::uint16_t port = edge_port;
+  const PodCgroup cgroup(pod_paths[0]);
+  if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
+  std::string rest = cgroup.folders();
+  while (!rest.empty()) {
+    const std::string one = rest.substr(0, rest.find('\n') + 1);
+    rest.erase(0, one.size());
+    const As who{.uid = 0, .cgroup = one, .no_capabilities = true};
+    const Answer read =
+        parse_answer(as(who, [port] { return ask_raw(port, {.target = secrets_path}); }));
+    EXPECT_TRUE(read.refused()) << one << read.status;
+    EXPECT_FALSE(read.has(treasure)) << one;
+  }
+}
+
+TEST_F(Pods, APodWithATokenIsServedAsItsToken) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const PodCgroup cgroup(pod_paths[0]);
+  if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
+  const std::uint16_t port = edge_port;
+  const auto with = [&](const std::string& token) {
+    return parse_answer(as(in(cgroup), [port, &token] {
+      return ask_raw(port, {.target = secrets_path, .bearer = token});
+    }));
+  };
+  EXPECT_EQ(with("bob-token").status, 200);
+  EXPECT_EQ(with("alice-token").status, 403);
+  EXPECT_EQ(with("invented").status, 401);
+}
+
+TEST_F(Pods, HostNetworkPodsAreTrustedOnlyWhenAskedFor) {
+  const PodCgroup cgroup(pod_paths[0]);
+  if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  ASSERT_NO_FATAL_FAILURE(start_edge({"--trust-host-network-pods=true"}));
+  const std::uint16_t port = edge_port;
+  const Answer read =
+      parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); }));
+  EXPECT_EQ(read.status, 200);
+}
+
+TEST_F(Pods, WhoPostsFromAPodAndLeavesIsNotTheNode) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  const PodCgroup cgroup(pod_paths[0]);
+  if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
+  const std::uint16_t port = edge_port;
+  for (int i = 0; i < 40; ++i) {
+    const auto post_and_exit = [port] {
+      Socket socket = connect_to(port);
+      (void)socket.send(post_event(port));
+      return std::string("done");
+    };
+    ASSERT_EQ(as(in(cgroup), post_and_exit), "done");
+  }
+  for (int i = 0; i < 20; ++i) (void)as_node(secrets_path);
+  (void)eventually(300ms, [this] { return performed_as_node(events_path, "create") > 0; });
+  EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
+}
+
+// 3b: a container runtime passes on what others send: port-forward to a hostNetwork pod.
+TEST_F(Attack, ARuntimeThatRelaysIsNotTheNode) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  for (const std::string name :
+       {"containerd", "crio", "dockerd", "conmon", "docker-proxy", "containerd-shim-runc-v2"}) {
+    const std::string program = file(name);
+    std::filesystem::copy_file("/proc/self/exe", program,
+                               std::filesystem::copy_options::overwrite_existing);
+    (void)chmod(program.c_str(), 0700);
+    const std::uint16_t at = free_port();
+    Program relay({.argv = {program, "--relay", std::to_string(at), std::to_string(edge_port)},
+                   .log = file("relay.log")});
+    ASSERT_TRUE(eventually(5s, [at] { return connect_to(at).open(); }));
+    const std::string host = "127.0.0.1:" + std::to_string(edge_port);
+    const Answer read = ask_as_nobody(at, {.target = secrets_path, .host = host, .limit = 5s});
+    EXPECT_TRUE(read.refused()) << "by way of " << name << ": " << read.status;
+    EXPECT_FALSE(read.has(treasure)) << "by way of " << name;
+    const Answer written = ask_as_nobody(at, {.target = events_path,
+                                              .method = "POST",
+                                              .body = event_body("by-a-relay"),
+                                              .host = host,
+                                              .limit = 5s});
+    EXPECT_TRUE(written.refused()) << "by way of " << name << ": " << written.status;
+  }
+  EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
+}
+
+// The kubelet asks what a pod's manifest says, as root: probes and life-cycle hooks.
+TEST_F(Attack, ProbesAndHooksOfAPodAreNotTheNode) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  for (const std::string agent :
+       {"kube-probe/1.32", "kube-lifecycle/1.32", "kube-probe/", "Kube-Probe/1.36+"}) {
+    const Answer read = ask(edge_port, {.target = secrets_path, .user_agent = agent});
+    EXPECT_TRUE(read.refused()) << agent << ": " << read.status;
+    EXPECT_FALSE(read.has(treasure)) << agent;
+    const Answer page =
+        ask(admin_port, {.target = "/v1/objects?resource=secrets", .user_agent = agent});
+    EXPECT_FALSE(page.served()) << agent << " at the admin listener";
+    EXPECT_TRUE(ask(admin_port, {.target = "/healthz", .user_agent = agent}).served());
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::attack

@@ -1,0 +1,90 @@
+// HTTP/1.1 over plain sockets, byte by byte, for attacks.
+//
+// Nothing here is shared with the product's HTTP code, and nothing is checked before it is sent.
+// Every wait has a limit. Functions of this file are safe to call in a forked child.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::attack {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Duration = std::chrono::milliseconds;
+
+// Looks every few milliseconds until `done` or until `limit` has passed.
+[[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
+
+// A TCP socket that closes itself. Not connected: fd() is negative.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd) : fd_(fd) {}
+  ~Socket() { close(); }
+  Socket(Socket&& other) noexcept : fd_(other.release()) {}
+  Socket& operator=(Socket&& other) noexcept;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] bool open() const { return fd_ >= 0; }
+  [[nodiscard]] int release();
+  void close();
+  // Sends all of it, or as much as the other side takes in time; returns the number of bytes.
+  std::size_t send(std::string_view bytes, Duration limit = 5s) const;
+  // What comes next, at most 64 KiB; empty: the other side closed, or nothing came in time.
+  [[nodiscard]] std::string receive(Duration limit = 5s) const;
+
+ private:
+  int fd_ = -1;
+};
+
+// Connects to a port of 127.0.0.1, or of another IPv4 address.
+[[nodiscard]] Socket connect_to(std::uint16_t port, const char* address = "127.0.0.1",
+                                Duration limit = 5s);
+// Listens on 127.0.0.1; `port` 0 takes a free one and tells it.
+[[nodiscard]] Socket listen_on(std::uint16_t& port);
+// A port that nobody listened on a moment ago.
+[[nodiscard]] std::uint16_t free_port();
+
+struct Answer {
+  int status = 0;  // 0: none came
+  std::string head = {};
+  std::string body = {};  // without chunk framing
+  bool whole = false;     // ended as its head says
+
+  [[nodiscard]] bool served() const { return status >= 200 && status < 300; }
+  [[nodiscard]] bool refused() const { return status == 401 || status == 403; }
+  [[nodiscard]] bool has(std::string_view text) const {
+    return head.find(text) != std::string::npos || body.find(text) != std::string::npos;
+  }
+};
+
+// The first final answer in `bytes`: those of status 1xx are passed over.
+[[nodiscard]] Answer parse_answer(std::string_view bytes);
+
+struct Ask {
+  std::string target;
+  std::string method = "GET";
+  std::string body = {};
+  std::string bearer = {};
+  std::string host = {};  // empty: the address and the port
+  std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
+  std::vector<std::string> headers = {};  // more lines, as they are
+  Duration limit = 15s;
+};
+
+[[nodiscard]] std::string text_of(const Ask& ask, std::uint16_t port);
+// Sends `bytes` and returns all that comes until one answer is whole, the end, or the limit.
+[[nodiscard]] std::string converse(const Socket& socket, std::string_view bytes, Duration limit);
+// The same on a connection of its own.
+[[nodiscard]] std::string converse(std::uint16_t port, std::string_view bytes,
+                                   Duration limit = 15s);
+[[nodiscard]] std::string ask_raw(std::uint16_t port, const Ask& ask);
+[[nodiscard]] Answer ask(std::uint16_t port, const Ask& ask);
+
+}  // namespace holdfast::attack
