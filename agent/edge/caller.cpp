@@ -54,7 +54,6 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
     // A process on loopback, whoever relays it: he knows the secret.
     if (!request.peer.owner) return fail(Errc::denied, "the node's token is for this machine only");
     caller.owner = node_owner;
-    caller.by_node_token = true;
     return caller;
   }
   if (!credentials.empty()) {

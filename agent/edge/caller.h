@@ -15,7 +15,6 @@ struct Caller {
   std::string agent;    // first word of the user agent, in lower case: "kubelet"
   bool cached = false;  // his reads are worth caching
   bool by_certificate = false;  // and by nothing else: nothing is passed on for him
-  bool by_node_token = false;   // his credentials are ours, and not for the API server
 };
 
 inline constexpr std::string_view node_owner = "node";

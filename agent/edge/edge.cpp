@@ -303,7 +303,10 @@ asio::awaitable<http::Response> Edge::handle_admin(const http::Request& request,
                                                    Listener listener) {
   auto refusal = gate_->refuse_admin(listener, request);
   if (refusal) co_return *std::move(refusal);
-  co_return co_await admin_->handle(request);
+  if (!gate_->brings_node_token(request)) co_return co_await admin_->handle(request);
+  http::Request own = request;
+  own.headers.remove("authorization");
+  co_return co_await admin_->handle(own);
 }
 
 asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
@@ -313,10 +316,9 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
-  if (caller->by_node_token) {
+  if (gate_->brings_node_token(request)) {
     http::Request own = request;
     own.headers.remove("authorization");
-    caller->by_node_token = false;
     co_return co_await handle_as(own, std::move(caller));
   }
   caller->cached = caller->cached || filters_->caches(caller->agent);

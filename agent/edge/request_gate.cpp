@@ -114,7 +114,7 @@ http::Gate RequestGate::gate_of(Listener listener) {
 Result<Caller> RequestGate::identify_at(Listener listener, const http::Request& request) {
   if (listener == Listener::tls || listener == Listener::admin_tls) {
     // It must not be passed on to the API server as if it were for it.
-    if (is_node_token(request.headers.get("authorization"), proof_.token)) {
+    if (brings_node_token(request)) {
       return fail(Errc::denied, "the node's token is for callers on loopback");
     }
     return identify_over_tls(request, options_);

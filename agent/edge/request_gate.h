@@ -33,6 +33,10 @@ class RequestGate {
   // Who asks at a listener of the proxy. Asked again once a request was read, when its peer has
   // been confirmed. Errors: denied.
   [[nodiscard]] Result<Caller> identify_at(Listener listener, const http::Request& request);
+  // Whether the request's credentials are the node's token, which is not for the API server.
+  [[nodiscard]] bool brings_node_token(const http::Request& request) const {
+    return is_node_token(request.headers.get("authorization"), proof_.token);
+  }
   // The answer to a caller of an admin listener who may not see the page; nothing: he may.
   // Liveness, readiness and metrics are for everybody; upgrades over the air also for callers with
   // a token, which the API server judges; all else is for the node itself and for cluster
