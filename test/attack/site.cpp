@@ -51,7 +51,7 @@ void Attack::TearDown() {
   lab.reset();
   const bool verbose = std::getenv("HOLDFAST_ATTACK_LOGS") != nullptr;
   if (!HasFailure() || !verbose) return;
-  for (const char* name : {"lab.log", "edge.log", "cloud.log"}) print_end(file(name));
+  for (const char* name : {"audit", "lab.log", "edge.log", "cloud.log"}) print_end(file(name));
 }
 
 void Attack::check_memory(const std::string& name, const std::unique_ptr<Program>& program,
