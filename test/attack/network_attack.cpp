@@ -53,6 +53,7 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
     note("no network namespaces");
     GTEST_SKIP() << "NOT RUN: this machine makes no network namespaces (iproute2, CAP_NET_ADMIN)";
   }
+  tls = true;
   ASSERT_NO_FATAL_FAILURE(start_lab());
   const std::string at = std::string(here) + ":" + std::to_string(edge_port);
   const std::uint16_t secure_port = free_port();

@@ -82,6 +82,7 @@ std::size_t send_streams(const TlsSocket& socket, const std::string& credentials
 class Tls : public Attack {
  protected:
   void start_with_tls(const std::vector<std::string>& more = {}) {
+    tls = true;
     ASSERT_NO_FATAL_FAILURE(start_lab());
     std::vector<std::string> flags = {"--secure-listen=127.0.0.1:" + std::to_string(secure_port),
                                       "--require-client-certificates=false"};
