@@ -48,7 +48,7 @@ void feign(std::uint16_t port, const std::string& bearer, const Say& say) {
 class Lease : public Attack {
  protected:
   [[nodiscard]] bool falls_silent() const {
-    return eventually(8s, [this] {
+    return eventually(6s, [this] {
       return metrics().find("\nholdfast_edge_kubelet_silent 1") != std::string::npos;
     });
   }
@@ -57,7 +57,7 @@ class Lease : public Attack {
 TEST_F(Lease, InventedCredentialsDoNotKeepADeadKubeletAlive) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   for (const std::string token : {"", "invented", "alice-token", "bob-token"}) {
-    ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=2s"}));
+    ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=1s"}));
     const std::uint16_t port = edge_port;
     Stranger stranger({.uid = nobody}, [port, &token](const Say& say) { feign(port, token, say); });
     const std::string said = stranger.line();
@@ -68,7 +68,7 @@ TEST_F(Lease, InventedCredentialsDoNotKeepADeadKubeletAlive) {
 
 TEST_F(Lease, TheNodesOwnKubeletCounts) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
-  ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=2s"}));
+  ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=1s"}));
   ASSERT_TRUE(falls_silent());
   EXPECT_TRUE(ask(edge_port, signs_of_life("")[0]).served());
   EXPECT_NE(metrics().find("\nholdfast_edge_kubelet_silent 0"), std::string::npos);

@@ -50,14 +50,15 @@ TEST_F(Attack, NobodyGetsTheAnswerOfAnother) {
       const Answer node =
           ask(port, {.target = treasure_path, .user_agent = plain_agent, .limit = 3s});
       EXPECT_TRUE(node.status == 200 && node.has(treasure)) << what << ": " << node.head;
+      (void)ask_as_nobody(port, {.target = "/version", .bearer = "alice-token", .limit = 2s});
       const Answer alice = ask_as_nobody(port, {.target = treasure_path,
                                                 .bearer = "alice-token",
                                                 .user_agent = plain_agent,
                                                 .limit = 3s});
-      EXPECT_EQ(alice.status, 403) << what;
+      EXPECT_TRUE(alice.status == 403) << what << ": " << alice.status;
       EXPECT_FALSE(alice.has(treasure)) << what << ": Alice was given the Secret";
-      if (HasFailure()) return note(what);
     }
+    if (HasFailure()) return note(what);
   }
 }
 

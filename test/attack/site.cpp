@@ -1,11 +1,14 @@
 #include "test/attack/site.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+
+#include "test/attack/tls.h"
 
 namespace holdfast::attack {
 namespace {
@@ -51,7 +54,7 @@ void Attack::TearDown() {
   lab.reset();
   const bool verbose = std::getenv("HOLDFAST_ATTACK_LOGS") != nullptr;
   if (!HasFailure() || !verbose) return;
-  for (const char* name : {"lab.log", "edge.log", "cloud.log"}) print_end(file(name));
+  for (const char* name : {"audit", "lab.log", "edge.log", "cloud.log"}) print_end(file(name));
 }
 
 void Attack::check_memory(const std::string& name, const std::unique_ptr<Program>& program,
@@ -64,11 +67,14 @@ void Attack::check_memory(const std::string& name, const std::unique_ptr<Program
 
 void Attack::write_kubeconfig(const std::string& name, const std::string& token) const {
   const std::uint16_t port = hostile ? hostile->port() : lab_port;
+  const std::string server = (tls ? "https://127.0.0.1:" : "http://127.0.0.1:") +
+                             std::to_string(port) +
+                             (tls ? "\n    certificate-authority: " + file("tls") + "/ca.crt" : "");
   write_file(
       file(name),
       "apiVersion: v1\nkind: Config\ncurrent-context: up\nclusters:\n- name: up\n  cluster:\n"
-      "    server: http://127.0.0.1:" +
-          std::to_string(port) + "\nusers:\n- name: up\n  user:\n    token: " + token +
+      "    server: " +
+          server + "\nusers:\n- name: up\n  user:\n    token: " + token +
           "\ncontexts:\n- name: up\n  context:\n    cluster: up\n    user: up\n");
 }
 
@@ -77,15 +83,20 @@ void Attack::start_lab(const std::vector<std::string>& more) {
              "admin-token,admin,1,\"system:masters\"\n"
              "node-token,system:node:edge-a,2,\"system:nodes\"\n"
              "bob-token,bob,3,\"system:masters\"\n"
-             "alice-token,alice,4,\"readers\"\n");
+             "alice-token,alice,4,\"readers\"\n" +
+                 join_token + ",system:bootstrap:abcdef,5,\"system:bootstrappers\"\n");
   Launch launch{
       .argv = {"holdfast-lab", "apiserver", "--listen=127.0.0.1:" + std::to_string(lab_port),
                "--data=" + file("lab"), "--token-file=" + file("tokens"),
                "--audit-log-path=" + file("audit"), "--controllers=false"},
       .log = file("lab.log")};
   launch.argv.insert(launch.argv.end(), more.begin(), more.end());
+  if (tls) {
+    ASSERT_EQ(mkdir(file("tls").c_str(), 0700), 0);
+    launch.argv.push_back("--tls-dir=" + file("tls"));
+  }
   lab = std::make_unique<Program>(launch);
-  ASSERT_TRUE(eventually(30s, [this] { return ask(lab_port, {.target = "/readyz"}).served(); }));
+  ASSERT_TRUE(eventually(30s, [this] { return as_admin("GET", "/readyz").served(); }));
   const std::pair<const char*, std::string> objects[] = {
       {"/api/v1/namespaces", R"({"metadata":{"name":"ns"}})"},
       {"/api/v1/nodes", R"({"metadata":{"name":"edge-a"}})"},
@@ -170,7 +181,8 @@ void Attack::start_all() {
 
 Answer Attack::as_admin(const std::string& method, const std::string& target,
                         const std::string& body) const {
-  return ask(lab_port, {.target = target, .method = method, .body = body, .bearer = "admin-token"});
+  const Ask question{.target = target, .method = method, .body = body, .bearer = "admin-token"};
+  return tls ? ask_over_tls(lab_port, question) : ask(lab_port, question);
 }
 
 Answer Attack::as_node(const std::string& target) const {

@@ -25,6 +25,9 @@ inline const std::string secrets_path = "/api/v1/namespaces/ns/secrets";
 inline const std::string events_path = "/api/v1/namespaces/ns/events";
 inline const std::string token_path = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
 
+// By which a node may join.
+inline const std::string join_token = "abcdef.0123456789abcdef";
+
 // An event: what a node may write, and whoever acts as it.
 [[nodiscard]] std::string event_body(const std::string& name);
 
@@ -63,6 +66,7 @@ class Attack : public ::testing::Test {
   [[nodiscard]] std::string edge_log() const { return read_file(file("edge.log")); }
   [[nodiscard]] std::string file(const std::string& name) const { return dir_ + "/" + name; }
 
+  bool tls = false;  // the lab's API server speaks TLS, with certificates in file("tls")
   const std::uint16_t lab_port = free_port();
   const std::uint16_t edge_port = free_port();
   const std::uint16_t admin_port = free_port();

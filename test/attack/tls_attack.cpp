@@ -1,0 +1,193 @@
+// The listener for callers with certificates, attacked by those that have none.
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+#include "test/attack/site.h"
+#include "test/attack/tls.h"
+
+namespace holdfast::attack {
+namespace {
+
+constexpr std::size_t frame_bytes = 16 * 1024;
+
+std::string frame(char type, char flags, std::uint32_t stream, const std::string& payload) {
+  const auto byte = [](std::size_t value, int shift) {
+    return static_cast<char>((value >> static_cast<unsigned>(shift)) & 0xff);
+  };
+  std::string bytes = {byte(payload.size(), 16),
+                       byte(payload.size(), 8),
+                       byte(payload.size(), 0),
+                       type,
+                       flags,
+                       byte(stream, 24),
+                       byte(stream, 16),
+                       byte(stream, 8),
+                       byte(stream, 0)};
+  return bytes + payload;
+}
+
+// POST, https, with a path and an authority as literals.
+std::string post_header(std::uint32_t stream, const std::string& credentials) {
+  const auto literal = [](char name, const std::string& value) {
+    return std::string{name, static_cast<char>(value.size())} + value;
+  };
+  std::string block = "\x83\x87" + literal(0x04, events_path) + literal(0x01, "localhost");
+  if (!credentials.empty()) {
+    block += std::string{0x0f, 0x08, static_cast<char>(credentials.size())} + credentials;
+  }
+  return frame(1, 4, stream, block);
+}
+
+// By how much the window updates among `bytes` open the connection's window.
+std::size_t opened_by(const std::string& bytes) {
+  std::size_t at = 0;
+  std::size_t opened = 0;
+  const auto byte = [&bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  while (at + 13 <= bytes.size()) {
+    const std::size_t size = (byte(at) * 65536UL) + (byte(at + 1) * 256UL) + byte(at + 2);
+    if (byte(at + 3) == 8 && byte(at + 8) == 0 && byte(at + 7) == 0) {
+      opened += (byte(at + 10) * 65536UL) + (byte(at + 11) * 256UL) + byte(at + 12);
+    }
+    at += 9 + size;
+  }
+  return opened;
+}
+
+// A hundred requests on one connection, and as much of their bodies as the windows allow.
+std::size_t send_streams(const TlsSocket& socket, const std::string& credentials) {
+  std::string opening =
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "") + frame(4, 1, 0, "");
+  for (std::uint32_t stream = 1; stream < 200; stream += 2) {
+    opening += post_header(stream, credentials);
+  }
+  if (!socket.send(opening)) return 0;
+  std::size_t window = 65535;
+  std::size_t sent = 0;
+  std::uint32_t stream = 1;
+  for (int round = 0; round < 8; ++round) {
+    while (window >= frame_bytes) {
+      if (!socket.send(frame(0, 0, stream, std::string(frame_bytes, ' ')))) return sent;
+      window -= frame_bytes;
+      sent += frame_bytes;
+      stream = stream >= 199 ? 1 : stream + 2;
+    }
+    window += opened_by(socket.receive(20ms));
+  }
+  return sent;
+}
+
+class Tls : public Attack {
+ protected:
+  void start_with_tls(const std::vector<std::string>& more = {}) {
+    tls = true;
+    ASSERT_NO_FATAL_FAILURE(start_lab());
+    std::vector<std::string> flags = {"--secure-listen=127.0.0.1:" + std::to_string(secure_port),
+                                      "--require-client-certificates=false"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    ASSERT_NO_FATAL_FAILURE(start_edge(flags));
+    ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+    const auto up = [this] { return TlsSocket(secure_port, "http/1.1").open(); };
+    ASSERT_TRUE(eventually(10s, up)) << edge_log();
+  }
+  void expect_within_budget(const std::string& what) {
+    note_peak("holdfast-edge", edge->peak());
+    EXPECT_TRUE(edge->running()) << what;
+    EXPECT_TRUE(sanitized() || edge->peak() <= edge_budget)
+        << what << ": " << edge->peak() / 1024 << " MiB";
+  }
+
+  const std::uint16_t secure_port = free_port();
+};
+
+TEST_F(Tls, AStrangerGetsNothing) {
+  ASSERT_NO_FATAL_FAILURE(start_with_tls());
+  for (const std::string token : {"", "invented", "alice-token"}) {
+    for (const std::string& target : {secrets_path, secrets_path + "?resourceVersion=0"}) {
+      const Answer answer = ask_over_tls(secure_port, {.target = target, .bearer = token});
+      EXPECT_TRUE(answer.refused()) << token << ": " << answer.status;
+      EXPECT_FALSE(answer.has(treasure)) << token;
+    }
+  }
+  EXPECT_EQ(ask_over_tls(secure_port, {.target = secrets_path, .bearer = "bob-token"}).status, 200);
+}
+
+TEST_F(Tls, InventedCredentialsDoNotKeepADeadKubeletAlive) {
+  ASSERT_NO_FATAL_FAILURE(start_with_tls({"--kubelet-grace=1s"}));
+  const std::uint16_t port = secure_port;
+  const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge-a";
+  const std::string body = R"({"metadata":{"name":"edge-a","namespace":"kube-node-lease"}})";
+  Stranger stranger({.uid = nobody}, [port, &lease, &body](const Say& say) {
+    for (bool first = true;; first = false) {
+      const Answer put = ask_over_tls(
+          port, {.target = lease, .method = "PUT", .body = body, .bearer = "x", .limit = 2s});
+      const Answer patch = ask_over_tls(port, {.target = "/api/v1/nodes/edge-a/status",
+                                               .method = "PATCH",
+                                               .body = "{}",
+                                               .bearer = "x",
+                                               .limit = 2s});
+      if (first) say(std::to_string(put.status) + " " + std::to_string(patch.status));
+      (void)poll(nullptr, 0, 50);
+    }
+  });
+  EXPECT_EQ(stranger.line(), "401 401");
+  EXPECT_TRUE(eventually(6s, [this] {
+    return metrics().find("\nholdfast_edge_kubelet_silent 1") != std::string::npos;
+  }));
+}
+
+TEST_F(Tls, EndlessRequestsAreCutOff) {
+  ASSERT_NO_FATAL_FAILURE(start_with_tls());
+  const std::uint16_t port = secure_port;
+  const std::array<std::array<std::string, 2>, 4> floods = {{
+      {"Transfer-Encoding: chunked\r\n\r\n1;", std::string(16 * 1024, 'a')},
+      {"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ", std::string(16 * 1024, 'a')},
+      {"Transfer-Encoding: chunked\r\n\r\n0\r\n", "X: " + std::string(1000, 'b') + "\r\n"},
+      {"X: ", std::string(16 * 1024, 'a')},
+  }};
+  for (const auto& [begin, piece] : floods) {
+    const std::string first = "POST " + events_path +
+                              " HTTP/1.1\r\nHost: localhost:" + std::to_string(port) +
+                              "\r\nAuthorization: Bearer x\r\n" + begin;
+    (void)as_nobody([&, port] {
+      const TlsSocket socket(port, "http/1.1");
+      bool taken = socket.send(first);
+      const auto until = Clock::now() + 4s;
+      for (std::size_t sent = 0; taken && sent < (192UL << 20) && Clock::now() < until;) {
+        taken = socket.send(piece);
+        sent += piece.size();
+      }
+      return std::string("done");
+    });
+    expect_within_budget(begin);
+    if (HasFailure()) return;
+  }
+  expect_root_is_served();
+}
+
+TEST_F(Tls, BodiesOfManyStreamsAreBounded) {
+  ASSERT_NO_FATAL_FAILURE(start_with_tls());
+  const std::uint16_t port = secure_port;
+  for (const std::string credentials : {"", "Bearer invented"}) {
+    Stranger stranger({.uid = nobody, .limit = 60s}, [port, &credentials](const Say& say) {
+      std::vector<TlsSocket> held;
+      std::size_t sent = 0;
+      const auto until = Clock::now() + 8s;
+      for (int i = 0; i < 60 && Clock::now() < until; ++i) {
+        held.emplace_back(port, "h2");
+        sent += send_streams(held.back(), credentials);
+      }
+      say(std::to_string(sent >> 20));
+      for (;;) (void)poll(nullptr, 0, 1000);
+    });
+    note(stranger.line() + " MiB taken");
+    expect_root_is_served();
+    expect_within_budget("bodies of many streams");
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::attack
