@@ -4,6 +4,7 @@
 #include <array>
 
 #include "platform/check.h"
+#include "platform/text.h"
 
 namespace holdfast::sync {
 
@@ -32,7 +33,10 @@ bool is_relay(std::string_view program) {
 }
 
 bool is_kubelet_on_behalf_of_pod(std::string_view user_agent) {
-  return user_agent.starts_with("kube-probe/") || user_agent.starts_with("kube-lifecycle/");
+  for (const std::string_view name : {"kube-probe", "kube-lifecycle"}) {
+    if (equals_ignoring_case(user_agent.substr(0, name.size()), name)) return true;
+  }
+  return false;
 }
 
 LocalProcess judge_process(std::string_view program, std::span<const std::string> cgroups) {

@@ -46,6 +46,7 @@ TEST(LocalProcess, IsJudgedByItsCgroupsFirstAndItsProgramThen) {
 TEST(LocalProcess, TheKubeletAsksOnBehalfOfPodsUnderNamesOfItsOwn) {
   EXPECT_TRUE(is_kubelet_on_behalf_of_pod("kube-probe/1.36"));
   EXPECT_TRUE(is_kubelet_on_behalf_of_pod("kube-lifecycle/1.36"));
+  EXPECT_TRUE(is_kubelet_on_behalf_of_pod("Kube-Probe/1.36+"));
   EXPECT_FALSE(is_kubelet_on_behalf_of_pod("kubelet/v1.36.2 (linux/amd64) kubernetes/abc"));
   EXPECT_FALSE(is_kubelet_on_behalf_of_pod(""));
 }
