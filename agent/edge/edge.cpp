@@ -64,8 +64,8 @@ Status Edge::open_cache() {
     TRY(const store::Resealed sealed, store::reseal(*cache_database_, nullptr, sealing));
     if (sealed != store::Resealed{}) log_info("cache sealed", {{"objects", sealed.objects}});
   }
-  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
-                                     static_cast<std::size_t>(options_.scopes_max), sealing);
+  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_, cache_limits(options_),
+                                     sealing);
   return scopes_->restore();
 }
 
@@ -119,8 +119,7 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
-  housekeeping_ =
-      std::make_unique<Housekeeping>(options_, *scopes_, *feeders_, *uplink_, databases, clock_);
+  housekeeping_ = std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);

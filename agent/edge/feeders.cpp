@@ -13,6 +13,12 @@ namespace {
 constexpr auto request_limit = std::chrono::seconds(20);
 constexpr ScopeRetry scope_retry;
 
+// A resourceVersion as only a server gives it: ours are larger, and must stay so.
+std::optional<sync::Version> server_version(std::string_view text) {
+  const auto version = sync::parse_version(text);
+  return version && !sync::is_local(*version) ? version : std::nullopt;
+}
+
 // Takes what a list-watch brings into a scope.
 class ScopeSink final : public ListWatchSink {
  public:
@@ -23,32 +29,43 @@ class ScopeSink final : public ListWatchSink {
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::ScopeKind& kind) override {
-    const auto number = sync::parse_version(version);
-    if (!number) return skip(version, "the list's resourceVersion is no number");
+    (void)try_replace(std::move(items), version, kind);
+  }
+  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+
+  Status try_replace(std::vector<std::string> items, const std::string& version,
+                     const sync::ScopeKind& kind) override {
+    const auto number = server_version(version);
+    if (!number) return fail(Errc::corrupt, "the list's resourceVersion is no number");
     sync::WatchCache::Objects objects;
     for (std::string& item : items) {
-      auto object = read(std::move(item));
-      if (object) objects.insert_or_assign(std::move(object->first), std::move(object->second));
+      // A list without an object that could not be read would say that it was deleted.
+      TRY(Read object, read(std::move(item)));
+      objects.insert_or_assign(std::move(object.first), std::move(object.second));
     }
-    scopes_.replace(*scope_, std::move(objects), *number, kind);
+    if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
+      return taken;
+    }
     feeders_.note_success(*scope_, Part::list);
+    return {};
   }
 
-  void apply(const sync::WatchEvent& event) override {
-    auto item = sync::cached_form(event.object);
-    if (item) item = sync::in_encoding(scope_->cache().kind(), *std::move(item));
-    if (!item) return skip(event.resource_version, item.error().what);
-    auto object = read(*std::move(item));
-    if (!object) return;
+  Status try_apply(const sync::WatchEvent& event) override {
+    TRY(std::string item, sync::cached_form(event.object));
+    TRY(item, sync::in_encoding(scope_->cache().kind(), std::move(item)));
+    TRY(Read object, read(std::move(item)));
     const bool removed = event.type == sync::WatchEvent::Type::deleted;
-    scopes_.apply(*scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
-                            .key = std::move(object->first),
-                            .object = std::move(object->second)});
+    auto taken = scopes_.apply(
+        *scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
+                  .key = std::move(object.first),
+                  .object = std::move(object.second)});
+    if (!taken) return taken;
     feeders_.note_success(*scope_, Part::watch);
+    return {};
   }
 
   void bookmark(const std::string& version) override {
-    if (const auto number = sync::parse_version(version)) scopes_.bookmark(*scope_, *number);
+    if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
     feeders_.note_success(*scope_, Part::watch);
   }
 
@@ -73,20 +90,23 @@ class ScopeSink final : public ListWatchSink {
  private:
   using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
 
-  std::optional<Read> read(std::string item) {
-    auto header = sync::read_any_header(item);
-    const auto version = header ? sync::parse_version(header->resource_version) : std::nullopt;
-    if (!version || header->name.empty()) {
-      skip(header ? header->name : "", header ? "no usable metadata" : header.error().what);
-      return std::nullopt;
+  // An object that has the same bytes already is not kept twice.
+  Result<Read> read(std::string item) {
+    TRY(sync::ObjectHeader header, sync::read_any_header(item));
+    const auto version = server_version(header.resource_version);
+    if (!version || header.name.empty()) {
+      return fail(Errc::corrupt, "object \"" + header.name + "\" has no usable metadata");
     }
-    return Read{{header->namespace_name, header->name},
-                {header->uid, *version, std::make_shared<const std::string>(std::move(item))}};
-  }
-
-  void skip(const std::string& name, const std::string& why) {
-    log_error("object skipped",
-              {{"resource", scope_->key().resource}, {"name", name}, {"error", why}});
+    sync::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
+    const sync::CachedObject* known = scope_->cache().find(key);
+    sync::Bytes bytes;
+    if (known != nullptr && *known->bytes == item) {
+      bytes = known->bytes;
+    } else {
+      item.shrink_to_fit();
+      bytes = std::make_shared<const std::string>(std::move(item));
+    }
+    return Read{std::move(key), {std::move(header.uid), *version, std::move(bytes)}};
   }
 
   Feeders& feeders_;
@@ -135,7 +155,9 @@ Feeders::Feeders(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
       uplink_(uplink),
       clock_(clock),
       random_(random),
-      tasks_(std::move(executor)) {}
+      tasks_(std::move(executor)) {
+  scopes_.on_drop([this](const LocalScope& scope) { stop_feeding(scope); });
+}
 
 void Feeders::add(ScopePtr scope) {
   std::string name = "feed " + scope->key().resource;
@@ -155,6 +177,8 @@ void Feeders::remember(const std::string& owner, std::string authorization) {
   const auto& all = scopes_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
   if (std::none_of(all.begin(), all.end(), of_owner)) return;
+  // What the API server has just refused is not tried again with each request of his.
+  if (uplink_.owners().rejected(owner)) return;
   std::string& known = authorizations_[owner];
   if (known == authorization) return;
   known = std::move(authorization);
@@ -230,7 +254,13 @@ asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool s
       co_await uplink_.send(std::move(request), streamed, request_limit, Silence::of_request);
   // Whether that was the scope's fault alone, the next probe tells.
   if (!response && response.error().code == Errc::timeout) uplink_.doubt();
+  if (response && response->status == 401) forget_rejected();
   co_return response;
+}
+
+void Feeders::forget_rejected() {
+  const auto rejected = [this](const auto& each) { return uplink_.owners().rejected(each.first); };
+  if (std::erase_if(authorizations_, rejected) > 0) uplink_.changed().notify_all();
 }
 
 void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,

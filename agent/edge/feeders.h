@@ -32,10 +32,8 @@ class Feeders final : public ListWatchSource {
 
   // Feeds `scope` from now on, whenever the link allows it.
   void add(ScopePtr scope);
-  // Ends that: the scope was dropped. Credentials of an owner without any scope are forgotten.
-  void stop_feeding(const LocalScope& scope);
   // Under which credentials an owner's scopes are fetched; kept in memory only, and only while he
-  // has scopes.
+  // has scopes (so that CacheLimits bound them) and the API server has not answered them with 401.
   void remember(const std::string& owner, std::string authorization);
 
   // Lets scopes up to this turn list and watch while rejoining; -1: none.
@@ -68,6 +66,10 @@ class Feeders final : public ListWatchSource {
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
  private:
+  // The scope was dropped. Credentials of an owner without any scope are forgotten.
+  void stop_feeding(const LocalScope& scope);
+  // Credentials that the API server has answered with 401.
+  void forget_rejected();
   asio::awaitable<void> feed(ScopePtr scope);
   [[nodiscard]] bool may_feed(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;

@@ -19,6 +19,13 @@ Result<UplinkSettings> EdgeOptions::uplink() const {
   return made;
 }
 
+CacheLimits cache_limits(const EdgeOptions& settings) {
+  return {.scopes = static_cast<std::size_t>(settings.scopes_max),
+          .memory_bytes = static_cast<std::size_t>(settings.cache_memory_max),
+          .disk_bytes = settings.cache_disk_max,
+          .scope_bytes = static_cast<std::size_t>(settings.list_bytes_max)};
+}
+
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
   add_options(options, settings.identity);
@@ -63,6 +70,12 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("status-interval", settings.status_interval,
               "of the node status that --runtime=process posts");
   options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
+  options.add("list-bytes-max", settings.list_bytes_max,
+              "bytes of one answer of the API server and of one cached list; a larger list is not "
+              "cached");
+  options.add("cache-memory-max", settings.cache_memory_max,
+              "bytes of all cached lists in memory; the node's own come first");
+  options.add("cache-disk-max", settings.cache_disk_max, "bytes of cache.db and its log");
   options.add("housekeeping-interval", settings.housekeeping_interval,
               "how often the cache is searched for what is not used any more");
   options.add("scope-unused", settings.housekeeping.unused,
@@ -128,6 +141,12 @@ Status check(const EdgeOptions& settings) {
   }
   if (settings.probe_backoff_max < settings.probe_backoff_min) {
     return bad("--probe-backoff-max must not be below --probe-backoff-min");
+  }
+  constexpr std::int64_t least = 1 << 20;
+  for (const auto& [flag, value] : {std::pair{"--list-bytes-max", settings.list_bytes_max},
+                                    std::pair{"--cache-memory-max", settings.cache_memory_max},
+                                    std::pair{"--cache-disk-max", settings.cache_disk_max}}) {
+    if (value < least) return bad(std::string(flag) + " must be at least 1048576");
   }
   if (settings.scopes_max < 1) return bad("--scopes-max must be positive");
   return {};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/cache_limits.h"
 #include "agent/edge/filters/options.h"
 #include "agent/edge/identity/options.h"
 #include "agent/edge/uplink_settings.h"
@@ -55,6 +56,10 @@ struct EdgeOptions {
   Duration bookmark_interval = 60s;
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
+  // Bytes; see CacheLimits.
+  std::int64_t list_bytes_max = 16 << 20;
+  std::int64_t cache_memory_max = 32 << 20;
+  std::int64_t cache_disk_max = 128 << 20;
   Duration housekeeping_interval = 1h;
   sync::HousekeepingLimits housekeeping;
   IdentityOptions identity;
@@ -69,6 +74,8 @@ struct EdgeOptions {
   // Errors: invalid (the budget).
   [[nodiscard]] Result<UplinkSettings> uplink() const;
 };
+
+[[nodiscard]] CacheLimits cache_limits(const EdgeOptions& settings);
 
 void add_options(config::Options& options, EdgeOptions& settings);
 

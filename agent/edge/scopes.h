@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/cache_limits.h"
 #include "agent/edge/scope_health.h"
 #include "platform/loop/event.h"
 #include "store/answers.h"
@@ -73,6 +74,10 @@ class LocalScope {
   }
   [[nodiscard]] bool retired() const { return retired_; }
 
+  // What it counts for in CacheLimits::memory_bytes; kept by Scopes.
+  [[nodiscard]] std::size_t accounted() const { return accounted_; }
+  void set_accounted(std::size_t bytes) { accounted_ = bytes; }
+
   // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
 
@@ -85,6 +90,7 @@ class LocalScope {
   ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};
+  std::size_t accounted_ = 0;
   int watches_ = 0;
   bool retired_ = false;
 };
@@ -102,14 +108,18 @@ class Scopes {
 
   // `database` was migrated to store::cache_schema() and outlives this.
   Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
-         std::size_t scopes_max, const store::Sealing& sealing = {});
+         const CacheLimits& limits, const store::Sealing& sealing = {});
 
   // Reads what the last run has left. Errors: the disk's.
   [[nodiscard]] Status restore();
   void on_new(OnNew callback);
+  // Called for every scope that was dropped, by whomever.
+  using OnDrop = std::function<void(const LocalScope&)>;
+  void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
 
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
-  // Errors: exhausted (too many scopes), the disk's.
+  // May drop scopes of foreign owners to make room: see CacheLimits. Errors: exhausted (too many
+  // scopes), the disk's.
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
   // Forgets the scope and its rows. Errors: the disk's; then it stays.
   [[nodiscard]] Status drop(LocalScope& scope);
@@ -129,10 +139,10 @@ class Scopes {
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
   // What the reflector of a scope brings. Nothing happens once the scope is retired: a list-watch
-  // ends a moment later than its scope.
-  void replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
-               const sync::ScopeKind& kind);
-  void apply(LocalScope& scope, sync::CacheEvent event);
+  // ends a moment later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
+  Status replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+                 const sync::ScopeKind& kind);
+  Status apply(LocalScope& scope, sync::CacheEvent event);
   void bookmark(LocalScope& scope, sync::Version version);
 
   // A write accepted here, in one of the scopes that hold the object; flush() when all have it.
@@ -144,6 +154,12 @@ class Scopes {
   // disk's; what could not be written stays gathered.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
+
+  [[nodiscard]] const CacheLimits& limits() const { return limits_; }
+  // Bytes of all scopes in memory, as CacheLimits count them.
+  [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  // Scopes that were dropped to make room, since the start.
+  [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
   // Answers that are not lists: discovery, tokens.
   [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
@@ -166,17 +182,41 @@ class Scopes {
   void announce(LocalScope& scope);
   void flush_or_log();
 
+  // scope_quota.cpp
+  [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
+  // Whether the scope may hold so much from now on. Makes room.
+  [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
+  [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
+  [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);
+  void account(LocalScope& scope);
+  // Of one owner, or of all: "". Whether that freed anything.
+  bool forget_events(std::string_view owner);
+  bool drop_least_recently_used(const std::function<bool(const LocalScope&)>& among);
+  bool drop_one_of(std::string_view owner);
+  bool drop_bytes_of(std::string_view owner, const LocalScope& except);
+  bool drop_foreign(std::size_t bytes_min);
+  [[nodiscard]] std::size_t count_of(std::string_view owner) const;
+  [[nodiscard]] std::size_t foreign_count() const;
+  [[nodiscard]] std::string largest_foreign_owner() const;
+  [[nodiscard]] std::size_t bytes_of(const std::string& owner) const;
+  [[nodiscard]] Status limit_file();
+  [[nodiscard]] Result<bool> fits(const store::Scope& row);
+
   asio::any_io_executor executor_;
   store::Database& database_;
   store::Cache cache_;
   store::Answers answers_;
   store::Sequence local_versions_;
   const Clock& clock_;
-  std::size_t scopes_max_;
+  CacheLimits limits_;
   loop::Event changed_;
   OnNew on_new_;
+  OnDrop on_drop_;
   std::map<store::ScopeKey, ScopePtr> scopes_;
   std::map<LocalScope*, Unwritten> unwritten_;
+  std::size_t memory_bytes_ = 0;
+  std::map<std::string, std::size_t> owner_bytes_;
+  std::uint64_t evicted_ = 0;
 };
 
 }  // namespace holdfast::agent

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/owners.h"
 #include "agent/edge/uplink_bytes.h"
 #include "agent/edge/uplink_settings.h"
 #include "agent/edge/uplink_streams.h"
@@ -90,6 +91,9 @@ class Uplink {
   using Faults = std::array<std::uint64_t, sync::link_faults>;
   [[nodiscard]] const Faults& faults() const { return faults_; }
 
+  // Which callers the API server has accepted.
+  [[nodiscard]] const Owners& owners() const { return owners_; }
+
   [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
   [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
 
@@ -121,6 +125,7 @@ class Uplink {
   sync::Link link_;
   sync::ServerRota servers_;
   UplinkStreams streams_;
+  Owners owners_;
   std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
   loop::Event servers_changed_;

@@ -146,8 +146,10 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
                            .content_type = std::string(response.headers.get("content-type")),
                            .bytes = response.body};
       if (until) answer.expires = *until;
-      if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
-        log_warn("token not kept", {{"error", put.error()}});
+      if (reads_.may_cache(caller)) {
+        if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
+          log_warn("token not kept", {{"error", put.error()}});
+        }
       }
       co_return response;
     }
@@ -287,12 +289,18 @@ Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& ou
   sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
                          .object = {.uid = outcome.uid, .version = version}};
   event.type = outcome.change == Change::put ? sync::EventType::modified : sync::EventType::deleted;
+  Status shown;
   for (const ScopePtr& scope : scopes) {
-    TRY(std::string bytes, shown_in(scope->cache(), event, outcome.object));
-    event.object.bytes = std::make_shared<const std::string>(std::move(bytes));
+    auto bytes = shown_in(scope->cache(), event, outcome.object);
+    if (!bytes) {
+      shown = fail(bytes.error());
+      continue;  // The other scopes show it all the same.
+    }
+    event.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
     scopes_.apply_local(*scope, event);
   }
-  return scopes_.flush();
+  auto flushed = scopes_.flush();
+  return shown ? flushed : shown;
 }
 
 Status Writes::reapply_outbox() {
