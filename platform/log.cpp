@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "platform/terminal.h"
 #include "platform/time.h"
 
 namespace holdfast {
@@ -125,20 +126,14 @@ Result<LogLevel> parse_log_level(std::string_view text) {
 std::string format_log_field(const LogField& field) {
   bool plain = !field.value().empty();
   for (const char c : field.value()) plain = plain && is_plain(c);
-  std::string text = std::string(field.name()) + "=";
-  if (plain) return text += field.value();
-  text += '"';
+  std::string value;
   for (const char c : field.value()) {
-    if (c == '\n') {
-      text += "\\n";
-    } else if (static_cast<unsigned char>(c) < ' ') {
-      text += ' ';
-    } else {
-      if (c == '"' || c == '\\') text += '\\';
-      text += c;
-    }
+    if (c == '"' || c == '\\') value += '\\';
+    value += c;
   }
-  return text + '"';
+  const std::string safe = escape_for_terminal(value);
+  plain = plain && safe == value;
+  return std::string(field.name()) + "=" + (plain ? safe : '"' + safe + '"');
 }
 
 }  // namespace holdfast

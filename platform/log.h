@@ -57,7 +57,8 @@ void set_log_limits(const LogLimits& limits);
 // "debug", "info", "warn", "error", "off". Errors: invalid, listing them.
 [[nodiscard]] Result<LogLevel> parse_log_level(std::string_view text);
 
-// One field as it is printed: quoted when it holds spaces, quotes, '=' or control characters.
+// One field as it is printed: quoted when it holds spaces, quotes, '=' or control characters, which
+// escape_for_terminal() replaces: one call is one line.
 [[nodiscard]] std::string format_log_field(const LogField& field);
 
 }  // namespace holdfast

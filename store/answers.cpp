@@ -176,7 +176,11 @@ Result<std::optional<Answer>> Answers::find(std::string_view owner, std::string_
   if (checksum(answer.bytes) != row.integer(3)) {
     return fail(Errc::corrupt, "cached answer " + std::string(key) + " fails its checksum");
   }
-  if (row.integer(5) == 0) return answer;
+  if (row.integer(5) == 0) {
+    const bool wanted = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
+    if (wanted) return fail("cached answer", not_sealed().value());
+    return answer;
+  }
   auto opened = open_sealed(sealing_.seal, answer.bytes, answer_seal_name(owner, key));
   if (!opened) return fail("cached answer", opened.error());
   answer.bytes = *std::move(opened);

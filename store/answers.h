@@ -54,7 +54,7 @@ class Answers {
                            const Answer& answer);
 
   // Errors: corrupt, when the bytes fail their checksum; denied, when they are sealed with another
-  // key.
+  // key, or should be sealed and are not.
   [[nodiscard]] Result<std::optional<Answer>> find(std::string_view owner, std::string_view key);
 
   [[nodiscard]] Status remove(const Transaction& in, std::string_view owner, std::string_view key);

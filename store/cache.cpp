@@ -44,9 +44,9 @@ std::int64_t checksum_of(const CachedObject& object, std::string_view bytes) {
       {object.name.namespace_name, object.name.name, object.uid, object.resource_version, bytes});
 }
 
-std::string seal_name(const CachedObject& object) {
-  return object_seal_name(object.name.namespace_name, object.name.name, object.uid,
-                          object.resource_version);
+std::string seal_name(const ScopeKey& scope, const CachedObject& object) {
+  return object_seal_name(
+      scope, {object.name.namespace_name, object.name.name, object.uid, object.resource_version});
 }
 
 std::int64_t sql_limit(std::size_t limit) {
@@ -61,7 +61,10 @@ const Schema& cache_schema() {
                                                       .down = embedded::_0001_cache_down_sql},
                                             Migration{.compatible_from = 2,
                                                       .up = embedded::_0002_sealed_up_sql,
-                                                      .down = embedded::_0002_sealed_down_sql}};
+                                                      .down = embedded::_0002_sealed_down_sql},
+                                            Migration{.compatible_from = 3,
+                                                      .up = embedded::_0003_sealing_up_sql,
+                                                      .down = embedded::_0003_sealing_down_sql}};
   static constexpr Schema schema{"cache", migrations};
   return schema;
 }
@@ -156,11 +159,13 @@ Status Cache::touch(const Transaction&, ScopeId scope, WallTime now) {
   return touch_scope_.use(number(scope), nanoseconds(now)).run();
 }
 
-Result<bool> Cache::must_exist(ScopeId scope) {
-  TRY(const auto known, find_scope(scope));
-  if (known) {
-    return sealing_.seal != nullptr && sealing_.objects_of && sealing_.objects_of(known->key);
-  }
+bool Cache::seals(const ScopeKey& scope) const {
+  return sealing_.seal != nullptr && sealing_.objects_of && sealing_.objects_of(scope);
+}
+
+Result<ScopeKey> Cache::must_exist(ScopeId scope) {
+  TRY(auto known, find_scope(scope));
+  if (known) return std::move(known->key);
   return fail(Errc::not_found, "cache scope " + std::to_string(number(scope)));
 }
 
@@ -171,9 +176,10 @@ Status Cache::drop_scope(const Transaction&, ScopeId scope) {
 
 // -------------------------------------------------------------------------------------- writing
 
-Result<bool> Cache::put(ScopeId scope, const CachedObject& object, bool sealed) {
+Result<bool> Cache::put(ScopeId scope, const ScopeKey& key, const CachedObject& object) {
+  const bool sealed = seals(key);
   std::string secret;
-  if (sealed) secret = sealing_.seal->seal(object.bytes, seal_name(object));
+  if (sealed) secret = sealing_.seal->seal(object.bytes, seal_name(key, object));
   const std::string_view bytes = sealed ? secret : object.bytes;
   const std::int64_t mark = sealed ? 1 : 0;
   auto done = put_object_
@@ -213,7 +219,7 @@ Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope,
 Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
                                     std::string_view resource_version,
                                     const std::vector<CachedObject>& objects) {
-  TRY(const bool sealed, must_exist(scope));
+  TRY(const ScopeKey key, must_exist(scope));
   Replaced replaced;
   TRY(const std::vector<ObjectName> missing, missing_from(scope, objects));
   for (const ObjectName& name : missing) {
@@ -221,7 +227,7 @@ Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
     ++replaced.removed;
   }
   for (const CachedObject& object : objects) {
-    TRY(const bool written, put(scope, object, sealed));
+    TRY(const bool written, put(scope, key, object));
     ++(written ? replaced.written : replaced.kept);
   }
   if (auto done = set_version_.use(number(scope), resource_version).run(); !done) {
@@ -232,12 +238,12 @@ Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
 }
 
 Status Cache::apply(const Transaction&, ScopeId scope, const ScopeChanges& changes) {
-  TRY(const bool sealed, must_exist(scope));
+  TRY(const ScopeKey key, must_exist(scope));
   for (const ObjectName& name : changes.removed) {
     if (auto done = remove(scope, name); !done) return done;
   }
   for (const CachedObject& object : changes.changed) {
-    TRY([[maybe_unused]] const bool written, put(scope, object, sealed));
+    TRY([[maybe_unused]] const bool written, put(scope, key, object));
   }
   if (changes.resource_version.empty()) return {};
   return set_version_.use(number(scope), changes.resource_version).run();
@@ -246,7 +252,7 @@ Status Cache::apply(const Transaction&, ScopeId scope, const ScopeChanges& chang
 // -------------------------------------------------------------------------------------- reading
 
 // A row of select_object.
-Result<CachedObject> Cache::read_object(const Cursor& row) const {
+Result<CachedObject> Cache::read_object(const ScopeKey& scope, const Cursor& row) const {
   CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
                       .uid = std::string(row.text(2)),
                       .resource_version = std::string(row.text(3)),
@@ -258,8 +264,11 @@ Result<CachedObject> Cache::read_object(const Cursor& row) const {
   if (checksum_of(object, object.bytes) != row.integer(5)) {
     return fail(Errc::corrupt, named() + " fails its checksum");
   }
-  if (row.integer(7) == 0) return object;
-  auto opened = open_sealed(sealing_.seal, object.bytes, seal_name(object));
+  if (row.integer(7) == 0) {
+    if (seals(scope)) return fail(named(), not_sealed().value());
+    return object;
+  }
+  auto opened = open_sealed(sealing_.seal, object.bytes, seal_name(scope, object));
   if (!opened) return fail(named(), opened.error());
   object.bytes = *std::move(opened);
   return object;
@@ -277,7 +286,7 @@ Result<Lookup> Cache::lookup(ScopeId id, const ObjectName& name) {
   Cursor row = get_object_.use(number(id), name.namespace_name, name.name);
   TRY(const bool found, row.next());
   if (!found) return Lookup{scope->complete ? Knowledge::absent : Knowledge::incomplete};
-  TRY(CachedObject object, read_object(row));
+  TRY(CachedObject object, read_object(scope->key, row));
   return Lookup{Knowledge::found, std::move(object)};
 }
 
@@ -293,7 +302,7 @@ Status Cache::visit(ScopeId id, const Window& window, const Visitor& visitor) {
   for (;;) {
     TRY(const bool more, row.next());
     if (!more) return {};
-    TRY(CachedObject object, read_object(row));
+    TRY(CachedObject object, read_object(scope->key, row));
     if (auto done = visitor(std::move(object)); !done) return done;
   }
 }

@@ -113,7 +113,8 @@ struct CacheSize {
 class Cache {
  public:
   // `database` was migrated to cache_schema() and outlives the Cache, as does the seal. Objects
-  // that are sealed and can't be opened are an error of those who read them: denied.
+  // that are sealed and cannot be opened, or are plain and should be sealed, are an error of those
+  // who read them: denied.
   explicit Cache(Database& database, Sealing sealing = {});
 
   [[nodiscard]] Result<std::optional<Scope>> find_scope(const ScopeKey& key);
@@ -157,10 +158,11 @@ class Cache {
 
  private:
   [[nodiscard]] Result<std::optional<Scope>> find_scope(ScopeId scope);
-  // Whether its objects are sealed. Errors: not_found.
-  [[nodiscard]] Result<bool> must_exist(ScopeId scope);
-  [[nodiscard]] Result<bool> put(ScopeId scope, const CachedObject& object, bool sealed);
-  [[nodiscard]] Result<CachedObject> read_object(const Cursor& row) const;
+  [[nodiscard]] bool seals(const ScopeKey& scope) const;
+  // Errors: not_found.
+  [[nodiscard]] Result<ScopeKey> must_exist(ScopeId scope);
+  [[nodiscard]] Result<bool> put(ScopeId scope, const ScopeKey& key, const CachedObject& object);
+  [[nodiscard]] Result<CachedObject> read_object(const ScopeKey& scope, const Cursor& row) const;
   [[nodiscard]] Status remove(ScopeId scope, const ObjectName& name);
   [[nodiscard]] Result<std::vector<ObjectName>> missing_from(
       ScopeId scope, const std::vector<CachedObject>& objects);

@@ -12,23 +12,37 @@ namespace {
 struct Row {
   std::int64_t id = 0;
   std::string seal_name;
+  std::string old_seal_name;         // of schema 2; "" when it had the same
   std::string message_name;          // for errors
   std::vector<std::string> checked;  // columns that the checksum covers, besides the bytes
   std::string bytes;
   bool sealed = false;
 };
 
+// What is to be done, and with which seals.
+struct Task {
+  const Seal* from = nullptr;  // null: what is sealed stays as it is
+  const Sealing& to;
+  bool takes_old_names = false;
+  bool skips_what_does_not_open = false;
+};
+
+Result<std::string> opened(const Row& row, const Task& task) {
+  auto plain = open_sealed(task.from, row.bytes, row.seal_name);
+  if (plain || !task.takes_old_names || row.old_seal_name.empty()) return plain;
+  auto by_old_name = open_sealed(task.from, row.bytes, row.old_seal_name);
+  return by_old_name ? by_old_name : plain;
+}
+
 // The new bytes of a row, or nothing when it stays as it is.
-Result<std::optional<std::string>> renewed(const Row& row, const Seal* from, const Seal& to) {
-  if (row.sealed && from == nullptr) return std::nullopt;
-  std::string plain = row.bytes;
-  if (row.sealed) {
-    auto opened = open_sealed(from, row.bytes, row.seal_name);
-    if (!opened) return fail(row.message_name, opened.error());
-    plain = *std::move(opened);
-  }
-  std::string sealed = to.seal(plain, row.seal_name);
-  if (row.sealed && sealed == row.bytes) return std::nullopt;
+Result<std::optional<std::string>> renewed(const Row& row, const Task& task) {
+  if (!row.sealed) return task.to.seal->seal(row.bytes, row.seal_name);
+  if (task.from == nullptr) return std::nullopt;
+  const auto plain = opened(row, task);
+  if (!plain && task.skips_what_does_not_open) return std::nullopt;
+  if (!plain) return fail(row.message_name, plain.error());
+  std::string sealed = task.to.seal->seal(*plain, row.seal_name);
+  if (sealed == row.bytes) return std::nullopt;
   return sealed;
 }
 
@@ -39,11 +53,10 @@ std::int64_t checksum_of(const Row& row, const std::string& bytes) {
 }
 
 // Writes what has changed; returns how many rows that were.
-Result<std::int64_t> write(Statement& update, const std::vector<Row>& rows, const Seal* from,
-                           const Seal& to) {
+Result<std::int64_t> write(Statement& update, const std::vector<Row>& rows, const Task& task) {
   std::int64_t count = 0;
   for (const Row& row : rows) {
-    TRY(const std::optional<std::string> bytes, renewed(row, from, to));
+    TRY(const std::optional<std::string> bytes, renewed(row, task));
     if (!bytes) continue;
     auto done = update.use(row.id, checksum_of(row, *bytes), Blob{*bytes}).run();
     if (!done) return fail(done.error());
@@ -61,8 +74,9 @@ Result<std::vector<Row>> object_rows(Statement& select, const Scope& scope, bool
     if (!more) return rows;
     Row row{.id = at.integer(0), .sealed = at.integer(7) != 0};
     for (int column = 1; column <= 4; ++column) row.checked.emplace_back(at.text(column));
-    row.seal_name =
-        object_seal_name(row.checked[0], row.checked[1], row.checked[2], row.checked[3]);
+    const SealedObject object{row.checked[0], row.checked[1], row.checked[2], row.checked[3]};
+    row.seal_name = object_seal_name(scope.key, object);
+    row.old_seal_name = old_object_seal_name(object);
     row.message_name = scope.key.resource + " " + row.checked[0] + "/" + row.checked[1];
     row.bytes = at.blob(6);
     if (checksum_of(row, row.bytes) != at.integer(5)) {
@@ -93,7 +107,7 @@ Result<std::vector<Row>> answer_rows(Statement& select, const Sealing& to) {
   }
 }
 
-Result<Resealed> reseal_all(Database& database, const Seal* from, const Sealing& to) {
+Result<Resealed> reseal_all(Database& database, const Task& task) {
   Resealed count;
   Cache cache(database);
   Statement objects = database.prepare(
@@ -103,17 +117,38 @@ Result<Resealed> reseal_all(Database& database, const Seal* from, const Sealing&
       database.prepare("UPDATE object SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
   TRY(const std::vector<Scope> scopes, cache.scopes());
   for (const Scope& scope : scopes) {
-    const bool wanted = to.objects_of && to.objects_of(scope.key);
+    const bool wanted = task.to.objects_of && task.to.objects_of(scope.key);
     TRY(const std::vector<Row> rows, object_rows(objects, scope, wanted));
-    TRY(const std::int64_t written, write(update_object, rows, from, *to.seal));
+    TRY(const std::int64_t written, write(update_object, rows, task));
     count.objects += written;
   }
   Statement answers = database.prepare(
       "SELECT rowid, owner, key, checksum, bytes, sealed FROM answer ORDER BY rowid");
   Statement update_answer =
       database.prepare("UPDATE answer SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
-  TRY(const std::vector<Row> rows, answer_rows(answers, to));
-  TRY(count.answers, write(update_answer, rows, from, *to.seal));
+  TRY(const std::vector<Row> rows, answer_rows(answers, task.to));
+  TRY(count.answers, write(update_answer, rows, task));
+  return count;
+}
+
+Result<bool> is_complete(Database& database) {
+  Statement find = database.prepare("SELECT complete FROM sealing");
+  Cursor row = find.use();
+  return row.next();
+}
+
+Result<Resealed> perform(Database& database, const Task& task) {
+  if (auto set = database.execute("PRAGMA secure_delete = ON"); !set) return fail(set.error());
+  TRY(Transaction transaction, database.begin(Durability::full));
+  TRY(const Resealed count, reseal_all(database, task));
+  const Status marked =
+      database.execute("INSERT INTO sealing (complete) VALUES (1) ON CONFLICT DO NOTHING");
+  if (!marked) return fail(marked.error());
+  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
+  if (count == Resealed{}) return count;
+  // The log has the pages as they were.
+  auto emptied = database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!emptied) return fail(emptied.error());
   return count;
 }
 
@@ -121,15 +156,17 @@ Result<Resealed> reseal_all(Database& database, const Seal* from, const Sealing&
 
 Result<Resealed> reseal(Database& database, const Seal* from, const Sealing& to) {
   CHECK(to.seal != nullptr);
-  if (auto set = database.execute("PRAGMA secure_delete = ON"); !set) return fail(set.error());
-  TRY(Transaction transaction, database.begin(Durability::full));
-  TRY(const Resealed count, reseal_all(database, from, to));
-  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
-  if (count == Resealed{}) return count;
-  // The log has the pages as they were.
-  auto emptied = database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  if (!emptied) return fail(emptied.error());
-  return count;
+  TRY(const bool complete, is_complete(database));
+  return perform(database, {.from = from, .to = to, .takes_old_names = !complete});
+}
+
+Result<Resealed> seal_once(Database& database, const Sealing& to) {
+  CHECK(to.seal != nullptr);
+  TRY(const bool complete, is_complete(database));
+  if (complete) return Resealed{};
+  return perform(
+      database,
+      {.from = to.seal, .to = to, .takes_old_names = true, .skips_what_does_not_open = true});
 }
 
 }  // namespace holdfast::store

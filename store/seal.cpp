@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "store/cache.h"
+
 namespace holdfast::store {
 namespace {
 
@@ -18,9 +20,18 @@ Result<std::string> open_sealed(const Seal* seal, std::string_view sealed, std::
   return seal->open(sealed, name);
 }
 
-std::string object_seal_name(std::string_view namespace_name, std::string_view name,
-                             std::string_view uid, std::string_view version) {
-  return join({"object", namespace_name, name, uid, version});
+tl::unexpected<Error> not_sealed() {
+  return fail(Errc::denied, "not sealed, although a key is given");
+}
+
+std::string object_seal_name(const ScopeKey& scope, const SealedObject& object) {
+  return join({"cache object", scope.owner, scope.group, scope.version, scope.resource,
+               scope.namespace_name, scope.label_selector, scope.field_selector, scope.encoding,
+               object.namespace_name, object.name, object.uid, object.version});
+}
+
+std::string old_object_seal_name(const SealedObject& object) {
+  return join({"object", object.namespace_name, object.name, object.uid, object.version});
 }
 
 std::string answer_seal_name(std::string_view owner, std::string_view key) {

@@ -25,8 +25,10 @@ class Seal {
                                                  std::string_view name) const = 0;
 };
 
-// What is sealed from now on. Without a seal nothing is, and what is sealed already can't be read:
-// the error is `denied`, and says so.
+// What is sealed. Without a seal nothing is, and what is sealed already cannot be read: the error
+// is `denied`, and says so. With a seal, a row that is to be sealed and is not cannot be read
+// either
+// (`denied`): somebody without the key wrote it. seal_once() seals those of the time before.
 struct Sealing {
   const Seal* seal = nullptr;
   std::function<bool(const ScopeKey& scope)> objects_of = {};
@@ -36,10 +38,20 @@ struct Sealing {
 // Errors: denied, corrupt. For the tables of this folder.
 [[nodiscard]] Result<std::string> open_sealed(const Seal* seal, std::string_view sealed,
                                               std::string_view name);
+// The error of a row that is to be sealed and is not.
+[[nodiscard]] tl::unexpected<Error> not_sealed();
 
-// Under which names rows are sealed: a row that was moved or renamed does not open.
-[[nodiscard]] std::string object_seal_name(std::string_view namespace_name, std::string_view name,
-                                           std::string_view uid, std::string_view version);
+// Under which names rows are sealed. A name tells the table, whose row it is and of which scope,
+// and what it is called: a row that was copied to another owner, scope or name does not open.
+struct SealedObject {
+  std::string_view namespace_name;
+  std::string_view name;
+  std::string_view uid;
+  std::string_view version;
+};
+[[nodiscard]] std::string object_seal_name(const ScopeKey& scope, const SealedObject& object);
+// The name that schema 2 sealed under, without the scope. For seal_once() and reseal() only.
+[[nodiscard]] std::string old_object_seal_name(const SealedObject& object);
 [[nodiscard]] std::string answer_seal_name(std::string_view owner, std::string_view key);
 
 }  // namespace holdfast::store

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "platform/check.h"
+#include "platform/fs/ownership.h"
 
 namespace holdfast::store {
 
@@ -111,6 +112,14 @@ Status create_private(const std::filesystem::path& file) {
   const std::error_code cause(errno, std::generic_category());
   const Errc code = errno == ENOSPC || errno == EDQUOT ? Errc::exhausted : Errc::unavailable;
   return fail(code, "create " + file.string() + ": " + cause.message(), cause);
+}
+
+// SQLite follows links and opens what it finds: none of its files may be another user's doing.
+Status check_owned(const std::filesystem::path& file) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    if (auto ours = fs::check_own_file(file.string() + suffix); !ours) return ours;
+  }
+  return {};
 }
 
 int open_flags(Access access) {
@@ -255,6 +264,7 @@ Database::Database(std::unique_ptr<Connection, Close> connection)
     : connection_(std::move(connection)) {}
 
 Result<Database> Database::open(const std::filesystem::path& file, const DatabaseOptions& options) {
+  if (auto ours = check_owned(file); !ours) return fail("open", ours.error());
   if (options.access != Access::read_only) {
     if (auto done = create_private(file); !done) return fail(done.error());
   }

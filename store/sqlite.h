@@ -138,7 +138,8 @@ class Transaction {
 class Database {
  public:
   // Opens the file or creates it with mode 0600; its directory must exist. Brings no schema: see
-  // migrate.h. Errors: unavailable (naming the path), corrupt (not a database).
+  // migrate.h. Errors: unavailable (naming the path), corrupt (not a database), denied (the file,
+  // or one of those beside it, is a link, another user's, or writable by others).
   [[nodiscard]] static Result<Database> open(const std::filesystem::path& file,
                                              const DatabaseOptions& options);
 

@@ -4,7 +4,8 @@
 
 #include <filesystem>
 
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
+#include "platform/log.h"
 #include "platform/text.h"
 
 namespace holdfast::agent {
@@ -15,8 +16,9 @@ constexpr std::size_t file_limit = 1 << 20;
 // One kubeconfig while it is read: where it stands, for messages and relative names.
 class Reader {
  public:
-  Reader(std::filesystem::path file, YAML::Node root)
-      : file_(std::move(file)), root_(std::move(root)) {}
+  // `exposed` says who else may read the file; "": nobody.
+  Reader(std::filesystem::path file, YAML::Node root, std::string exposed)
+      : file_(std::move(file)), root_(std::move(root)), exposed_(std::move(exposed)) {}
 
   Result<ClusterAccess> read(std::string context_name) const {
     if (context_name.empty()) context_name = text(root_["current-context"]);
@@ -65,6 +67,17 @@ class Reader {
     return *read;
   }
 
+  // Checks a file that the kubeconfig names and that holds a secret. One that is not there yet is
+  // in order.
+  Status check_secret_file(const std::string& named, ClusterAccess& access) const {
+    if (named.empty()) return {};
+    auto secret = fs::read_foreign_secret(file_.parent_path() / named, file_limit);
+    if (!secret && secret.error().code == Errc::not_found) return {};
+    if (!secret) return fail(file_.string(), secret.error());
+    if (!secret->warning.empty()) access.exposed_files.push_back(std::move(secret->warning));
+    return {};
+  }
+
   Status read_cluster(const YAML::Node& cluster, ClusterAccess& access) const {
     if (auto done = read_server(text(cluster["server"]), access); !done) return done;
     access.tls_settings.insecure = text(cluster["insecure-skip-tls-verify"]) == "true";
@@ -89,6 +102,13 @@ class Reader {
     access.token = text(user["token"]);
     const std::string token_file = text(user["tokenFile"]);
     if (!token_file.empty()) access.token_file = (file_.parent_path() / token_file).string();
+    if (auto safe = check_secret_file(token_file, access); !safe) return safe;
+    const bool key_inside = !text(user["client-key-data"]).empty();
+    if (!key_inside) {
+      if (auto safe = check_secret_file(text(user["client-key"]), access); !safe) return safe;
+    }
+    const bool secret_inside = key_inside || !access.token.empty();
+    if (secret_inside && !exposed_.empty()) access.exposed_files.push_back(exposed_);
     TRY(access.tls_settings.identity.certificate_pem, bytes_of(user, "client-certificate"));
     TRY(access.tls_settings.identity.key_pem, bytes_of(user, "client-key"));
     const bool has_certificate = !access.tls_settings.identity.certificate_pem.empty();
@@ -100,6 +120,7 @@ class Reader {
 
   std::filesystem::path file_;
   YAML::Node root_;
+  std::string exposed_;
 };
 
 }  // namespace
@@ -141,13 +162,37 @@ Result<std::vector<http::Endpoint>> ClusterAccess::endpoints() const {
 }
 
 Result<ClusterAccess> read_kubeconfig(const std::string& file, std::string_view context) {
-  TRY(const std::string bytes, fs::read_all(file, file_limit));
+  TRY(const fs::ForeignSecret content, fs::read_foreign_secret(file, file_limit));
   try {
-    const YAML::Node root = YAML::Load(bytes);
+    const YAML::Node root = YAML::Load(content.bytes);
     if (!root.IsMap()) return fail(Errc::invalid, file + ": not a kubeconfig");
-    return Reader(file, root).read(std::string(context));
+    return Reader(file, root, content.warning).read(std::string(context));
   } catch (const YAML::Exception& error) {
     return fail(Errc::invalid, file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+  }
+}
+
+std::vector<std::string> warnings_about(const ClusterAccess& access) {
+  std::vector<std::string> warnings = access.exposed_files;
+  const bool has_token = !access.token.empty() || !access.token_file.empty();
+  for (const ServerAddress& server : access.servers()) {
+    const std::string name = server.at.text();
+    if (access.tls && access.tls_settings.insecure) {
+      warnings.push_back("the certificate of the API server " + name +
+                         " is not verified (insecure-skip-tls-verify): whoever is on the network "
+                         "path can read the credentials and change every answer");
+    }
+    if (!access.tls && has_token) {
+      warnings.push_back("the token is sent unencrypted to http://" + name +
+                         ": whoever is on the network path can use it");
+    }
+  }
+  return warnings;
+}
+
+void log_warnings_about(const ClusterAccess& access) {
+  for (const std::string& warning : warnings_about(access)) {
+    log_warn("unsafe access to the cluster", {{"what", warning}});
   }
 }
 

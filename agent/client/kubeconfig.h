@@ -44,6 +44,8 @@ struct ClusterAccess {
   std::string token;
   std::string token_file;  // read again as it changes; wins over `token`
   std::string namespace_name;
+  // Who else may read the files that the credentials are in; see fs::read_foreign_secret().
+  std::vector<std::string> exposed_files;
 
   // Of all servers, the first one first. Errors: invalid (a certificate or key that OpenSSL
   // refuses).
@@ -53,9 +55,16 @@ struct ClusterAccess {
 };
 
 // `context` empty means current-context.
-// Errors: not_found or denied (a file), invalid, naming the file and the entry that is wrong.
+// Errors: not_found or denied (a file; also one that everybody may write to), invalid, naming the
+// file and the entry that is wrong.
 [[nodiscard]] Result<ClusterAccess> read_kubeconfig(const std::string& file,
                                                     std::string_view context = {});
+
+// What is unsafe about the access, one sentence each: files that others may read, a server that is
+// not verified, and credentials that are sent unencrypted. Nothing secret is in it.
+[[nodiscard]] std::vector<std::string> warnings_about(const ClusterAccess& access);
+// Logs each of them as a warning: for the start of a program.
+void log_warnings_about(const ClusterAccess& access);
 
 // How a pod reaches its own cluster: KUBERNETES_SERVICE_HOST and _PORT, and the service account's
 // token and certificate authority in `folder`.

@@ -47,6 +47,7 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
                                              std::function<void()> give_up) {
   TRY(CloudPlan plan, plan_of(settings));
   TRY(const ClusterAccess access, access_of(settings));
+  log_warnings_about(access);
   const std::string agent = "holdfast-cloud/" + std::string(version);
   Clients clients;
   TRY(clients.rules, ApiClient::make(access, clock, agent));

@@ -50,7 +50,10 @@ Work::Work(asio::any_io_executor executor, ClusterWriter& writer, Settled settle
            WorkLimits limits)
     : writer_(writer), settled_(std::move(settled)), limits_(limits), tasks_(std::move(executor)) {
   CHECK(limits_.at_once > 0);
+  slots_->work = this;
 }
+
+Work::~Work() { slots_->work = nullptr; }
 
 void Work::add(lifecycle::Actions actions) {
   for (lifecycle::Action& action : actions) {
@@ -81,8 +84,8 @@ std::size_t Work::waiting() const {
 
 void Work::pump() {
   lifecycle::Action action;
-  while (under_way_ < limits_.at_once && take(action)) {
-    ++under_way_;
+  while (slots_->under_way < limits_.at_once && take(action)) {
+    ++slots_->under_way;
     tasks_.spawn("write", perform(std::move(action)));
   }
 }
@@ -91,24 +94,49 @@ void Work::pump() {
 bool Work::take(lifecycle::Action& action) {
   for (auto& queue : queues_) {
     const auto free = std::find_if(queue.begin(), queue.end(), [this](const auto& one) {
-      return !busy_.contains(object_of(one));
+      return !slots_->objects.contains(object_of(one));
     });
     if (free == queue.end()) continue;
     action = std::move(*free);
     queue.erase(free);
     const std::string object = object_of(action);
-    if (!object.empty()) busy_.insert(object);
+    if (!object.empty()) slots_->objects.insert(object);
     return true;
   }
   return false;
 }
 
+// Holds a place among the writes under way and the object that is being written. Its end frees
+// both and starts what waits, also when an exception or a cancellation ends the write.
+class Work::Slot {
+ public:
+  Slot(std::shared_ptr<Slots> slots, std::string object)
+      : slots_(std::move(slots)), object_(std::move(object)) {}
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  ~Slot() {
+    free();
+    if (slots_->work != nullptr) slots_->work->pump();
+  }
+
+  void free() {
+    if (!held_) return;
+    held_ = false;
+    --slots_->under_way;
+    slots_->objects.erase(object_);
+  }
+
+ private:
+  std::shared_ptr<Slots> slots_;
+  std::string object_;
+  bool held_ = true;
+};
+
 asio::awaitable<void> Work::perform(lifecycle::Action action) {
+  Slot slot(slots_, object_of(action));
   const lifecycle::Outcome outcome = co_await writer_.perform(action);
-  --under_way_;
-  busy_.erase(object_of(action));
+  slot.free();
   settled_(action, outcome);
-  pump();
 }
 
 }  // namespace holdfast::agent

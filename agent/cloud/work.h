@@ -7,6 +7,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_set>
 
@@ -29,17 +30,30 @@ class Work {
   // `writer` and what `settled` refers to outlive it.
   Work(asio::any_io_executor executor, ClusterWriter& writer, Settled settled, WorkLimits limits);
 
+  ~Work();
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
   void add(sync::lifecycle::Actions actions);
 
   // Drops what waits; waits for what is under way, and cuts it off at `deadline`.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t waiting() const;
-  [[nodiscard]] std::size_t under_way() const { return under_way_; }
+  [[nodiscard]] std::size_t under_way() const { return slots_->under_way; }
   [[nodiscard]] std::size_t events_dropped() const { return events_dropped_; }
 
  private:
   static constexpr std::size_t urgencies = 6;
+
+  // What is under way. Shared with the writes, for a task that was cancelled may end after the
+  // Work.
+  struct Slots {
+    std::unordered_set<std::string> objects = {};  // that are being written
+    std::size_t under_way = 0;
+    Work* work = nullptr;  // null once it is gone
+  };
+  class Slot;
 
   void pump();
   bool take(sync::lifecycle::Action& action);
@@ -49,8 +63,7 @@ class Work {
   Settled settled_;
   WorkLimits limits_;
   std::array<std::deque<sync::lifecycle::Action>, urgencies> queues_;
-  std::unordered_set<std::string> busy_;  // objects that are being written
-  std::size_t under_way_ = 0;
+  std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
   std::size_t events_dropped_ = 0;
   loop::Tasks tasks_;
 };

@@ -8,12 +8,14 @@
 #include "platform/config/options.h"
 #include "platform/log.h"
 #include "platform/loop/program.h"
+#include "platform/terminal.h"
 
 namespace holdfast::agent {
 namespace {
 
 struct Settings {
   std::string data_dir = "/var/lib/holdfast";
+  std::string cache_key_file;
   std::string resource = "pods";
   std::string subject;
   std::string kind;
@@ -23,13 +25,15 @@ struct Settings {
 };
 
 int refuse(const Error& error) {
-  (void)std::fprintf(stderr, "holdfastctl: %s\n", error.what.c_str());
+  const std::string what = escape_for_terminal(error.what, LineEnds::kept);
+  (void)std::fprintf(stderr, "holdfastctl: %s\n", what.c_str());
   return error.code == Errc::invalid ? 2 : 1;
 }
 
 int print(const Result<std::string>& text) {
   if (!text) return refuse(text.error());
-  (void)std::fputs(text->c_str(), stdout);
+  const std::string safe = escape_for_terminal(*text, LineEnds::kept);
+  (void)std::fputs(safe.c_str(), stdout);
   return 0;
 }
 
@@ -49,22 +53,22 @@ asio::awaitable<Result<std::string>> answer(Source& source, const std::string& c
   if (command == "explain") co_return co_await explain(source, settings.name);
   if (command == "status") {
     CO_TRY(std::string status, co_await source.status());
-    if (settings.json) co_return status;
+    if (settings.json) co_return show_json(status);
     co_return show_status(status);
   }
   if (command == "objects") {
     CO_TRY(std::string objects, co_await source.objects(settings.resource));
-    if (settings.json) co_return objects;
+    if (settings.json) co_return show_json(objects);
     co_return show_objects(objects);
   }
   CO_TRY(std::string journal, co_await source.journal(settings.subject));
-  if (settings.json) co_return journal;
+  if (settings.json) co_return show_json(journal);
   co_return show_journal(journal);
 }
 
 asio::awaitable<int> serve(const std::string& command, const Settings& settings) {
   const SystemClock clock;
-  auto source = open_source(settings.data_dir, clock);
+  auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
   if (!source) co_return refuse(source.error());
   const auto text = co_await answer(**source, command, settings);
   co_return print(text);
@@ -74,6 +78,8 @@ int run(int argc, const char* const* argv) {
   Settings settings;
   config::Options options("holdfastctl", "Shows what an edge agent has, does and did.");
   options.add("data-dir", settings.data_dir, "the agent's data directory");
+  options.add("cache-key-file", settings.cache_key_file,
+              "the agent's key, for the sealed cache of an agent that does not run");
   options.add("json", settings.json, "print the document instead of a table");
   options.begin_command("status", "link, outbox and cache in numbers");
   options.begin_command("objects", "what is cached");

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "platform/terminal.h"
 #include "platform/time.h"
 #include "sync/api/codec.h"
 #include "sync/autonomy/version.h"
@@ -42,13 +43,13 @@ const json::value* dig(const json::value& value, std::initializer_list<std::stri
   return at;
 }
 
-// A scalar as it is printed; "-" when there is none.
+// A scalar as it is printed, safe for a terminal; "-" when there is none.
 std::string text_of(const json::value& value, std::initializer_list<std::string_view> path) {
   const json::value* found = dig(value, path);
   if (found == nullptr || found->is_null()) return "-";
-  if (found->is_string()) return std::string(found->get_string());
+  if (found->is_string()) return escape_for_terminal(found->get_string());
   if (found->is_double()) return std::to_string(static_cast<std::int64_t>(found->get_double()));
-  return sync::serialize(*found);
+  return escape_for_terminal(sync::serialize(*found));
 }
 
 Result<json::array> parse_array(std::string_view document) {
@@ -120,17 +121,20 @@ std::string journal_table(const json::array& records) {
 }
 
 std::string toleration_line(const sync::Toleration& toleration) {
-  std::string line = "  tolerates " + (toleration.key.empty() ? "everything" : toleration.key);
-  if (!toleration.effect.empty()) line += ":" + toleration.effect;
+  std::string line = "  tolerates " +
+                     (toleration.key.empty() ? "everything" : escape_for_terminal(toleration.key));
+  if (!toleration.effect.empty()) line += ":" + escape_for_terminal(toleration.effect);
   if (!toleration.toleration_seconds) return line + " for ever\n";
   return line + " for " + std::to_string(*toleration.toleration_seconds) + " s\n";
 }
 
 std::string pod_facts(const sync::Pod& pod) {
-  std::string text = "  phase " + pod.status.phase + ", on node " + pod.spec.node_name + "\n";
+  std::string text = "  phase " + escape_for_terminal(pod.status.phase) + ", on node " +
+                     escape_for_terminal(pod.spec.node_name) + "\n";
   for (const sync::ContainerStatus& container : pod.status.container_statuses) {
-    text += "  container " + container.name + ": " + (container.ready ? "ready" : "not ready") +
-            ", restarted " + std::to_string(container.restart_count) + " times\n";
+    text += "  container " + escape_for_terminal(container.name) + ": " +
+            (container.ready ? "ready" : "not ready") + ", restarted " +
+            std::to_string(container.restart_count) + " times\n";
   }
   if (pod.metadata.deletion_timestamp) {
     text += "  deletion was asked for; it may run until " +
@@ -148,6 +152,11 @@ std::string pod_facts(const sync::Pod& pod) {
 }
 
 }  // namespace
+
+Result<std::string> show_json(std::string_view document) {
+  TRY(const json::value value, sync::parse_json(document));
+  return escape_json_for_terminal(sync::serialize(value)) + "\n";
+}
 
 Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::parse_json(document));
@@ -190,7 +199,8 @@ Result<std::string> explain_pod(std::string_view namespace_name, std::string_vie
   TRY(const json::value status, sync::parse_json(documents.status));
   TRY(const json::array pods, parse_array(documents.pods));
   TRY(const json::array journal, parse_array(documents.journal));
-  std::string text = "pod " + std::string(namespace_name) + "/" + std::string(name) + "\n";
+  std::string text =
+      "pod " + escape_for_terminal(namespace_name) + "/" + escape_for_terminal(name) + "\n";
   const json::value* found = nullptr;
   for (const json::value& pod : pods) {
     if (text_of(pod, {"metadata", "namespace"}) == namespace_name &&

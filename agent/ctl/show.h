@@ -1,4 +1,5 @@
-// What holdfastctl prints, made from the agent's documents. Pure: text in, text out.
+// What holdfastctl prints, made from the agent's documents. Pure: text in, text out. What is in the
+// documents comes from the API server and its users, and is escaped (platform/terminal.h).
 
 #pragma once
 
@@ -13,6 +14,9 @@ namespace holdfast::agent {
 [[nodiscard]] Result<std::string> show_status(std::string_view status);
 [[nodiscard]] Result<std::string> show_objects(std::string_view objects);
 [[nodiscard]] Result<std::string> show_journal(std::string_view journal);
+
+// The document itself, with nothing in it that a terminal obeys. Errors: invalid (no JSON).
+[[nodiscard]] Result<std::string> show_json(std::string_view document);
 
 // Why the pod NAMESPACE/NAME is as it is: what is cached of it, what was decided about it, and what
 // the link has to do with it.

@@ -4,10 +4,11 @@
 #include <map>
 
 #include "agent/edge/endpoints.h"
+#include "agent/edge/identity/cache_seal.h"
 #include "agent/edge/journal_json.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/scopes.h"
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/http/client.h"
 #include "sync/api/json.h"
 
@@ -61,12 +62,18 @@ Result<store::Database> open_file(const std::filesystem::path& file, const store
 class FileSource final : public Source {
  public:
   static Result<std::unique_ptr<Source>> open(const std::filesystem::path& dir, fs::FileLock lock,
+                                              const std::string& cache_key_file,
                                               const Clock& clock) {
     std::unique_ptr<FileSource> made(new FileSource(std::move(lock)));
+    if (!cache_key_file.empty()) {
+      TRY(made->seal_, read_cache_key(cache_key_file));
+    }
+    const store::Sealing sealing = sealing_with(made->seal_.get());
     TRY(store::Database cache, open_file(dir / "cache.db", store::cache_schema()));
     made->cache_database_ = std::make_unique<store::Database>(std::move(cache));
-    made->cache_ = std::make_unique<store::Cache>(*made->cache_database_);
-    made->answers_ = std::make_unique<store::Answers>(*made->cache_database_);
+    made->cache_ = std::make_unique<store::Cache>(*made->cache_database_, sealing);
+    made->answers_ =
+        std::make_unique<store::Answers>(*made->cache_database_, store::AnswerLimits{}, sealing);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
     made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
     TRY(made->ledger_, Ledger::open(*made->outbox_database_, clock));
@@ -116,6 +123,7 @@ class FileSource final : public Source {
   explicit FileSource(fs::FileLock lock) : lock_(std::move(lock)) {}
 
   fs::FileLock lock_;
+  std::unique_ptr<store::Seal> seal_;  // null: what is sealed is not shown
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<store::Cache> cache_;
@@ -125,14 +133,16 @@ class FileSource final : public Source {
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open_source(const std::string& data_dir, const Clock& clock) {
+Result<std::unique_ptr<Source>> open_source(const std::string& data_dir,
+                                            const std::string& cache_key_file, const Clock& clock) {
   const std::filesystem::path dir(data_dir);
   std::error_code ec;
   if (!std::filesystem::exists(dir / "cache.db", ec)) {
     return fail(Errc::not_found, data_dir + ": no agent has run here");
   }
+  if (auto ours = fs::check_own_dir(dir); !ours) return fail("--data-dir", ours.error());
   auto lock = fs::FileLock::take(dir / "lock");
-  if (lock) return FileSource::open(dir, *std::move(lock), clock);
+  if (lock) return FileSource::open(dir, *std::move(lock), cache_key_file, clock);
   if (lock.error().code != Errc::conflict) return fail(lock.error());
   TRY(const EdgeAddresses endpoints, read_endpoints(dir));
   return std::unique_ptr<Source>(std::make_unique<LiveSource>(endpoints.admin, clock));

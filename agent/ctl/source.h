@@ -25,8 +25,11 @@ class Source {
 
 // The agent that runs on `data_dir`, found by the endpoints it wrote there; or, when none runs, the
 // files themselves, kept from a starting agent while they are read.
-// Errors: not_found (no agent ever ran there), denied, the disk's.
+// The files may be sealed: `cache_key_file` has the key; "" for none.
+// Errors: not_found (no agent ever ran there), denied (also when the directory or a file in it is
+// another user's, or others may write to it), invalid (the key), the disk's.
 [[nodiscard]] Result<std::unique_ptr<Source>> open_source(const std::string& data_dir,
+                                                          const std::string& cache_key_file,
                                                           const Clock& clock);
 
 }  // namespace holdfast::agent

@@ -4,6 +4,7 @@
 #include "agent/edge/caller.h"
 #include "agent/edge/endpoints.h"
 #include "agent/edge/identity/cache_seal.h"
+#include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
@@ -39,7 +40,7 @@ Edge::~Edge() = default;
 
 Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const EdgeOptions& options,
                                          const Clock& clock) {
-  if (auto made = fs::ensure_dir(options.data_dir); !made) {
+  if (auto made = fs::ensure_own_dir(options.data_dir); !made) {
     return fail("--data-dir", made.error());
   }
   TRY(fs::FileLock lock, fs::FileLock::take(in(options, "lock")));
@@ -61,7 +62,7 @@ Status Edge::open_cache() {
   cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
   const store::Sealing sealing = sealing_with(seal_.get());
   if (seal_) {
-    TRY(const store::Resealed sealed, store::reseal(*cache_database_, nullptr, sealing));
+    TRY(const store::Resealed sealed, store::seal_once(*cache_database_, sealing));
     if (sealed != store::Resealed{}) log_info("cache sealed", {{"objects", sealed.objects}});
   }
   scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_, cache_limits(options_),

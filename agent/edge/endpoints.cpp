@@ -1,6 +1,6 @@
 #include "agent/edge/endpoints.h"
 
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/text.h"
 
 namespace holdfast::agent {
@@ -18,7 +18,7 @@ Status write_endpoints(const std::filesystem::path& data_dir, const EdgeAddresse
 }
 
 Result<EdgeAddresses> read_endpoints(const std::filesystem::path& data_dir) {
-  TRY(const std::string text, fs::read_all(data_dir / file_name, size_limit));
+  TRY(const std::string text, fs::read_own(data_dir / file_name, size_limit));
   const auto lines = split(text, '\n');
   if (lines.size() < 2) return fail(Errc::invalid, (data_dir / file_name).string());
   TRY(net::HostPort proxy, net::HostPort::parse(lines[0]));

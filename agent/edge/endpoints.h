@@ -19,7 +19,8 @@ struct EdgeAddresses {
 [[nodiscard]] Status write_endpoints(const std::filesystem::path& data_dir,
                                      const EdgeAddresses& endpoints);
 
-// Errors: not_found, invalid (not what write_endpoints() wrote).
+// Errors: not_found, invalid (not what write_endpoints() wrote), denied (the file is another
+// user's, a link, or writable by others: it says whom holdfastctl asks).
 [[nodiscard]] Result<EdgeAddresses> read_endpoints(const std::filesystem::path& data_dir);
 
 }  // namespace holdfast::agent

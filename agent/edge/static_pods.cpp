@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "platform/fs/errno.h"
+#include "platform/fs/ownership.h"
 
 namespace holdfast::agent {
 namespace {
@@ -37,8 +38,10 @@ Status check(std::string_view yaml, std::string_view namespace_name, std::string
 Status check_is_file(const fs::Path& file) {
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) return fail_errno(file.string());
-  if (S_ISREG(facts.st_mode)) return {};
-  return fail(Errc::invalid, file.string() + " is not a plain file");
+  if (!S_ISREG(facts.st_mode)) return fail(Errc::invalid, file.string() + " is not a plain file");
+  // The kubelet runs what is there as root: whoever may write there needs no upgrade from us.
+  if (auto safe = fs::check_own_dir(file.parent_path()); !safe) return safe;
+  return fs::check_own_file(file);
 }
 
 // The kubelet reads whatever appears in its folder, but for names that begin with a dot.
@@ -79,7 +82,7 @@ Result<ManifestChange> replace_manifest(const StaticPodFolders& folders,
     return fail("the present manifest, " + place.string(), good.error());
   }
   if (before == file.text) return ManifestChange::same;
-  if (auto made = fs::ensure_dir(folders.kept); !made) return fail(made.error());
+  if (auto made = fs::ensure_own_dir(folders.kept); !made) return fail(made.error());
   if (auto kept = fs::atomic_write(folders.kept / (file.name + ".bak"), before); !kept) {
     return fail("keep the present manifest", kept.error());
   }

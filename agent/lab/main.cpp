@@ -35,8 +35,10 @@ void add_apiserver(Options& options, ServeSettings& settings) {
               "sign nodes' certificates with; in an empty one they are made");
   options.add("certificate-lifetime", settings.certificate_lifetime,
               "of the certificates that are signed");
-  options.add("token-file", settings.token_file,
-              "lines of token,user,uid,\"groups\"; without it everybody may do everything");
+  options.add(
+      "token-file", settings.token_file,
+      "lines of token,user,uid,\"groups\"; without it everybody may do everything, and only "
+      "loopback addresses are served");
   options.add("audit-log-path", settings.audit_log_path,
               "file to which a line is added for every request; empty: none");
   options.add("controllers", settings.controllers,

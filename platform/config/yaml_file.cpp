@@ -4,8 +4,12 @@
 
 #include <set>
 
+#include "platform/fs/ownership.h"
+
 namespace holdfast::config {
 namespace {
+
+constexpr std::size_t file_limit = 1U << 20;
 
 std::string place(const std::string& path, const YAML::Mark& mark) {
   return path + ":" + std::to_string(mark.line + 1);
@@ -29,7 +33,11 @@ Result<FileEntry> read_entry(const std::string& path, const YAML::Node& key,
 }
 
 Result<std::vector<FileEntry>> read_entries(const std::string& path) {
-  const YAML::Node root = YAML::LoadFile(path);
+  // Whoever may write to it decides what the program does; a token may stand in it.
+  const auto content = fs::read_foreign_secret(path, file_limit);
+  if (!content && content.error().code == Errc::denied) return fail(content.error());
+  if (!content) return fail(Errc::not_found, path + ": cannot be read");
+  const YAML::Node root = YAML::Load(content->bytes);
   std::vector<FileEntry> entries;
   if (root.IsNull()) return entries;
   if (!root.IsMap()) return fail(Errc::invalid, path + ": not a map of names to values");
@@ -50,8 +58,6 @@ Result<std::vector<FileEntry>> read_entries(const std::string& path) {
 Result<std::vector<FileEntry>> read_yaml_file(const std::string& path) {
   try {
     return read_entries(path);
-  } catch (const YAML::BadFile&) {
-    return fail(Errc::not_found, path + ": cannot be read");
   } catch (const YAML::Exception& error) {
     return fail(Errc::invalid, place(path, error.mark) + ": " + error.msg);
   }

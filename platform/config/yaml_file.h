@@ -15,8 +15,8 @@ struct FileEntry {
   int line = 0;                     // from 1
 };
 
-// Errors: not_found or unavailable (cannot read), invalid naming file and line (not YAML, not a
-// map of words, a key twice).
+// Errors: not_found (cannot read), denied (not a regular file, or everybody may write to it),
+// invalid naming file and line (not YAML, not a map of words, a key twice).
 [[nodiscard]] Result<std::vector<FileEntry>> read_yaml_file(const std::string& path);
 
 }  // namespace holdfast::config

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "platform/fs/errno.h"
+#include "platform/random.h"
 #include "platform/text.h"
 
 namespace holdfast::fs {
@@ -38,7 +39,7 @@ Status write_whole(const Descriptor& to, std::string_view bytes, const Path& fil
 }
 
 Status write_synced(const Path& file, std::string_view bytes, mode_t mode) {
-  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_TRUNC, mode));
+  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, private_file));
   if (::fchmod(to.get(), mode) != 0) return fail_errno("set the mode of " + file.string());
   if (auto done = write_whole(to, bytes, file); !done) return fail(done.error());
   if (::fsync(to.get()) != 0) return fail_errno("sync " + file.string());
@@ -56,10 +57,46 @@ bool is_dir(const Path& path) {
   return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
+// Temporary files are called ".NAME." + 16 digits + ".tmp".
+constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr std::size_t temporary_digits = 16;
+constexpr std::string_view temporary_end = ".tmp";
+
+std::string temporary_begin(const Path& file) { return "." + file.filename().string() + "."; }
+
+Path new_temporary(const Path& file) {
+  const std::string digits = Random::from_entropy().text(temporary_digits, hex_digits);
+  return parent_of(file) / (temporary_begin(file) + digits + std::string(temporary_end));
+}
+
+bool is_temporary_of(std::string_view name, std::string_view begin) {
+  if (name.size() != begin.size() + temporary_digits + temporary_end.size()) return false;
+  if (!name.starts_with(begin) || !name.ends_with(temporary_end)) return false;
+  return name.substr(begin.size(), temporary_digits).find_first_not_of(hex_digits) ==
+         std::string_view::npos;
+}
+
+// What a crash left of earlier writes; when that cannot be removed it does no harm.
+void remove_leftovers(const Path& file) {
+  const std::string begin = temporary_begin(file);
+  const auto names = list_dir(parent_of(file)).value_or(std::vector<std::string>());
+  for (const std::string& name : names) {
+    if (is_temporary_of(name, begin)) (void)::unlink((parent_of(file) / name).c_str());
+  }
+}
+
 }  // namespace
+
+Result<Descriptor> open_to_read(const Path& file, int flags) {
+  return open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | flags);
+}
 
 Result<std::string> read_all(const Path& file, std::size_t limit) {
   TRY(const Descriptor from, open_file(file, O_RDONLY));
+  return read_rest(from, file, limit);
+}
+
+Result<std::string> read_rest(const Descriptor& from, const Path& file, std::size_t limit) {
   std::string bytes;
   std::array<char, 4096> chunk{};
   for (;;) {
@@ -76,7 +113,8 @@ Result<std::string> read_all(const Path& file, std::size_t limit) {
 }
 
 Status atomic_write(const Path& file, std::string_view bytes, mode_t mode) {
-  const Path temporary = file.string() + ".tmp";
+  remove_leftovers(file);
+  const Path temporary = new_temporary(file);
   if (auto done = write_synced(temporary, bytes, mode); !done) {
     (void)::unlink(temporary.c_str());
     return fail(done.error());
@@ -90,7 +128,7 @@ Status atomic_write(const Path& file, std::string_view bytes, mode_t mode) {
 }
 
 Status append(const Path& file, std::string_view bytes, mode_t mode) {
-  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_APPEND, mode));
+  TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode));
   return write_whole(to, bytes, file);
 }
 
@@ -158,7 +196,7 @@ bool has_ended(std::string_view holder) {
 }  // namespace
 
 Result<FileLock> FileLock::take(const Path& file) {
-  TRY(Descriptor descriptor, open_file(file, O_RDWR | O_CREAT, private_file));
+  TRY(Descriptor descriptor, open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW, private_file));
   for (int attempt = 1; ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
     if (errno != EWOULDBLOCK) return fail_errno("lock " + file.string());
     const std::string text = read_all(file, 64).value_or("");

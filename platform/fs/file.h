@@ -26,13 +26,24 @@ constexpr mode_t private_dir = 0700;
 // The bytes of a file (also of one in /proc). Errors: exhausted when there are more than `limit`.
 [[nodiscard]] Result<std::string> read_all(const Path& file, std::size_t limit);
 
-// Replaces the file or leaves it as it was, also through a power cut: a temporary file beside it
-// ("NAME.tmp", overwritten if a crash left one) is synced, renamed over it, and the directory
-// synced. `mode` holds whatever the umask is. One writer per file at a time.
+// Opens a file for reading without waiting (a FIFO does not block); `flags` are added, such as
+// O_NOFOLLOW.
+[[nodiscard]] Result<Descriptor> open_to_read(const Path& file, int flags = 0);
+
+// What is left to read. `file` is for messages. Errors: exhausted when that is more than `limit`
+// bytes.
+[[nodiscard]] Result<std::string> read_rest(const Descriptor& from, const Path& file,
+                                            std::size_t limit);
+
+// Replaces the file or leaves it as it was, also through a power cut: a new temporary file beside
+// it (".NAME.<16 random hexadecimal digits>.tmp", which never follows a link and never is a file
+// that was there) is synced, renamed over it, and the directory synced. What a crash left of
+// earlier ones is removed. `mode` holds whatever the umask is. One writer per file at a time.
 [[nodiscard]] Status atomic_write(const Path& file, std::string_view bytes,
                                   mode_t mode = private_file);
 
-// Adds to the end of the file, which it creates with `mode`. Not synced.
+// Adds to the end of the file, which it creates with `mode`. Not synced. Errors: also invalid,
+// when the name is a symbolic link.
 [[nodiscard]] Status append(const Path& file, std::string_view bytes, mode_t mode = private_file);
 
 // Creates the directory and its parents as needed; only what it creates gets `mode`. The entry is
@@ -52,7 +63,8 @@ constexpr mode_t private_dir = 0700;
 [[nodiscard]] Result<std::uint64_t> free_space(const Path& path);
 
 // A lock that ends with its owner, however the owner ends. The file stays and holds the pid of the
-// last owner. Processes that are started meanwhile do not inherit it.
+// last owner. Processes that are started meanwhile do not inherit it. Errors: also invalid, when
+// the name is a symbolic link.
 class FileLock {
  public:
   // Errors: conflict when another process (or another FileLock of this one) holds it, naming that

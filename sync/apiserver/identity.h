@@ -35,9 +35,11 @@ class TokenTable {
   // Nullptr for an unknown token.
   [[nodiscard]] const Identity* find(std::string_view token) const;
   void add(std::string token, Identity identity);
+  using Identities = std::map<std::string, Identity, std::less<>>;
+  [[nodiscard]] const Identities& all() const { return identities_; }
 
  private:
-  std::map<std::string, Identity, std::less<>> identities_;
+  Identities identities_;
 };
 
 // Whether `identity` may do what is asked; else the 403. Members of system:masters may do all,

@@ -20,6 +20,7 @@ bool shows_treasure(const Answer& answer) {
 
 TEST_F(Attack, AdminPagesAreNotForStrangers) {
   ASSERT_NO_FATAL_FAILURE(start_all());
+  ASSERT_NO_FATAL_FAILURE(warm("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a"));
   for (const std::string& page : admin_pages) {
     const Answer answer = ask_as_nobody(admin_port, {.target = page});
     EXPECT_TRUE(answer.refused()) << page << " answered nobody with " << answer.status;

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "platform/fs/file.h"
 #include "platform/text.h"
 #include "test/e2e/secure_bench.h"
 
@@ -123,9 +124,9 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   const std::string first = (dir() / "first.key").string();
   const std::string second = (dir() / "second.key").string();
   const std::string bad = (dir() / "bad.key").string();
-  std::ofstream(first) << std::string(32, 'x');
-  std::ofstream(second) << base64_encode(std::string(32, 'y')) << "\n";
-  std::ofstream(bad) << "short";
+  ASSERT_TRUE(fs::atomic_write(first, std::string(32, 'x')));
+  ASSERT_TRUE(fs::atomic_write(second, base64_encode(std::string(32, 'y')) + "\n"));
+  ASSERT_TRUE(fs::atomic_write(bad, "short"));
   start({"--cache-key-file=" + bad});
   EXPECT_NE(agent->wait(20s).value_or(0), 0);
   EXPECT_NE(log().find(bad + ": a key is 32 bytes"), std::string::npos) << log();

@@ -1,6 +1,8 @@
 #include "agent/edge/identity/cache_seal.h"
 
-#include "platform/fs/file.h"
+#include <algorithm>
+
+#include "platform/fs/ownership.h"
 #include "platform/tls/seal.h"
 #include "store/cache.h"
 
@@ -25,10 +27,21 @@ class CacheSeal final : public store::Seal {
   tls::SealKey key_;
 };
 
+// Kinds that nobody writes secrets into. Everything else is sealed: Secrets, pods (environment
+// variables), ConfigMaps, and custom resources, of which nobody knows.
+constexpr std::string_view plain_resources[] = {
+    "nodes",  "services",   "endpoints",      "endpointslices", "leases",
+    "events", "namespaces", "runtimeclasses", "csidrivers",     "csinodes"};
+
+bool may_hold_secrets(const store::ScopeKey& scope) {
+  return std::find(std::begin(plain_resources), std::end(plain_resources), scope.resource) ==
+         std::end(plain_resources);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<store::Seal>> read_cache_key(const std::string& file) {
-  auto content = fs::read_all(file, key_file_limit);
+  auto content = fs::read_secret(file, key_file_limit);
   if (!content) return fail("cache key", content.error());
   auto key = tls::SealKey::parse(*content);
   if (!key) return fail("cache key " + file, key.error());
@@ -37,7 +50,7 @@ Result<std::unique_ptr<store::Seal>> read_cache_key(const std::string& file) {
 
 store::Sealing sealing_with(const store::Seal* seal) {
   return {.seal = seal,
-          .objects_of = [](const store::ScopeKey& scope) { return scope.resource == "secrets"; },
+          .objects_of = [](const store::ScopeKey& scope) { return may_hold_secrets(scope); },
           .answers_to = [](std::string_view key) { return key.starts_with("token "); }};
 }
 

@@ -1,5 +1,5 @@
-// The key of --cache-key-file, and what it seals in the cache: Secrets and service accounts'
-// tokens.
+// The key of --cache-key-file, and what it seals in the cache: tokens of service accounts, and the
+// objects of every kind but a few that hold no secrets (nodes, services, leases and the like).
 
 #pragma once
 

@@ -1,26 +1,25 @@
 #include "agent/edge/identity/cluster.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 
 #include "agent/client/api_client.h"
-#include "platform/fs/file.h"
+#include "agent/edge/identity/discovery.h"
+#include "platform/fs/ownership.h"
 #include "platform/text.h"
 #include "platform/tls/certificate.h"
 #include "platform/version.h"
-#include "sync/api/object_header.h"
 
 namespace holdfast::agent {
 namespace {
 
 constexpr std::size_t ca_file_limit = 1 << 20;
+constexpr std::size_t token_file_limit = 4096;
 constexpr std::string_view cluster_info = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 
 Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
   ClusterAccess access;
   if (auto set = override_servers(options, access); !set) return fail(set.error());
-  access.token = options.join_token;
+  TRY(access.token, join_token(options));
   if (options.ca_file.empty()) return access;
   TRY(access.tls_settings.ca_pem, fs::read_all(options.ca_file, ca_file_limit));
   if (auto read = tls::read_certificate(access.tls_settings.ca_pem); !read) {
@@ -37,18 +36,6 @@ std::string with_port(std::string url) {
   const bool named = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
   if (named || authority.empty() || url.starts_with("http://")) return url;
   return url.insert(slash, ":6443");
-}
-
-// The first cluster's authority in a kubeconfig.
-Result<std::string> authority_in(const std::string& kubeconfig) {
-  try {
-    const YAML::Node root = YAML::Load(kubeconfig);
-    const YAML::Node data = root["clusters"][0]["cluster"]["certificate-authority-data"];
-    if (data && data.IsScalar()) return base64_decode(trim(data.Scalar()));
-  } catch (const YAML::Exception& error) {
-    return fail(Errc::invalid, error.msg);
-  }
-  return fail(Errc::invalid, "no certificate-authority-data");
 }
 
 }  // namespace
@@ -82,36 +69,21 @@ Status override_servers(const IdentityOptions& options, ClusterAccess& access) {
   return {};
 }
 
-Result<std::string> parse_ca_hash(std::string_view text) {
-  constexpr std::string_view kind = "sha256:";
-  const std::string digits = to_lower(text.substr(std::min(kind.size(), text.size())));
-  const bool good = text.starts_with(kind) && digits.size() == 64 &&
-                    digits.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (good) return digits;
-  return fail(Errc::invalid, "\"" + std::string(text) + "\" is not sha256: and 64 digits");
+Result<std::string> join_token(const IdentityOptions& options) {
+  if (options.join_token_file.empty()) return options.join_token;
+  auto content = fs::read_secret(options.join_token_file, token_file_limit);
+  if (!content) return fail("--join-token-file", content.error());
+  const std::string_view token = trim(*content);
+  if (!token.empty()) return std::string(token);
+  return fail(Errc::invalid, "--join-token-file: " + options.join_token_file + " is empty");
 }
 
 Result<ClusterAccess> read_access(const IdentityOptions& options) {
-  if (!options.join_token.empty()) return access_by_token(options);
+  if (options.joins()) return access_by_token(options);
   TRY(ClusterAccess access,
       read_kubeconfig(options.enrols() ? options.bootstrap_kubeconfig : options.kubeconfig));
   if (auto set = override_servers(options, access); !set) return fail(set.error());
   return access;
-}
-
-Result<std::string> pinned_authority(std::string_view document, std::string_view ca_hash) {
-  TRY(const std::string wanted, parse_ca_hash(ca_hash));
-  TRY(const auto kubeconfig, sync::text_at(document, {"data", "kubeconfig"}));
-  if (!kubeconfig) return fail(Errc::invalid, "cluster-info: no kubeconfig");
-  auto pem = authority_in(*kubeconfig);
-  if (!pem) return fail("cluster-info", pem.error());
-  TRY(const tls::Certificate authority, tls::read_certificate(*pem));
-  // That one alone: whatever else is in the text was not pinned.
-  if (authority.public_key_sha256 == wanted) return tls::first_certificate(*pem);
-  return fail(Errc::denied,
-              "the server's authority is not the one that was pinned: its hash is "
-              "sha256:" +
-                  authority.public_key_sha256);
 }
 
 asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& options,
@@ -126,8 +98,10 @@ asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& opti
   client->prefer(server);
   ApiRequest request{.target = std::string(cluster_info)};
   CO_TRY(const std::string document, co_await client->call(std::move(request), deadline));
-  CO_TRY(std::string pem, pinned_authority(document, options.ca_hash));
-  co_return pem;
+  CO_TRY(const std::string text, join_token(options));
+  CO_TRY(const JoinToken token, parse_join_token(text));
+  if (auto good = check_signature(document, token); !good) co_return fail(good.error());
+  co_return pinned_authority(document, options.ca_hash);
 }
 
 }  // namespace holdfast::agent

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/client/kubeconfig.h"
+#include "agent/edge/identity/discovery.h"
 #include "agent/edge/identity/options.h"
 #include "platform/time.h"
 
@@ -25,8 +26,10 @@ struct ServerList {
 // "http://host:port". Errors: invalid, naming the text: not an address, twice the same one, with
 // and without TLS.
 [[nodiscard]] Result<ServerList> parse_servers(const std::vector<std::string>& texts);
-// "sha256:<64 hexadecimal digits>" -> the digits, in lower case. Errors: invalid.
-[[nodiscard]] Result<std::string> parse_ca_hash(std::string_view text);
+
+// The join token, out of its file when it has one, which is read anew at each call; "" for none.
+// Errors: not_found, denied (a file that others may read), invalid (empty).
+[[nodiscard]] Result<std::string> join_token(const IdentityOptions& options);
 
 // The servers, and the credentials of --kubeconfig or those to ask for a certificate with. Read
 // anew at each call: files are replaced. With a pinned authority that is not known yet, `ca_pem` is
@@ -37,15 +40,12 @@ struct ServerList {
 // parse_servers().
 [[nodiscard]] Status override_servers(const IdentityOptions& options, ClusterAccess& access);
 
-// Asks a server for the authority (kube-public/cluster-info) and believes it only if the hash is
-// that of its key. Nothing secret is sent. `server` counts the tries: each asks another one.
-// Errors: denied (another authority), the transport's.
+// Asks a server for the authority (kube-public/cluster-info) and believes it only if the document
+// is signed with the join token and the hash is that of the authority's key. Nothing secret is
+// sent. `server` counts the tries: each asks another one. Errors: denied (another authority, or no
+// such signature), those of join_token(), the transport's.
 asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& options,
                                                      const Clock& clock, MonoTime deadline,
                                                      std::size_t server);
-
-// The authority out of a cluster-info document, checked. Errors: denied, invalid.
-[[nodiscard]] Result<std::string> pinned_authority(std::string_view cluster_info,
-                                                   std::string_view ca_hash);
 
 }  // namespace holdfast::agent

@@ -19,6 +19,7 @@ using sync::rotate::Credentials;
 
 constexpr auto request_limit = std::chrono::seconds(10);
 constexpr auto reread_interval = std::chrono::minutes(5);  // as client-go has it
+constexpr std::size_t command_line_limit = 1U << 20;
 constexpr auto self_signed_lifetime = std::chrono::hours(24 * 365);
 
 bool is_address(const std::string& text) {
@@ -51,6 +52,14 @@ tls::Names serving_names(const std::string& node_name, const IdentityOptions& op
     names.alternatives.push_back((is_address(name) ? "IP:" : "DNS:") + name);
   }
   return names;
+}
+
+// Every user of the machine can read the command line.
+void warn_of_visible_token(const IdentityOptions& options) {
+  if (options.join_token.empty()) return;
+  const auto line = fs::read_all("/proc/self/cmdline", command_line_limit);
+  if (line && line->find(options.join_token) == std::string::npos) return;
+  log_warn("--join-token can be seen by every user of this machine (ps): use --join-token-file");
 }
 
 }  // namespace
@@ -113,6 +122,8 @@ Status NodeIdentity::find_cluster() {
   }
   if (!found) return fail(found.error());
   access_ = *std::move(found);
+  log_warnings_about(access_);
+  warn_of_visible_token(place_.options);
   access_.tls_settings.now = [clock = &clock_] { return clock->wall(); };
   if (!client_keeper_) return {};
   access_.token.clear();

@@ -11,16 +11,19 @@ void add_options(config::Options& options, IdentityOptions& settings) {
               "how to reach the API server, with credentials of the node");
   options.add("bootstrap-kubeconfig", settings.bootstrap_kubeconfig,
               "instead: with credentials that may ask for the node's certificate");
-  options.add("join-token", settings.join_token,
-              "instead: a bootstrap token; with --server and --ca-file or "
+  options.add("join-token-file", settings.join_token_file,
+              "instead: a file with a bootstrap token, mode 0600; with --server and --ca-file or "
               "--discovery-token-ca-cert-hash");
+  options.add("join-token", settings.join_token,
+              "the same token itself; on a command line all users of the machine can see it");
   options.add("server", settings.servers,
               "API servers, https://host:port, in place of the kubeconfig's; required with "
-              "--join-token");
-  options.add("ca-file", settings.ca_file, "with --join-token: the cluster's authority");
-  options.add("discovery-token-ca-cert-hash", settings.ca_hash,
-              "with --join-token: sha256:HEX of the authority's public key, which is then learnt "
-              "from the server");
+              "--join-token-file");
+  options.add("ca-file", settings.ca_file, "with --join-token-file: the cluster's authority");
+  options.add(
+      "discovery-token-ca-cert-hash", settings.ca_hash,
+      "with --join-token-file: sha256:HEX of the authority's public key, which is then learnt "
+      "from the server");
   options.add("secure-listen", settings.secure_listen,
               "address of the proxy for callers with certificates; empty: none");
   options.add("require-client-certificates", settings.require_client_certificates,
@@ -37,33 +40,52 @@ void add_options(config::Options& options, IdentityOptions& settings) {
               "seals Secrets and tokens in the cache: 32 bytes, raw or in base64");
 }
 
+namespace {
+
+// What goes with a join token, and only with it.
+Status check_joining(const IdentityOptions& settings, const ServerList& servers) {
+  const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
+  if (!settings.joins()) {
+    for (const auto& [flag, value] :
+         {std::pair{"--ca-file", &settings.ca_file},
+          std::pair{"--discovery-token-ca-cert-hash", &settings.ca_hash}}) {
+      if (!value->empty()) return bad(std::string(flag) + " goes with --join-token-file only");
+    }
+    return {};
+  }
+  if (!settings.join_token.empty() && !settings.join_token_file.empty()) {
+    return bad("--join-token and --join-token-file exclude another");
+  }
+  if (settings.servers.empty()) return bad("--join-token-file needs --server");
+  if (!servers.tls) return bad("--server: --join-token-file is for https:// only");
+  if (settings.ca_file.empty() == settings.ca_hash.empty()) {
+    return bad("--join-token-file needs one of --ca-file and --discovery-token-ca-cert-hash");
+  }
+  if (settings.ca_hash.empty()) return {};
+  if (auto hash = parse_ca_hash(settings.ca_hash); !hash) {
+    return fail("--discovery-token-ca-cert-hash", hash.error());
+  }
+  // The document with the authority is signed with it.
+  if (settings.join_token.empty()) return {};
+  const auto token = parse_join_token(settings.join_token);
+  return token ? Status() : fail("--join-token", token.error());
+}
+
+}  // namespace
+
 Status check(const IdentityOptions& settings) {
   const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
   const int ways = static_cast<int>(!settings.kubeconfig.empty()) +
                    static_cast<int>(!settings.bootstrap_kubeconfig.empty()) +
-                   static_cast<int>(!settings.join_token.empty());
-  if (ways == 0) return bad("--kubeconfig, --bootstrap-kubeconfig or --join-token is required");
-  if (ways > 1) return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token exclude another");
+                   static_cast<int>(settings.joins());
+  if (ways == 0)
+    return bad("--kubeconfig, --bootstrap-kubeconfig or --join-token-file is required");
+  if (ways > 1) {
+    return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token-file exclude another");
+  }
   const auto servers = parse_servers(settings.servers);
   if (!servers) return fail("--server", servers.error());
-  if (settings.join_token.empty()) {
-    for (const auto& [flag, value] :
-         {std::pair{"--ca-file", &settings.ca_file},
-          std::pair{"--discovery-token-ca-cert-hash", &settings.ca_hash}}) {
-      if (!value->empty()) return bad(std::string(flag) + " goes with --join-token only");
-    }
-  } else {
-    if (settings.servers.empty()) return bad("--join-token needs --server");
-    if (!servers->tls) return bad("--server: --join-token is for https:// only");
-    if (settings.ca_file.empty() == settings.ca_hash.empty()) {
-      return bad("--join-token needs one of --ca-file and --discovery-token-ca-cert-hash");
-    }
-    if (!settings.ca_hash.empty()) {
-      if (auto hash = parse_ca_hash(settings.ca_hash); !hash) {
-        return fail("--discovery-token-ca-cert-hash", hash.error());
-      }
-    }
-  }
+  if (auto good = check_joining(settings, *servers); !good) return good;
   if (!settings.secure_listen.empty()) {
     if (auto at = net::HostPort::parse(settings.secure_listen); !at) {
       return fail("--secure-listen", at.error());

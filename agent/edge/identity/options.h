@@ -18,7 +18,9 @@ struct IdentityOptions {
   // One of three ways to the cluster:
   std::string kubeconfig;            // with credentials that somebody else looks after
   std::string bootstrap_kubeconfig;  // whose user may ask for a certificate
-  std::string join_token;            // the same without a file; needs `servers` and one of:
+  std::string join_token;            // the same without a kubeconfig; needs `servers` and one of
+                                     // `ca_file` and `ca_hash`. On a command line all can see it.
+  std::string join_token_file;       // the same in a file that nobody else may read
   std::string ca_file;               // whom to believe that it is the server
   std::string ca_hash;               // "sha256:<hex>" of the authority's public key, as kubeadm's
 
@@ -41,6 +43,7 @@ struct IdentityOptions {
 
   // Whether the agent asks for the node's certificate and renews it.
   [[nodiscard]] bool enrols() const { return kubeconfig.empty(); }
+  [[nodiscard]] bool joins() const { return !join_token.empty() || !join_token_file.empty(); }
 };
 
 void add_options(config::Options& options, IdentityOptions& settings);

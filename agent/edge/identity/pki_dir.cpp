@@ -1,5 +1,6 @@
 #include "agent/edge/identity/pki_dir.h"
 
+#include "platform/fs/ownership.h"
 #include "platform/text.h"
 #include "platform/tls/certificate.h"
 
@@ -10,8 +11,11 @@ constexpr std::size_t pki_file_limit = 1 << 20;
 constexpr const char* authority_file = "ca.crt";
 constexpr const char* cluster_file = "node.kubeconfig";
 
-Result<std::optional<std::string>> read_if_there(const fs::Path& file) {
-  auto read = fs::read_all(file, pki_file_limit);
+using ReadFile = Result<std::string> (*)(const fs::Path& file, std::size_t limit);
+
+// `by` is fs::read_secret for keys and fs::read_own for the rest.
+Result<std::optional<std::string>> read_if_there(const fs::Path& file, ReadFile by) {
+  auto read = by(file, pki_file_limit);
   if (read) return std::optional(*std::move(read));
   if (read.error().code == Errc::not_found) return std::nullopt;
   return fail(read.error());
@@ -24,7 +28,7 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 Result<PkiDir> PkiDir::open(const fs::Path& data_dir) {
   PkiDir made(data_dir / "pki");
-  if (auto there = fs::ensure_dir(made.dir_); !there) return fail("--data-dir", there.error());
+  if (auto there = fs::ensure_own_dir(made.dir_); !there) return fail("--data-dir", there.error());
   return made;
 }
 
@@ -33,7 +37,7 @@ fs::Path PkiDir::file_of(sync::CertificateUse use) const {
 }
 
 Result<std::optional<tls::Identity>> PkiDir::load(sync::CertificateUse use) const {
-  TRY(std::optional<std::string> text, read_if_there(file_of(use)));
+  TRY(std::optional<std::string> text, read_if_there(file_of(use), fs::read_secret));
   if (!text) return std::nullopt;
   // OpenSSL takes out of the text what it looks for.
   tls::Identity identity{.certificate_pem = *text, .key_pem = *text};
@@ -51,7 +55,7 @@ Status PkiDir::store(sync::CertificateUse use, const tls::Identity& identity) co
 }
 
 Result<std::optional<std::string>> PkiDir::load_authority() const {
-  return read_if_there(dir_ / authority_file);
+  return read_if_there(dir_ / authority_file, fs::read_own);
 }
 
 Status PkiDir::store_authority(std::string_view pem) const {
@@ -79,7 +83,7 @@ Status PkiDir::store_cluster(const ClusterAccess& access) const {
   text += "\nusers:\n- name: node\n  user:\n    client-certificate: " + client;
   text += "\n    client-key: " + client;
   text += "\ncontexts:\n- name: node\n  context:\n    cluster: node\n    user: node\n";
-  const auto known = read_if_there(dir_ / cluster_file);
+  const auto known = read_if_there(dir_ / cluster_file, fs::read_own);
   if (known && *known && **known == text) return {};
   return fs::atomic_write(dir_ / cluster_file, text);
 }

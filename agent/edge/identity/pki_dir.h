@@ -18,10 +18,12 @@ namespace holdfast::agent {
 
 class PkiDir {
  public:
-  // Makes the directory when it is missing. Errors: the disk's.
+  // Makes the directory when it is missing. Errors: denied (another user's, a link, or writable by
+  // others), the disk's.
   [[nodiscard]] static Result<PkiDir> open(const fs::Path& data_dir);
 
-  // Nothing when there is none. Errors: corrupt (not a pair), the disk's.
+  // Nothing when there is none. Errors: corrupt (not a pair), denied (others may read it), the
+  // disk's.
   [[nodiscard]] Result<std::optional<tls::Identity>> load(sync::CertificateUse use) const;
   [[nodiscard]] Status store(sync::CertificateUse use, const tls::Identity& identity) const;
 

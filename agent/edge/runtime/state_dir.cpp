@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/edge/runtime/pod_record.h"
+#include "platform/fs/ownership.h"
 #include "platform/text.h"
 #include "sync/runtime/pod_runtime.h"
 
@@ -15,7 +16,7 @@ constexpr const char* record_file = "pod.json";
 }  // namespace
 
 Result<StateDir> StateDir::open(const fs::Path& dir) {
-  if (auto made = fs::ensure_dir(dir / "pods"); !made) return fail(made.error());
+  if (auto made = fs::ensure_own_dir(dir / "pods"); !made) return fail(made.error());
   auto lock = fs::FileLock::take(dir / "lock");
   if (!lock) return fail("open the runtime's state", lock.error());
   return StateDir(dir, *std::move(lock));

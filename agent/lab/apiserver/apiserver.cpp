@@ -9,6 +9,7 @@
 #include "agent/lab/apiserver/dispatch.h"
 #include "agent/lab/apiserver/placer.h"
 #include "platform/check.h"
+#include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/loop/event.h"
 #include "platform/loop/timer.h"
@@ -120,9 +121,7 @@ void ApiServer::State::expire_events() {
 Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executor,
                                                    const Clock& clock, Random random,
                                                    ApiServerOptions options) {
-  std::error_code ec;
-  std::filesystem::create_directories(options.data, ec);
-  if (ec) return fail(Errc::unavailable, "make " + options.data.string(), ec);
+  if (auto made = fs::ensure_own_dir(options.data); !made) return fail("--data", made.error());
   TRY(std::unique_ptr<Registry> registry,
       Registry::open(options.data / "revisions.db", options.registry));
   sync::TokenTable tokens;
@@ -149,7 +148,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   }
   if (signer) {
     raw->certificates.emplace(raw->editor, *std::move(signer), raw->options.certificate_lifetime);
-    raw->certificates->publish(raw->options.address);
+    raw->certificates->publish(raw->options.address, raw->tokens);
   }
   return std::unique_ptr<ApiServer>(new ApiServer(std::move(state)));
 }

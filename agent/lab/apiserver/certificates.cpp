@@ -4,6 +4,7 @@
 
 #include "platform/log.h"
 #include "platform/text.h"
+#include "platform/tls/jws.h"
 #include "sync/apiserver/decode.h"
 #include "sync/apiserver/loops/certificates.h"
 #include "sync/schema/read.h"
@@ -22,6 +23,12 @@ const sync::Resource& requests() {
 
 std::string request_of(const json::object& csr) {
   return base64_decode(sync::dig_text(csr, {"spec", "request"})).value_or("");
+}
+
+std::string kubeconfig_for(const std::string& address, const tls::Signer& signer) {
+  return "apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n    server: https://" +
+         address + "\n    certificate-authority-data: " + base64_encode(signer.authority_pem()) +
+         "\n";
 }
 
 }  // namespace
@@ -81,18 +88,25 @@ void CertificateLoop::write(const StoredPtr& stored, json::object changed) {
   }
 }
 
-void CertificateLoop::publish(const std::string& address) {
-  const std::string kubeconfig =
-      "apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n    server: https://" +
-      address + "\n    certificate-authority-data: " + base64_encode(signer_.authority_pem()) +
-      "\n";
-  const json::object map = {
-      {"metadata", json::object{{"name", "cluster-info"}, {"namespace", "kube-public"}}},
-      {"data", json::object{{"kubeconfig", kubeconfig}}}};
+void CertificateLoop::publish(const std::string& address, const sync::TokenTable& tokens) {
   const sync::Resource& resource = sync::known_kind("", "ConfigMap");
   const StoredPtr old = editor_.registry().find(resource, "kube-public", "cluster-info");
-  if (old) return;  // A person may have changed it.
-  const auto made = editor_.create(resource, sync::canonical(resource, map), "kube-public");
+  json::object map = {
+      {"metadata", json::object{{"name", "cluster-info"}, {"namespace", "kube-public"}}},
+      {"data", json::object{{"kubeconfig", kubeconfig_for(address, signer_)}}}};
+  if (old) map = old->object;  // A person may have changed it: only the signatures are renewed.
+  json::object& data = sync::make_object(map, {"data"});
+  const std::string kubeconfig(sync::dig_text(map, {"data", "kubeconfig"}));
+  for (const auto& [token, identity] : tokens.all()) {
+    const auto parts = split(token, '.');
+    if (parts.size() != 2 || !identity.in_group("system:bootstrappers")) continue;
+    data["jws-kubeconfig-" + std::string(parts[0])] =
+        tls::detached_jws(kubeconfig, parts[0], parts[1]);
+  }
+  if (old && map == old->object) return;
+  json::object changed = sync::canonical(resource, std::move(map));
+  const auto made = old ? editor_.replace(resource, std::move(changed), old)
+                        : editor_.create(resource, std::move(changed), "kube-public");
   if (!made) log_warn("cluster-info", {{"why", made.error().message}});
 }
 

@@ -8,6 +8,7 @@
 
 #include "agent/lab/apiserver/editor.h"
 #include "platform/tls/signer.h"
+#include "sync/apiserver/identity.h"
 
 namespace holdfast::agent::lab {
 
@@ -21,8 +22,9 @@ class CertificateLoop {
   void pass();
 
   // The ConfigMap kube-public/cluster-info, by which a new node learns the authority: it knows the
-  // digest of the authority's key beforehand. `address` is where clients reach us.
-  void publish(const std::string& address);
+  // digest of the authority's key beforehand. `address` is where clients reach us. It is signed
+  // with each of the `tokens` "ID.SECRET" of system:bootstrappers, as the bootstrap signer does it.
+  void publish(const std::string& address, const sync::TokenTable& tokens);
 
  private:
   void handle(const StoredPtr& stored);

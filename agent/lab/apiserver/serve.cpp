@@ -1,10 +1,11 @@
 #include "agent/lab/apiserver/serve.h"
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include "agent/lab/apiserver/apiserver.h"
 #include "agent/lab/apiserver/tls_dir.h"
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/http/server.h"
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
@@ -24,6 +25,13 @@ http::ServerLimits server_limits() {
   return limits;
 }
 
+bool is_loopback(const std::string& host) {
+  if (host == "localhost") return true;
+  boost::system::error_code ec;
+  const auto address = asio::ip::make_address(host, ec);
+  return !ec && address.is_loopback();
+}
+
 struct Parts {
   std::unique_ptr<net::Listener> listener;
   std::unique_ptr<ApiServer> server;
@@ -32,6 +40,9 @@ struct Parts {
 Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor& executor,
                       const Clock& clock) {
   TRY(const net::HostPort at, net::HostPort::parse(settings.listen));
+  if (auto safe = check_listener(at, !settings.token_file.empty()); !safe) {
+    return fail(safe.error());
+  }
   TlsDir tls;
   if (!settings.tls_dir.empty()) {
     TRY(tls, open_tls_dir(settings.tls_dir, at.host, clock.wall()));
@@ -46,7 +57,9 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.authority = std::move(tls.authority);
   options.certificate_lifetime = settings.certificate_lifetime;
   if (!settings.token_file.empty()) {
-    TRY(options.tokens, fs::read_all(settings.token_file, token_file_max));
+    TRY(fs::ForeignSecret tokens, fs::read_foreign_secret(settings.token_file, token_file_max));
+    if (!tokens.warning.empty()) log_warn("unsafe --token-file", {{"what", tokens.warning}});
+    options.tokens = std::move(tokens.bytes);
   }
   const std::string address = options.address;
   TRY(std::unique_ptr<ApiServer> server,
@@ -56,6 +69,14 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
 }
 
 }  // namespace
+
+Status check_listener(const net::HostPort& at, bool has_tokens) {
+  if (has_tokens || is_loopback(at.host)) return {};
+  return fail(Errc::invalid,
+              "--listen " + at.text() +
+                  " is reached by other machines, and without --token-file everybody may do "
+                  "everything: give a token file, or listen on 127.0.0.1");
+}
 
 asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
   const SystemClock clock;

@@ -1,6 +1,6 @@
 #include "agent/lab/apiserver/tls_dir.h"
 
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/tls/signer.h"
 
@@ -51,7 +51,7 @@ Status fill(const fs::Path& dir, const std::string& host, WallTime now) {
 
 Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host, WallTime now) {
   const fs::Path path(dir);
-  if (auto there = fs::ensure_dir(path); !there) return fail("--tls-dir", there.error());
+  if (auto there = fs::ensure_own_dir(path); !there) return fail("--tls-dir", there.error());
   TRY(const std::vector<std::string> files, fs::list_dir(path));
   if (files.empty()) {
     if (auto filled = fill(path, host, now); !filled) return fail("--tls-dir", filled.error());
@@ -59,7 +59,9 @@ Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host, Wal
   tls::ServerSettings settings;
   settings.protocols = {"h2", "http/1.1"};
   TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
-  TRY(settings.identity.key_pem, fs::read_all(path / "server.key", file_bytes_max));
+  TRY(fs::ForeignSecret key, fs::read_foreign_secret(path / "server.key", file_bytes_max));
+  if (!key.warning.empty()) log_warn("unsafe --tls-dir", {{"what", key.warning}});
+  settings.identity.key_pem = std::move(key.bytes);
   TRY(const auto authority, read_if_there(path / "ca.crt"));
   TRY(const auto authority_key, read_if_there(path / "ca.key"));
   settings.client_ca_pem = authority.value_or("");

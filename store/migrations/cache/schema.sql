@@ -49,3 +49,8 @@ CREATE TABLE counter (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- One row once everything that a key seals is sealed, under names that tell owner and scope.
+CREATE TABLE sealing (
+  complete INTEGER PRIMARY KEY CHECK (complete = 1)
+) STRICT;

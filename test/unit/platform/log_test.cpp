@@ -16,7 +16,10 @@ TEST(Log, FieldsAreQuotedWhereTheyMust) {
   EXPECT_EQ(format_log_field({"a", "x=y"}), "a=\"x=y\"");
   EXPECT_EQ(format_log_field({"a", "say \"hi\""}), "a=\"say \\\"hi\\\"\"");
   EXPECT_EQ(format_log_field({"a", "back\\slash"}), "a=\"back\\\\slash\"");
-  EXPECT_EQ(format_log_field({"a", "line\nbreak\tand\x01more"}), "a=\"line\\nbreak and more\"");
+  EXPECT_EQ(format_log_field({"a", "line\nbreak\tand\x01more"}),
+            "a=\"line\\nbreak\\tand\\x01more\"");
+  EXPECT_EQ(format_log_field({"a", "\x1b[2J"}), "a=\"\\x1b[2J\"");
+  EXPECT_EQ(format_log_field({"a", "\xc2\x9b\xe2\x80\xae\xff"}), "a=\"\\u009b\\u202e\\xff\"");
   EXPECT_EQ(format_log_field({"a", "gr\xc3\xbc\xc3\x9f"}), "a=gr\xc3\xbc\xc3\x9f");
   EXPECT_EQ(format_log_field({"a", true}), "a=true");
   EXPECT_EQ(format_log_field({"a", false}), "a=false");

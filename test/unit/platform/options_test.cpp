@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "platform/fs/file.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::config {
@@ -113,6 +114,16 @@ TEST_F(OptionsFile, MistakesAreNamedByLine) {
   EXPECT_EQ(with_file("fast: yes\n").error, file + ":1: fast: neither true nor false: \"yes\"");
   EXPECT_NE(with_file("name: [x\n").error.find(file + ":"), std::string::npos);
   EXPECT_EQ(parse({"run", "--config=/no/such"}).error, "/no/such: cannot be read");
+}
+
+TEST(Options, AFileThatEverybodyMayWriteToIsRefused) {
+  const test::ScratchDir dir;
+  const std::string file = dir.path() / "settings.yaml";
+  ASSERT_TRUE(fs::atomic_write(file, "name: a\n", 0666));
+  EXPECT_EQ(parse({"run", "--config=" + file}).error,
+            file + " has mode 0666: everybody may replace it; run: chmod go-w " + file);
+  ASSERT_TRUE(fs::atomic_write(file, "name: a\n", 0644));
+  EXPECT_EQ(parse({"run", "--config=" + file}).error, "");
 }
 
 }  // namespace

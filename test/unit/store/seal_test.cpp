@@ -8,6 +8,7 @@
 
 #include "store/answers.h"
 #include "store/cache.h"
+#include "store/checksum.h"
 #include "store/reseal.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
@@ -147,6 +148,93 @@ TEST_F(SealTest, ARowThatWasMovedDoesNotOpen) {
   EXPECT_NE(shown(&old_key).find("corrupt: cached object ns/a"), std::string::npos);
 }
 
+// Who can write to the file and has no key must not choose who is given what.
+TEST_F(SealTest, ARowThatWasCopiedToAnotherOwnerOrScopeDoesNotOpen) {
+  fill(&old_key);
+  Cache cache(database_, with(&old_key));
+  const std::pair<const char*, ScopeKey> rows[] = {
+      {"owner", {.owner = "mallory", .version = "v1", .resource = "secrets"}},
+      {"namespace",
+       {.owner = "node", .version = "v1", .resource = "secrets", .namespace_name = "ns"}},
+      {"selector",
+       {.owner = "node", .version = "v1", .resource = "secrets", .field_selector = "f"}},
+      {"encoding",
+       {.owner = "node", .version = "v1", .resource = "secrets", .encoding = "protobuf"}},
+      {"version", {.owner = "node", .version = "v2", .resource = "secrets"}},
+      {"group", {.owner = "node", .group = "g", .version = "v1", .resource = "secrets"}},
+  };
+  for (const auto& [name, key] : rows) {
+    SCOPED_TRACE(name);
+    Transaction in = value(database_.begin());
+    const ScopeId scope = value(cache.open_scope(in, key, {})).id;
+    value(cache.replace_all(in, scope, "9", {}));
+    EXPECT_EQ(said(in.commit()), "ok");
+    const std::string copy =
+        "INSERT INTO object SELECT " + std::to_string(static_cast<std::int64_t>(scope)) +
+        ", namespace, name, uid, resource_version, local_version, checksum, bytes, sealed"
+        " FROM object WHERE name = 'a' AND scope = 1";
+    ASSERT_EQ(said(database_.execute(copy)), "ok");
+    EXPECT_EQ(said(cache.list(scope)), "denied: cached object ns/a: another key");
+    EXPECT_EQ(said(cache.lookup(scope, {"ns", "a"})), "denied: cached object ns/a: another key");
+  }
+  ASSERT_EQ(said(database_.execute("UPDATE answer SET owner = 'mallory' WHERE key = 'token a'")),
+            "ok");
+  Answers answers(database_, {}, with(&old_key));
+  EXPECT_EQ(said(answers.find("mallory", "token a")), "denied: cached answer: another key");
+}
+
+TEST_F(SealTest, WithAKeyNothingPlainIsTakenForASecret) {
+  fill(nullptr);
+  EXPECT_EQ(shown(&old_key),
+            "denied: cached object ns/a: not sealed, although a key is given pod p "
+            "denied: cached answer: not sealed, although a key is given v1.32 ");
+  EXPECT_EQ(shown(nullptr), all) << "without a key the file is as it was";
+}
+
+TEST_F(SealTest, SealingHappensOnce) {
+  fill(nullptr);
+  EXPECT_EQ(value(seal_once(database_, with(&old_key))), (Resealed{2, 1}));
+  EXPECT_EQ(shown(&old_key), all);
+  for (const char* hidden : {"password", "phrase", "my token"}) {
+    EXPECT_FALSE(file_has(hidden)) << hidden;
+  }
+  // Somebody puts plain rows in their place.
+  Cache plain(database_);
+  Transaction in = value(database_.begin());
+  const ScopeId scope = value(plain.find_scope(secrets))->id;
+  value(plain.replace_all(in, scope, "10", {object("a", "forged")}));
+  EXPECT_EQ(said(in.commit()), "ok");
+  EXPECT_EQ(value(seal_once(database_, with(&old_key))), Resealed{});
+  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{}) << "nor with another key";
+  EXPECT_EQ(shown(&old_key).find("forged"), std::string::npos) << shown(&old_key);
+}
+
+// Rows of schema 2 were sealed under names without the scope.
+TEST_F(SealTest, OldNamesAreReplacedOnceAndNotTakenLater) {
+  fill(&old_key);
+  const auto seal_as_before = [this] {
+    const std::string old = old_key.seal("password", old_object_seal_name({"ns", "a", "uid", "7"}));
+    const std::int64_t sum = checksum({"ns", "a", "uid", "7", old});
+    Statement set =
+        database_.prepare("UPDATE object SET bytes = ?1, checksum = ?2 WHERE name = 'a'");
+    ASSERT_EQ(said(set.use(Blob{old}, sum).run()), "ok");
+  };
+  seal_as_before();
+  EXPECT_NE(shown(&old_key).find("denied: cached object ns/a"), std::string::npos);
+  EXPECT_EQ(value(seal_once(database_, with(&old_key))), (Resealed{1, 0}));
+  EXPECT_EQ(shown(&old_key), all);
+  seal_as_before();
+  EXPECT_EQ(value(seal_once(database_, with(&old_key))), Resealed{});
+  EXPECT_NE(shown(&old_key).find("denied: cached object ns/a"), std::string::npos);
+  EXPECT_EQ(said(reseal(database_, &old_key, with(&new_key))), "denied: secrets ns/a: another key");
+}
+
+TEST_F(SealTest, WhatAnotherKeySealedStays) {
+  fill(&new_key);
+  EXPECT_EQ(value(seal_once(database_, with(&old_key))), Resealed{});
+  EXPECT_EQ(shown(&new_key), all);
+}
+
 TEST_F(SealTest, PlainRowsAreSealedOnceThereIsAKey) {
   fill(nullptr);
   EXPECT_TRUE(file_has("password"));
@@ -177,8 +265,12 @@ TEST_F(SealTest, AllOfItIsSealedWithANewKeyOrNothing) {
 TEST_F(SealTest, AnOlderProgramFindsNothingThatItWouldMistake) {
   fill(&old_key);
   const auto steps = cache_schema().migrations;
-  ASSERT_EQ(said(database_.execute(steps[1].down)), "ok");
-  ASSERT_EQ(said(database_.execute(steps[1].up)), "ok");
+  for (const std::size_t step : {2U, 1U}) {
+    ASSERT_EQ(said(database_.execute(steps[step].down)), "ok");
+  }
+  for (const std::size_t step : {1U, 2U}) {
+    ASSERT_EQ(said(database_.execute(steps[step].up)), "ok");
+  }
   EXPECT_EQ(shown(nullptr).substr(0, 12), "unavailable:") << "the scope is listed again";
   EXPECT_NE(shown(nullptr).find("pod p"), std::string::npos);
 }

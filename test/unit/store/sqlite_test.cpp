@@ -195,7 +195,7 @@ TEST(Sqlite, OpenErrorsNameTheFile) {
     Errc code;
   } rows[] = {
       {"missing/a.db", Errc::unavailable},
-      {"folder.db", Errc::unavailable},
+      {"folder.db", Errc::denied},
       {"text.db", Errc::corrupt},
   };
   for (const auto& row : rows) {
@@ -237,6 +237,32 @@ TEST(Sqlite, SharedFilesAreReadWhileOneWrites) {
   EXPECT_EQ(said(reader->begin()), "unavailable: a.db: in use by another process");
   ASSERT_TRUE(transaction->commit());
   EXPECT_EQ(names(*reader), (std::vector<std::string>{"old", "new"}));
+}
+
+TEST(Sqlite, FilesThatOthersMayChangeAreNotOpened) {
+  const test::ScratchDir scratch;
+  const std::filesystem::path file = scratch.path() / "a.db";
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    SCOPED_TRACE(suffix);
+    const std::filesystem::path beside = file.string() + suffix;
+    const std::filesystem::path elsewhere = scratch.path() / "elsewhere";
+    std::ofstream(elsewhere) << "";
+    std::filesystem::create_symlink(elsewhere, beside);
+    const auto link = Database::open(file, hasty);
+    ASSERT_FALSE(link);
+    EXPECT_EQ(link.error().code, Errc::denied);
+    EXPECT_NE(link.error().what.find(beside.string() + " is a symbolic link"), std::string::npos)
+        << link.error().what;
+    std::filesystem::remove(beside);
+    std::ofstream(beside) << "";
+    ASSERT_EQ(::chmod(beside.c_str(), 0620), 0);
+    const auto open_to_all = Database::open(file, hasty);
+    ASSERT_FALSE(open_to_all);
+    EXPECT_EQ(open_to_all.error().code, Errc::denied);
+    EXPECT_NE(open_to_all.error().what.find("has mode 0620"), std::string::npos);
+    std::filesystem::remove(beside);
+  }
+  EXPECT_TRUE(Database::open(file, hasty));
 }
 
 }  // namespace

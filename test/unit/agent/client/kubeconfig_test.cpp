@@ -1,5 +1,8 @@
 #include "agent/client/kubeconfig.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <fstream>
 
 #include "platform/text.h"
@@ -89,6 +92,93 @@ TEST_F(Kubeconfig, MistakesAreNamed) {
   EXPECT_EQ(read_kubeconfig("/no/such").error().code, Errc::not_found);
   EXPECT_EQ(read(config("{server: 'https://h', certificate-authority: gone}", "{}")).error().code,
             Errc::not_found);
+}
+
+TEST_F(Kubeconfig, OtherReadersOfCredentialsAreReported) {
+  write("tls.crt", "CERT");
+  write("tls.key", "KEY");
+  write("token", "t");
+  const std::string cluster = "{server: 'https://h'}";
+  const struct {
+    std::string name;
+    std::string user;
+    std::vector<std::string> readable;  // by everybody
+    std::vector<std::string> expect;    // of them
+  } rows[] = {
+      {"nothing secret", "{}", {"config"}, {}},
+      {"a token inside", "{token: t}", {"config"}, {"config"}},
+      {"a token inside, private", "{token: t}", {}, {}},
+      {"a key inside",
+       "{client-certificate: tls.crt, client-key-data: S0VZ}",
+       {"config", "tls.key"},
+       {"config"}},
+      {"a key beside",
+       "{client-certificate: tls.crt, client-key: tls.key}",
+       {"config", "tls.crt", "tls.key"},
+       {"tls.key"}},
+      {"a token beside", "{tokenFile: token}", {"config", "token"}, {"token"}},
+      {"a token that is not there yet", "{tokenFile: none}", {}, {}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    write("config", config(cluster, row.user));
+    for (const char* name : {"config", "tls.crt", "tls.key", "token"}) {
+      const bool open =
+          std::find(row.readable.begin(), row.readable.end(), name) != row.readable.end();
+      ASSERT_EQ(::chmod((scratch.path() / name).c_str(), open ? 0644 : 0600), 0);
+    }
+    const auto access = read_kubeconfig(file);
+    ASSERT_TRUE(access) << access.error().what;
+    ASSERT_EQ(access->exposed_files.size(), row.expect.size());
+    for (std::size_t i = 0; i < row.expect.size(); ++i) {
+      const std::string begin = (scratch.path() / row.expect[i]).string() + " has mode 0644";
+      EXPECT_TRUE(access->exposed_files[i].starts_with(begin)) << access->exposed_files[i];
+    }
+    EXPECT_EQ(warnings_about(*access), access->exposed_files);
+  }
+}
+
+TEST_F(Kubeconfig, WhatEverybodyMayReplaceIsRefused) {
+  write("tls.crt", "CERT");
+  for (const char* name : {"config", "tls.key", "token"}) {
+    SCOPED_TRACE(name);
+    for (const char* each : {"config", "tls.key", "token"}) {
+      write(each, config("{server: 'https://h'}",
+                         "{client-certificate: tls.crt, client-key: tls.key, tokenFile: token}"));
+      ASSERT_EQ(::chmod((scratch.path() / each).c_str(), each == name ? 0606 : 0600), 0);
+    }
+    const auto access = read_kubeconfig(file);
+    ASSERT_FALSE(access);
+    EXPECT_EQ(access.error().code, Errc::denied);
+    EXPECT_NE(access.error().what.find("everybody may replace it"), std::string::npos);
+  }
+}
+
+TEST_F(Kubeconfig, AServerThatMayBeAnybodyIsReported) {
+  const struct {
+    std::string name;
+    std::string cluster;
+    std::string user;
+    std::string expect;  // a part of the one warning; "": none
+  } rows[] = {
+      {"verified", "{server: 'https://h'}", "{token: secret}", ""},
+      {"not verified", "{server: 'https://h', insecure-skip-tls-verify: true}", "{token: secret}",
+       "the certificate of the API server h:443 is not verified"},
+      {"plain", "{server: 'http://h'}", "{token: secret}",
+       "the token is sent unencrypted to http://h:80"},
+      {"plain, with a file", "{server: 'http://h'}", "{tokenFile: none}", "sent unencrypted"},
+      {"plain and anonymous", "{server: 'http://h'}", "{}", ""},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    write("config", config(row.cluster, row.user));
+    ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+    const auto warnings = warnings_about(read_kubeconfig(file).value());
+    ASSERT_EQ(warnings.size(), row.expect.empty() ? 0u : 1u);
+    if (row.expect.empty()) continue;
+    EXPECT_NE(warnings[0].find(row.expect), std::string::npos) << warnings[0];
+    EXPECT_EQ(warnings[0].find("secret"), std::string::npos);
+  }
 }
 
 TEST_F(Kubeconfig, APodHasItsOwnAccess) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <list>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ class FakeWriter final : public ClusterWriter {
     while (holding_) co_await changed_.wait();
     ++answered;
     changed_.notify_all();
+    if (throws) throw std::runtime_error("a bug in the writer");
     sync::lifecycle::Outcome outcome;
     outcome.error = error;
     co_return outcome;
@@ -45,6 +47,7 @@ class FakeWriter final : public ClusterWriter {
   std::vector<sync::lifecycle::Action> asked;
   std::size_t answered = 0;
   std::optional<Errc> error;
+  bool throws = false;
 
  private:
   bool holding_ = false;

@@ -2,8 +2,10 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "agent/cloud/settings.h"
 
@@ -63,18 +65,51 @@ TEST(Manifests, RightsAreBoundToTheAccountThatRuns) {
   const auto account = documents_of("cloud.yaml")
                            .at("Deployment")["spec"]["template"]["spec"]["serviceAccountName"]
                            .as<std::string>();
-  int bindings = 0;
-  int roles = 0;
-  for (const YAML::Node& one : YAML::LoadAllFromFile((folder / "cloud-rbac.yaml").string())) {
-    const std::string kind = one["kind"].as<std::string>();
-    roles += kind == "Role" || kind == "ClusterRole";
-    if (kind != "RoleBinding" && kind != "ClusterRoleBinding") continue;
-    ++bindings;
-    EXPECT_EQ(one["subjects"][0]["name"].as<std::string>(), account);
-    EXPECT_EQ(one["roleRef"]["kind"].as<std::string>() + "Binding", kind);
-    EXPECT_EQ(one["roleRef"]["name"].as<std::string>(), "holdfast-cloud");
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string file_name = file.path().filename().string();
+    if (!file_name.starts_with("cloud-rbac")) continue;
+    SCOPED_TRACE(file_name);
+    std::set<std::string> roles;
+    std::set<std::string> bound;
+    for (const YAML::Node& one : YAML::LoadAllFromFile(file.path().string())) {
+      const std::string kind = one["kind"].as<std::string>();
+      const YAML::Node space = one["metadata"]["namespace"];
+      const std::string where = space ? space.as<std::string>() + "/" : "";
+      const std::string name = where + one["metadata"]["name"].as<std::string>();
+      if (kind == "Role" || kind == "ClusterRole") roles.insert(name);
+      if (kind != "RoleBinding" && kind != "ClusterRoleBinding") continue;
+      EXPECT_EQ(one["subjects"][0]["name"].as<std::string>(), account);
+      EXPECT_EQ(one["roleRef"]["kind"].as<std::string>() + "Binding", kind);
+      bound.insert(where + one["roleRef"]["name"].as<std::string>());
+    }
+    EXPECT_EQ(bound, roles);
+    EXPECT_FALSE(roles.empty());
   }
-  EXPECT_EQ(bindings, roles);
+}
+
+TEST(Manifests, HealthAndMetricsAreServedOverTlsOnly) {
+  auto cloud = documents_of("cloud.yaml");
+  const YAML::Node container = cloud.at("Deployment")["spec"]["template"]["spec"]["containers"][0];
+  const auto args = container["args"].as<std::vector<std::string>>();
+  EXPECT_EQ(std::count(args.begin(), args.end(), "--allow-insecure-bind"), 0);
+  for (const char* probe : {"livenessProbe", "readinessProbe"}) {
+    EXPECT_EQ(container[probe]["httpGet"]["scheme"].as<std::string>(), "HTTPS");
+  }
+  const YAML::Node monitor = documents_of("cloud-monitor.yaml").at("ServiceMonitor")["spec"];
+  EXPECT_EQ(monitor["endpoints"][0]["scheme"].as<std::string>(), "https");
+}
+
+TEST(Manifests, TheNetworkPolicySelectsThePods) {
+  auto cloud = documents_of("cloud.yaml");
+  const YAML::Node spec = documents_of("cloud-network.yaml").at("NetworkPolicy")["spec"];
+  const YAML::Node labels = cloud.at("Deployment")["spec"]["template"]["metadata"]["labels"];
+  const std::string name = "app.kubernetes.io/name";
+  EXPECT_EQ(spec["podSelector"]["matchLabels"][name].as<std::string>(),
+            labels[name].as<std::string>());
+  const YAML::Node container = cloud.at("Deployment")["spec"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(spec["ingress"][0]["ports"][0]["port"].as<int>(),
+            container["ports"][0]["containerPort"].as<int>());
+  EXPECT_TRUE(spec["ingress"][0]["from"]);
 }
 
 }  // namespace

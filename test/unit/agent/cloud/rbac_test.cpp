@@ -1,9 +1,10 @@
-// The rights in cross/k8s/cloud-rbac.yaml against the requests that the daemon makes: what it asks
+// The rights in cross/k8s/cloud-rbac*.yaml against the requests that the daemon makes: what it asks
 // must be allowed, and what is allowed must have been asked.
 
 #include <yaml-cpp/yaml.h>
 
 #include <boost/asio/this_coro.hpp>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -48,9 +49,8 @@ struct Right {
   }
 };
 
-// What the roles of the file allow, as single rights.
-std::set<Right> rights_of(const std::string& file) {
-  std::set<Right> rights;
+// What the roles of the file allow is added, as single rights.
+void add_rights_of(const std::string& file, std::set<Right>& rights) {
   for (const YAML::Node& role : YAML::LoadAllFromFile(file)) {
     const std::string kind = role["kind"].as<std::string>();
     if (kind != "ClusterRole" && kind != "Role") continue;
@@ -67,6 +67,16 @@ std::set<Right> rights_of(const std::string& file) {
         }
       }
     }
+  }
+}
+
+// Of all features together.
+std::set<Right> all_rights() {
+  std::set<Right> rights;
+  const std::string folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    if (name.starts_with("cloud-rbac")) add_rights_of(file.path().string(), rights);
   }
   return rights;
 }
@@ -237,8 +247,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
 
 TEST(Rbac, AllowsExactlyWhatIsAsked) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const std::string root = HOLDFAST_SOURCE_ROOT;
-    const std::set<Right> rights = rights_of(root + "/cross/k8s/cloud-rbac.yaml");
+    const std::set<Right> rights = all_rights();
     std::set<Right> asked = co_await ask_for_everything(context);
     // Who leads at once has nothing to wait for: the lease is watched by followers.
     for (const std::string mine : {"holdfast-cloud", "holdfast-scheduler"}) {
@@ -258,6 +267,23 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
       EXPECT_TRUE(used) << "superfluous: " << right.text();
     }
   });
+}
+
+// Features that are off by default, and taint eviction, bring their rights in files of their own.
+TEST(Rbac, TheCommonFileHasNoFeaturesRights) {
+  std::set<Right> rights;
+  add_rights_of(std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud-rbac.yaml", rights);
+  EXPECT_FALSE(rights.empty());
+  for (const Right& right : rights) {
+    EXPECT_NE(right.verb, "delete") << right.text();
+    EXPECT_NE(right.resource, "pods/eviction");
+    EXPECT_NE(right.resource, "pods/binding");
+    const bool pod_written = right.resource == "pods" && right.verb == "patch";
+    EXPECT_FALSE(pod_written) << right.text();
+    const std::set<std::string> groups{"", "coordination.k8s.io"};
+    EXPECT_TRUE(groups.contains(right.group)) << right.text();
+    EXPECT_NE(right.name, "holdfast-scheduler");
+  }
 }
 
 }  // namespace

@@ -98,6 +98,33 @@ TEST(Work, TellsHowItWentAndTakesMoreFromThere) {
   });
 }
 
+TEST(Work, AnExceptionFreesTheSlotAndTheObject) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    FakeWriter writer(context.get_executor());
+    writer.throws = true;
+    Work work(context.get_executor(), writer, ignore, {.at_once = 1});
+    work.add({taint("a"), taint("a"), taint("b")});
+    co_await writer.wait_for(3);
+    EXPECT_EQ(writer.asked.size(), 3u);
+    co_await work.stop(soon());
+    EXPECT_EQ(work.under_way(), 0u);
+  });
+}
+
+TEST(Work, AWriteMayEndAfterTheWork) {
+  asio::io_context context(1);
+  FakeWriter writer(context.get_executor());
+  writer.hold();
+  {
+    Work work(context.get_executor(), writer, ignore, {.at_once = 1});
+    work.add({taint("a"), taint("b")});
+    (void)context.poll();
+  }
+  writer.release();
+  (void)context.poll();
+  EXPECT_EQ(writer.asked.size(), 1u);
+}
+
 TEST(Work, StopCutsOffWhatDoesNotEnd) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     FakeWriter writer(context.get_executor());

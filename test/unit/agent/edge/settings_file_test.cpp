@@ -20,6 +20,7 @@ const std::set<std::string> examples = {"node-name",
                                         "kubeconfig",
                                         "bootstrap-kubeconfig",
                                         "join-token",
+                                        "join-token-file",
                                         "ca-file",
                                         "discovery-token-ca-cert-hash",
                                         "server",
@@ -108,6 +109,25 @@ TEST(SettingsFile, NoSettingIsMissing) {
   std::set_difference(flags.begin(), flags.end(), shown.begin(), shown.end(),
                       std::inserter(missing, missing.end()));
   EXPECT_EQ(join({missing.begin(), missing.end()}, " "), "");
+}
+
+// What the agent's own checks need, and what keeps a hostile caller's memory from the node's pods.
+TEST(SettingsFile, TheUnitGrantsWhatTheAgentNeedsAndNoMore) {
+  std::ifstream in(HOLDFAST_SOURCE_ROOT "/cross/package/holdfast-edge.service");
+  const std::set<std::string> lines = [&in] {
+    std::set<std::string> read;
+    for (std::string line; std::getline(in, line);) read.insert(line);
+    return read;
+  }();
+  for (const char* wanted :
+       {"CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH",
+        "AmbientCapabilities=", "ProtectProc=default", "ProtectControlGroups=yes", "MemoryHigh=96M",
+        "MemoryMax=128M", "TasksMax=64", "UMask=0077", "StateDirectoryMode=0700"}) {
+    EXPECT_TRUE(lines.contains(wanted)) << wanted;
+  }
+  for (const std::string& line : lines) {
+    EXPECT_EQ(line.find("join-token"), std::string::npos) << "visible in ps: " << line;
+  }
 }
 
 }  // namespace

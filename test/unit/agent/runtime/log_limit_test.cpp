@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "test/support/full_disk.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::agent {
@@ -35,7 +36,7 @@ TEST_F(LogLimit, TheEndOfALongLogIsKeptAndWritingGoesOn) {
 
 TEST_F(LogLimit, WhatCannotBeKeptIsNotCut) {
   ASSERT_TRUE(fs::append(log(), "0123456789abc"));
-  ASSERT_TRUE(fs::ensure_dir(scratch_.path() / "log.1.tmp"));
+  const holdfast::test::FullDisk full(1);
   EXPECT_FALSE(limit_log(log(), 10));
   EXPECT_EQ(read(log()), "0123456789abc");
 }

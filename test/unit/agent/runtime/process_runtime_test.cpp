@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "test/support/full_disk.h"
 #include "test/unit/agent/runtime/processes.h"
 #include "test/unit/agent/runtime/runtime_harness.h"
 
@@ -168,7 +169,8 @@ TEST_F(Runtime, WhenTheShimIsKilledTheContainerIsKept) {
 }
 
 TEST_F(Runtime, WhatCannotBeWrittenDownIsNotStarted) {
-  ASSERT_TRUE(fs::ensure_dir(dir() / "pods/uid-a/pod.json.tmp"));
+  (void)agent();
+  const holdfast::test::FullDisk full(0);
   agent().source.list({script_pod("a", "exec sleep 1000")});
   const auto status = agent().await_waiting("a", "CrashLoopBackOff");
   EXPECT_FALSE(is_there(dir() / "pods/uid-a/c"));

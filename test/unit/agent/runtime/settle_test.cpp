@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "test/support/full_disk.h"
 #include "test/unit/agent/runtime/processes.h"
 
 namespace holdfast::agent {
@@ -73,10 +74,10 @@ TEST_F(Settle, OurShimDiedBeforeItBegan) {
 
 TEST_F(Settle, WhatNeverBeganIsOpenUntilItIsWrittenDown) {
   const fs::Path dir = attempts_.make("0");
-  ASSERT_TRUE(fs::ensure_dir(dir / "exit.json.tmp")) << "in the way of the write";
-  const AttemptView view = settle_attempt(dir, 0, {});
-  EXPECT_EQ(view.attempt.state, AttemptState::created);
-  ASSERT_TRUE(fs::remove_tree(dir / "exit.json.tmp"));
+  {
+    const holdfast::test::FullDisk full(0);
+    EXPECT_EQ(settle_attempt(dir, 0, {}).attempt.state, AttemptState::created);
+  }
   EXPECT_EQ(settle_attempt(dir, 0, {}).attempt.state, AttemptState::ended);
 }
 
@@ -168,7 +169,7 @@ TEST_F(Settle, AShimThatIsWritingTheEndIsWaitedFor) {
 
 TEST_F(Settle, ADeadOneHasEndedEvenIfThatCannotBeWrittenDown) {
   const fs::Path dir = attempt_with("0", recycled(), recycled());
-  ASSERT_TRUE(fs::ensure_dir(dir / "exit.json.tmp"));
+  const holdfast::test::FullDisk full(0);
   EXPECT_EQ(settle_attempt(dir, 0, {}).attempt.exit.kind, Kind::unknown);
 }
 

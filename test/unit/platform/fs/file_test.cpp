@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/support/full_disk.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::fs {
@@ -27,24 +28,6 @@ class File : public testing::Test {
   test::ScratchDir dir_;
 };
 
-// While it lives, files of this process cannot grow beyond `bytes`: a full disk, on any machine.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    (void)::signal(SIGXFSZ, SIG_IGN);
-    (void)::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = bytes;
-    (void)::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() { (void)::setrlimit(RLIMIT_FSIZE, &before_); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(File, AtomicWriteReplacesTheWholeFile) {
   ASSERT_TRUE(atomic_write(at("a"), "a long first text"));
   ASSERT_TRUE(atomic_write(at("a"), std::string("b\0c", 3), 0640));
@@ -56,7 +39,7 @@ TEST_F(File, AtomicWriteReplacesTheWholeFile) {
 TEST_F(File, AtomicWriteOnAFullDiskLeavesTheOldFile) {
   ASSERT_TRUE(atomic_write(at("a"), "old"));
   {
-    const FullDisk full(10);
+    const test::FullDisk full(10);
     const auto written = atomic_write(at("a"), "much longer than ten bytes");
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, Errc::exhausted);
@@ -65,11 +48,30 @@ TEST_F(File, AtomicWriteOnAFullDiskLeavesTheOldFile) {
   EXPECT_EQ(list_dir(at("")).value(), std::vector<std::string>{"a"});
 }
 
-TEST_F(File, AtomicWriteOverwritesWhatACrashLeft) {
-  ASSERT_TRUE(append(at("a.tmp"), "half of an earlier wri"));
+TEST_F(File, AtomicWriteRemovesWhatACrashLeftAndNothingElse) {
+  const std::vector<std::string> others{".a.0123456789abcdef.tmp.x", ".a.0123456789abcdeg.tmp",
+                                        ".ab.0123456789abcdef.tmp", "a.tmp"};
+  for (const std::string& name : others) ASSERT_TRUE(append(at(name), "x"));
+  ASSERT_TRUE(append(at(".a.0123456789abcdef.tmp"), "half of an earlier wri"));
   ASSERT_TRUE(atomic_write(at("a"), "new"));
   EXPECT_EQ(read_all(at("a"), 100).value(), "new");
-  EXPECT_EQ(list_dir(at("")).value(), std::vector<std::string>{"a"});
+  std::vector<std::string> expected = others;
+  expected.emplace_back("a");
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(list_dir(at("")).value(), expected);
+}
+
+// Whoever may write to the directory must not choose which file is written.
+TEST_F(File, NothingIsWrittenThroughALink) {
+  ASSERT_TRUE(append(at("victim"), "old"));
+  for (const char* name : {"a", "a.tmp", "log", "lock"}) {
+    ASSERT_EQ(::symlink(at("victim").c_str(), at(name).c_str()), 0);
+  }
+  ASSERT_TRUE(atomic_write(at("a"), "new"));
+  EXPECT_EQ(read_all(at("a"), 100).value(), "new");
+  EXPECT_EQ(append(at("log"), "x").error().code, Errc::invalid);
+  EXPECT_EQ(FileLock::take(at("lock")).error().code, Errc::invalid);
+  EXPECT_EQ(read_all(at("victim"), 100).value(), "old");
 }
 
 TEST_F(File, WhatCannotBeDoneSaysWhy) {
@@ -159,7 +161,7 @@ TEST_F(File, ALockOfAnEndedOwnerIsWaitedFor) {
 }
 
 TEST_F(File, ALockNeedsNoRoomForItsPid) {
-  const FullDisk full(0);
+  const test::FullDisk full(0);
   EXPECT_TRUE(FileLock::take(at("lock")));
 }
 

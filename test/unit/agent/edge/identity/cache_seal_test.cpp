@@ -3,7 +3,7 @@
 
 #include "agent/edge/identity/cache_seal.h"
 
-#include <fstream>
+#include <sys/stat.h>
 
 #include "agent/ctl/rekey.h"
 #include "agent/edge/scopes.h"
@@ -19,7 +19,7 @@ class CacheSealTest : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& content) {
     const std::string path = (dir_.path() / name).string();
-    std::ofstream(path, std::ios::binary) << content;
+    EXPECT_TRUE(fs::atomic_write(path, content));
     return path;
   }
   std::string data_dir() { return dir_.path().string(); }
@@ -65,6 +65,19 @@ TEST_F(CacheSealTest, ABadKeyFileIsNamedAndNothingOfItTold) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Errc::not_found);
   EXPECT_NE(missing.error().what.find(bad + ".none"), std::string::npos) << missing.error().what;
+}
+
+TEST_F(CacheSealTest, AKeyThatOthersMayReadIsRefused) {
+  ASSERT_EQ(::chmod(first.c_str(), 0644), 0);
+  const auto refused = read_cache_key(first);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::denied);
+  EXPECT_EQ(refused.error().what, "cache key: " + first +
+                                      " has mode 0644: others may read this secret; run: chmod "
+                                      "600 " +
+                                      first);
+  ASSERT_EQ(::chmod(first.c_str(), 0400), 0);
+  EXPECT_TRUE(read_cache_key(first));
 }
 
 TEST_F(CacheSealTest, AWrongKeyMakesTheCacheAbsentAndNeverWrong) {

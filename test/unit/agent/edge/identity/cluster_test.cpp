@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "platform/fs/file.h"
 #include "platform/text.h"
 #include "platform/tls/signer.h"
 #include "test/support/scratch_dir.h"
@@ -89,9 +90,80 @@ TEST(Cluster, OnlyThePinnedAuthorityIsBelieved) {
   }
 }
 
+std::string signed_info(const std::string& key, const std::string& signature) {
+  return R"({"data":{"kubeconfig":"apiVersion: v1\nkind: Config\n",")" + key + R"(":")" +
+         signature + R"("}})";
+}
+
+// The signature is one that another implementation made: see test/unit/platform/tls/jws_test.cpp.
+TEST(Cluster, OnlyADocumentThatIsSignedWithTheTokenIsBelieved) {
+  const JoinToken token = parse_join_token("07401b.f395accd246ae52d").value();
+  const std::string key = "jws-kubeconfig-07401b";
+  const std::string header = "eyJhbGciOiJIUzI1NiIsImtpZCI6IjA3NDAxYiJ9";
+  const std::string good = header + "..V7vfbveur77TnlLQz-hsORPxM3IuWz8GI4hOaPAzkdk";
+  EXPECT_TRUE(check_signature(signed_info(key, good), token));
+  const struct {
+    std::string name;
+    std::string document;
+    Errc code;
+  } rows[] = {
+      {"none", R"({"data":{"kubeconfig":"k"}})", Errc::denied},
+      {"empty", signed_info(key, ""), Errc::denied},
+      {"of another token", signed_info("jws-kubeconfig-abcdef", good), Errc::denied},
+      {"cut", signed_info(key, good.substr(0, good.size() - 1)), Errc::denied},
+      {"changed", signed_info(key, good.substr(0, good.size() - 1) + "A"), Errc::denied},
+      {"unsigned algorithm", signed_info(key, "eyJhbGciOiJub25lIn0.."), Errc::denied},
+      {"another document",
+       R"({"data":{"kubeconfig":"apiVersion: v1\nkind: Evil\n",")" + key + R"(":")" + good +
+           R"("}})",
+       Errc::denied},
+      {"nothing signed", R"({"data":{}})", Errc::invalid},
+      {"no document", "x", Errc::invalid},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const Status checked = check_signature(row.document, token);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, row.code) << checked.error().what;
+    EXPECT_EQ(checked.error().what.find(token.secret), std::string::npos);
+  }
+  const JoinToken other = parse_join_token("07401b.0000000000000000").value();
+  EXPECT_EQ(check_signature(signed_info(key, good), other).error().code, Errc::denied);
+}
+
+TEST(Cluster, JoinTokens) {
+  for (const char* bad : {"", "secret", ".secret", "id.", "a.b.c", "ID.SECRET", "id.se\"cret"}) {
+    const auto parsed = parse_join_token(bad);
+    ASSERT_FALSE(parsed) << bad;
+    EXPECT_EQ(parsed.error().code, Errc::invalid);
+    EXPECT_EQ(parsed.error().what.find("secret"), std::string::npos);
+  }
+}
+
+TEST(Cluster, AJoinTokenComesFromAFileThatNobodyElseReads) {
+  const test::ScratchDir dir;
+  IdentityOptions options{.servers = {"a:1"}};
+  options.join_token_file = (dir.path() / "token").string();
+  options.ca_hash = "sha256:" + digits;
+  EXPECT_TRUE(check(options));
+  EXPECT_EQ(join_token(options).error().code, Errc::not_found);
+  ASSERT_TRUE(fs::atomic_write(options.join_token_file, "abcdef.secret\n"));
+  EXPECT_EQ(join_token(options).value(), "abcdef.secret");
+  EXPECT_EQ(read_access(options)->token, "abcdef.secret");
+  ASSERT_TRUE(fs::atomic_write(options.join_token_file, "abcdef.secret\n", 0644));
+  const auto open = read_access(options);
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().code, Errc::denied);
+  EXPECT_TRUE(open.error().what.starts_with("--join-token-file: " + options.join_token_file));
+  EXPECT_EQ(open.error().what.find("abcdef"), std::string::npos);
+  ASSERT_TRUE(fs::atomic_write(options.join_token_file, "\n"));
+  EXPECT_EQ(join_token(options).error().code, Errc::invalid);
+}
+
 TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
-  const IdentityOptions joined{
-      .servers = {"https://a:1", "b"}, .join_token = "t", .ca_hash = "sha256:" + digits};
+  const IdentityOptions joined{.servers = {"https://a:1", "b"},
+                               .join_token = "abcdef.secret",
+                               .ca_hash = "sha256:" + digits};
   EXPECT_TRUE(check(joined));
   EXPECT_TRUE(check({.kubeconfig = "k"}));
   EXPECT_TRUE(check({.servers = {"a", "b"}, .kubeconfig = "k"}));
@@ -112,17 +184,23 @@ TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
   bad_hash.ca_hash = "sha256:1";
   IdentityOptions twice = joined;
   twice.ca_file = "f";
+  IdentityOptions two_tokens = joined;
+  two_tokens.join_token_file = "f";
+  IdentityOptions bad_token = joined;
+  bad_token.join_token = "secret";
   const Case cases[] = {
-      {{}, "--kubeconfig, --bootstrap-kubeconfig or --join-token is required"},
+      {{}, "--kubeconfig, --bootstrap-kubeconfig or --join-token-file is required"},
       {{.kubeconfig = "k", .join_token = "t"}, "--kubeconfig, --bootstrap-kubeconfig and"},
       {{.servers = {"a/b"}, .kubeconfig = "k"}, "--server: \"a/b\" is not https://host:port"},
-      {{.bootstrap_kubeconfig = "k", .ca_file = "f"}, "--ca-file goes with --join-token only"},
-      {no_server, "--join-token needs --server"},
-      {bad_server, "--server: --join-token is for https:// only"},
+      {{.bootstrap_kubeconfig = "k", .ca_file = "f"}, "--ca-file goes with --join-token-file only"},
+      {no_server, "--join-token-file needs --server"},
+      {bad_server, "--server: --join-token-file is for https:// only"},
       {same_server, "--server: \"a\" comes twice"},
-      {no_trust, "--join-token needs one of --ca-file and"},
-      {twice, "--join-token needs one of --ca-file and"},
+      {no_trust, "--join-token-file needs one of --ca-file and"},
+      {twice, "--join-token-file needs one of --ca-file and"},
       {bad_hash, "--discovery-token-ca-cert-hash: "},
+      {two_tokens, "--join-token and --join-token-file exclude another"},
+      {bad_token, "--join-token: the join token is not ID.SECRET"},
       {{.kubeconfig = "k", .secure_listen = "nowhere"}, "--secure-listen: "},
   };
   for (const Case& c : cases) {

@@ -74,7 +74,7 @@ TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld
 
 TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
   options_.kubeconfig.clear();
-  options_.join_token = "t";
+  options_.join_token = "abcdef.secret";
   options_.servers = {"127.0.0.1:1"};
   options_.ca_hash = "sha256:" + std::string(64, '0');
   test::run([this](asio::io_context& context) -> asio::awaitable<void> {

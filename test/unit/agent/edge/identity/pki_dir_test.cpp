@@ -48,7 +48,7 @@ TEST_F(PkiDirTest, DamageIsNamedAndTheFileKept) {
   const tls::Identity other = ca_.sign({.common_name = "system:node:a"});
   for (const std::string& text : {std::string(), std::string("nonsense"), identity_.key_pem,
                                   identity_.certificate_pem + other.key_pem}) {
-    std::ofstream(file) << text;
+    ASSERT_TRUE(fs::atomic_write(file, text));
     const auto loaded = pki_.load(CertificateUse::client);
     ASSERT_FALSE(loaded);
     EXPECT_EQ(loaded.error().code, Errc::corrupt);
