@@ -247,7 +247,7 @@ asio::awaitable<Status> Rejoin::list_by_turns() {
 
 void Rejoin::record_health(const LocalScope& scope) {
   const MonoTime now = clock_.mono();
-  if (now - records_since_ >= limits.records_interval) {
+  if (!records_since_ || now - *records_since_ >= limits.records_interval) {
     records_since_ = now;
     records_ = 0;
   }

@@ -12,6 +12,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 
 #include "agent/edge/feeders.h"
 #include "agent/edge/ledger.h"
@@ -67,7 +68,7 @@ class Rejoin {
   Random& random_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // beside the rejoin under way
   bool missed_lists_ = false;               // by the rejoin under way: not answered in time
-  MonoTime records_since_ = MonoTime::min();
+  std::optional<MonoTime> records_since_;   // the interval in which `records_` are counted
   int records_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "agent/edge/ota.h"
 #include "platform/check.h"
 #include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/random.h"
 #include "platform/text.h"
@@ -78,7 +79,7 @@ Result<std::string> load_node_token(const EdgeOptions& options) {
   constexpr std::size_t token_min = 32;  // characters
   const std::string& file = options.node_token_file;
   if (file.empty()) return std::string();
-  auto text = fs::read_all(file, file_max);
+  auto text = fs::read_secret(file, file_max);
   if (!text && text.error().code == Errc::not_found) {
     std::string made = make_secret();
     if (auto kept = fs::atomic_write(file, made); !kept) {
