@@ -1,5 +1,7 @@
 #include "agent/edge/answer.h"
 
+#include "platform/http/hops.h"
+
 namespace holdfast::agent {
 namespace {
 
@@ -31,13 +33,7 @@ http::Response status_problem(int status, std::string_view message) {
 }
 
 void drop_connection_headers(http::Headers& headers, bool keep_upgrade) {
-  for (const char* name : {"keep-alive", "proxy-authenticate", "proxy-authorization", "te",
-                           "trailer", "transfer-encoding", "content-length"}) {
-    headers.remove(name);
-  }
-  if (keep_upgrade) return;
-  headers.remove("connection");
-  headers.remove("upgrade");
+  http::drop_hop_by_hop(headers, keep_upgrade);
 }
 
 }  // namespace holdfast::agent

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "platform/text.h"
 #include "sync/api/codec.h"
 #include "sync/api/object_header.h"
 #include "sync/autonomy/admit.h"
@@ -84,7 +85,7 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
   return {};
 }
 
-std::string NodeLease::target() const { return leases_path + "/" + node_name_; }
+std::string NodeLease::target() const { return leases_path + "/" + percent_encode(node_name_); }
 
 asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
   ApiRequest get{.target = target()};

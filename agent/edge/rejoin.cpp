@@ -4,9 +4,11 @@
 
 #include "agent/edge/caller.h"
 #include "platform/check.h"
+#include "platform/http/grammar.h"
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/api/object_header.h"
 #include "sync/autonomy/replay.h"
@@ -139,7 +141,7 @@ asio::awaitable<Status> Rejoin::catch_up() {
 }
 
 asio::awaitable<Status> Rejoin::look_at_node() {
-  ApiRequest request{.target = "/api/v1/nodes/" + options_.node_name};
+  ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
   const auto node = co_await uplink_.send(std::move(request), false, limits.request);
   if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
@@ -188,6 +190,10 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
     log_info("not replayed any more", {{"write", write.verb + " " + write.target}});
     const std::string waited = sync::serialize(sync::json::object{{"waited_seconds", seconds}});
     co_return ledger_.settle(entry.id, store::Outcome::expired, waited);
+  }
+  if (!http::is_acceptable_target(write.target)) {  // Queued when paths were not encoded yet.
+    const std::string why = sync::serialize(sync::json::object{{"refused", "malformed target"}});
+    co_return ledger_.settle(entry.id, store::Outcome::rejected, why);
   }
   ApiRequest request{.method = method_of(write),
                      .target = write.target,

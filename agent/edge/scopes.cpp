@@ -50,10 +50,11 @@ Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
 }
 
 std::string LocalScope::path() const {
-  std::string path = key_.group.empty() ? "/api/" : "/apis/" + key_.group + "/";
-  path += key_.version;
+  // The key's words are as the caller's path had them, decoded.
+  std::string path = key_.group.empty() ? "/api/" : "/apis/" + percent_encode(key_.group) + "/";
+  path += percent_encode(key_.version);
   if (!key_.namespace_name.empty()) path += "/namespaces/" + percent_encode(key_.namespace_name);
-  return path + "/" + key_.resource;
+  return path + "/" + percent_encode(key_.resource);
 }
 
 Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,

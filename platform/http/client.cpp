@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <deque>
 
+#include "platform/http/grammar.h"
 #include "platform/http/h1_exchange.h"
 #include "platform/http/h2/sessions.h"
+#include "platform/http/hops.h"
 
 namespace holdfast::http {
 
@@ -12,10 +14,10 @@ struct Client::Core {
   Core(Endpoint to, const ClientLimits& bounds)
       : endpoint(std::move(to)),
         limits(bounds),
-        pool(std::make_shared<h1::Pool>(
-            h1::Pool{.host = endpoint.at.text(),
-                     .limits = {limits.reader, limits.idle_connections, limits.idle},
-                     .traffic = traffic})) {
+        pool(std::make_shared<h1::Pool>(h1::Pool{
+            .host = endpoint.at.text(),
+            .limits = {limits.reader, limits.idle_connections, limits.idle_total, limits.idle},
+            .traffic = traffic})) {
     if (endpoint.tls == nullptr || !limits.http2.enabled) return;
     h2::SessionSettings settings{
         .reader = limits.reader, .idle = limits.idle, .limits = limits.http2, .traffic = traffic};
@@ -86,9 +88,11 @@ asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& reques
 
 asio::awaitable<Result<Response>> ask(CorePtr core, Request request, bool streamed,
                                       MonoTime deadline) {
+  if (const Status writable = check_writable(request); !writable) co_return fail(writable.error());
+  const bool upgrade = request.headers.has("upgrade");
+  drop_hop_by_hop(request.headers, streamed);  // Without a stream there is no tunnel either.
   // HTTP/2 has no upgrade: a tunnel needs a connection that speaks HTTP/1.1 only.
-  const bool alone = core->sessions == nullptr || request.headers.has("upgrade") ||
-                     core->wants_http1(kind_of(request));
+  const bool alone = core->sessions == nullptr || upgrade || core->wants_http1(kind_of(request));
   if (alone) co_return co_await ask_alone(core, request, streamed, deadline);
   co_return co_await ask_shared(core, request, streamed, deadline);
 }

@@ -29,7 +29,8 @@ struct Endpoint {
 
 struct ClientLimits {
   ReaderLimits reader{.header_bytes = 64 * 1024, .body_bytes = 64 * 1024 * 1024};
-  std::size_t idle_connections = 4;          // that speak HTTP/1.1
+  std::size_t idle_connections = 4;          // that speak HTTP/1.1, for each identity
+  std::size_t idle_total = 16;               // for all identities
   Duration idle = std::chrono::seconds(60);  // shorter than any server of ours keeps them
   h2::SessionLimits http2 = {};
   std::size_t http1_kinds = 64;  // of requests that are known to be wanted over HTTP/1.1
@@ -43,9 +44,10 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Sends `request` and reads the whole answer. Any HTTP status is an answer, not an error.
-  // Errors: timeout at `deadline` (the effect is unknown), unavailable (could not reach, or broken
-  // off), denied (TLS), corrupt (not HTTP), exhausted (an answer over the limit, or more streams
-  // open than the server and our limits allow).
+  // Errors: invalid (it cannot be written: http/grammar.h), timeout at `deadline` (the effect is
+  // unknown), unavailable (could not reach, or broken off), denied (TLS), corrupt (not HTTP),
+  // exhausted (an answer over the limit, or more streams open than the server and our limits
+  // allow).
   asio::awaitable<Result<Response>> send(Request request, MonoTime deadline);
 
   // The same, but returns once the headers are there: the body of a 2xx comes in Response::stream,

@@ -53,14 +53,8 @@ bool lists_token(std::string_view list, std::string_view token) {
   });
 }
 
-Status check_writable(const Headers& headers) {
-  for (const Header& header : headers) {
-    if (!is_token(header.name)) return fail(Errc::invalid, "the name of a header is not a token");
-    if (!is_field_value(header.value)) {
-      return fail(Errc::invalid, "the header " + header.name + " has characters HTTP forbids");
-    }
-  }
-  return {};
+bool is_writable(const Header& header) {
+  return is_token(header.name) && is_field_value(header.value);
 }
 
 Status check_writable(const Request& request) {
@@ -70,9 +64,13 @@ Status check_writable(const Request& request) {
   if (!is_acceptable_target(request.target)) {
     return fail(Errc::invalid, "the request's target has characters HTTP forbids");
   }
-  const bool bad_host = request.headers.has("host") && !is_host(request.headers.get("host"));
-  if (bad_host) return fail(Errc::invalid, "the request's host has characters HTTP forbids");
-  return check_writable(request.headers);
+  for (const Header& header : request.headers) {
+    const bool host = equals_ignoring_case(header.name, "host");
+    if (is_writable(header) && (!host || is_host(header.value))) continue;
+    const std::string name = is_token(header.name) ? header.name : "of no name";
+    return fail(Errc::invalid, "the request's header " + name + " has what HTTP forbids");
+  }
+  return {};
 }
 
 }  // namespace holdfast::http

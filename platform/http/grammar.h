@@ -29,7 +29,7 @@ namespace holdfast::http {
 // and never a value, which may be secret.
 [[nodiscard]] Status check_writable(const Request& request);
 
-// The same for the headers of an answer.
-[[nodiscard]] Status check_writable(const Headers& headers);
+// Whether a header may be written.
+[[nodiscard]] bool is_writable(const Header& header);
 
 }  // namespace holdfast::http

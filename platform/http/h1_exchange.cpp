@@ -1,11 +1,14 @@
 #include "platform/http/h1_exchange.h"
 
+#include <algorithm>
 #include <span>
 
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
 #include "platform/net/wrapped_connection.h"
+#include "platform/text.h"
+#include "platform/tls/digest.h"
 
 namespace holdfast::http::h1 {
 namespace {
@@ -18,6 +21,7 @@ constexpr std::size_t read_bytes = 16UL * 1024;
 struct Exchange {
   ConnectionPtr connection;
   ResponseReader reader;
+  std::string identity;
   bool answered = false;  // a byte of the answer has arrived
   // Kept for as long as the exchange lasts: a watch reads a small piece thousands of times.
   std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
@@ -35,7 +39,7 @@ asio::awaitable<Status> read_more(Pool& pool, Exchange& exchange) {
 // Sends the request and reads the head of its answer.
 asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Request& request,
                                        MonoTime deadline) {
-  const std::string bytes = request_bytes(request, pool.host);
+  CO_TRY(const std::string bytes, request_bytes(request, pool.host));
   exchange.connection->expires_at(deadline);
   Status done = co_await exchange.connection->write(bytes);
   pool.traffic->sent += bytes.size();
@@ -47,12 +51,13 @@ Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& reques
   // Only a caller who can take a tunnel has asked for one.
   const Asked asked{.head = request.method == Method::head,
                     .upgrade = streamed && request.headers.has("upgrade")};
-  return Exchange{std::move(connection), ResponseReader(pool.limits.reader, asked)};
+  return Exchange{std::move(connection), ResponseReader(pool.limits.reader, asked),
+                  identity_of(request)};
 }
 
 void finish(Pool& pool, Exchange& exchange) {
   if (exchange.reader.keep_alive()) {
-    pool.keep(std::move(exchange.connection));
+    pool.keep(std::move(exchange.connection), std::move(exchange.identity));
   } else {
     exchange.connection->close();
   }
@@ -137,26 +142,45 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
 
 }  // namespace
 
-ConnectionPtr Pool::take() {
-  const MonoTime now = loop::BootClock::now();
-  while (!kept.empty()) {
-    Kept candidate = std::move(kept.back());
-    kept.pop_back();
-    if (candidate.until > now && candidate.connection->seems_open()) return candidate.connection;
+std::string identity_of(const Request& request) {
+  std::string said;
+  for (const Header& header : request.headers) {
+    const std::string name = to_lower(header.name);
+    const bool tells = name == "authorization" || name == "cookie" ||
+                       name.starts_with("impersonate-") || name.starts_with("x-remote-");
+    if (tells) said.append(name).append(1, ':').append(header.value).append(1, '\n');
   }
-  return nullptr;
+  return said.empty() ? said : tls::sha256_hex(said);
 }
 
-void Pool::keep(ConnectionPtr connection) {
+ConnectionPtr Pool::take(std::string_view identity) {
+  const MonoTime now = loop::BootClock::now();
+  ConnectionPtr found;
+  for (auto at = kept.end(); at != kept.begin() && !found;) {
+    --at;
+    if (at->until > now && at->identity != identity) continue;
+    if (at->until > now && at->connection->seems_open()) found = at->connection;
+    at = kept.erase(at);
+  }
+  return found;
+}
+
+void Pool::keep(ConnectionPtr connection, std::string identity) {
   connection->expires_at(MonoTime::max());
-  kept.push_back({std::move(connection), loop::BootClock::now() + limits.idle});
-  if (kept.size() > limits.idle_connections) kept.pop_front();
+  const auto same = [&identity](const Kept& other) { return other.identity == identity; };
+  const auto count = static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), same));
+  if (count >= limits.idle_connections) {
+    kept.erase(std::find_if(kept.begin(), kept.end(), same));
+  }
+  kept.push_back(
+      {std::move(connection), std::move(identity), loop::BootClock::now() + limits.idle});
+  if (kept.size() > limits.idle_total) kept.pop_front();
 }
 
 asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Request& request,
                                                           bool streamed, MonoTime deadline) {
   std::optional<Result<Response>> answer;
-  ConnectionPtr connection = pool->take();
+  ConnectionPtr connection = pool->take(identity_of(request));
   if (connection == nullptr) co_return answer;
   Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);

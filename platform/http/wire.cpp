@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "platform/http/grammar.h"
+#include "platform/http/hops.h"
 #include "platform/text.h"
 
 namespace holdfast::http {
@@ -51,17 +53,13 @@ bool is_framing(std::string_view name) {
 }
 
 void put_line(std::string& out, std::string_view name, std::string_view value) {
-  const std::size_t start = out.size();
-  out.append(name).append(": ").append(value);
-  for (std::size_t at = start; at < out.size(); ++at) {
-    if (out[at] == '\r' || out[at] == '\n' || out[at] == '\0') out[at] = ' ';
-  }
-  out += "\r\n";
+  out.append(name).append(": ").append(value).append("\r\n");
 }
 
 void put_headers(std::string& out, const Headers& headers) {
   for (const Header& header : headers) {
-    if (!is_framing(header.name)) put_line(out, header.name, header.value);
+    const bool written = !is_framing(header.name) && is_writable(header);
+    if (written) put_line(out, header.name, header.value);
   }
 }
 
@@ -86,12 +84,17 @@ std::string response_head(const Response& response, Framing framing, bool keep_a
   return out += "\r\n";
 }
 
-std::string request_bytes(const Request& request, std::string_view host) {
+Result<std::string> request_bytes(const Request& request, std::string_view host) {
+  if (auto writable = check_writable(request); !writable) return fail(writable.error());
+  const bool has_host = request.headers.has("host");
+  if (!has_host && !is_host(host)) return fail(Errc::invalid, "the server's name is no host");
+  Headers headers = request.headers;
+  drop_hop_by_hop(headers, true);
   std::string out(request.method == Method::other ? std::string_view(request.method_text)
                                                   : to_string(request.method));
   out.append(" ").append(request.target).append(" HTTP/1.1\r\n");
-  if (!request.headers.has("host")) put_line(out, "Host", host);
-  put_headers(out, request.headers);
+  if (!has_host) put_line(out, "Host", host);
+  put_headers(out, headers);
   const bool may_have_body = request.method != Method::get && request.method != Method::head;
   if (!request.body.empty() || may_have_body) {
     put_line(out, "Content-Length", std::to_string(request.body.size()));

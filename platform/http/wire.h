@@ -1,7 +1,7 @@
 // The bytes of HTTP/1.1 messages that we send.
 //
-// Header names and values are ours or were parsed before; a line break in one is a bug elsewhere
-// and is sent as a space.
+// What HTTP forbids (http/grammar.h) is never sent, and never altered either: such a request is
+// refused, and such a header of an answer is left out, because the answer has to be given.
 
 #pragma once
 
@@ -21,8 +21,9 @@ enum class Framing : std::uint8_t {
 // The status line and headers, ending with the empty line. Our framing headers replace given ones.
 [[nodiscard]] std::string response_head(const Response& response, Framing framing, bool keep_alive);
 
-// A whole request. `host` fills a missing Host header.
-[[nodiscard]] std::string request_bytes(const Request& request, std::string_view host);
+// A whole request, without the headers of another connection (http/hops.h). `host` fills a missing
+// Host header. Errors: invalid (it cannot be written).
+[[nodiscard]] Result<std::string> request_bytes(const Request& request, std::string_view host);
 
 // One chunk of a chunked body, and its end.
 [[nodiscard]] std::string chunk(std::string_view piece);

@@ -63,7 +63,8 @@ class Connection {
   // Cuts both directions at once; operations under way fail with `cancelled`.
   virtual void close() = 0;
 
-  // Whether an idle connection has not been closed by the peer, as far as is known here.
+  // Whether the peer of an idle connection has neither closed it nor said anything, as far as is
+  // known here: not even a byte may wait to be read.
   [[nodiscard]] virtual bool seems_open() = 0;
 
   [[nodiscard]] virtual const Peer& peer() const = 0;

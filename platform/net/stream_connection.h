@@ -19,7 +19,7 @@ using asio::ip::tcp;
 // The address a socket is connected to; empty when it no longer is.
 [[nodiscard]] Peer peer_of(const tcp::socket& socket);
 
-// Whether the peer has neither closed nor reset, as far as the kernel knows.
+// Whether the peer has neither closed, reset nor sent anything, as far as the kernel knows.
 [[nodiscard]] bool seems_open(tcp::socket& socket);
 
 // Keeps dead peers from holding a connection for ever.
@@ -98,7 +98,7 @@ class StreamConnection final : public Connection {
     socket().close(ignored);
   }
 
-  [[nodiscard]] bool seems_open() override { return net::seems_open(socket()); }
+  [[nodiscard]] bool seems_open() override { return !has_unread() && net::seems_open(socket()); }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
   void confirm_owner() override {
@@ -117,6 +117,7 @@ class StreamConnection final : public Connection {
 
   static bool is_end(const boost::system::error_code& ec);
   void say_goodbye();  // in the words of the layers above TCP
+  bool has_unread();   // whether these layers keep bytes that were not read
 
   [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
     if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};

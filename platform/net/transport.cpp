@@ -51,7 +51,7 @@ void tune(tcp::socket& socket) {
 bool seems_open(tcp::socket& socket) {
   char peeked = 0;
   const ssize_t count = recv(socket.native_handle(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  return count > 0 || (count < 0 && errno == EAGAIN);
+  return count < 0 && errno == EAGAIN;
 }
 
 void Deadline::set(MonoTime deadline) {
@@ -93,6 +93,16 @@ void StreamConnection<TlsStream>::say_goodbye() {
   const std::string bytes = tls::take_goodbye(stream_.native_handle());
   // All that we wrote has left, so there is room; where there is not, the end itself must do.
   (void)send(socket().native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+template <>
+bool StreamConnection<tcp::socket>::has_unread() {
+  return false;
+}
+
+template <>
+bool StreamConnection<TlsStream>::has_unread() {
+  return tls::has_unread(stream_.native_handle());
 }
 
 Result<HostPort> HostPort::parse(std::string_view text) {

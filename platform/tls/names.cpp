@@ -1,5 +1,6 @@
 #include "platform/tls/names.h"
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -63,6 +64,16 @@ std::string agreed_protocol(const ssl_st* session) {
   unsigned int size = 0;
   SSL_get0_alpn_selected(session, &name, &size);
   return std::string(name, name + size);
+}
+
+bool has_unread(ssl_st* session) {
+  char peeked = 0;
+  ERR_clear_error();
+  const int count = SSL_peek(session, &peeked, 1);
+  // All but "nothing yet" is news: bytes, the peer's goodbye, or a broken record.
+  const bool unread = SSL_get_error(session, count) != SSL_ERROR_WANT_READ;
+  ERR_clear_error();
+  return unread;
 }
 
 std::string take_goodbye(ssl_st* session) {

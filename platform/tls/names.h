@@ -31,4 +31,7 @@ void offer_protocols(ssl_st* session, std::span<const std::string_view> names);
 // he still has to say may be read. "" if it was taken before, or the session is broken.
 [[nodiscard]] std::string take_goodbye(ssl_st* session);
 
+// Whether something of the peer's has arrived in `session` and was not read: bytes, or its goodbye.
+[[nodiscard]] bool has_unread(ssl_st* session);
+
 }  // namespace holdfast::tls

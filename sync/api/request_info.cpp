@@ -83,6 +83,15 @@ bool RequestInfo::is_connect() const {
          subresource == "proxy" || verb == "proxy";
 }
 
+std::string encode_path(std::string_view decoded) {
+  std::string path;
+  for (const std::string_view part : split(decoded, '/')) {
+    if (part.data() != decoded.data()) path += '/';
+    path += percent_encode(part);
+  }
+  return path;
+}
+
 Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
                                   std::string_view query) {
   RequestInfo info;

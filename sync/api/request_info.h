@@ -39,4 +39,7 @@ struct RequestInfo {
 [[nodiscard]] Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
                                                 std::string_view query);
 
+// A decoded path, RequestInfo::path, as it is written into a request: each part percent-encoded.
+[[nodiscard]] std::string encode_path(std::string_view decoded);
+
 }  // namespace holdfast::sync

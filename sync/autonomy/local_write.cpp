@@ -97,7 +97,7 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
   const std::string_view part = whole ? "spec" : "status";
   if (const json::value* found = member(&object, part)) patch[part] = *found;
   return {.verb = "PATCH",
-          .target = write.request.path,
+          .target = encode_path(write.request.path),
           .content_type = std::string(media_type(PatchType::strategic)),
           .body = sync::serialize(patch),
           .uid = uid,
@@ -183,7 +183,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   outcome.uid = uid;
   outcome.answer = status::deleted(resource_of(write), write.request.name, uid).body();
   outcome.queued = QueuedWrite{.verb = "DELETE",
-                               .target = write.request.path,
+                               .target = encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = sync::serialize(queued),
                                .uid = known_uid};
@@ -210,7 +210,7 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
   if (write.current) return refuse(status::already_exists(resource_of(write), name));
   LocalOutcome outcome{.accepted = true, .status = 201, .change = LocalOutcome::Change::put};
   outcome.queued = QueuedWrite{.verb = "POST",
-                               .target = write.request.path,
+                               .target = encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = std::string(write.body)};
   stamp(*body, write);
@@ -242,7 +242,7 @@ LocalOutcome apply_event(const LocalWrite& write) {
   if (!body || !body->is_object()) return refuse(status::bad_request("the body is not an Event"));
   LocalOutcome outcome{.accepted = true, .status = 201};
   outcome.queued = QueuedWrite{.verb = "POST",
-                               .target = write.request.path,
+                               .target = encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = without_local_version(*body, write.body),
                                .may_be_dropped = true};

@@ -4,6 +4,7 @@
 
 #include "platform/log.h"
 #include "platform/loop/timer.h"
+#include "platform/text.h"
 #include "sync/api/codec.h"
 #include "sync/api/status.h"
 
@@ -16,7 +17,8 @@ constexpr auto register_retry = std::chrono::seconds(1);
 constexpr std::string_view strategic_type = "application/strategic-merge-patch+json";
 
 std::string pod_path(const sync::PodKey& pod) {
-  return "/api/v1/namespaces/" + pod.namespace_name + "/pods/" + pod.name;
+  return "/api/v1/namespaces/" + percent_encode(pod.namespace_name) + "/pods/" +
+         percent_encode(pod.name);
 }
 
 }  // namespace
@@ -75,7 +77,8 @@ asio::awaitable<Status> NodeAgent::register_node() {
 }
 
 asio::awaitable<Status> NodeAgent::post_once() {
-  ApiRequest get{.target = "/api/v1/nodes/" + options_.node_name + "?resourceVersion=0"};
+  ApiRequest get{.target =
+                     "/api/v1/nodes/" + percent_encode(options_.node_name) + "?resourceVersion=0"};
   auto answer = body_of(co_await api_.ask(std::move(get)));
   if (!answer && answer.error().code == Errc::not_found) co_return co_await register_node();
   if (!answer) co_return fail("read node", answer.error());
@@ -84,7 +87,7 @@ asio::awaitable<Status> NodeAgent::post_once() {
   Status done;
   if (!due && !needs_status(seen, node_.status)) co_return done;
   ApiRequest patch{.method = http::Method::patch,
-                   .target = "/api/v1/nodes/" + options_.node_name + "/status",
+                   .target = "/api/v1/nodes/" + percent_encode(options_.node_name) + "/status",
                    .body = status_patch(seen, node_.status, clock_.wall()),
                    .content_type = std::string(strategic_type)};
   auto patched = body_of(co_await api_.ask(std::move(patch)));

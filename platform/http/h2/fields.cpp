@@ -1,8 +1,7 @@
 #include "platform/http/h2/fields.h"
 
-#include <algorithm>
-#include <array>
-
+#include "platform/http/grammar.h"
+#include "platform/http/hops.h"
 #include "platform/http/wire.h"
 #include "platform/text.h"
 
@@ -11,43 +10,30 @@ namespace {
 
 constexpr std::string_view scheme = "https";
 
-// RFC 9113, 8.2.2; the length is told anew.
-bool is_of_connection(std::string_view name) {
-  constexpr std::array<std::string_view, 8> names{
-      "connection", "keep-alive",        "host",          "proxy-connection", "te",
-      "upgrade",    "transfer-encoding", "content-length"};
-  return std::any_of(names.begin(), names.end(),
-                     [name](std::string_view known) { return equals_ignoring_case(known, name); });
-}
-
-std::string clean(std::string_view value) {
-  std::string text(value);
-  for (char& c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if ((code < 0x20 && c != '\t') || code == 0x7f) c = ' ';
-  }
-  return std::string(trim(text));
-}
-
 void add_all(Headers& fields, const Headers& headers) {
   for (const Header& header : headers) {
-    const bool odd = header.name.empty() || header.name.front() == ':';
-    if (!odd && !is_of_connection(header.name))
-      fields.add(to_lower(header.name), clean(header.value));
+    const bool written = !is_hop_by_hop(header.name) &&
+                         !equals_ignoring_case(header.name, "host") && is_writable(header);
+    if (written) fields.add(to_lower(header.name), header.value);
   }
 }
 
 }  // namespace
 
-Headers request_fields(const Request& request, std::string_view authority) {
-  const std::string_view host = request.headers.get("host");
+Result<Headers> request_fields(const Request& request, std::string_view authority) {
+  if (auto writable = check_writable(request); !writable) return fail(writable.error());
+  const std::string_view host =
+      request.headers.has("host") ? request.headers.get("host") : authority;
+  if (!is_host(host)) return fail(Errc::invalid, "the server's name is no host");
   const bool other = request.method == Method::other;
   Headers fields;
   fields.add(":method", other ? request.method_text : std::string(to_string(request.method)));
   fields.add(":scheme", std::string(scheme));
-  fields.add(":authority", clean(host.empty() ? authority : host));
-  fields.add(":path", clean(request.target));
-  add_all(fields, request.headers);
+  fields.add(":authority", std::string(host));
+  fields.add(":path", request.target);
+  Headers headers = request.headers;
+  drop_hop_by_hop(headers, false);
+  add_all(fields, headers);
   const bool may_have_body = request.method != Method::get && request.method != Method::head;
   if (!request.body.empty() || may_have_body) {
     fields.add("content-length", std::to_string(request.body.size()));
@@ -60,15 +46,22 @@ Result<Request> to_request(const Headers& fields) {
   request.method_text = std::string(fields.get(":method"));
   request.method = parse_method(request.method_text);
   request.target = std::string(fields.get(":path"));
-  if (!request.target.starts_with('/')) {
-    return fail(Errc::invalid, "not a request for a path: \"" + request.target + "\"");
+  if (!is_token(request.method_text)) return fail(Errc::invalid, "malformed method");
+  if (!is_acceptable_target(request.target)) {
+    return fail(Errc::invalid, "not a request for a path");
   }
-  const std::string_view authority = fields.get(":authority");
-  if (!authority.empty()) request.headers.add("host", std::string(authority));
+  std::string_view host = fields.get(":authority");
   for (const Header& field : fields) {
-    const bool again = field.name == "host" && !authority.empty();
-    if (!field.name.starts_with(':') && !again) request.headers.add(field.name, field.value);
+    if (field.name.starts_with(':')) continue;
+    if (field.name != "host") {
+      request.headers.add(field.name, field.value);
+      continue;
+    }
+    if (!host.empty() && host != field.value) return fail(Errc::invalid, "more than one host");
+    host = field.value;
   }
+  if (!is_host(host)) return fail(Errc::invalid, "malformed or missing host");
+  request.headers.add("host", std::string(host));
   return request;
 }
 

@@ -1,7 +1,8 @@
 // Requests and answers as the header fields of HTTP/2: RFC 9113, 8.2 and 8.3.
 //
-// Names become lower case; what belongs to one connection of HTTP/1.1 is left out. Values are ours
-// or were parsed before; a control character in one is a bug elsewhere and is sent as a space.
+// Names become lower case; what belongs to one connection of HTTP/1.1 is left out. What HTTP
+// forbids is treated as over HTTP/1.1 (http/wire.h): such a request is refused, and such a header
+// of an answer is left out.
 
 #pragma once
 
@@ -11,10 +12,12 @@
 
 namespace holdfast::http::h2 {
 
-// `authority` stands for a missing Host header. Its body's length is told.
-[[nodiscard]] Headers request_fields(const Request& request, std::string_view authority);
+// `authority` stands for a missing Host header. Its body's length is told. Errors: invalid (it
+// cannot be written).
+[[nodiscard]] Result<Headers> request_fields(const Request& request, std::string_view authority);
 
-// A request without its body. Errors: invalid (not a request for a path).
+// A request without its body. Errors: invalid (not a request for a path, or not for
+// exactly one host).
 [[nodiscard]] Result<Request> to_request(const Headers& fields);
 
 // With the length of Response::body, unless it is a stream or may have none.

@@ -28,7 +28,8 @@ struct Session::Stream {
   bool streamed = false;
   MonoTime asked_at;
   Response head{.status = 0};
-  std::string body;  // that was not taken yet
+  std::size_t interim = 0;  // answers before it
+  std::string body;         // that was not taken yet
   bool ended = false;
   bool closed = false;  // the engine knows it no more
   std::optional<Error> error;
@@ -86,7 +87,10 @@ void Session::Core::on_headers(StreamId id, Block block) {
   }
   if (stream.head.status != 0) return;  // Trailers.
   Response head = to_response(std::move(block.fields));
-  if (head.status < 200) return;  // Interim: the real one follows.
+  if (head.status < 200) {  // Interim: the real one follows.
+    if (++stream.interim <= settings.reader.interim_answers) return;
+    return refuse(stream, {Errc::exhausted, "answer: too many interim ones"});
+  }
   stream.head = std::move(head);
   stream.changed.notify_all();
 }
@@ -106,8 +110,10 @@ void Session::Core::on_data(StreamId id, std::string_view bytes) {
 void Session::Core::on_end(StreamId id) {
   const auto at = streams.find(id);
   if (at == streams.end()) return;
-  at->second->ended = true;
-  at->second->changed.notify_all();
+  Stream& stream = *at->second;
+  if (stream.head.status == 0) return refuse(stream, {Errc::corrupt, "answer: it has no head"});
+  stream.ended = true;
+  stream.changed.notify_all();
 }
 
 void Session::Core::on_closed(StreamId id, Code code) {
@@ -150,8 +156,8 @@ void Session::Core::on_over(const Error& why) {
 Result<std::shared_ptr<Session::Stream>> Session::Core::begin(const Request& request,
                                                               bool streamed) {
   if (line.over()) return fail(Errc::unavailable, "the connection is over");
-  TRY(const StreamId id,
-      line.engine().request(request_fields(request, settings.authority), request.body));
+  TRY(const Headers fields, request_fields(request, settings.authority));
+  TRY(const StreamId id, line.engine().request(fields, request.body));
   auto stream = std::make_shared<Stream>(executor);
   stream->id = id;
   stream->streamed = streamed;

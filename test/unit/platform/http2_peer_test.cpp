@@ -189,6 +189,55 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
          engine.respond(id, {{"x", "y"}}, true);
        },
        "unavailable, final"},
+      {"an interim answer that ends the stream",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "103"}}, true);
+       },
+       "unavailable, final"},
+      {"101, which HTTP/2 has not",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "101"}}, true);
+       },
+       "unavailable, final"},
+      {"a header of a connection",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"connection", "close"}}, true);
+       },
+       "unavailable, final"},
+      {"a coding",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"transfer-encoding", "chunked"}}, true);
+       },
+       "unavailable, final"},
+      {"a line in a value",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"x", "a\r\nb: c"}}, true);
+       },
+       "unavailable, final"},
+      {"two statuses",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {":status", "201"}}, true);
+       },
+       "unavailable, final"},
+      {"less than its length",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"content-length", "6"}}, false);
+         engine.send(id, "hello", true);
+       },
+       "unavailable, final"},
+      {"more than its length",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"content-length", "4"}}, false);
+         engine.send(id, "hello", true);
+       },
+       "unavailable, final"},
+      {"two lengths",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "200"}, {"content-length", "5"}, {"content-length", "5"}},
+                        false);
+         engine.send(id, "hello", true);
+       },
+       "unavailable, final"},
   };
   for (const Case& c : cases) {
     Rig rig(c.script, {.reader = {.header_bytes = 2000, .body_bytes = 2000}});

@@ -90,11 +90,11 @@ TEST(Reader, AnswersCutAnywhereComeOutWhole) {
 }
 
 constexpr ReaderLimits stopping{.body_bytes = 100, .stop_after_header = true};
-const std::string post = "POST /a HTTP/1.1\r\nHost: x\r\n";
+const std::string post_x = "POST /a HTTP/1.1\r\nHost: x\r\n";
 
 TEST(Reader, AHeaderIsThereBeforeItsBodyIsRead) {
   RequestReader reader(stopping);
-  ASSERT_TRUE(reader.put(post + "Expect: 100-continue\r\nContent-Length: 5\r\n"));
+  ASSERT_TRUE(reader.put(post_x + "Expect: 100-continue\r\nContent-Length: 5\r\n"));
   EXPECT_FALSE(reader.header_done());
   ASSERT_TRUE(reader.put("\r\nab"));
   ASSERT_TRUE(reader.header_done());
@@ -143,7 +143,7 @@ TEST(Reader, ABodyLongerThanAcceptedIsRefusedBeforeItIsKept) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
     RequestReader reader(stopping);
-    ASSERT_TRUE(reader.put(post + c.bytes));
+    ASSERT_TRUE(reader.put(post_x + c.bytes));
     reader.accept_body(c.accepted);
     const Status put = reader.put("");
     EXPECT_EQ(put.has_value(), !c.refused);
@@ -156,7 +156,7 @@ TEST(Reader, ABodyLongerThanAcceptedIsRefusedBeforeItIsKept) {
 
 TEST(Reader, BytesThatWaitAreBounded) {
   RequestReader reader(ReaderLimits{.pending_bytes = 100, .stop_after_header = true});
-  ASSERT_TRUE(reader.put(post + "Content-Length: 500\r\n\r\n"));
+  ASSERT_TRUE(reader.put(post_x + "Content-Length: 500\r\n\r\n"));
   ASSERT_TRUE(reader.put(std::string(100, 'a')));
   EXPECT_FALSE(reader.put("a"));
   EXPECT_EQ(reader.refusal(), 413);

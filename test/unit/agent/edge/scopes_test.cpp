@@ -400,5 +400,21 @@ TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
   });
 }
 
+TEST(Scopes, APathIsEncodedWhateverTheCallersPathHad) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path());
+  const std::string evil = "v1 HTTP/1.1\r\nHost: x\r\n\r\nGET ";
+  const std::string encoded = "v1%20HTTP%2F1.1%0D%0AHost%3A%20x%0D%0A%0D%0AGET%20";
+  const std::pair<store::ScopeKey, std::string> rows[] = {
+      {{.version = "v1", .resource = "pods"}, "/api/v1/pods"},
+      {{.version = evil, .resource = "pods"}, "/api/" + encoded + "/pods"},
+      {{.group = evil, .version = "v1", .resource = "pods"}, "/apis/" + encoded + "/v1/pods"},
+      {{.version = "v1", .resource = evil, .namespace_name = evil},
+       "/api/v1/namespaces/" + encoded + "/" + encoded},
+  };
+  for (const auto& [scope, path] : rows) EXPECT_EQ(run.scopes.open(scope).value()->path(), path);
+}
+
 }  // namespace
 }  // namespace holdfast::agent

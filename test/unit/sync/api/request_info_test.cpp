@@ -180,5 +180,19 @@ TEST(ListOptions, BadNumbers) {
   EXPECT_FALSE(parse_list_options("timeoutSeconds=1.5").has_value());
 }
 
+TEST(RequestInfo, ADecodedPathIsEncodedPartByPart) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"/api/v1/pods", "/api/v1/pods"},
+      {"/api/v1/pods/", "/api/v1/pods/"},
+      {"/", "/"},
+      {"", ""},
+      {"/apis/g HTTP/1.1", "/apis/g%20HTTP/1.1"},
+      {"/a\r\nX: y", "/a%0D%0AX%3A%20y"},
+      {"/a?b#c%", "/a%3Fb%23c%25"},
+      {"/\xc3\xa4", "/%C3%A4"},
+  };
+  for (const auto& [decoded, encoded] : rows) EXPECT_EQ(encode_path(decoded), encoded);
+}
+
 }  // namespace
 }  // namespace holdfast::sync

@@ -277,5 +277,13 @@ TEST(LocalWrite, LocalVersionsAreRecognisedInBodies) {
   for (const auto& [body, carries] : cases) EXPECT_EQ(carries_local_version(body), carries) << body;
 }
 
+TEST(LocalWrite, AQueuedTargetIsEncodedAgain) {
+  const auto outcome = apply({"POST", "/api/v1/namespaces/n%20s%0D%0A/events",
+                              R"({"kind":"Event","apiVersion":"v1",)"
+                              R"("metadata":{"name":"e"},"involvedObject":{}})"});
+  ASSERT_TRUE(outcome.queued);
+  EXPECT_EQ(outcome.queued->target, "/api/v1/namespaces/n%20s%0D%0A/events");
+}
+
 }  // namespace
 }  // namespace holdfast::sync

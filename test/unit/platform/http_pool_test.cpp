@@ -1,0 +1,236 @@
+// Which kept connection carries which request, when the server says more than it was asked.
+
+#include <deque>
+
+#include "platform/http/client.h"
+#include "platform/http/h1_exchange.h"
+#include "platform/loop/tasks.h"
+#include "test/support/echo.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/platform/http2_pair.h"
+
+namespace holdfast::http {
+namespace {
+
+const std::string hello_answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const std::string secret_answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
+
+// Answers the requests, over whichever connection they come, with the next bytes of its script.
+class Talker {
+ public:
+  Talker(asio::any_io_executor executor, std::deque<std::string> script, bool secure = false)
+      : script_(std::move(script)),
+        tasks_(executor),
+        secure_(secure),
+        listener_(net::Listener::open(executor, {"127.0.0.1", 0},
+                                      secure ? server_tls({"http/1.1"}) : nullptr)
+                      .value()) {
+    tasks_.spawn("accept", accept_all());
+  }
+  [[nodiscard]] Endpoint endpoint() const {
+    Endpoint made{.at = {"127.0.0.1", listener_->port()}};
+    if (secure_)
+      made.tls = tls::Context::for_client({.ca_pem = authority().certificate_pem()}).value();
+    return made;
+  }
+  void close() { listener_->close(); }
+  void cancel() { tasks_.cancel(); }
+  // Over the connection that was made last, without being asked.
+  asio::awaitable<void> blurt(std::string bytes) { (void)co_await last_->write(bytes); }
+
+  std::vector<std::string> heard;  // the number of the connection, and the request
+  std::string expectation;         // of the last request
+
+ private:
+  asio::awaitable<void> accept_all() {
+    for (int number = 1;; ++number) {
+      auto pending = co_await listener_->accept();
+      if (!pending) co_return;
+      auto made = co_await (*pending)->establish(MonoTime::max());
+      if (!made) continue;
+      last_ = *std::move(made);
+      tasks_.spawn("answer", answer_all(last_, number));
+    }
+  }
+
+  asio::awaitable<void> answer_all(std::shared_ptr<net::Connection> connection, int number) {
+    RequestReader reader{ReaderLimits{}};
+    std::array<char, 4096> buffer{};
+    for (;;) {
+      while (!reader.done()) {
+        const auto count = co_await connection->read_some(buffer);
+        if (!count || *count == 0) co_return;
+        (void)reader.put(std::string_view(buffer.data(), *count));
+      }
+      bool keep_alive = false;
+      const Request request = reader.take(keep_alive);
+      heard.push_back(std::to_string(number) + " " + request.target);
+      expectation = request.headers.get("expect");
+      if (script_.empty()) co_return;
+      const std::string bytes = script_.front();
+      script_.pop_front();
+      (void)co_await connection->write(bytes);
+    }
+  }
+
+  std::deque<std::string> script_;
+  loop::Tasks tasks_;
+  bool secure_;
+  std::unique_ptr<net::Listener> listener_;
+  std::shared_ptr<net::Connection> last_;
+};
+
+asio::awaitable<void> ask_pool(Client& client, Request request, bool streamed, std::string& into) {
+  const MonoTime deadline = loop::BootClock::now() + 5s;
+  const auto verb = streamed ? &Client::open : &Client::send;
+  const auto answer = co_await (client.*verb)(std::move(request), deadline);
+  into = answer ? std::to_string(answer->status) + " " + answer->body
+                : std::string(to_string(answer.error().code));
+}
+
+struct PoolRig {
+  explicit PoolRig(std::deque<std::string> script, bool secure = false)
+      : talker(time.executor(), std::move(script), secure), client(talker.endpoint()) {}
+  ~PoolRig() {
+    // One after the other: a task must not be cancelled while it ends.
+    client.forget_connections();
+    time.settle();
+    talker.close();
+    time.settle();
+    talker.cancel();
+    time.settle();
+  }
+  PoolRig(const PoolRig&) = delete;
+  PoolRig& operator=(const PoolRig&) = delete;
+
+  std::string ask(Request request, bool streamed = false) {
+    std::string said;
+    time.complete(ask_pool(client, std::move(request), streamed, said));
+    return said;
+  }
+  std::string ask(std::string target) { return ask(Request{.target = std::move(target)}); }
+
+  test::VirtualTime time;
+  Talker talker;
+  Client client;
+};
+
+using Heard = std::vector<std::string>;
+
+TEST(HttpPool, AConnectionCarriesTheNextRequestOfTheSameIdentityOnly) {
+  PoolRig rig({hello_answer, hello_answer, hello_answer, hello_answer, hello_answer, hello_answer});
+  const auto as = [&rig](Headers headers) {
+    return rig.ask(Request{.target = "/", .headers = std::move(headers)});
+  };
+  EXPECT_EQ(as({{"Authorization", "Bearer a"}}), "200 hello");
+  EXPECT_EQ(as({{"Authorization", "Bearer b"}}), "200 hello");
+  EXPECT_EQ(as({}), "200 hello");
+  EXPECT_EQ(as({{"Authorization", "Bearer a"}, {"Impersonate-User", "u"}}), "200 hello");
+  EXPECT_EQ(as({{"Authorization", "Bearer a"}, {"User-Agent", "x"}}), "200 hello");
+  EXPECT_EQ(as({}), "200 hello");
+  EXPECT_EQ(rig.talker.heard, (Heard{"1 /", "2 /", "3 /", "4 /", "1 /", "3 /"}));
+}
+
+TEST(HttpPool, AnIdentityIsTakenFromTheHeadersAndHidesThem) {
+  const Request one{.headers = {{"Authorization", "Bearer secret"}}};
+  const Request two{.headers = {{"authorization", "Bearer secret"}, {"Accept", "a"}}};
+  const Request three{.headers = {{"Authorization", "Bearer secreu"}}};
+  EXPECT_EQ(h1::identity_of(one), h1::identity_of(two));
+  EXPECT_NE(h1::identity_of(one), h1::identity_of(three));
+  EXPECT_EQ(h1::identity_of(one).find("secret"), std::string::npos);
+  EXPECT_EQ(h1::identity_of({}), "");
+}
+
+TEST(HttpPool, KeptConnectionsAreBoundedOverAllIdentities) {
+  test::VirtualTime time;
+  h1::Pool pool{.limits = {.idle_connections = 2, .idle_total = 3, .idle = 60s}};
+  const auto keep = [&](std::string identity) {
+    pool.keep(std::make_shared<test::Echo>(time.executor()), std::move(identity));
+  };
+  for (const char* identity : {"a", "a", "a", "b", "c", "d"}) keep(identity);
+  EXPECT_EQ(pool.kept.size(), 3u);
+  EXPECT_EQ(pool.take("a"), nullptr);
+  EXPECT_NE(pool.take("d"), nullptr);
+  EXPECT_EQ(pool.take("d"), nullptr);
+}
+
+TEST(HttpPool, AnInterimAnswerIsNotTheAnswer) {
+  for (const bool streamed : {false, true}) {
+    PoolRig rig({"HTTP/1.1 100 Continue\r\n\r\n" + hello_answer, hello_answer});
+    Request request{.method = Method::post, .target = "/1", .body = "x"};
+    request.headers.add("Expect", "100-continue");
+    EXPECT_EQ(rig.ask(request, streamed).substr(0, 3), "200");
+    EXPECT_EQ(rig.talker.expectation, "") << "it is answered where it was received";
+    EXPECT_EQ(rig.ask("/2"), "200 hello");
+  }
+}
+
+TEST(HttpPool, WhatAnAnswerLeavesBehindIsNoAnswer) {
+  struct {
+    const char* what;
+    std::string first;
+    Method method = Method::get;
+  } const cases[] = {
+      {"a second answer", hello_answer + secret_answer},
+      {"a byte", hello_answer + "\n"},
+      {"the body of a 204", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n"},
+      {"the body for HEAD", hello_answer, Method::head},
+      {"a close", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"},
+      {"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"},
+      {"bytes behind chunks",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + secret_answer},
+      {"bytes behind a 304", "HTTP/1.1 304 x\r\nContent-Length: 38\r\n\r\n" + secret_answer},
+  };
+  for (const bool secure : {false, true}) {
+    for (const auto& c : cases) {
+      SCOPED_TRACE(c.what);
+      PoolRig rig({c.first, hello_answer}, secure);
+      (void)rig.ask(Request{.method = c.method, .target = "/1"});
+      EXPECT_EQ(rig.ask("/2"), "200 hello");
+      EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+    }
+  }
+}
+
+TEST(HttpPool, AServerThatSpeaksUnaskedIsNotAskedAgain) {
+  for (const bool secure : {false, true}) {
+    PoolRig rig({hello_answer, hello_answer}, secure);
+    EXPECT_EQ(rig.ask("/1"), "200 hello");
+    rig.time.complete(rig.talker.blurt(secret_answer));
+    EXPECT_EQ(rig.ask(Request{.method = Method::post, .target = "/2"}), "200 hello");
+    EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+  }
+}
+
+TEST(HttpPool, AnUpgradeThatNobodyAskedForIsAnError) {
+  const std::string upgraded = "HTTP/1.1 101 x\r\nConnection: Upgrade\r\nUpgrade: t\r\n\r\n";
+  const Headers upgrade{{"Connection", "Upgrade"}, {"Upgrade", "t"}};
+  struct {
+    const char* what;
+    Headers headers;
+    bool streamed;
+    std::string answer;
+  } const cases[] = {
+      {"not asked for", {}, true, "corrupt"},
+      {"asked for by one who takes no tunnel", upgrade, false, "corrupt"},
+      {"asked for, to another HTTP", {{"Upgrade", "h2c"}}, true, "corrupt"},
+      {"asked for", upgrade, true, "101 "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    PoolRig rig({upgraded, hello_answer});
+    EXPECT_EQ(rig.ask(Request{.target = "/1", .headers = c.headers}, c.streamed), c.answer);
+    EXPECT_EQ(rig.ask("/2"), "200 hello");
+    EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+  }
+}
+
+TEST(HttpPool, ARequestThatCannotBeWrittenIsNotBegun) {
+  PoolRig rig({hello_answer});
+  EXPECT_EQ(rig.ask("/a HTTP/1.1\r\nHost: x\r\n\r\nGET /secret"), "invalid");
+  EXPECT_EQ(rig.ask(Request{.target = "/", .headers = {{"X", "a\r\nY: b"}}}), "invalid");
+  EXPECT_TRUE(rig.talker.heard.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::http
