@@ -1,8 +1,22 @@
 #include "platform/memory.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
 
 namespace holdfast {
+
+void discard_memory(char* bytes, std::size_t size) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + size) / page * page;
+  if (first >= last) return;
+  (void)::madvise(bytes + (first - begin), last - first, MADV_DONTNEED);
+}
 
 void release_free_memory() { (void)malloc_trim(0); }
 

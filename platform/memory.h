@@ -2,10 +2,16 @@
 
 #pragma once
 
+#include <cstddef>
+
 namespace holdfast {
 
 // The allocator keeps freed memory for later. After something large that will not come again soon,
 // like a list of all objects, that is memory wasted. Takes about a millisecond for each 100 MB.
 void release_free_memory();
+
+// Gives the pages that lie wholly within these bytes back to the system; the bytes are lost, but
+// remain writable. The memory must come from the heap.
+void discard_memory(char* bytes, std::size_t size);
 
 }  // namespace holdfast

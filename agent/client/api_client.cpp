@@ -28,25 +28,27 @@ Result<std::string> body_of(const ApiRequest& request, http::Response response) 
 }
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
-                                                   std::string user_agent) {
-  TRY(Ways ways, ways_of(access));
+                                                   std::string user_agent,
+                                                   const http::ClientLimits& limits) {
+  TRY(Ways ways, ways_of(access, limits));
   return std::unique_ptr<ApiClient>(
-      new ApiClient(std::move(access), std::move(ways), clock, std::move(user_agent)));
+      new ApiClient(std::move(access), std::move(ways), clock, std::move(user_agent), limits));
 }
 
-Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access) {
+Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access,
+                                           const http::ClientLimits& limits) {
   TRY(std::vector<http::Endpoint> endpoints, access.endpoints());
   const std::vector<ServerAddress> servers = access.servers();
   Ways ways;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    ways.push_back(std::make_shared<Way>(std::move(endpoints[i]), servers[i].path_prefix));
+    ways.push_back(std::make_shared<Way>(std::move(endpoints[i]), servers[i].path_prefix, limits));
   }
   if (access.tls_settings.identity.certificate_pem.empty()) return ways;
   ClusterAccess nobody = access;
   nobody.tls_settings.identity = {};
   TRY(std::vector<http::Endpoint> bare, nobody.endpoints());
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    ways[i]->bare = std::make_unique<http::Client>(std::move(bare[i]));
+    ways[i]->bare = std::make_unique<http::Client>(std::move(bare[i]), limits);
   }
   return ways;
 }
@@ -80,7 +82,7 @@ std::shared_ptr<ApiClient::Way> ApiClient::way(std::optional<std::size_t> server
 }
 
 Status ApiClient::adopt(ClusterAccess access) {
-  TRY(Ways ways, ways_of(access));
+  TRY(Ways ways, ways_of(access, limits_));
   before_ = traffic();
   forget_connections();
   ways_ = std::move(ways);
@@ -91,8 +93,10 @@ Status ApiClient::adopt(ClusterAccess access) {
   return {};
 }
 
-ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent)
+ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
+                     const http::ClientLimits& limits)
     : access_(std::move(access)),
+      limits_(limits),
       ways_(std::move(ways)),
       clock_(clock),
       user_agent_(std::move(user_agent)),

@@ -46,9 +46,9 @@ class ApiCaller {
 class ApiClient final : public ApiCaller {
  public:
   // Errors: invalid (certificates).
-  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> make(ClusterAccess access,
-                                                               const Clock& clock,
-                                                               std::string user_agent);
+  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> make(
+      ClusterAccess access, const Clock& clock, std::string user_agent,
+      const http::ClientLimits& limits = {});
 
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
@@ -88,8 +88,8 @@ class ApiClient final : public ApiCaller {
   // Connections that show our certificate, and some that do not: a server looks at the certificate
   // first, so who brings a token of his own would be taken for us.
   struct Way {
-    Way(http::Endpoint endpoint, std::string prefix)
-        : ours(std::move(endpoint)), path_prefix(std::move(prefix)) {}
+    Way(http::Endpoint endpoint, std::string prefix, const http::ClientLimits& limits)
+        : ours(std::move(endpoint), limits), path_prefix(std::move(prefix)) {}
 
     http::Client ours;
     std::unique_ptr<http::Client> bare;  // null: `ours` shows none either
@@ -102,9 +102,11 @@ class ApiClient final : public ApiCaller {
     void forget_connections();
   };
   using Ways = std::vector<std::shared_ptr<Way>>;  // one per server
-  [[nodiscard]] static Result<Ways> ways_of(const ClusterAccess& access);
+  [[nodiscard]] static Result<Ways> ways_of(const ClusterAccess& access,
+                                            const http::ClientLimits& limits);
 
-  ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent);
+  ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
+            const http::ClientLimits& limits);
   // The way to that server, or to the preferred one.
   [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
@@ -113,6 +115,7 @@ class ApiClient final : public ApiCaller {
   [[nodiscard]] const std::string& token();
 
   ClusterAccess access_;
+  http::ClientLimits limits_;
   Ways ways_;  // shared with the calls under way
   std::size_t preferred_ = 0;
   std::optional<std::string> held_;

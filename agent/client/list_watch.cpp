@@ -35,7 +35,8 @@ bool in_protobuf(const http::Response& response) {
 // The watch events that arrive in pieces, in the encoding that the server chose.
 class EventReader {
  public:
-  explicit EventReader(bool protobuf) : protobuf_(protobuf) {}
+  EventReader(bool protobuf, const sync::FrameLimits& limits)
+      : protobuf_(protobuf), frames_(limits), documents_(limits) {}
 
   Result<std::vector<std::string>> feed(std::string_view piece) {
     return protobuf_ ? frames_.feed(piece) : documents_.feed(piece);
@@ -43,6 +44,7 @@ class EventReader {
   [[nodiscard]] Result<sync::WatchEvent> decode(std::string_view event) const {
     return protobuf_ ? sync::decode_protobuf_event(event) : sync::decode_event(event);
   }
+  [[nodiscard]] std::size_t held() const { return protobuf_ ? frames_.held() : documents_.held(); }
 
  private:
   bool protobuf_;
@@ -147,11 +149,13 @@ class Run {
 
   void fail_list(const sync::Failure& failure) {
     list_bytes_ = 0;
+    (void)sink_.try_hold(0);
     feed(reflect::ListFailed{failure});
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
   }
 
   void fail_watch(const sync::Failure& failure) {
+    close_watch();
     if (failure.code != Errc::gone) sink_.watch_failed(failure);
     feed(reflect::WatchFailed{failure});
   }
@@ -163,7 +167,7 @@ class Run {
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
     ApiRequest request{.target = target(std::move(query))};
     if (target_.ask_protobuf) request.accept = list_types;
-    const auto response = co_await source_.send(std::move(request), false);
+    auto response = co_await source_.send(std::move(request), false);
     if (!response) {
       fail_list(sync::failure_of(response.error()));
     } else if (response->status != 200) {
@@ -173,8 +177,9 @@ class Run {
     }
   }
 
-  void take_page(const std::string& body, bool protobuf) {
+  void take_page(std::string& body, bool protobuf) {
     list_bytes_ += body.size();
+    if (auto room = admit_list(); !room) return fail_list(sync::failure_of(room.error()));
     auto list = protobuf ? sync::split_protobuf_list(body) : sync::split_list(body);
     if (!list) return fail_list(sync::failure_of(list.error()));
     reflect::PageReceived page{.resource_version = list->head.resource_version,
@@ -183,11 +188,25 @@ class Run {
     kind_ = {.kind = std::string(sync::item_kind(list->head.kind)),
              .api_version = list->head.api_version,
              .encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json};
+    std::size_t discarded = 0;
     for (const std::string_view item : list->items) {
       page.items.push_back(protobuf ? sync::enveloped(kind_.api_version, kind_.kind, item)
                                     : std::string(item));
+      // What was copied is not needed again: a large list must not be held twice.
+      const auto copied = static_cast<std::size_t>(item.data() - body.data()) + item.size();
+      if (copied - discarded < large_list) continue;
+      discard_memory(body.data() + discarded, copied - discarded);
+      discarded = copied;
     }
+    const bool last = page.continue_token.empty();
     feed(std::move(page));
+    if (last) (void)sink_.try_hold(0);  // Told in a moment, before anything else comes.
+  }
+
+  [[nodiscard]] Status admit_list() {
+    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_hold(list_bytes_);
+    return fail(Errc::exhausted,
+                "a list of more than " + std::to_string(target_.reflector.list_bytes) + " bytes");
   }
 
   asio::awaitable<void> open_watch(const reflect::OpenWatch& watch) {
@@ -205,13 +224,15 @@ class Run {
       fail_watch(failure_of(*response));
     } else {
       stream_ = std::move(response->stream);
-      events_ = EventReader(in_protobuf(*response));
+      events_ = EventReader(in_protobuf(*response), target_.frames);
       feed(reflect::WatchOpened{});
       sink_.watch_opened();
     }
   }
 
   void close_watch() {
+    events_ = EventReader(false, {});
+    (void)sink_.try_hold(0);
     if (stream_) stream_->cancel();
     stream_.reset();
   }
@@ -242,6 +263,9 @@ class Run {
   void take_piece(const std::string& piece) {
     const auto bytes = events_.feed(piece);
     if (!bytes) return fail_watch(sync::failure_of(bytes.error()));
+    if (auto room = sink_.try_hold(events_.held()); !room) {
+      return fail_watch(sync::failure_of(room.error()));
+    }
     for (const std::string& each : *bytes) {
       auto event = events_.decode(each);
       if (!event) {
@@ -268,7 +292,7 @@ class Run {
   sync::ScopeKind kind_;  // of the last list
   std::size_t list_bytes_ = 0;
   std::shared_ptr<http::BodyStream> stream_;
-  EventReader events_{false};
+  EventReader events_{false, {}};
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "agent/client/api_client.h"
 #include "platform/random.h"
 #include "sync/watch/encoding.h"
+#include "sync/watch/frames.h"
 #include "sync/watch/reflector.h"
 
 namespace holdfast::agent {
@@ -48,6 +49,9 @@ class ListWatchSink {
     apply(event);
     return {};
   }
+  // From now on the list-watch holds so many bytes that were not told yet: pages of an unfinished
+  // list, an unfinished event. Errors: exhausted; it then gives them up and begins anew.
+  [[nodiscard]] virtual Status try_hold(std::size_t /*bytes*/) { return {}; }
   // A list failed and is tried again after a pause.
   virtual void list_failed(const sync::Failure& /*failure*/) {}
   // A watch could not be opened, or broke, other than for a version that is gone.
@@ -64,6 +68,7 @@ struct ListWatchTarget {
   // Once all that came is read, the watch is left alone for so long: what comes meanwhile is read
   // at once. Where many events come and none is urgent, this saves most of what they cost.
   Duration gather = {};
+  sync::FrameLimits frames = {};  // of one watch event
   sync::ReflectorConfig reflector = {};
 };
 

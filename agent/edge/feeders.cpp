@@ -19,13 +19,46 @@ std::optional<sync::Version> server_version(std::string_view text) {
   return version && !sync::is_local(*version) ? version : std::nullopt;
 }
 
+constexpr Feeders::HeldLimits held_limits;
+
+}  // namespace
+
+// What one list-watch holds.
+class Feeders::Held {
+ public:
+  Held(Feeders& feeders, std::size_t most) : total_(feeders.held_bytes_), most_(most) {}
+  ~Held() { total_ -= bytes_; }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  [[nodiscard]] Status set(std::size_t bytes) {
+    if (bytes > bytes_ && total_ - bytes_ + bytes > most_) {
+      return fail(Errc::exhausted, "unfinished lists and events of more than " +
+                                       std::to_string(most_) + " bytes are under way");
+    }
+    total_ = total_ - bytes_ + bytes;
+    bytes_ = bytes;
+    return {};
+  }
+
+ private:
+  std::size_t& total_;
+  std::size_t most_;
+  std::size_t bytes_ = 0;
+};
+
+namespace {
+
 // Takes what a list-watch brings into a scope.
 class ScopeSink final : public ListWatchSink {
  public:
   using Part = ScopeHealth::Part;
 
   ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
-      : feeders_(feeders), scopes_(scopes), scope_(std::move(scope)) {}
+      : feeders_(feeders),
+        scopes_(scopes),
+        scope_(std::move(scope)),
+        held_(feeders, std::max(held_limits.bytes, scopes.limits().scope_bytes)) {}
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::ScopeKind& kind) override {
@@ -68,6 +101,8 @@ class ScopeSink final : public ListWatchSink {
     if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
     feeders_.note_success(*scope_, Part::watch);
   }
+
+  Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
 
   void list_failed(const sync::Failure& failure) override {
     feeders_.note_failure(*scope_, Part::list, failure);
@@ -112,6 +147,7 @@ class ScopeSink final : public ListWatchSink {
   Feeders& feeders_;
   Scopes& scopes_;
   ScopePtr scope_;
+  Feeders::Held held_;
 };
 
 // Sends with the credentials of a scope's owner.
@@ -223,7 +259,9 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
         .label_selector = scope->key().label_selector,
         .field_selector = scope->key().field_selector,
         .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
+        .frames = {.document_bytes = held_limits.event},
         .reflector = {.first_list_version = "",
+                      .list_bytes = scopes_.limits().scope_bytes,
                       .list_backoff = scope_retry.backoff,
                       .refused_pause = scope_retry.refused_pause}};
     const auto online = std::make_shared<loop::Tasks>(executor_);

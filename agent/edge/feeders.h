@@ -65,6 +65,13 @@ class Feeders final : public ListWatchSource {
   void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
+  // Bytes that list-watches hold of what is not complete yet.
+  struct HeldLimits {
+    std::size_t bytes = 16UL << 20;  // of all list-watches
+    std::size_t event = 3UL << 20;   // of one watch event: twice what etcd takes
+  };
+  class Held;
+
  private:
   // The scope was dropped. Credentials of an owner without any scope are forgotten.
   void stop_feeding(const LocalScope& scope);
@@ -81,6 +88,7 @@ class Feeders final : public ListWatchSource {
   Random& random_;
   int admitted_ = -1;
   std::set<const LocalScope*> restart_;  // their list-watch begins anew
+  std::size_t held_bytes_ = 0;
   OnHealth on_health_ = [](const LocalScope&) {};
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;

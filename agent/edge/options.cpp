@@ -1,5 +1,7 @@
 #include "agent/edge/options.h"
 
+#include <algorithm>
+
 #include "platform/net/transport.h"
 #include "platform/text.h"
 #include "sync/api/name.h"
@@ -16,6 +18,8 @@ Result<UplinkSettings> EdgeOptions::uplink() const {
                                .probe_backoff_min = probe_backoff_min,
                                .probe_backoff_max = probe_backoff_max}};
   TRY(made.rates, sync::parse_byte_rates(uplink_budget));
+  made.answers.answer_bytes = static_cast<std::size_t>(list_bytes_max);
+  made.answers.in_flight_bytes = std::max(made.answers.in_flight_bytes, made.answers.answer_bytes);
   return made;
 }
 

@@ -1,6 +1,7 @@
 #include "agent/edge/uplink.h"
 
 #include "agent/client/limited_client.h"
+#include "agent/edge/answer.h"
 #include "platform/log.h"
 #include "sync/api/status.h"
 
@@ -31,6 +32,7 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       clock_(clock),
       link_(settings.link, random, clock.mono()),
       servers_(settings.rota, client.access().servers().size(), random, clock.mono()),
+      answers_(settings.answers),
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)) {}
@@ -49,6 +51,22 @@ std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t serv
   }
   if (servers_.size() > 1) doubt();
   return std::nullopt;
+}
+
+asio::awaitable<Result<http::Response>> Uplink::forward_to(std::size_t server,
+                                                           http::Request request, bool streamed,
+                                                           MonoTime deadline) {
+  const bool as_stream = streamed || request.method != http::Method::head;
+  auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, server);
+  if (!outcome || streamed) co_return outcome;
+  co_return co_await answers_.gather(*std::move(outcome), deadline);
+}
+
+asio::awaitable<Result<http::Response>> Uplink::send_to(std::size_t server, ApiRequest request,
+                                                        bool streamed, MonoTime deadline) {
+  auto outcome = co_await client_.send(std::move(request), true, deadline, server);
+  if (!outcome || streamed) co_return outcome;
+  co_return co_await answers_.gather(*std::move(outcome), deadline);
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
@@ -77,7 +95,9 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     } else {
       copy = request;
     }
-    auto outcome = co_await client_.forward(std::move(copy), streamed, until, server);
+    auto outcome = co_await forward_to(server, std::move(copy), streamed, until);
+    const bool too_large = !outcome && answers_.is_too_large(outcome.error());
+    if (too_large) co_return status_problem(507, outcome.error().what);
     outcome = judge(sent, std::move(outcome));
     if (outcome) owners_.hear(credentials, sent.target, outcome->status);
     if (outcome) co_return outcome;
@@ -100,7 +120,7 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
     const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
-    auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
+    auto outcome = co_await send_to(server, std::move(copy), streamed, sent.began + limit);
     outcome = judge(sent, std::move(outcome));
     if (outcome) owners_.hear(request.authorization, sent.target, outcome->status);
     if (outcome) co_return outcome;

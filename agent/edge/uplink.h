@@ -59,14 +59,16 @@ class Uplink {
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
   // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
-  // together. Unless `silence_tells`, no answer in time says nothing about link and server: it is
+  // together. An answer that is larger than UplinkAnswerLimits allow becomes a 507. Unless
+  // `silence_tells`, no answer in time says nothing about link and server: it is
   // somebody behind them who is waited for.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit, bool silence_tells = true);
   // A request of our own; errors as ApiClient::call(). `limit` is for each try,
   // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
-  // The same as it was answered, whatever the status.
+  // The same as it was answered, whatever the status. Errors: exhausted, too, for an answer
+  // that is larger than UplinkAnswerLimits allow.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
                                                Silence silence = Silence::of_link);
 
@@ -108,6 +110,12 @@ class Uplink {
     bool silence_tells = true;
   };
 
+  // Sends to one server, and gathers the answer unless it is to be streamed.
+  asio::awaitable<Result<http::Response>> forward_to(std::size_t server, http::Request request,
+                                                     bool streamed, MonoTime deadline);
+  asio::awaitable<Result<http::Response>> send_to(std::size_t server, ApiRequest request,
+                                                  bool streamed, MonoTime deadline);
+
   // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
   // turned into an error.
   Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
@@ -126,6 +134,7 @@ class Uplink {
   sync::ServerRota servers_;
   UplinkStreams streams_;
   Owners owners_;
+  UplinkAnswers answers_;
   std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
   loop::Event servers_changed_;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "agent/edge/uplink_answers.h"
 #include "sync/autonomy/byte_budget.h"
 #include "sync/autonomy/link.h"
 #include "sync/autonomy/rota.h"
@@ -12,6 +13,7 @@ struct UplinkSettings {
   sync::LinkConfig link = {};
   sync::RotaConfig rota = {};
   sync::ByteRates rates = {};
+  UplinkAnswerLimits answers = {};
 };
 
 }  // namespace holdfast::agent

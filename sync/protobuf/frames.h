@@ -19,6 +19,8 @@ class ProtobufFrames {
 
   // Whether nothing is held of an unfinished frame: the stream may end here.
   [[nodiscard]] bool idle() const { return head_.empty() && !in_frame_; }
+  // Bytes of the unfinished frame.
+  [[nodiscard]] std::size_t held() const { return frame_.size(); }
 
  private:
   FrameLimits limits_;

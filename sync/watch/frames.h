@@ -33,6 +33,8 @@ class FrameSplitter {
 
   // Whether nothing is held of an unfinished document: the stream may end here.
   [[nodiscard]] bool idle() const { return document_.empty(); }
+  // Bytes of the unfinished document.
+  [[nodiscard]] std::size_t held() const { return document_.size(); }
 
  private:
   // The bytes of `bytes` that belong to the current document; `done` when it ends there.

@@ -5,6 +5,7 @@
 
 #include "agent/edge/identity/cluster.h"
 #include "agent/edge/identity/pods_interface.h"
+#include "agent/edge/uplink_answers.h"
 #include "platform/check.h"
 #include "platform/http/date.h"
 #include "platform/log.h"
@@ -141,7 +142,11 @@ Status NodeIdentity::find_cluster() {
 
 Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_agent) {
   CHECK(client_ == nullptr);
-  TRY(std::unique_ptr<ApiClient> made, ApiClient::make(access_, clock_, std::move(user_agent)));
+  // Answers come as streams, which the uplink gathers within its limits, except for errors.
+  http::ClientLimits limits;
+  limits.reader.body_bytes = UplinkAnswerLimits{}.error_bytes;
+  TRY(std::unique_ptr<ApiClient> made,
+      ApiClient::make(access_, clock_, std::move(user_agent), limits));
   client_ = made.get();
   if (client_keeper_) apply();
   return made;

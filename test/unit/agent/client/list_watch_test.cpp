@@ -116,7 +116,8 @@ struct Bench {
   explicit Bench(asio::io_context& context)
       : script(context.get_executor()), tasks(context.get_executor()) {}
 
-  void start() {
+  void start() { start(notes); }
+  void start(ListWatchSink& sink) {
     ListWatchTarget target{.path = "/api/v1/pods",
                            .label_selector = "a=b",
                            .field_selector = "spec.nodeName=n",
@@ -126,7 +127,7 @@ struct Bench {
     target.reflector.first_list_version = "";
     target.reflector.short_watch = 0s;
     target.reflector.backoff = {.initial = 1ms, .most = 2ms};
-    tasks.spawn("list-watch", run_list_watch(target, script, notes, clock, random));
+    tasks.spawn("list-watch", run_list_watch(target, script, sink, clock, random));
   }
   asio::awaitable<void> run_until_asked(std::size_t count) {
     start();
@@ -172,6 +173,49 @@ TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
     EXPECT_EQ(bench.notes.lines,
               (Lines{"replace 7 Pod " + pod("3") + " " + pod("5"), "ADDED " + pod("8"),
                      "MODIFIED " + pod("9"), "bookmark 12", "DELETED " + pod("13")}));
+  });
+}
+
+// Refuses what it has no room for.
+struct Narrow final : ListWatchSink {
+  void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
+  void apply(const sync::WatchEvent&) override {}
+  void bookmark(const std::string& version) override { lines.push_back("bookmark " + version); }
+  Status try_replace(std::vector<std::string> items, const std::string& version,
+                     const sync::ScopeKind&) override {
+    if (items.size() > 1) return fail(Errc::exhausted, "full");
+    lines.push_back("replace " + version);
+    return {};
+  }
+  Status try_apply(const sync::WatchEvent& event) override {
+    if (event.resource_version == "9") return fail(Errc::exhausted, "full");
+    lines.push_back("apply " + event.resource_version);
+    return {};
+  }
+  void list_failed(const sync::Failure& failure) override {
+    lines.push_back("failed " + std::string(to_string(failure.code)));
+  }
+  Lines lines;
+};
+
+TEST(ListWatch, WhatASinkHasNoRoomForIsListedAgainAndNothingAfterItIsTold) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    Narrow narrow;
+    bench.script.list("7", pod("3") + "," + pod("5"));
+    bench.script.list("8", pod("3"));
+    bench.script.watch({event("MODIFIED", pod("8")) + event("MODIFIED", pod("9")) +
+                        event("MODIFIED", pod("10")) + event("BOOKMARK", pod("11"))},
+                       Pieces::End::ends);
+    bench.script.list("12", pod("3"));
+    bench.start(narrow);
+    const bool asked = co_await bench.script.wait_until_asked(5);
+    EXPECT_TRUE(asked);
+    bench.tasks.cancel();
+    co_await bench.tasks.join();
+    EXPECT_EQ(narrow.lines, (Lines{"failed exhausted", "replace 8", "apply 8", "failed exhausted",
+                                   "replace 12"}));
+    EXPECT_TRUE(bench.script.asked[1].starts_with("list ")) << "no watch of a list not taken over";
   });
 }
 

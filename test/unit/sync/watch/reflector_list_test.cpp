@@ -90,5 +90,43 @@ const std::vector<Script> lists = {
 
 TEST(Reflector, Lists) { replay(lists); }
 
+TEST(Reflector, AListThatKeepsFailingIsAskedForLessAndLessAndAWatchIsNot) {
+  Random random(1);
+  const BackoffConfig rare{.initial = 1s, .most = 5min, .reset_after = 10min};
+  Reflector reflector({.list_backoff = rare, .refused_pause = 10s}, random);
+  MonoTime now = start;
+  (void)reflector.step(now, Started{});
+  int lists = 1;
+  const auto fail_until = [&](MonoTime end, const Failure& failure) {
+    while (now < end) {
+      (void)reflector.step(now, ListFailed{failure});
+      EXPECT_GE(reflector.deadline() - now, is_refusal(failure) ? Duration(10s) : Duration{});
+      now = reflector.deadline();
+      (void)reflector.step(now, TimePassed{});
+      ++lists;
+    }
+  };
+  const Failure forbidden{.http_status = 403, .code = Errc::denied};
+  fail_until(start + 1h, forbidden);
+  EXPECT_LE(lists, 60) << "every other minute at the end, and never in a loop";
+  EXPECT_GE(lists, 10);
+  EXPECT_EQ(reflector.state(), Reflector::State::listing);
+
+  // Once it works again, a watch that breaks is opened again as soon as ever.
+  (void)reflector.step(now, page({}, "10"));
+  (void)reflector.step(now, WatchOpened{});
+  now += 1min;
+  (void)reflector.step(now, WatchFailed{failure_of(refused)});
+  EXPECT_LE(reflector.deadline() - now, 800ms);
+}
+
+TEST(Reflector, ARefusalIsTheServersDecision) {
+  const std::pair<int, bool> cases[] = {{400, true},  {401, true},  {403, true},  {404, true},
+                                        {410, false}, {429, false}, {500, false}, {0, false}};
+  for (const auto& [status, refusal] : cases) {
+    EXPECT_EQ(is_refusal({.http_status = status}), refusal) << status;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::sync::scripts

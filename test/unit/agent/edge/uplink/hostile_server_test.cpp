@@ -1,0 +1,247 @@
+// An API server that sends too much: the one list suffers, and neither the memory nor the link
+// does.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/answer.h"
+#include "platform/loop/timer.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+constexpr const char* flooded = "/api/v1/namespaces/a/configmaps";
+constexpr const char* flooded_cached = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
+constexpr std::size_t mebibyte = 1UL << 20;
+
+// The same piece again and again, as often as wanted.
+class Flood final : public http::BodyStream {
+ public:
+  Flood(std::string begin, std::size_t bytes) : piece_(std::move(begin)), left_(bytes) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    if (cancelled_) co_return fail(Errc::cancelled, "flood");
+    std::string piece = std::exchange(piece_, std::string(64 * 1024, 'x'));
+    piece.resize(std::min(piece.size(), left_));
+    left_ -= piece.size();
+    sent += piece.size();
+    co_return piece;
+  }
+  void cancel() override { cancelled_ = true; }
+
+  std::size_t sent = 0;
+
+ private:
+  std::string piece_;
+  std::size_t left_;
+  bool cancelled_ = false;
+};
+
+http::Response flood(std::shared_ptr<Flood> body) {
+  http::Response response = json_response(200, "");
+  response.stream = std::move(body);
+  return response;
+}
+
+std::string list_of(const std::string& items, const std::string& version) {
+  std::string body = R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":")";
+  return body.append(version).append(R"("},"items":[)").append(items).append("]}");
+}
+
+std::string item(const std::string& name, const std::string& version, std::size_t bytes) {
+  std::string text = R"({"metadata":{"name":")" + name + R"(","namespace":"a","resourceVersion":")";
+  text.append(version).append(R"("},"data":{"a":")").append(bytes, 'x').append(R"("}})");
+  return text;
+}
+
+bool is_watch(const http::Request& request) {
+  return request.query().find("watch=") != std::string_view::npos;
+}
+
+const SiteOptions small{.set = [](EdgeOptions& options) {
+  options.list_bytes_max = 1 << 20;
+  options.cache_memory_max = 2 << 20;
+}};
+
+std::string fault_of_flooded(Site& site) {
+  for (const auto& [key, scope] : site.edge->scopes().all()) {
+    if (scope->path() == flooded) return std::string(to_string(scope->health().fault()));
+  }
+  return "none";
+}
+
+// Cached, then offline, then back with `special`: connected, and what was cached is still there.
+void expect_unharmed(Site& site, const ApiServer::Special& special, const std::string& fault) {
+  site.cloud.put(flooded, "one", R"({"data":{"a":"cached"}})");
+  site.cloud.put("/api/v1/services", "web");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(flooded_cached).status, 200);
+  ASSERT_EQ(site.ask("/api/v1/services?resourceVersion=0").status, 200);
+  site.time.run(1s);
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  site.cloud.put("/api/v1/services", "new");
+  site.servers[0]->special = special;
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected, 50s)) << site.reason();
+  site.time.run(3min);
+  EXPECT_EQ(site.state(), LinkState::connected);
+  EXPECT_EQ(fault_of_flooded(site), fault);
+  EXPECT_NE(site.ask("/api/v1/services?resourceVersion=0").body.find("\"new\""), std::string::npos);
+  EXPECT_LE(site.edge->scopes().memory_bytes(), 2 * mebibyte);
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  const http::Response told = site.ask(flooded_cached);
+  EXPECT_EQ(told.status, 200);
+  EXPECT_NE(told.body.find("cached"), std::string::npos);
+}
+
+TEST(HostileServer, AListWithoutEndIsCutOff) {
+  Site site(small);
+  std::size_t lists = 0;
+  std::size_t sent = 0;
+  std::vector<std::shared_ptr<Flood>> floods;
+  const auto special = [&](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != flooded || is_watch(request)) return std::nullopt;
+    ++lists;
+    floods.push_back(
+        std::make_shared<Flood>(R"({"kind":"ConfigMapList","items":[{"a":")", 64 * mebibyte));
+    return flood(floods.back());
+  };
+  expect_unharmed(site, special, "too_large");
+  for (const auto& each : floods) sent += each->sent;
+  EXPECT_LE(lists, 20u) << "not a loop";
+  EXPECT_LE(sent, lists * 8 * mebibyte) << "what sockets hold, besides the limit";
+}
+
+TEST(HostileServer, PagesWithoutEndAreCutOff) {
+  Site site(small);
+  int pages = 0;
+  const auto special = [&pages](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != flooded || is_watch(request)) return std::nullopt;
+    const std::string number = std::to_string(++pages);
+    std::string body = list_of(item("n" + number, number, 100'000), number);
+    body.replace(body.find("\"metadata\":{"), 12, R"("metadata":{"continue":"more",)");
+    return json_response(200, std::move(body));
+  };
+  expect_unharmed(site, special, "too_large");
+  EXPECT_LE(pages, 20 * 12);
+}
+
+TEST(HostileServer, TooManyObjectsAreNotTakenOver) {
+  Site site(small);
+  const auto special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != flooded || is_watch(request)) return std::nullopt;
+    std::string items;
+    for (int i = 0; i < 4000; ++i) {
+      items += (i == 0 ? "" : ",") + item("n" + std::to_string(i), "500", 1);
+    }
+    return json_response(200, list_of(items, "500"));
+  };
+  expect_unharmed(site, special, "too_large");
+}
+
+TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
+  const std::string huge = std::to_string(sync::first_local_version);
+  const std::string lists[] = {
+      list_of(item("one", "500", 1), "abc"),  // no version: the watch would begin nowhere
+      list_of(item("one", "500", 1), huge),   // one of ours
+      list_of(item("one", huge, 1), "500"),  list_of(R"({"data":{}})", "500"),
+      list_of(item("", "500", 1), "500"),
+  };
+  for (const std::string& body : lists) {
+    SCOPED_TRACE(body);
+    Site site(small);
+    const auto special = [&body](const http::Request& request) -> std::optional<http::Response> {
+      if (request.path() != flooded) return std::nullopt;
+      if (!is_watch(request)) return json_response(200, body);
+      std::string event = R"({"type":"MODIFIED","object":)" + item("two", "501", 1) + "}\n";
+      return flood(std::make_shared<Flood>(event, event.size()));
+    };
+    expect_unharmed(site, special, "failed");
+  }
+}
+
+TEST(HostileServer, AnEventWithoutEndEndsItsWatch) {
+  Site site(small);
+  std::vector<std::shared_ptr<Flood>> floods;
+  const auto special = [&floods](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != flooded || !is_watch(request)) return std::nullopt;
+    floods.push_back(std::make_shared<Flood>(R"({"type":"ADDED","object":{"a":")", 64 * mebibyte));
+    return flood(floods.back());
+  };
+  expect_unharmed(site, special, "too_large");
+  EXPECT_LE(floods.size(), 20u);
+  for (const auto& each : floods) EXPECT_LE(each->sent, 10 * mebibyte);
+}
+
+TEST(HostileServer, AnAnswerThatIsPassedOnIsLimited) {
+  Site site(small);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != "/api/v1/secrets") return std::nullopt;
+    return flood(std::make_shared<Flood>("{", 64 * mebibyte));
+  };
+  EXPECT_EQ(site.ask("/api/v1/secrets", "kubectl").status, 507);
+  EXPECT_EQ(site.state(), LinkState::connected);
+  EXPECT_EQ(site.ask("/version").status, 200);
+}
+
+TEST(UplinkAnswers, AllTogetherAreLimitedAndTimeIs) {
+  test::VirtualTime time;
+  UplinkAnswers answers({.answer_bytes = 1000, .in_flight_bytes = 1500});
+  struct Source final : http::BodyStream {
+    explicit Source(asio::any_io_executor executor) : changed(std::move(executor)) {}
+    asio::awaitable<Result<std::string>> next() override {
+      while (pieces.empty() && !cancelled) co_await changed.wait();
+      if (cancelled) co_return fail(Errc::cancelled, "source");
+      std::string piece = std::exchange(pieces.front(), {});
+      pieces.erase(pieces.begin());
+      co_return piece;
+    }
+    void cancel() override {
+      cancelled = true;
+      changed.notify_all();
+    }
+    std::vector<std::string> pieces;
+    bool cancelled = false;
+    loop::Event changed;
+  };
+  const auto gather = [&answers, &time](std::shared_ptr<Source> source, std::string* outcome) {
+    http::Response response;
+    response.stream = std::move(source);
+    const MonoTime deadline = time.clock().mono() + 10s;
+    return [](UplinkAnswers& from, http::Response with, MonoTime until,
+              std::string* into) -> asio::awaitable<void> {
+      const auto done = co_await from.gather(std::move(with), until);
+      *into = done ? done->body.substr(0, 3) + std::to_string(done->body.size())
+                   : std::string(to_string(done.error().code));
+    }(answers, std::move(response), deadline, outcome);
+  };
+  std::string first;
+  std::string second;
+  std::string third;
+  const auto slow = std::make_shared<Source>(time.executor());
+  slow->pieces = {std::string(900, 'a')};
+  loop::Tasks tasks(time.executor());
+  tasks.spawn("slow", gather(slow, &first));
+  time.settle();
+  EXPECT_EQ(answers.in_flight(), 900u);
+  const auto other = std::make_shared<Source>(time.executor());
+  other->pieces = {std::string(400, 'b'), std::string(400, 'b'), ""};
+  time.complete(gather(other, &second));
+  EXPECT_EQ(second, "exhausted") << "together they are too many";
+  EXPECT_EQ(answers.in_flight(), 900u);
+  time.run(11s);
+  EXPECT_EQ(first, "timeout");
+  EXPECT_EQ(answers.in_flight(), 0u);
+  const auto whole = std::make_shared<Source>(time.executor());
+  whole->pieces = {std::string(400, 'b'), std::string(400, 'b'), ""};
+  time.complete(gather(whole, &third));
+  EXPECT_EQ(third, "bbb800");
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink
