@@ -1,5 +1,8 @@
 #include "platform/random.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <random>
 
 #include "platform/check.h"
@@ -11,6 +14,18 @@ namespace holdfast {
 Random Random::from_entropy() {
   std::random_device device;
   return Random(std::uint64_t{device()} << 32U | device());
+}
+
+std::string make_secret() {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::array<unsigned char, 32> bytes{};
+  CHECK(::getentropy(bytes.data(), bytes.size()) == 0);
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 15U];
+  }
+  return text;
 }
 
 // SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): eight

@@ -12,6 +12,10 @@
 
 namespace holdfast {
 
+// A new secret: 32 bytes of the kernel's entropy as 64 hexadecimal digits. A Random must never make
+// one, for its next number can be computed.
+[[nodiscard]] std::string make_secret();
+
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

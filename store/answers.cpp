@@ -27,28 +27,140 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
                              " FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
-      others_(database.prepare("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM answer"
-                               " WHERE owner <> ?1 OR key <> ?2")) {}
+      size_(database.prepare("SELECT count(*), coalesce(sum(length(bytes) + length(key)), 0),"
+                             " coalesce(sum(owner = ?1), 0),"
+                             " coalesce(sum((length(bytes) + length(key)) * (owner = ?1)), 0)"
+                             " FROM answer WHERE owner <> ?1 OR key <> ?2")),
+      rows_(database.prepare("SELECT owner, key, length(bytes) + length(key) FROM answer"
+                             " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")) {}
 
-Status Answers::put(const Transaction&, std::string_view owner, std::string_view key,
-                    const Answer& answer) {
-  {
-    Cursor others = others_.use(owner, key);
-    TRY([[maybe_unused]] const bool found, others.next());
-    const std::int64_t bytes = others.integer(1) + static_cast<std::int64_t>(answer.bytes.size());
-    if (others.integer(0) >= limits_.rows || bytes > limits_.bytes) {
-      return fail(Errc::exhausted, "the cache holds as many answers as it may");
+void Answers::note_use(std::string_view owner, std::string_view key) {
+  // Names of rows that are gone stay behind; they are few, and a use that is forgotten does no
+  // harm.
+  if (used_.size() > 2 * static_cast<std::size_t>(limits_.rows)) used_.clear();
+  used_[{std::string(owner), std::string(key)}] = ++uses_;
+}
+
+Result<std::vector<Answers::Row>> Answers::others(const Name& name) {
+  std::vector<Row> found;
+  Cursor row = rows_.use(name.first, name.second);
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return found;
+    Row read{.name = {std::string(row.text(0)), std::string(row.text(1))}, .bytes = row.integer(2)};
+    const auto used = used_.find(read.name);
+    if (used != used_.end()) read.used = used->second;
+    found.push_back(std::move(read));
+  }
+}
+
+namespace {
+
+// How much some rows are.
+struct Amount {
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+
+  void add(std::int64_t more) {
+    ++rows;
+    bytes += more;
+  }
+  [[nodiscard]] bool exceeds(std::int64_t rows_max, std::int64_t bytes_max) const {
+    return rows > rows_max || bytes > bytes_max;
+  }
+};
+
+}  // namespace
+
+Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vector<Row>& rows,
+                                                                  const Name& name,
+                                                                  std::int64_t bytes) const {
+  const std::string& owner = name.first;
+  const bool is_first = owner == limits_.first_owner;
+  Amount all;
+  Amount foreign;
+  std::map<std::string_view, Amount> owners;
+  for (const Row& row : rows) {
+    all.add(row.bytes);
+    owners[row.name.first].add(row.bytes);
+    if (row.name.first != limits_.first_owner) foreign.add(row.bytes);
+  }
+  all.add(bytes);
+  owners[owner].add(bytes);
+  if (!is_first) foreign.add(bytes);
+
+  const bool owner_full =
+      !is_first && owners[owner].exceeds(limits_.foreign_rows, limits_.foreign_bytes);
+  const bool share_full = !is_first && foreign.exceeds(limits_.rows / 2, limits_.bytes / 2);
+  const bool full = all.exceeds(limits_.rows, limits_.bytes);
+  if (!owner_full && !share_full && !full) return rows.end();
+  // The owner who has most makes room. When all have as few as this one, any of them does: owners
+  // come and go as tokens are rotated.
+  std::string_view from = owner;
+  bool anybody = false;
+  if (!owner_full && (is_first || share_full)) {
+    std::int64_t most = is_first ? 0 : owners[owner].rows;
+    anybody = !is_first && most == 1;
+    for (const auto& [each, amount] : owners) {
+      if (each == limits_.first_owner || amount.rows <= most) continue;
+      most = amount.rows;
+      from = each;
+      anybody = false;
     }
   }
+  auto found = rows.end();
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    const bool first = row->name.first == limits_.first_owner;
+    if (anybody ? first : row->name.first != from) continue;
+    if (first && !row->is_document()) continue;
+    const bool sooner = found == rows.end() || row->is_document() > found->is_document() ||
+                        (row->is_document() == found->is_document() && row->used < found->used);
+    if (sooner) found = row;
+  }
+  if (found != rows.end()) return found;
+  return fail(Errc::exhausted, "the cache holds as many answers as it may");
+}
+
+Status Answers::make_room(const Transaction& in, const Name& name, std::int64_t bytes) {
+  if (bytes > limits_.answer_bytes) {
+    return fail(Errc::exhausted,
+                "an answer of more than " + std::to_string(limits_.answer_bytes) + " bytes");
+  }
+  {
+    // The usual case, without reading names.
+    Cursor size = size_.use(name.first, name.second);
+    TRY([[maybe_unused]] const bool found, size.next());
+    const Amount all{size.integer(0) + 1, size.integer(1) + bytes};
+    const Amount mine{size.integer(2) + 1, size.integer(3) + bytes};
+    const bool half = all.exceeds(limits_.rows / 2, limits_.bytes / 2);
+    const bool full = name.first == limits_.first_owner
+                          ? all.exceeds(limits_.rows, limits_.bytes)
+                          : half || mine.exceeds(limits_.foreign_rows, limits_.foreign_bytes);
+    if (!full) return {};
+  }
+  TRY(std::vector<Row> rows, others(name));
+  for (;;) {
+    TRY(const auto row, victim(rows, name, bytes));
+    if (row == rows.end()) return {};
+    if (auto removed = remove(in, row->name.first, row->name.second); !removed) return removed;
+    rows.erase(row);
+  }
+}
+
+Status Answers::put(const Transaction& in, std::string_view owner, std::string_view key,
+                    const Answer& answer) {
+  const auto bytes = static_cast<std::int64_t>(answer.bytes.size() + key.size());
+  if (auto room = make_room(in, {std::string(owner), std::string(key)}, bytes); !room) return room;
+  note_use(owner, key);
   const std::int64_t status = answer.status;
   const bool sealed = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
   std::string secret;
   if (sealed) secret = sealing_.seal->seal(answer.bytes, answer_seal_name(owner, key));
-  const std::string_view bytes = sealed ? secret : answer.bytes;
+  const std::string_view kept = sealed ? secret : answer.bytes;
   const std::int64_t mark = sealed ? 1 : 0;
   return put_
-      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires), checksum(bytes),
-           Blob{bytes}, mark)
+      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires), checksum(kept),
+           Blob{kept}, mark)
       .run();
 }
 
@@ -56,6 +168,7 @@ Result<std::optional<Answer>> Answers::find(std::string_view owner, std::string_
   Cursor row = find_.use(owner, key);
   TRY(const bool found, row.next());
   if (!found) return std::nullopt;
+  note_use(owner, key);
   Answer answer{.status = static_cast<int>(row.integer(0)),
                 .content_type = std::string(row.text(1)),
                 .bytes = std::string(row.blob(4))};

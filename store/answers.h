@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "platform/result.h"
 #include "platform/time.h"
@@ -26,9 +29,15 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
+// What may be kept. One owner is the first: room is always made for its answers, and all others
+// (foreign owners) share at most half of the rows and bytes. Bytes are those of answers and keys.
 struct AnswerLimits {
   std::int64_t rows = 1000;
   std::int64_t bytes = 16 << 20;
+  std::int64_t answer_bytes = 2 << 20;  // of one
+  std::string first_owner = "node";
+  std::int64_t foreign_rows = 64;  // of one foreign owner
+  std::int64_t foreign_bytes = 4 << 20;
 };
 
 class Answers {
@@ -36,8 +45,11 @@ class Answers {
   // `database` was migrated to cache_schema() and outlives this.
   explicit Answers(Database& database, AnswerLimits limits = {}, Sealing sealing = {});
 
-  // Keeps `answer`, in the place of an older one; the same one again is not written.
-  // Errors: exhausted when `limits` would be passed (nothing was changed).
+  // Keeps `answer`, in the place of an older one; the same one again is not written. To stay within
+  // the limits others are removed: of the same owner, documents (their keys begin with '/': they
+  // are paths) before the rest, and the least recently used first; for the first owner, those of
+  // foreign owners before its own. Its tokens and the like are never removed.
+  // Errors: exhausted when that does not help; the answer is not kept.
   [[nodiscard]] Status put(const Transaction& in, std::string_view owner, std::string_view key,
                            const Answer& answer);
 
@@ -51,10 +63,28 @@ class Answers {
   [[nodiscard]] Result<std::int64_t> remove_expired(const Transaction& in, WallTime time);
 
  private:
+  using Name = std::pair<std::string, std::string>;  // owner, key
+  struct Row {
+    Name name;
+    std::int64_t bytes = 0;
+    std::uint64_t used = 0;  // 0: not in this run
+
+    [[nodiscard]] bool is_document() const { return name.second.starts_with('/'); }
+  };
+  [[nodiscard]] Status make_room(const Transaction& in, const Name& name, std::int64_t bytes);
+  [[nodiscard]] Result<std::vector<Row>> others(const Name& name);
+  // Which row goes first, so that `name` fits in; end: it fits already. Errors: exhausted.
+  [[nodiscard]] Result<std::vector<Row>::const_iterator> victim(const std::vector<Row>& rows,
+                                                                const Name& name,
+                                                                std::int64_t bytes) const;
+  void note_use(std::string_view owner, std::string_view key);
+
   Sealing sealing_;
   AnswerLimits limits_;
   Database& database_;
-  Statement put_, find_, remove_, remove_expired_, others_;
+  Statement put_, find_, remove_, remove_expired_, size_, rows_;
+  std::map<Name, std::uint64_t> used_;  // when, as a count of all uses in this run
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace holdfast::store

@@ -101,12 +101,18 @@ class Run {
       co_await send_list(*list);
     } else if (const auto* watch = std::get_if<reflect::OpenWatch>(&action)) {
       co_await open_watch(*watch);
-    } else if (auto* replace = std::get_if<reflect::Replace>(&action)) {
-      sink_.replace(std::move(replace->items), replace->resource_version, kind_);
-      const bool large = std::exchange(list_bytes_, 0) >= large_list;
-      if (large) release_free_memory();
+    } else {
+      perform_now(std::move(action));
+    }
+  }
+
+  // Every action that does not wait for a server.
+  void perform_now(reflect::Action action) {
+    if (auto* replace = std::get_if<reflect::Replace>(&action)) {
+      take_list(std::move(*replace));
     } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
-      sink_.apply(apply->event);
+      const Status applied = sink_.try_apply(apply->event);
+      if (!applied) give_up(applied.error());
     } else if (const auto* bookmark = std::get_if<reflect::Bookmark>(&action)) {
       sink_.bookmark(bookmark->resource_version);
     } else if (std::holds_alternative<reflect::CloseWatch>(action)) {
@@ -123,6 +129,33 @@ class Run {
     return text.empty() ? target_.path : target_.path + "?" + text;
   }
 
+  void take_list(reflect::Replace list) {
+    const Status taken = sink_.try_replace(std::move(list.items), list.resource_version, kind_);
+    const bool large = std::exchange(list_bytes_, 0) >= large_list;
+    if (large) release_free_memory();
+    if (!taken) give_up(taken.error());
+  }
+
+  // The sink has no room: whatever else was to be done with this list or watch is not done.
+  void give_up(const Error& error) {
+    actions_.clear();
+    close_watch();
+    const sync::Failure failure = sync::failure_of(error);
+    sink_.list_failed(failure);
+    feed(reflect::WatchFailed{failure});
+  }
+
+  void fail_list(const sync::Failure& failure) {
+    list_bytes_ = 0;
+    feed(reflect::ListFailed{failure});
+    if (reflector_.state() == State::waiting) sink_.list_failed(failure);
+  }
+
+  void fail_watch(const sync::Failure& failure) {
+    if (failure.code != Errc::gone) sink_.watch_failed(failure);
+    feed(reflect::WatchFailed{failure});
+  }
+
   asio::awaitable<void> send_list(const reflect::SendList& list) {
     http::Query query;
     if (!list.resource_version.empty()) query.set("resourceVersion", list.resource_version);
@@ -132,9 +165,9 @@ class Run {
     if (target_.ask_protobuf) request.accept = list_types;
     const auto response = co_await source_.send(std::move(request), false);
     if (!response) {
-      feed(reflect::ListFailed{sync::failure_of(response.error())});
+      fail_list(sync::failure_of(response.error()));
     } else if (response->status != 200) {
-      feed(reflect::ListFailed{failure_of(*response)});
+      fail_list(failure_of(*response));
     } else {
       take_page(response->body, in_protobuf(*response));
     }
@@ -143,10 +176,7 @@ class Run {
   void take_page(const std::string& body, bool protobuf) {
     list_bytes_ += body.size();
     auto list = protobuf ? sync::split_protobuf_list(body) : sync::split_list(body);
-    if (!list) {
-      feed(reflect::ListFailed{sync::failure_of(list.error())});
-      return;
-    }
+    if (!list) return fail_list(sync::failure_of(list.error()));
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());
@@ -170,13 +200,14 @@ class Run {
     if (target_.ask_protobuf) request.accept = watch_types;
     auto response = co_await source_.send(std::move(request), true);
     if (!response) {
-      feed(reflect::WatchFailed{sync::failure_of(response.error())});
+      fail_watch(sync::failure_of(response.error()));
     } else if (!response->stream) {
-      feed(reflect::WatchFailed{failure_of(*response)});
+      fail_watch(failure_of(*response));
     } else {
       stream_ = std::move(response->stream);
       events_ = EventReader(in_protobuf(*response));
       feed(reflect::WatchOpened{});
+      sink_.watch_opened();
     }
   }
 
@@ -197,7 +228,7 @@ class Run {
     if (late) {
       feed(reflect::TimePassed{});
     } else if (!piece) {
-      feed(reflect::WatchFailed{sync::failure_of(piece.error())});
+      fail_watch(sync::failure_of(piece.error()));
     } else if (piece->empty()) {
       feed(reflect::WatchEnded{});
     } else {
@@ -210,16 +241,19 @@ class Run {
 
   void take_piece(const std::string& piece) {
     const auto bytes = events_.feed(piece);
-    if (!bytes) {
-      feed(reflect::WatchFailed{sync::failure_of(bytes.error())});
-      return;
-    }
+    if (!bytes) return fail_watch(sync::failure_of(bytes.error()));
     for (const std::string& each : *bytes) {
       auto event = events_.decode(each);
       if (!event) {
-        feed(reflect::WatchFailed{sync::failure_of(event.error())});
+        fail_watch(sync::failure_of(event.error()));
       } else {
         feed(reflect::EventReceived{*std::move(event)});
+        // Before the next event, which must not be taken over if there is no room for this one.
+        while (!actions_.empty()) {
+          reflect::Action action = std::move(actions_.front());
+          actions_.pop_front();
+          perform_now(std::move(action));
+        }
       }
       if (reflector_.state() != State::watching) return;  // The rest is of a watch that is over.
     }

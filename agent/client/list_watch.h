@@ -35,6 +35,24 @@ class ListWatchSink {
   virtual void apply(const sync::WatchEvent& event) = 0;
   // Nothing happened up to this version.
   virtual void bookmark(const std::string& version) = 0;
+
+  // The same as replace() and apply() for a sink that has limits. Errors: exhausted; nothing was
+  // taken over, and the list-watch begins anew with a list after a pause.
+  [[nodiscard]] virtual Status try_replace(std::vector<std::string> items,
+                                           const std::string& version,
+                                           const sync::ScopeKind& kind) {
+    replace(std::move(items), version, kind);
+    return {};
+  }
+  [[nodiscard]] virtual Status try_apply(const sync::WatchEvent& event) {
+    apply(event);
+    return {};
+  }
+  // A list failed and is tried again after a pause.
+  virtual void list_failed(const sync::Failure& /*failure*/) {}
+  // A watch could not be opened, or broke, other than for a version that is gone.
+  virtual void watch_failed(const sync::Failure& /*failure*/) {}
+  virtual void watch_opened() {}
 };
 
 struct ListWatchTarget {

@@ -18,7 +18,7 @@ constexpr std::size_t pem_limit = 1 << 20;
 http::ServerLimits server_limits() {
   http::ServerLimits limits;
   limits.reader.body_bytes = 64 * 1024;
-  limits.connections = 100;
+  limits.shares = {.connections = 100, .bytes = 1024UL * 1024};
   return limits;
 }
 
@@ -41,12 +41,6 @@ http::Response run(const std::vector<HealthCheck>& checks, std::string_view path
   const std::string page(path.substr(1));
   if (!good) return plain(500, lines + page + " check failed\n");
   return plain(200, verbose ? lines + page + " check passed\n" : "ok");
-}
-
-bool is_loopback(const std::string& text) {
-  boost::system::error_code ec;
-  const auto address = asio::ip::make_address(text, ec);
-  return !ec && address.is_loopback();
 }
 
 Result<std::shared_ptr<const tls::Context>> tls_of(const EndpointSettings& settings) {
@@ -86,7 +80,8 @@ Status check(const EndpointSettings& settings) {
                 "--bind-address: \"" + settings.bind_address + "\" is not an IP address");
   }
   const bool plain = settings.tls_cert_file.empty();
-  if (plain && !settings.allow_insecure_bind && !is_loopback(settings.bind_address)) {
+  const net::HostPort at{.host = settings.bind_address};
+  if (plain && !settings.allow_insecure_bind && !at.is_loopback()) {
     return fail(Errc::invalid, "--bind-address " + settings.bind_address +
                                    " needs --tls-cert-file, or --allow-insecure-bind for plain "
                                    "HTTP where others can read it");

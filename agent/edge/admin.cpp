@@ -77,6 +77,29 @@ Extent extent_of(const Scopes& scopes) {
   return extent;
 }
 
+// Replaces the values of a Secret by their length; also the copy that kubectl leaves in an
+// annotation. The object is returned as JSON text.
+std::string without_secret_values(const std::string& secret) {
+  auto parsed = sync::parse_json(secret);
+  if (!parsed || !parsed->is_object()) return "null";
+  json::object& object = parsed->as_object();
+  for (const char* field : {"data", "stringData"}) {
+    json::value* values = object.if_contains(field);
+    if (values == nullptr) continue;
+    if (!values->is_object()) *values = nullptr;
+    if (!values->is_object()) continue;
+    for (auto& [key, value] : values->as_object()) {
+      const std::size_t size = value.is_string() ? value.as_string().size() : 0;
+      value = "redacted, " + std::to_string(size) + " characters";
+    }
+  }
+  if (json::value* metadata = object.if_contains("metadata"); metadata && metadata->is_object()) {
+    metadata->as_object().erase("annotations");
+    metadata->as_object().erase("managedFields");
+  }
+  return sync::serialize(*parsed);
+}
+
 // The certificates that the agent keeps, by what they are for.
 std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity* identity) {
   std::vector<std::pair<std::string, WallTime>> found;
@@ -175,6 +198,24 @@ void Admin::count_disk() {
   }
 }
 
+void Admin::count_refusals() {
+  for (const auto& [listener, count] : refusals_) {
+    const http::Refusals refusals = count();
+    const std::pair<const char*, std::uint64_t> reasons[] = {
+        {"server-full", refusals.server_full},
+        {"caller-full", refusals.caller_full},
+        {"memory", refusals.memory},
+        {"malformed", refusals.malformed},
+        {"gate", refusals.gate},
+    };
+    for (const auto& [reason, value] : reasons) {
+      counter("holdfast_edge_refused_callers_total",
+              "Connections and requests that a listener refused by itself, by reason.",
+              {{"listener", listener}, {"reason", reason}}, value);
+    }
+  }
+}
+
 http::Response Admin::metrics() {
   using sync::LinkState;
   for (const LinkState state :
@@ -196,11 +237,13 @@ http::Response Admin::metrics() {
       .set(uplink_.link().overloaded_since() ? 1 : 0);
   count_uplink();
   count_disk();
+  count_refusals();
   const Extent extent = extent_of(scopes_);
   const auto gauge = [this](const char* name, const char* help, auto value) {
     metrics_.gauge(name, help).set(static_cast<double>(value));
   };
   gauge("holdfast_edge_scopes", "Cached lists.", scopes_.all().size());
+  gauge_unhealthy(scopes_, metrics_);
   gauge("holdfast_edge_scopes_complete", "Cached lists that were completely received.",
         extent.complete);
   gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
@@ -257,6 +300,7 @@ http::Response Admin::status() {
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},
                              {"complete_scopes", extent.complete},
+                             {"unhealthy_scopes", unhealthy_json(scopes_, clock_.mono())},
                              {"objects", extent.objects},
                              {"bytes", extent.bytes}}},
       {"uplink", json::object{{"bytes_sent", traffic.sent},
@@ -278,7 +322,8 @@ http::Response Admin::scopes() const {
                                 {"label_selector", key.label_selector},
                                 {"complete", cache.complete()},
                                 {"resource_version", std::to_string(cache.version())},
-                                {"objects", cache.objects().size()}});
+                                {"objects", cache.objects().size()},
+                                {"health", health_json(*scope, clock_.mono())}});
   }
   return document(rows);
 }
@@ -290,7 +335,8 @@ http::Response Admin::objects(const http::Query& query) const {
     if (key.resource != resource) continue;
     const sync::ScopeKind& kind = scope->cache().kind();
     for (const auto& [name, object] : scope->cache().objects()) {
-      found[name] = sync::cached_json(kind, *object.bytes).value_or("null");
+      std::string text = sync::cached_json(kind, *object.bytes).value_or("null");
+      found[name] = resource == "secrets" ? without_secret_values(text) : std::move(text);
     }
   }
   std::string body = "[";

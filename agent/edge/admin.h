@@ -7,7 +7,7 @@
 // GET /v1/status          node, link, outbox and cache in numbers
 // GET /v1/link            state, since when, why
 // GET /v1/scopes          what is cached, how complete and how fresh
-// GET /v1/objects         ?resource=pods: the cached objects themselves
+// GET /v1/objects         ?resource=pods: the cached objects themselves; Secrets without values
 // GET /v1/journal         ?from=SEQ&limit=N&subject=S: what was decided and why
 
 #pragma once
@@ -21,6 +21,7 @@
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "platform/http/message.h"
+#include "platform/http/server.h"
 #include "platform/metrics.h"
 
 namespace holdfast::agent {
@@ -38,6 +39,11 @@ class Admin {
   [[nodiscard]] Metrics& registry() { return metrics_; }
   // The same of the files that are written.
   void tell_of(std::vector<store::Database*> databases) { databases_ = std::move(databases); }
+  // How many callers the servers refused by themselves, by the name of the listener.
+  using CountRefusals = std::function<http::Refusals()>;
+  void tell_of(std::string listener, CountRefusals count) {
+    refusals_.emplace_back(std::move(listener), std::move(count));
+  }
   // The same of what was dropped.
   void tell_of(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
 
@@ -52,6 +58,7 @@ class Admin {
                std::uint64_t count);
   void count_uplink();
   void count_disk();
+  void count_refusals();
   [[nodiscard]] http::Response link() const;
   [[nodiscard]] http::Response scopes() const;
   [[nodiscard]] http::Response objects(const http::Query& query) const;
@@ -67,6 +74,7 @@ class Admin {
   Ota* ota_ = nullptr;
   const Housekeeping* housekeeping_ = nullptr;
   std::vector<store::Database*> databases_;
+  std::vector<std::pair<std::string, CountRefusals>> refusals_;
   Metrics metrics_;
   std::map<std::pair<std::string, MetricLabels>, std::uint64_t> counted_;
 };

@@ -1,13 +1,17 @@
 #include "agent/edge/caller.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 
 #include "platform/text.h"
 #include "platform/tls/digest.h"
 #include "sync/identity/csr.h"
+#include "sync/identity/local_process.h"
 
 namespace holdfast::agent {
 namespace {
+
+namespace asio = boost::asio;
 
 // "kubelet/v1.20.2 (linux/amd64) kubernetes/faecb19" -> "kubelet"
 std::string agent_of(std::string_view user_agent) {
@@ -37,20 +41,58 @@ Caller begin(const http::Request& request, const EdgeOptions& options) {
 
 }  // namespace
 
-Result<Caller> identify(const http::Request& request, const EdgeOptions& options) {
+// Compares digests, so that the time it takes tells nothing about the token.
+bool is_node_token(std::string_view credentials, const std::string& token) {
+  return !token.empty() && tls::sha256_hex(credentials) == tls::sha256_hex("Bearer " + token);
+}
+
+Result<Caller> identify(const http::Request& request, const EdgeOptions& options,
+                        const NodeProof& proof) {
   Caller caller = begin(request, options);
   const std::string_view credentials = request.headers.get("authorization");
+  if (is_node_token(credentials, proof.token)) {
+    // A process on loopback, whoever relays it: he knows the secret.
+    if (!request.peer.owner) return fail(Errc::denied, "the node's token is for this machine only");
+    caller.owner = node_owner;
+    return caller;
+  }
   if (!credentials.empty()) {
     caller.owner = owner_by(credentials);
     return caller;
   }
-  if (!request.peer.uid) return fail(Errc::denied, "only callers on loopback need no credentials");
-  const std::string uid = std::to_string(*request.peer.uid);
-  if (!contains(options.allowed_uids, uid)) {
-    return fail(Errc::denied, "uid " + uid + " is not allowed to use the node's credentials");
+  if (request.headers.has("origin")) {
+    return fail(Errc::denied, "a web page does not act as the node");
   }
+  if (sync::is_kubelet_on_behalf_of_pod(request.headers.get("user-agent"))) {
+    return fail(Errc::denied, "a pod's probes and hooks do not act as the node");
+  }
+  if (auto node = proof.of_peer(request.peer); !node) return fail(node.error());
   caller.owner = node_owner;
   return caller;
+}
+
+Status check_host(const http::Request& request, const std::vector<std::string>& names) {
+  const std::string_view host = request.headers.get("host");
+  const auto refused = [host] {
+    return fail(Errc::invalid, "this listener is not called \"" + std::string(host) + "\"");
+  };
+  const std::size_t colon = host.ends_with(']') ? host.npos : host.rfind(':');
+  const bool with_port = colon != host.npos;
+  std::string_view name = host.substr(0, colon);
+  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+  if (with_port && host.substr(colon + 1) != std::to_string(request.peer.local_port)) {
+    return refused();
+  }
+  boost::system::error_code ec;
+  const auto own = asio::ip::make_address(request.peer.local_address, ec);
+  if (ec) return refused();
+  if (const auto literal = asio::ip::make_address(name, ec); !ec) {
+    return literal == own ? Status() : refused();
+  }
+  const bool localhost = own.is_loopback() && equals_ignoring_case(name, "localhost");
+  const auto same = [name](const std::string& known) { return equals_ignoring_case(known, name); };
+  if (localhost || std::any_of(names.begin(), names.end(), same)) return {};
+  return refused();
 }
 
 Result<Caller> identify_over_tls(const http::Request& request, const EdgeOptions& options) {

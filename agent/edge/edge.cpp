@@ -64,8 +64,8 @@ Status Edge::open_cache() {
     TRY(const store::Resealed sealed, store::reseal(*cache_database_, nullptr, sealing));
     if (sealed != store::Resealed{}) log_info("cache sealed", {{"objects", sealed.objects}});
   }
-  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_,
-                                     static_cast<std::size_t>(options_.scopes_max), sealing);
+  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_, cache_limits(options_),
+                                     sealing);
   return scopes_->restore();
 }
 
@@ -119,13 +119,16 @@ Status Edge::build() {
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
-  housekeeping_ =
-      std::make_unique<Housekeeping>(options_, *scopes_, *feeders_, *uplink_, databases, clock_);
+  housekeeping_ = std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
+  local_callers_ = std::make_unique<LocalCallers>(options_, clock_);
+  TRY(std::string node_token, load_node_token(options_));
+  gate_ = std::make_unique<RequestGate>(options_, *local_callers_, std::move(node_token),
+                                        admin_->registry());
   admin_->tell_of(*housekeeping_);
   admin_->tell_of(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
@@ -137,26 +140,22 @@ Status Edge::build() {
   return {};
 }
 
-Result<std::uint16_t> Edge::listen(http::Server& server, const std::string& address) {
+Result<std::uint16_t> Edge::listen(std::unique_ptr<http::Server>& server,
+                                   const std::string& address, Listener listener,
+                                   http::Handler handler) {
   TRY(const net::HostPort at, net::HostPort::parse(address));
-  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor_, at, nullptr));
-  const std::uint16_t port = listener->port();
-  server.listen(std::move(listener));
+  TRY(std::unique_ptr<net::Listener> opened, net::Listener::open(executor_, at, nullptr));
+  const std::uint16_t port = opened->port();
+  server = std::make_unique<http::Server>(executor_, http::ServerLimits{}, std::move(handler),
+                                          status_problem, gate_->gate_of(listener));
+  server->listen(std::move(opened));
   return port;
 }
 
-Status Edge::start() {
-  if (pods_address(options_.identity)) {
-    pods_interface_ =
-        std::make_unique<PodsInterface>(options_.identity, net::kernel_interfaces(), clock_);
-  }
+Status Edge::open_listeners() {
   const auto proxy = [this](const http::Request& request) { return handle(request); };
-  const auto admin = [this](const http::Request& request) { return admin_->handle(request); };
-  server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, proxy, status_problem);
-  admin_server_ =
-      std::make_unique<http::Server>(executor_, http::ServerLimits{}, admin, status_problem);
-  TRY(port_, listen(*server_, options_.listen));
-  TRY(admin_port_, listen(*admin_server_, options_.admin_listen));
+  TRY(port_, listen(server_, options_.listen, Listener::proxy, proxy));
+  if (auto opened = open_admin(); !opened) return opened;
   TRY(net::HostPort proxy_at, net::HostPort::parse(options_.listen));
   TRY(net::HostPort admin_at, net::HostPort::parse(options_.admin_listen));
   proxy_at.port = port_;
@@ -165,6 +164,48 @@ Status Edge::start() {
     return fail("--data-dir", written.error());
   }
   if (auto opened = open_door(); !opened) return opened;
+  tell_of_refusals();
+  return {};
+}
+
+void Edge::tell_of_refusals() {
+  admin_->tell_of("proxy", [this] { return server_->refusals(); });
+  admin_->tell_of("tls", [this] { return door_->refusals(); });
+  admin_->tell_of("admin", [this] {
+    return admin_door_ ? admin_door_->refusals() : admin_server_->refusals();
+  });
+}
+
+// Beyond loopback nobody is identified without TLS and a certificate.
+Status Edge::open_admin() {
+  TRY(const net::HostPort at, net::HostPort::parse(options_.admin_listen));
+  const Listener listener = at.is_loopback() ? Listener::admin : Listener::admin_tls;
+  const auto admin = [this, listener](const http::Request& request) {
+    return handle_admin(request, listener);
+  };
+  if (listener == Listener::admin) {
+    TRY(admin_port_, listen(admin_server_, options_.admin_listen, listener, admin));
+    return {};
+  }
+  if (identity_->authority().empty() && !options_.identity.enrols()) {
+    return fail(Errc::invalid, "--admin-listen " + options_.admin_listen +
+                                   ": beyond loopback it needs TLS with client certificates, and "
+                                   "the kubeconfig names no certificate authority");
+  }
+  admin_door_ = std::make_unique<SecureDoor>(
+      executor_, std::vector<SecureDoor::Place>{{.flag = "--admin-listen", .at = at}}, *identity_,
+      clock_, admin, gate_->gate_of(listener));
+  if (auto opened = admin_door_->refresh(); !opened) return opened;
+  admin_port_ = admin_door_->port() != 0 ? admin_door_->port() : at.port;
+  return {};
+}
+
+Status Edge::start() {
+  if (pods_address(options_.identity)) {
+    pods_interface_ =
+        std::make_unique<PodsInterface>(options_.identity, net::kernel_interfaces(), clock_);
+  }
+  if (auto opened = open_listeners(); !opened) return opened;
   scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
@@ -189,22 +230,28 @@ Status Edge::start() {
 
 Status Edge::open_door() {
   const auto handler = [this](const http::Request& request) { return handle_over_tls(request); };
-  door_ = std::make_unique<SecureDoor>(executor_, options_.identity, *identity_, clock_, handler);
+  door_ = std::make_unique<SecureDoor>(executor_, secure_places(options_.identity), *identity_,
+                                       clock_, handler, gate_->gate_of(Listener::tls));
   identity_->on_serving_change([this] {
-    if (auto changed = door_->refresh(); !changed) {
+    if (auto changed = refresh_doors(); !changed) {
       log_error("serving certificate not taken into use", {{"error", changed.error()}});
     }
   });
   if (pods_interface_ && pods_interface_->ensure()) {
-    door_->let_pods_in();
+    door_->add(*place_of_pods(options_.identity));
     filters_->let_pods_in();
   }
   return door_->refresh();
 }
 
+Status Edge::refresh_doors() {
+  if (auto changed = door_->refresh(); !changed) return changed;
+  return admin_door_ ? admin_door_->refresh() : Status();
+}
+
 // The interface could be made only now.
 void Edge::let_pods_in() {
-  door_->let_pods_in();
+  door_->add(*place_of_pods(options_.identity));
   if (auto opened = door_->refresh(); !opened) {
     log_error("pods can't be served", {{"error", opened.error()}});
     return;
@@ -230,6 +277,7 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (server_) co_await server_->stop(deadline);
   if (door_) co_await door_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
+  if (admin_door_) co_await admin_door_->stop(deadline);
   if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();
@@ -243,11 +291,21 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
 }
 
 asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
-  return handle_as(request, identify(request, options_));
+  return handle_as(request, gate_->identify_at(Listener::proxy, request));
 }
 
 asio::awaitable<http::Response> Edge::handle_over_tls(const http::Request& request) {
-  return handle_as(request, identify_over_tls(request, options_));
+  return handle_as(request, gate_->identify_at(Listener::tls, request));
+}
+
+asio::awaitable<http::Response> Edge::handle_admin(const http::Request& request,
+                                                   Listener listener) {
+  auto refusal = gate_->refuse_admin(listener, request);
+  if (refusal) co_return *std::move(refusal);
+  if (!gate_->brings_node_token(request)) co_return co_await admin_->handle(request);
+  http::Request own = request;
+  own.headers.remove("authorization");
+  co_return co_await admin_->handle(own);
 }
 
 asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
@@ -256,6 +314,11 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     sync::ApiStatus refused = sync::status::unauthorized();
     refused.message = caller.error().what;
     co_return to_response(refused);
+  }
+  if (gate_->brings_node_token(request)) {
+    http::Request own = request;
+    own.headers.remove("authorization");
+    co_return co_await handle_as(own, std::move(caller));
   }
   caller->cached = caller->cached || filters_->caches(caller->agent);
   const std::string credentials(request.headers.get("authorization"));

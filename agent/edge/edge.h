@@ -17,6 +17,7 @@
 #include "agent/edge/identity/pods_interface.h"
 #include "agent/edge/identity/secure_door.h"
 #include "agent/edge/ledger.h"
+#include "agent/edge/local_callers.h"
 #include "agent/edge/node/local_api.h"
 #include "agent/edge/node/node_agent.h"
 #include "agent/edge/node_lease.h"
@@ -24,6 +25,7 @@
 #include "agent/edge/ota.h"
 #include "agent/edge/reads.h"
 #include "agent/edge/rejoin.h"
+#include "agent/edge/request_gate.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "agent/edge/writes.h"
@@ -70,9 +72,16 @@ class Edge final : public LocalApi, public proc::Service {
   [[nodiscard]] Status open_scopes();
   [[nodiscard]] Status open_outbox();
   [[nodiscard]] Status build();
-  [[nodiscard]] Result<std::uint16_t> listen(http::Server& server, const std::string& address);
+  [[nodiscard]] Result<std::uint16_t> listen(std::unique_ptr<http::Server>& server,
+                                             const std::string& address, Listener listener,
+                                             http::Handler handler);
   asio::awaitable<http::Response> handle_as(const http::Request& request, Result<Caller> caller);
+  asio::awaitable<http::Response> handle_admin(const http::Request& request, Listener listener);
+  [[nodiscard]] Status open_listeners();
+  [[nodiscard]] Status open_admin();
   [[nodiscard]] Status open_door();
+  void tell_of_refusals();
+  [[nodiscard]] Status refresh_doors();
   void let_pods_in();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
   asio::awaitable<http::Response> perform(const http::Request& request,
@@ -102,11 +111,14 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Ota> ota_;
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<LocalCallers> local_callers_;
+  std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<HubMetrics> hub_metrics_;
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<SecureDoor> door_;
+  std::unique_ptr<SecureDoor> admin_door_;         // with an --admin-listen beyond loopback
   std::unique_ptr<PodsInterface> pods_interface_;  // null: there is to be none
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;

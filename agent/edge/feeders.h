@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,22 +32,28 @@ class Feeders final : public ListWatchSource {
 
   // Feeds `scope` from now on, whenever the link allows it.
   void add(ScopePtr scope);
-  // Ends that: the scope was dropped. Credentials of an owner without any scope are forgotten.
-  void stop_feeding(const LocalScope& scope);
   // Under which credentials an owner's scopes are fetched; kept in memory only, and only while he
-  // has scopes.
+  // has scopes (so that CacheLimits bound them) and the API server has not answered them with 401.
   void remember(const std::string& owner, std::string authorization);
 
   // Lets scopes up to this turn list and watch while rejoining; -1: none.
   void admit(int turn);
-  // Waits until all scopes of a turn were listed after `since`, or the cloud refused to list them:
-  // what is forbidden must not keep all else from coming back. False at `deadline`.
-  asio::awaitable<bool> wait_for_turn(int turn, MonoTime since, MonoTime deadline);
-
-  // The scopes that show local versions and could be listed: they wait for the cloud's list.
+  // The scopes of a turn that could be fetched.
+  [[nodiscard]] std::vector<ScopePtr> of_turn(int turn) const;
+  // The healthy scopes that show local versions: they wait for the cloud's list.
   [[nodiscard]] std::vector<ScopePtr> outdated() const;
-  // Lists these again. False at `deadline`.
-  asio::awaitable<bool> list_again(std::vector<ScopePtr> scopes, MonoTime deadline);
+  // Ends the list-watches of these scopes and begins them anew, with a list.
+  void list_again(const std::vector<ScopePtr>& scopes);
+  // Waits until each of these scopes was listed after `since`, or turned out to be unhealthy: what
+  // cannot be fetched must not keep all else from coming back. False at `deadline`.
+  asio::awaitable<bool> wait_until_heard(std::vector<ScopePtr> scopes, MonoTime since,
+                                         MonoTime deadline);
+  // Those that were not heard of are unhealthy from now on, until their list comes.
+  void give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since);
+
+  // Called whenever a scope becomes healthy or unhealthy, or for another reason.
+  using OnHealth = std::function<void(const LocalScope& scope)>;
+  void on_health(OnHealth callback) { on_health_ = std::move(callback); }
 
   void cancel();
   // Nothing of what was fed runs any more when it returns.
@@ -54,10 +61,17 @@ class Feeders final : public ListWatchSource {
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
+  // What a list-watch reports of its scope.
+  void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::Failure& failure);
+  void note_success(LocalScope& scope, ScopeHealth::Part part);
+
  private:
+  // The scope was dropped. Credentials of an owner without any scope are forgotten.
+  void stop_feeding(const LocalScope& scope);
+  // Credentials that the API server has answered with 401.
+  void forget_rejected();
   asio::awaitable<void> feed(ScopePtr scope);
   [[nodiscard]] bool may_feed(const LocalScope& scope) const;
-  asio::awaitable<bool> wait_until_heard(ScopePtr scope, MonoTime since, MonoTime deadline);
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
   asio::any_io_executor executor_;
@@ -67,6 +81,7 @@ class Feeders final : public ListWatchSource {
   Random& random_;
   int admitted_ = -1;
   std::set<const LocalScope*> restart_;  // their list-watch begins anew
+  OnHealth on_health_ = [](const LocalScope&) {};
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;
   // Of each scope: its list-watch. A feed that is cancelled can't wait for it; join() does.

@@ -17,12 +17,10 @@ constexpr auto trim_interval = std::chrono::seconds(2);
 
 }  // namespace
 
-Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, Feeders& feeders,
-                           const Uplink& uplink, std::vector<store::Database*> databases,
-                           const Clock& clock)
+Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
+                           std::vector<store::Database*> databases, const Clock& clock)
     : options_(options),
       scopes_(scopes),
-      feeders_(feeders),
       uplink_(uplink),
       databases_(std::move(databases)),
       clock_(clock),
@@ -101,7 +99,6 @@ void Housekeeping::pass() {
       log_error("scope not dropped", {{"path", scope->path()}, {"error", gone.error()}});
       continue;
     }
-    feeders_.stop_feeding(*scope);
     ++dropped_[to_string(leftover)];
     log_info("scope dropped", {{"path", scope->path()},
                                {"fields", scope->key().field_selector},

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/edge/feeders.h"
 #include "agent/edge/options.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -26,7 +25,7 @@ namespace holdfast::agent {
 class Housekeeping {
  public:
   // All are borrowed; `databases` are those that may be trimmed.
-  Housekeeping(const EdgeOptions& options, Scopes& scopes, Feeders& feeders, const Uplink& uplink,
+  Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
                std::vector<store::Database*> databases, const Clock& clock);
 
   // Runs until cancelled.
@@ -49,7 +48,6 @@ class Housekeeping {
 
   const EdgeOptions& options_;
   Scopes& scopes_;
-  Feeders& feeders_;
   const Uplink& uplink_;
   std::vector<store::Database*> databases_;
   const Clock& clock_;

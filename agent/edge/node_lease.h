@@ -1,4 +1,4 @@
-// The node's own lease: renewed by the agent upstream, and answered locally to whoever asks.
+// The node's own lease: renewed by the agent upstream, and answered locally to the node's callers.
 //
 // The agent alone renews it, so that the kubelet's lease calls never wait for the cloud, and only
 // while the kubelet lives. renewTime only grows, whatever the wall clock does. Never written to
@@ -32,7 +32,8 @@ class NodeLease {
   // The lease as local clients see it, renewed just now. `version` is its resourceVersion.
   [[nodiscard]] std::string renew_locally(std::string_view version);
 
-  // The kubelet has written its lease or its node's status.
+  // The kubelet has written its lease or its node's status. Only for a proven caller of the node,
+  // or a caller whose write of the lease the API server has accepted.
   void heard_kubelet() { kubelet_.heard(clock_.mono()); }
   [[nodiscard]] const sync::KubeletHealth& kubelet() const { return kubelet_; }
 

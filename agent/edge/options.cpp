@@ -19,6 +19,13 @@ Result<UplinkSettings> EdgeOptions::uplink() const {
   return made;
 }
 
+CacheLimits cache_limits(const EdgeOptions& settings) {
+  return {.scopes = static_cast<std::size_t>(settings.scopes_max),
+          .memory_bytes = static_cast<std::size_t>(settings.cache_memory_max),
+          .disk_bytes = settings.cache_disk_max,
+          .scope_bytes = static_cast<std::size_t>(settings.list_bytes_max)};
+}
+
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");
   add_options(options, settings.identity);
@@ -38,6 +45,13 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "user agents whose reads are cached; * for all");
   options.add("allowed-uids", settings.allowed_uids,
               "users that may call on loopback without credentials of their own");
+  options.add("trust-host-network-pods", settings.trust_host_network_pods,
+              "pods on the host's network may do so, too, if they run as such a user");
+  options.add("node-token-file", settings.node_token_file,
+              "a file with a token by which such callers prove themselves; made if it is missing");
+  options.add("require-node-token", settings.require_node_token,
+              "without that token no caller acts as the node; for nodes whose pods' authors may "
+              "make the kubelet or the container runtime connect to the node itself");
   options.add("read-deadline", settings.read_deadline,
               "how long a local read waits for the cloud before the cache answers");
   options.add("write-deadline", settings.write_deadline,
@@ -56,6 +70,12 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("status-interval", settings.status_interval,
               "of the node status that --runtime=process posts");
   options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
+  options.add("list-bytes-max", settings.list_bytes_max,
+              "bytes of one answer of the API server and of one cached list; a larger list is not "
+              "cached");
+  options.add("cache-memory-max", settings.cache_memory_max,
+              "bytes of all cached lists in memory; the node's own come first");
+  options.add("cache-disk-max", settings.cache_disk_max, "bytes of cache.db and its log");
   options.add("housekeeping-interval", settings.housekeeping_interval,
               "how often the cache is searched for what is not used any more");
   options.add("scope-unused", settings.housekeeping.unused,
@@ -92,6 +112,9 @@ Status check(const EdgeOptions& settings) {
       return fail(std::string(flag), parsed.error());
     }
   }
+  if (settings.require_node_token && settings.node_token_file.empty()) {
+    return bad("--require-node-token needs --node-token-file");
+  }
   for (const std::string& uid : settings.allowed_uids) {
     if (!parse_int<std::uint32_t>(uid)) return bad("--allowed-uids: \"" + uid + "\" is no uid");
   }
@@ -118,6 +141,12 @@ Status check(const EdgeOptions& settings) {
   }
   if (settings.probe_backoff_max < settings.probe_backoff_min) {
     return bad("--probe-backoff-max must not be below --probe-backoff-min");
+  }
+  constexpr std::int64_t least = 1 << 20;
+  for (const auto& [flag, value] : {std::pair{"--list-bytes-max", settings.list_bytes_max},
+                                    std::pair{"--cache-memory-max", settings.cache_memory_max},
+                                    std::pair{"--cache-disk-max", settings.cache_disk_max}}) {
+    if (value < least) return bad(std::string(flag) + " must be at least 1048576");
   }
   if (settings.scopes_max < 1) return bad("--scopes-max must be positive");
   return {};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/cache_limits.h"
 #include "agent/edge/filters/options.h"
 #include "agent/edge/identity/options.h"
 #include "agent/edge/uplink_settings.h"
@@ -35,6 +36,12 @@ struct EdgeOptions {
                                            "holdfast-edge"};
   // Who may call on loopback without credentials of his own.
   std::vector<std::string> allowed_uids = {"0"};
+  // Processes in pods may do so, too, if they have an allowed uid (hostNetwork).
+  bool trust_host_network_pods = false;
+  // A secret by which callers on loopback act as the node, as a bearer token; made if the file is
+  // missing. "" for none. If it is required, an allowed uid alone does not act as the node.
+  std::string node_token_file;
+  bool require_node_token = false;
 
   Duration read_deadline = 2s;    // a local read waits no longer for the cloud
   Duration write_deadline = 10s;  // a write that cannot be accepted here
@@ -49,6 +56,10 @@ struct EdgeOptions {
   Duration bookmark_interval = 60s;
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
+  // Bytes; see CacheLimits.
+  std::int64_t list_bytes_max = 16 << 20;
+  std::int64_t cache_memory_max = 32 << 20;
+  std::int64_t cache_disk_max = 128 << 20;
   Duration housekeeping_interval = 1h;
   sync::HousekeepingLimits housekeeping;
   IdentityOptions identity;
@@ -63,6 +74,8 @@ struct EdgeOptions {
   // Errors: invalid (the budget).
   [[nodiscard]] Result<UplinkSettings> uplink() const;
 };
+
+[[nodiscard]] CacheLimits cache_limits(const EdgeOptions& settings);
 
 void add_options(config::Options& options, EdgeOptions& settings);
 

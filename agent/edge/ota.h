@@ -27,6 +27,9 @@ class Ota {
 
   // Whether this is one of the paths above, whatever the method.
   [[nodiscard]] static bool serves(std::string_view path);
+  // Whether this is one of the POSTs' paths, whatever the method.
+  [[nodiscard]] static bool upgrades(std::string_view path);
+  // Of a caller whom RequestGate lets see these pages.
   asio::awaitable<http::Response> handle(const http::Request& request);
 
  private:

@@ -196,7 +196,8 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
     auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
     if (response) {
-      if (!trusted && response->status == 200) (void)open_scope(question.key);
+      const bool accepted = uplink_.owners().accepted(question.caller.owner);
+      if (!trusted && accepted && response->status == 200) (void)open_scope(question.key);
       drop_connection_headers(response->headers, false);
       co_return *std::move(response);
     }
@@ -209,6 +210,10 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
                           " were never completely received");
   }
   co_return co_await from_cache(std::move(question));
+}
+
+bool Reads::may_cache(const Caller& caller) const {
+  return caller.owner == node_owner || uplink_.owners().accepted(caller.owner);
 }
 
 // Null when there is no more room.
@@ -224,6 +229,9 @@ ScopePtr Reads::open_scope(const store::ScopeKey& key) {
 bool Reads::only_the_cloud_knows(const Question& question) {
   if (!question.scope) return false;
   if (question.scope->refused()) return true;
+  const bool hopeless =
+      !question.scope->health().is_healthy() && !question.scope->cache().complete();
+  if (hopeless) return true;
   if (question.is_watch()) return false;
   const auto seen = sync::parse_version(question.query.get("resourceVersion"));
   return seen && !sync::is_local(*seen) && *seen > question.scope->cache().version();
@@ -351,7 +359,8 @@ asio::awaitable<http::Response> Reads::serve_document(const http::Request& reque
   const bool readable = request.method == http::Method::get;
   if (uplink_.link().may_ask() || !readable) {
     http::Response response = co_await pass_through(request, options_.read_deadline);
-    if (response.status == 200 && readable && !response.stream) {
+    const bool worth = readable && may_cache(caller);
+    if (response.status == 200 && worth && !response.stream) {
       const store::Answer answer{.status = 200,
                                  .content_type = std::string(response.headers.get("content-type")),
                                  .bytes = response.body};

@@ -33,6 +33,10 @@ class Reads {
   // 503 at once while the cloud is out of reach.
   asio::awaitable<http::Response> dial(const http::Request& request);
 
+  // Whether anything may be kept for this caller: the node, or one whom the API server has
+  // accepted.
+  [[nodiscard]] bool may_cache(const Caller& caller) const;
+
  private:
   struct Question;
   asio::awaitable<http::Response> serve_seen(const http::Request& request,

@@ -14,8 +14,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr auto rejoin_request_limit = std::chrono::seconds(10);
-constexpr auto turn_limit = std::chrono::seconds(30);
+constexpr RejoinLimits limits;
 
 store::Outcome outcome_of(sync::Verdict verdict) {
   switch (verdict) {
@@ -50,7 +49,9 @@ Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feede
       ledger_(ledger),
       lease_(lease),
       clock_(clock),
-      random_(random) {}
+      random_(random) {
+  feeders_.on_health([this](const LocalScope& scope) { record_health(scope); });
+}
 
 asio::awaitable<void> Rejoin::keep_link() {
   for (;;) {
@@ -119,6 +120,8 @@ asio::awaitable<Status> Rejoin::stages() {
   if (done) done = co_await drain();
   if (done) done = co_await list_by_turns();
   if (done) done = co_await catch_up();
+  // Lists that were not answered may have been the link's fault after all.
+  if (done && missed_lists_) done = co_await look_at_node();
   co_return done;
 }
 
@@ -128,29 +131,32 @@ asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
     Status drained = co_await drain();
     if (!drained) co_return drained;
-    std::vector<ScopePtr> outdated = feeders_.outdated();
+    const std::vector<ScopePtr> outdated = feeders_.outdated();
     if (outdated.empty()) co_return drained;
-    const MonoTime began = clock_.mono();
-    const bool listed =
-        co_await feeders_.list_again(std::move(outdated), clock_.mono() + turn_limit);
-    if (!listed && !held_back_since(began)) {
-      co_return fail(Errc::timeout, "lists of what was written meanwhile");
-    }
+    feeders_.list_again(outdated);
+    co_await wait_for(outdated, clock_.mono(), limits.turn);
   }
 }
 
 asio::awaitable<Status> Rejoin::look_at_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + options_.node_name};
-  const auto node = co_await uplink_.call(std::move(request), rejoin_request_limit);
-  Status done;
-  if (!node && node.error().code != Errc::not_found) co_return fail("node", node.error());
+  const auto node = co_await uplink_.send(std::move(request), false, limits.request);
+  if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
-  if (!node) {
+  const bool overloaded = node->status == 429 || node->status == 503;
+  if (overloaded) co_return fail("node", sync::to_error(node->status, node->body));
+  Status done;
+  if (node->status == 404) {
     ledger_.record("node", subject, "the cloud does not know this node");
     co_return done;
   }
-  const auto header = sync::read_header(*node);
-  if (!header) co_return fail("node", header.error());
+  const auto header = sync::read_header(node->body);
+  if (node->status != 200 || !header) {
+    // That one object cannot be read says nothing about the link.
+    ledger_.record("node", subject,
+                   "the cloud does not show this node: answered " + std::to_string(node->status));
+    co_return done;
+  }
   const store::ScopeKey nodes{
       .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
   const sync::ObjectKey key{"", options_.node_name};
@@ -187,7 +193,7 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
                      .target = write.target,
                      .body = write.body,
                      .content_type = write.content_type};
-  const auto answer = co_await uplink_.send(std::move(request), false, rejoin_request_limit);
+  const auto answer = co_await uplink_.send(std::move(request), false, limits.request);
   if (!answer) {
     Status kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent);
     if (!kept || uplink_.has_another_way(answer.error())) co_return kept;
@@ -210,21 +216,46 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
 // A turn that waits for our own budget is not late.
 bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
 
+// Waits for these scopes, but for no longer than `limit` while they are not held back by our own
+// budget.
+asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime since,
+                                       Duration limit) {
+  for (;;) {
+    const MonoTime from = clock_.mono();
+    const bool heard = co_await feeders_.wait_until_heard(scopes, since, from + limit);
+    if (heard) co_return;
+    if (held_back_since(from)) continue;
+    missed_lists_ = true;
+    feeders_.give_up_waiting(scopes, since);
+    co_return;
+  }
+}
+
 asio::awaitable<Status> Rejoin::list_by_turns() {
   const MonoTime began = clock_.mono();
+  missed_lists_ = false;
   for (int turn = 0; turn < turns; ++turn) {
     feeders_.admit(turn);
-    for (;;) {
-      const MonoTime from = clock_.mono();
-      const bool listed = co_await feeders_.wait_for_turn(turn, began, from + turn_limit);
-      if (listed) break;
-      if (!held_back_since(from)) {
-        co_return fail(Errc::timeout, "lists of turn " + std::to_string(turn));
-      }
-    }
+    const Duration left = began + limits.all_turns - clock_.mono();
+    const Duration limit = std::clamp<Duration>(left, limits.turn_min, limits.turn);
+    std::vector<ScopePtr> scopes = feeders_.of_turn(turn);
+    co_await wait_for(std::move(scopes), began, limit);
   }
   Status done;
   co_return done;
+}
+
+void Rejoin::record_health(const LocalScope& scope) {
+  const MonoTime now = clock_.mono();
+  if (now - records_since_ >= limits.records_interval) {
+    records_since_ = now;
+    records_ = 0;
+  }
+  if (++records_ > limits.records) return;
+  const ScopeHealth& health = scope.health();
+  std::string what(to_string(health.fault()));
+  if (!health.is_healthy()) what += ": " + health.reason();
+  ledger_.record("scope", scope.path(), what);
 }
 
 }  // namespace holdfast::agent

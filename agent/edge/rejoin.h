@@ -2,8 +2,9 @@
 //
 // A rejoin goes by stages: the lease; the node (is it still the same?); the outbox, oldest object
 // first, each write once; then new lists, by turns; then the same for what was accepted meanwhile,
-// until nothing is. Only then is the link connected again. What
-// fails on the way puts the link offline, and the next probe begins anew.
+// until nothing is. Only then is the link connected again. A failure of the link on the way puts it
+// offline, and the next probe begins anew. A scope that cannot be listed is marked as unhealthy and
+// left behind (see scope_health.h): the link, the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -20,6 +21,16 @@
 #include "platform/loop/tasks.h"
 
 namespace holdfast::agent {
+
+struct RejoinLimits {
+  Duration request = std::chrono::seconds(10);    // of the node, and of one write of the outbox
+  Duration turn = std::chrono::seconds(5);        // for the lists of one turn
+  Duration all_turns = std::chrono::seconds(15);  // for those of all turns, but
+  Duration turn_min = std::chrono::seconds(1);    // at least so long for each
+  // Changes of scopes' health that are journalled: each costs a durable write.
+  int records = 20;
+  Duration records_interval = std::chrono::minutes(1);
+};
 
 class Rejoin {
  public:
@@ -42,7 +53,9 @@ class Rejoin {
   asio::awaitable<Status> send(store::Entry entry);
   asio::awaitable<Status> list_by_turns();
   asio::awaitable<Status> catch_up();
+  asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
   [[nodiscard]] bool held_back_since(MonoTime time) const;
+  void record_health(const LocalScope& scope);
 
   const EdgeOptions& options_;
   Scopes& scopes_;
@@ -53,6 +66,9 @@ class Rejoin {
   const Clock& clock_;
   Random& random_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // beside the rejoin under way
+  bool missed_lists_ = false;               // by the rejoin under way: not answered in time
+  MonoTime records_since_ = MonoTime::min();
+  int records_ = 0;
 };
 
 }  // namespace holdfast::agent

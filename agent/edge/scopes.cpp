@@ -1,5 +1,8 @@
 #include "agent/edge/scopes.h"
 
+#include <algorithm>
+
+#include "agent/edge/caller.h"
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
@@ -33,15 +36,6 @@ sync::Selection selection_of(const store::ScopeKey& key) {
           .field_selector = key.field_selector};
 }
 
-store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
-  const bool local = sync::is_local(object.version);
-  return {.name = {key.namespace_name, key.name},
-          .uid = object.uid,
-          .resource_version = std::to_string(object.version),
-          .local_version = local ? static_cast<std::int64_t>(object.version) : 0,
-          .bytes = *object.bytes};
-}
-
 }  // namespace
 
 Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -63,18 +57,22 @@ std::string LocalScope::path() const {
 }
 
 Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
-               std::size_t scopes_max, const store::Sealing& sealing)
+               const CacheLimits& limits, const store::Sealing& sealing)
     : executor_(std::move(executor)),
       database_(database),
       cache_(database, sealing),
-      answers_(database, {}, sealing),
+      answers_(database, limits.answers, sealing),
       local_versions_(database, "local version"),
       clock_(clock),
-      scopes_max_(scopes_max),
+      limits_(limits),
       changed_(executor_) {}
 
 Status Scopes::restore() {
-  TRY(const std::vector<store::Scope> rows, cache_.scopes());
+  if (auto limited = limit_file(); !limited) return limited;
+  TRY(std::vector<store::Scope> rows, cache_.scopes());
+  // Should there be more than fits, the node's scopes come first.
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const store::Scope& row) { return row.key.owner == node_owner; });
   for (const store::Scope& row : rows) {
     const auto done = restore_one(row);
     if (done) continue;
@@ -98,6 +96,11 @@ Status Scopes::restore_one(const store::Scope& row) {
   scope->set_last_used(row.last_used);
   scopes_[row.key] = scope;
   if (!row.complete) return {};
+  TRY(const bool fitting, fits(row));
+  if (!fitting) {
+    log_error("scope is larger than the limits allow", {{"path", scope->path()}});
+    return drop(*scope);  // It is fetched again when it is asked for.
+  }
   TRY(auto kind, find_kind(answers_, row.key));
   const auto version = sync::parse_version(row.resource_version);
   if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
@@ -116,6 +119,7 @@ Status Scopes::restore_one(const store::Scope& row) {
   };
   if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
   scope->cache().restore(std::move(objects), *version, *kind);
+  account(*scope);
   return {};
 }
 
@@ -132,9 +136,7 @@ ScopePtr Scopes::find(const store::ScopeKey& key) const {
 
 Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
   if (ScopePtr known = find(key)) return known;
-  if (scopes_.size() >= scopes_max_) {
-    return fail(Errc::exhausted, "more than " + std::to_string(scopes_max_) + " scopes");
-  }
+  if (auto room = make_room_for(key); !room) return fail(room.error());
   TRY(store::Transaction transaction, database_.begin());
   TRY(const store::Scope row, cache_.open_scope(transaction, key, clock_.wall()));
   if (auto committed = transaction.commit(); !committed) return fail(committed.error());
@@ -154,7 +156,10 @@ Status Scopes::drop(LocalScope& scope) {
   if (auto committed = transaction.commit(); !committed) return committed;
   unwritten_.erase(&scope);
   scope.retire();
+  account(scope);
+  const ScopePtr kept = at->second;
   scopes_.erase(at);
+  if (on_drop_) on_drop_(*kept);
   return {};
 }
 
@@ -222,7 +227,14 @@ bool Scopes::derive(LocalScope& scope) {
       log_warn("selection not evaluated", {{"path", scope.path()}, {"error", objects.error()}});
       continue;
     }
-    scope.cache().restore(*std::move(objects), wider->cache().version(), wider->cache().kind());
+    const ScopePtr source = wider;
+    const std::size_t bytes = sync::WatchCache::bytes_of(*objects);
+    if (auto room = admit(scope, objects->size(), bytes); !room) {
+      log_warn("not cached", {{"path", scope.path()}, {"error", room.error()}});
+      return false;
+    }
+    scope.cache().restore(*std::move(objects), source->cache().version(), source->cache().kind());
+    account(scope);
     unwritten_[&scope].whole = true;
     flush_or_log();
     announce(scope);
@@ -231,8 +243,11 @@ bool Scopes::derive(LocalScope& scope) {
   return false;
 }
 
-void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
-                     const sync::ScopeKind& kind) {
+Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+                       const sync::ScopeKind& kind) {
+  if (scope.retired()) return {};
+  const std::size_t bytes = sync::WatchCache::bytes_of(objects);
+  if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   const bool was_complete = scope.cache().complete();
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
@@ -252,27 +267,36 @@ void Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync:
     const bool comes_or_goes = change.type != sync::EventType::modified;
     at_once = at_once || (comes_or_goes && is_durable(scope));
   }
+  account(scope);
   if (at_once) flush_or_log();
   announce(scope);
+  return {};
 }
 
-void Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
+Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
+  if (scope.retired()) return {};
+  const sync::WatchCache& cache = scope.cache();
   const sync::ObjectKey key = event.key;
-  const bool was_there = scope.cache().find(key) != nullptr;
-  if (!scope.cache().apply(std::move(event))) return;
+  const bool was_there = cache.find(key) != nullptr;
+  if (event.type != sync::EventType::deleted) {
+    const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);
+    const std::size_t before =
+        was_there ? cache.find(key)->bytes->size() + sync::object_overhead : 0;
+    const std::size_t bytes =
+        cache.object_bytes() - before + event.object.bytes->size() + sync::object_overhead;
+    if (auto room = admit(scope, objects, bytes); !room) return room;
+  }
+  if (!scope.cache().apply(std::move(event))) return {};
+  account(scope);
   unwritten_[&scope].names[key] = true;
   const bool is_there = scope.cache().find(key) != nullptr;
   if (was_there != is_there && is_durable(scope)) flush_or_log();
   announce(scope);
-}
-
-void Scopes::flush_or_log() {
-  if (auto flushed = flush(); !flushed) {
-    log_error("cache write failed", {{"error", flushed.error()}});
-  }
+  return {};
 }
 
 void Scopes::bookmark(LocalScope& scope, sync::Version version) {
+  if (scope.retired()) return;
   scope.cache().bookmark(version);
   scope.changed().notify_all();
 }
@@ -288,47 +312,16 @@ void Scopes::announce(LocalScope& scope) {
 }
 
 void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
+  if (scope.retired()) return;
   const sync::ObjectKey key = event.key;
   scope.cache().apply_local(std::move(event));
+  account(scope);
   note(scope, key);
 }
 
 Result<sync::Version> Scopes::next_local_version() {
   TRY(const std::int64_t next, local_versions_.next());
   return sync::first_local_version + static_cast<sync::Version>(next);
-}
-
-Status Scopes::flush() {
-  if (unwritten_.empty()) return {};
-  TRY(store::Transaction transaction, database_.begin());
-  for (const auto& [scope, unwritten] : unwritten_) {
-    if (auto written = write(transaction, *scope, unwritten); !written) return written;
-  }
-  if (auto committed = transaction.commit(); !committed) return committed;
-  unwritten_.clear();
-  return {};
-}
-
-Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwritten& unwritten) {
-  const sync::WatchCache& cache = scope.cache();
-  const std::string version = std::to_string(cache.version());
-  if (unwritten.whole) {
-    std::vector<store::CachedObject> rows;
-    for (const auto& [key, object] : cache.objects()) rows.push_back(to_row(key, object));
-    auto replaced = cache_.replace_all(in, scope.id(), version, rows);
-    if (!replaced) return fail(replaced.error());
-    return {};
-  }
-  store::ScopeChanges changes{.resource_version = version};
-  for (const auto& [key, noted] : unwritten.names) {
-    const sync::CachedObject* object = cache.find(key);
-    if (object == nullptr) {
-      changes.removed.push_back({key.namespace_name, key.name});
-    } else {
-      changes.changed.push_back(to_row(key, *object));
-    }
-  }
-  return cache_.apply(in, scope.id(), changes);
 }
 
 Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,

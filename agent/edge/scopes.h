@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/cache_limits.h"
+#include "agent/edge/scope_health.h"
 #include "platform/loop/event.h"
 #include "store/answers.h"
 #include "store/cache.h"
@@ -43,19 +45,13 @@ class LocalScope {
 
   // When the last complete list came; MonoTime::min(): not in this run.
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
-  void set_listed_at(MonoTime time) {
-    listed_at_ = time;
-    refused_at_ = MonoTime::min();
-  }
+  void set_listed_at(MonoTime time) { listed_at_ = time; }
 
-  // When the cloud last refused to list it (forbidden, no such resource), if it was not listed
-  // since; MonoTime::min(): it was not.
-  [[nodiscard]] MonoTime refused_at() const { return refused_at_; }
-  [[nodiscard]] bool refused() const { return refused_at_ != MonoTime::min(); }
-  void set_refused_at(MonoTime time) {
-    refused_at_ = time;
-    changed_.notify_all();
-  }
+  // Whether it can be refreshed. Changed by Feeders alone.
+  [[nodiscard]] const ScopeHealth& health() const { return health_; }
+  [[nodiscard]] ScopeHealth& health() { return health_; }
+  // Whether the API server refuses to list or watch it (forbidden, no such resource).
+  [[nodiscard]] bool refused() const { return health_.is_refused(); }
 
   // When a local client last asked for it in this run; MonoTime::min(): not in this run. What the
   // last run knew of it is last_used().
@@ -78,6 +74,10 @@ class LocalScope {
   }
   [[nodiscard]] bool retired() const { return retired_; }
 
+  // What it counts for in CacheLimits::memory_bytes; kept by Scopes.
+  [[nodiscard]] std::size_t accounted() const { return accounted_; }
+  void set_accounted(std::size_t bytes) { accounted_ = bytes; }
+
   // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
 
@@ -87,9 +87,10 @@ class LocalScope {
   sync::WatchCache cache_;
   loop::Event changed_;
   MonoTime listed_at_ = MonoTime::min();
-  MonoTime refused_at_ = MonoTime::min();
+  ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};
+  std::size_t accounted_ = 0;
   int watches_ = 0;
   bool retired_ = false;
 };
@@ -107,14 +108,18 @@ class Scopes {
 
   // `database` was migrated to store::cache_schema() and outlives this.
   Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
-         std::size_t scopes_max, const store::Sealing& sealing = {});
+         const CacheLimits& limits, const store::Sealing& sealing = {});
 
   // Reads what the last run has left. Errors: the disk's.
   [[nodiscard]] Status restore();
   void on_new(OnNew callback);
+  // Called for every scope that was dropped, by whomever.
+  using OnDrop = std::function<void(const LocalScope&)>;
+  void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
 
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
-  // Errors: exhausted (too many scopes), the disk's.
+  // May drop scopes of foreign owners to make room: see CacheLimits. Errors: exhausted (too many
+  // scopes), the disk's.
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
   // Forgets the scope and its rows. Errors: the disk's; then it stays.
   [[nodiscard]] Status drop(LocalScope& scope);
@@ -133,10 +138,11 @@ class Scopes {
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
-  // What the reflector of a scope brings.
-  void replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
-               const sync::ScopeKind& kind);
-  void apply(LocalScope& scope, sync::CacheEvent event);
+  // What the reflector of a scope brings. Nothing happens once the scope is retired: a list-watch
+  // ends a moment later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
+  Status replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+                 const sync::ScopeKind& kind);
+  Status apply(LocalScope& scope, sync::CacheEvent event);
   void bookmark(LocalScope& scope, sync::Version version);
 
   // A write accepted here, in one of the scopes that hold the object; flush() when all have it.
@@ -144,9 +150,16 @@ class Scopes {
   // The next local version. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 
-  // Writes what has gathered, in one transaction. Errors: the disk's; it stays gathered.
+  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Errors: the
+  // disk's; what could not be written stays gathered.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
+
+  [[nodiscard]] const CacheLimits& limits() const { return limits_; }
+  // Bytes of all scopes in memory, as CacheLimits count them.
+  [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  // Scopes that were dropped to make room, since the start.
+  [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
   // Answers that are not lists: discovery, tokens.
   [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
@@ -163,9 +176,31 @@ class Scopes {
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
                              const Unwritten& unwritten);
+  [[nodiscard]] Status write_together();
+  [[nodiscard]] Status write_alone(LocalScope& scope, const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
   void flush_or_log();
+
+  // scope_quota.cpp
+  [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
+  // Whether the scope may hold so much from now on. Makes room.
+  [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
+  [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
+  [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);
+  void account(LocalScope& scope);
+  // Of one owner, or of all: "". Whether that freed anything.
+  bool forget_events(std::string_view owner);
+  bool drop_least_recently_used(const std::function<bool(const LocalScope&)>& among);
+  bool drop_one_of(std::string_view owner);
+  bool drop_bytes_of(std::string_view owner, const LocalScope& except);
+  bool drop_foreign(std::size_t bytes_min);
+  [[nodiscard]] std::size_t count_of(std::string_view owner) const;
+  [[nodiscard]] std::size_t foreign_count() const;
+  [[nodiscard]] std::string largest_foreign_owner() const;
+  [[nodiscard]] std::size_t bytes_of(const std::string& owner) const;
+  [[nodiscard]] Status limit_file();
+  [[nodiscard]] Result<bool> fits(const store::Scope& row);
 
   asio::any_io_executor executor_;
   store::Database& database_;
@@ -173,11 +208,15 @@ class Scopes {
   store::Answers answers_;
   store::Sequence local_versions_;
   const Clock& clock_;
-  std::size_t scopes_max_;
+  CacheLimits limits_;
   loop::Event changed_;
   OnNew on_new_;
+  OnDrop on_drop_;
   std::map<store::ScopeKey, ScopePtr> scopes_;
   std::map<LocalScope*, Unwritten> unwritten_;
+  std::size_t memory_bytes_ = 0;
+  std::map<std::string, std::size_t> owner_bytes_;
+  std::uint64_t evicted_ = 0;
 };
 
 }  // namespace holdfast::agent

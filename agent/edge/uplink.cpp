@@ -58,6 +58,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
   }
   const http::Method method = request.method;
+  const std::string credentials(request.headers.get("authorization"));
   const bool repeatable = http::may_repeat(method, request.repeatable);
   const MonoTime deadline = clock_.mono() + limit;
   const sync::UplinkClass traffic = class_of(method, request.target, false);
@@ -78,6 +79,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     }
     auto outcome = co_await client_.forward(std::move(copy), streamed, until, server);
     outcome = judge(sent, std::move(outcome));
+    if (outcome) owners_.hear(credentials, sent.target, outcome->status);
     if (outcome) co_return outcome;
     const auto other = try_another(repeatable, server, tries);
     if (!other) co_return outcome;
@@ -86,7 +88,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 }
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
-                                                     Duration limit) {
+                                                     Duration limit, Silence silence) {
   const bool repeatable = http::may_repeat(request.method, request.repeatable);
   const sync::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
@@ -94,11 +96,13 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
     const bool own_credentials = request.authorization.empty();
-    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic};
+    const bool tells = silence == Silence::of_link;
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
     auto outcome = co_await client_.send(std::move(copy), streamed, sent.began + limit, server);
     outcome = judge(sent, std::move(outcome));
+    if (outcome) owners_.hear(request.authorization, sent.target, outcome->status);
     if (outcome) co_return outcome;
     const auto other = try_another(repeatable, server, tries);
     if (!other) co_return outcome;

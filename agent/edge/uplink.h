@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/owners.h"
 #include "agent/edge/uplink_bytes.h"
 #include "agent/edge/uplink_settings.h"
 #include "agent/edge/uplink_streams.h"
@@ -31,6 +32,12 @@ class UplinkObserver {
   virtual void answered(const http::Response& response) = 0;
   // It does not know us by our own credentials.
   virtual void unauthorized() = 0;
+};
+
+// What it tells when a request is not answered in time.
+enum class Silence : std::uint8_t {
+  of_link,     // that the link, or its server, may be down
+  of_request,  // nothing but that this request is slow: somebody else may be waited for
 };
 
 class Uplink {
@@ -60,7 +67,8 @@ class Uplink {
   // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status.
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
+                                               Silence silence = Silence::of_link);
 
   // Probes the servers that are out of rotation with a GET of `target`, one at a time and for at
   // most `limit` each. Runs until cancelled.
@@ -82,6 +90,9 @@ class Uplink {
   // How often each was met since the start.
   using Faults = std::array<std::uint64_t, sync::link_faults>;
   [[nodiscard]] const Faults& faults() const { return faults_; }
+
+  // Which callers the API server has accepted.
+  [[nodiscard]] const Owners& owners() const { return owners_; }
 
   [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
   [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
@@ -114,6 +125,7 @@ class Uplink {
   sync::Link link_;
   sync::ServerRota servers_;
   UplinkStreams streams_;
+  Owners owners_;
   std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
   loop::Event servers_changed_;

@@ -32,6 +32,7 @@ class WatchStream final : public http::BodyStream {
       if (cancelled_) co_return fail(Errc::cancelled, "watch cancelled");
       std::string piece = take();
       if (!piece.empty() || ended_) co_return piece;
+      if (scope_->retired()) co_return piece;  // Nobody feeds it any more: the client asks again.
       const MonoTime now = clock_.mono();
       if (now >= request_.end) co_return piece;
       // What is held back was not told: no bookmark may be ahead of it.

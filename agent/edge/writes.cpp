@@ -45,6 +45,12 @@ http::Response in_wanted_encoding(const http::Request& request, int status, std:
   return json_response(status, std::move(json) + "\n");
 }
 
+// Nobody here can tell whether a caller's own credentials are any good, and what is accepted here
+// is sent with the node's.
+http::Response unknown_credentials() {
+  return unavailable("the cloud, which alone knows these credentials, is out of reach");
+}
+
 // The rules read JSON, whatever encoding a write came in.
 Result<http::Request> as_json(const http::Request& request) {
   http::Request readable = request;
@@ -70,9 +76,14 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
   sync::Admission admission = sync::admit(info, options_.node_name);
-  if (admission == sync::Admission::node_status) lease_.heard_kubelet();
+  const bool is_node = caller.owner == node_owner;
+  // Only the node itself is believed to be its kubelet: others may also be allowed to write a
+  // node's status, as a problem detector is.
+  if (admission == sync::Admission::node_status && is_node) lease_.heard_kubelet();
   if (admission == sync::Admission::own_lease) {
-    if (is_our_lease(request)) co_return co_await serve_lease(request);
+    const bool ours = is_our_lease(request);
+    if (ours && is_node) co_return co_await serve_lease(request);
+    if (ours) co_return co_await pass_lease(request);
     admission = sync::Admission::refuse;
   }
   if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
@@ -86,11 +97,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
-  if (caller.owner != node_owner) {
-    // Nobody here can tell whether these credentials are any good, and what is accepted is sent
-    // with the node's own.
-    co_return unavailable("the cloud, which alone knows these credentials, is out of reach");
-  }
+  if (!is_node) co_return unknown_credentials();
   const auto readable = as_json(request);
   if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
   co_return accept(*readable, info, admission, caller);
@@ -112,6 +119,20 @@ asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request
   co_return in_wanted_encoding(request, created ? 201 : 200, std::move(lease));
 }
 
+asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request) {
+  if (!uplink_.link().may_ask()) co_return unknown_credentials();
+  if (sync::carries_local_version(request.body)) {
+    co_return to_response(
+        sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
+  }
+  http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
+  // Who may write the lease upstream may keep the node alive without us: a kubelet with a token of
+  // its own. Any other 2xx of a stranger, say for the node's status, gives no such right.
+  const bool written = response.status >= 200 && response.status < 300;
+  if (written && request.method != http::Method::get) lease_.heard_kubelet();
+  co_return response;
+}
+
 asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
                                                     const Caller& caller) {
   // The same question gets the same token: audience, bound pod and duration are in the body.
@@ -125,8 +146,10 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
                            .content_type = std::string(response.headers.get("content-type")),
                            .bytes = response.body};
       if (until) answer.expires = *until;
-      if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
-        log_warn("token not kept", {{"error", put.error()}});
+      if (reads_.may_cache(caller)) {
+        if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
+          log_warn("token not kept", {{"error", put.error()}});
+        }
       }
       co_return response;
     }
@@ -266,12 +289,18 @@ Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& ou
   sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
                          .object = {.uid = outcome.uid, .version = version}};
   event.type = outcome.change == Change::put ? sync::EventType::modified : sync::EventType::deleted;
+  Status shown;
   for (const ScopePtr& scope : scopes) {
-    TRY(std::string bytes, shown_in(scope->cache(), event, outcome.object));
-    event.object.bytes = std::make_shared<const std::string>(std::move(bytes));
+    auto bytes = shown_in(scope->cache(), event, outcome.object);
+    if (!bytes) {
+      shown = fail(bytes.error());
+      continue;  // The other scopes show it all the same.
+    }
+    event.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
     scopes_.apply_local(*scope, event);
   }
-  return scopes_.flush();
+  auto flushed = scopes_.flush();
+  return shown ? flushed : shown;
 }
 
 Status Writes::reapply_outbox() {

@@ -34,6 +34,8 @@ class Writes {
  private:
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   asio::awaitable<http::Response> serve_lease(const http::Request& request);
+  // The node's lease for a caller with credentials of its own: the API server decides.
+  asio::awaitable<http::Response> pass_lease(const http::Request& request);
   asio::awaitable<http::Response> serve_token(const http::Request& request, const Caller& caller);
   http::Response accept(const http::Request& request, const sync::RequestInfo& info,
                         sync::Admission admission, const Caller& caller);

@@ -43,9 +43,11 @@ asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Req
   co_return done;
 }
 
-Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request) {
-  return Exchange{std::move(connection),
-                  ResponseReader(pool.limits.reader, request.method == Method::head)};
+Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request, bool streamed) {
+  // Only a caller who can take a tunnel has asked for one.
+  const Asked asked{.head = request.method == Method::head,
+                    .upgrade = streamed && request.headers.has("upgrade")};
+  return Exchange{std::move(connection), ResponseReader(pool.limits.reader, asked)};
 }
 
 void finish(Pool& pool, Exchange& exchange) {
@@ -156,7 +158,7 @@ asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Re
   std::optional<Result<Response>> answer;
   ConnectionPtr connection = pool->take();
   if (connection == nullptr) co_return answer;
-  Exchange exchange = begin(*pool, std::move(connection), request);
+  Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
   if (done) {
     answer = co_await complete(pool, std::move(exchange), streamed);
@@ -169,7 +171,7 @@ asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Re
 
 asio::awaitable<Result<Response>> ask(PoolPtr pool, ConnectionPtr connection,
                                       const Request& request, bool streamed, MonoTime deadline) {
-  Exchange exchange = begin(*pool, std::move(connection), request);
+  Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
   if (!done) co_return fail(done.error());
   co_return co_await complete(pool, std::move(exchange), streamed);

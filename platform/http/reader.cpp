@@ -1,129 +1,154 @@
 #include "platform/http/reader.h"
 
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <functional>
 #include <limits>
 #include <optional>
 
 #include "platform/check.h"
+#include "platform/http/head_reader.h"
+#include "platform/http/wire.h"
 #include "platform/text.h"
 
 namespace holdfast::http {
 namespace {
 
-namespace bhttp = boost::beast::http;
-using boost::system::error_code;
+HeadLimits head_limits(const ReaderLimits& limits) {
+  return {.bytes = limits.header_bytes, .fields = limits.header_fields};
+}
 
-template <class Fields>
-Headers to_headers(const Fields& fields) {
-  Headers headers;
-  for (const auto& field : fields) {
-    headers.add(std::string(field.name_string()), std::string(field.value()));
+// Keeps what cannot be parsed yet. Errors: exhausted.
+Status keep(std::string& pending, std::string_view bytes, const ReaderLimits& limits) {
+  if (bytes.size() > limits.pending_bytes) {
+    return fail(Errc::exhausted, "more bytes than may wait");
   }
-  return headers;
-}
-
-template <class Parser>
-void set_limits(Parser& parser, const ReaderLimits& limits) {
-  parser.eager(true);
-  parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  parser.body_limit(limits.body_bytes);
-}
-
-// Whether a chunk of the body has begun. Stays where it is: the parser knows its address.
-struct Chunks {
-  bool begun = false;
-  std::function<void(std::uint64_t, boost::beast::string_view, error_code&)> begin =
-      [this](std::uint64_t, boost::beast::string_view, error_code&) { begun = true; };
-};
-
-// Beast 1.81 stops the process when the only chunk of an empty body comes in pieces of which the
-// second ends before its last byte. Until a chunk has begun it is given none that could be such.
-template <class Parser>
-bool is_too_early(const Parser& parser, const Chunks& chunks, std::size_t pending) {
-  constexpr std::string_view shortest = "0\r\n\r\n";
-  return parser.is_header_done() && parser.chunked() && !chunks.begun && pending < shortest.size();
-}
-
-// Gives the parser what is pending; what it did not use stays.
-template <class Parser>
-error_code feed(Parser& parser, const Chunks& chunks, std::string& pending) {
-  error_code ec;
-  while (!pending.empty() && !parser.is_done()) {
-    if (is_too_early(parser, chunks, pending.size())) return {};
-    const std::size_t used = parser.put(boost::asio::buffer(pending), ec);
-    pending.erase(0, used);
-    if (ec == bhttp::error::need_more) return {};
-    if (ec || used == 0) break;
-  }
-  return ec;
-}
-
-bool over_limit(const error_code& ec) {
-  return ec == bhttp::error::body_limit || ec == bhttp::error::header_limit;
+  pending = std::string(bytes);
+  return {};
 }
 
 }  // namespace
 
 struct RequestReader::Impl {
-  using Parser = bhttp::request_parser<bhttp::string_body>;
+  explicit Impl(ReaderLimits bounds) : limits(bounds) { restart(); }
+
+  void restart() {
+    head.emplace(HeadReader::Kind::request, head_limits(limits));
+    body.reset();
+    decoded.clear();
+    begun = !pending.empty();
+    accepted = !limits.stop_after_header;
+    body_bytes_max = limits.body_bytes;
+    expectation_taken = false;
+  }
+
+  Status advance(std::string_view& bytes);
+  Status read_head(std::string_view& bytes);
+  Status read_body(std::string_view& bytes);
 
   ReaderLimits limits;
   std::string pending;
-  Chunks chunks;
-  std::optional<Parser> parser;
+  std::optional<HeadReader> head;
+  Extent extent;
+  std::optional<BodyReader> body;  // once it may be read
+  std::string decoded;
+  std::size_t body_bytes_max = 0;
   bool begun = false;
+  bool accepted = false;
   bool expectation_taken = false;
   int refusal = 400;
-
-  void restart() {
-    parser.emplace();
-    set_limits(*parser, limits);
-    chunks.begun = false;
-    parser->on_chunk_header(chunks.begin);
-    begun = !pending.empty();
-    expectation_taken = false;
-  }
 };
 
-RequestReader::RequestReader(ReaderLimits limits) : impl_(std::make_unique<Impl>()) {
-  impl_->limits = limits;
-  impl_->restart();
+Status RequestReader::Impl::read_head(std::string_view& bytes) {
+  const auto used = head->put(bytes);
+  if (!used) {
+    if (used.error().code == Errc::exhausted) refusal = 431;
+    return fail("headers", used.error());
+  }
+  bytes.remove_prefix(*used);
+  if (!head->done()) return {};
+  TRY(extent, request_extent(head->head()));
+  return {};
 }
+
+Status RequestReader::Impl::read_body(std::string_view& bytes) {
+  if (!body) body.emplace(extent, limits.chunks, body_bytes_max);
+  const auto used = body->put(bytes, decoded);
+  if (!used) {
+    refusal = body->refusal();
+    return fail(used.error());
+  }
+  bytes.remove_prefix(*used);
+  return {};
+}
+
+// Parses as much of `bytes` as may be, and leaves the rest.
+Status RequestReader::Impl::advance(std::string_view& bytes) {
+  begun = begun || !bytes.empty();
+  if (!head->done()) {
+    if (auto done = read_head(bytes); !done) return done;
+  }
+  if (!head->done() || !accepted) return {};
+  return read_body(bytes);
+}
+
+RequestReader::RequestReader(ReaderLimits limits) : impl_(std::make_unique<Impl>(limits)) {}
 RequestReader::~RequestReader() = default;
 RequestReader::RequestReader(RequestReader&&) noexcept = default;
 
 Status RequestReader::put(std::string_view bytes) {
-  impl_->pending += bytes;
-  impl_->begun = impl_->begun || !impl_->pending.empty();
-  const error_code ec = feed(*impl_->parser, impl_->chunks, impl_->pending);
-  if (!ec) return {};
-  if (ec == bhttp::error::body_limit) impl_->refusal = 413;
-  if (ec == bhttp::error::header_limit) impl_->refusal = 431;
-  return fail(over_limit(ec) ? Errc::exhausted : Errc::invalid, "request: " + ec.message(), ec);
+  Impl& impl = *impl_;
+  // Only what arrived after a request, or before accept_body(), waits: seldom anything.
+  std::string joined;
+  if (!impl.pending.empty()) {
+    joined = std::exchange(impl.pending, {}).append(bytes);
+    bytes = joined;
+  }
+  Status parsed = done() ? Status{} : impl.advance(bytes);
+  if (!parsed) return fail("request", parsed.error());
+  Status kept = keep(impl.pending, bytes, impl.limits);
+  if (kept) return kept;
+  impl.refusal = 413;
+  return fail("request", kept.error());
 }
 
 bool RequestReader::begun() const { return impl_->begun; }
-bool RequestReader::done() const { return impl_->parser->is_done(); }
+bool RequestReader::header_done() const { return impl_->head->done(); }
+bool RequestReader::done() const { return impl_->body && impl_->body->done(); }
 int RequestReader::refusal() const { return impl_->refusal; }
 
+Request RequestReader::head() const {
+  CHECK(header_done());
+  const Head& head = impl_->head->head();
+  return Request{.method = parse_method(head.method),
+                 .target = head.target,
+                 .headers = head.headers,
+                 .method_text = head.method};
+}
+
+void RequestReader::accept_body(std::size_t body_bytes_max) {
+  CHECK(header_done() && impl_->limits.stop_after_header && !impl_->accepted);
+  impl_->accepted = true;
+  impl_->body_bytes_max = body_bytes_max;
+}
+
+std::size_t RequestReader::body_size() const {
+  return impl_->decoded.size() + impl_->pending.size();
+}
+
 bool RequestReader::take_expectation() {
-  if (impl_->expectation_taken || done() || !impl_->parser->is_header_done()) return false;
+  if (impl_->expectation_taken || done() || !header_done() || !impl_->accepted) return false;
   impl_->expectation_taken = true;
-  return equals_ignoring_case(impl_->parser->get()[bhttp::field::expect], "100-continue");
+  const Head& head = impl_->head->head();
+  return head.http11 && equals_ignoring_case(head.headers.get("expect"), "100-continue");
 }
 
 Request RequestReader::take(bool& keep_alive) {
   CHECK(done());
-  keep_alive = impl_->parser->keep_alive();
-  auto message = impl_->parser->release();
-  Request request;
-  request.method_text = std::string(message.method_string());
-  request.method = parse_method(request.method_text);
-  request.target = std::string(message.target());
-  request.headers = to_headers(message);
-  request.body = std::move(message.body());
+  keep_alive = wants_keep_alive(impl_->head->head());
+  Head head = impl_->head->take();
+  Request request{.method = parse_method(head.method),
+                  .target = std::move(head.target),
+                  .headers = std::move(head.headers),
+                  .body = std::move(impl_->decoded),
+                  .method_text = std::move(head.method)};
   impl_->restart();
   return request;
 }
@@ -131,50 +156,110 @@ Request RequestReader::take(bool& keep_alive) {
 std::string RequestReader::take_rest() { return std::exchange(impl_->pending, {}); }
 
 struct ResponseReader::Impl {
-  Chunks chunks;
-  bhttp::response_parser<bhttp::string_body> parser;
+  Impl(ReaderLimits bounds, Asked question)
+      : limits(bounds),
+        asked(question),
+        head(HeadReader::Kind::response, head_limits(bounds)),
+        body_bytes_max(bounds.body_bytes) {}
+
+  Status advance(std::string_view& bytes);
+  Status read_head(std::string_view& bytes);
+  Status take_head();
+
+  ReaderLimits limits;
+  Asked asked;
+  HeadReader head;
+  std::size_t interim = 0;         // answers that were left out
+  std::optional<BodyReader> body;  // once the head of the answer is there
+  std::uint64_t body_bytes_max;
+  std::string decoded;
   std::string pending;
+  bool keep_alive = false;
 };
 
-ResponseReader::ResponseReader(ReaderLimits limits, bool head_request)
-    : impl_(std::make_unique<Impl>()) {
-  set_limits(impl_->parser, limits);
-  impl_->parser.skip(head_request);
-  impl_->parser.on_chunk_header(impl_->chunks.begin);
+// What to do about a whole head.
+Status ResponseReader::Impl::take_head() {
+  const int status = head.head().status;
+  if (status < 200 && status != 101) {
+    if (++interim > limits.interim_answers) {
+      return fail(Errc::exhausted, "too many interim answers");
+    }
+    head = HeadReader(HeadReader::Kind::response, head_limits(limits));
+    return {};
+  }
+  if (status == 101 && !asked.upgrade) {
+    return fail(Errc::invalid, "an upgrade that nobody asked for");
+  }
+  // Checked also when no body follows: a next hop would take it for what it says.
+  TRY(const Extent extent, response_extent(head.head()));
+  const bool bodiless = asked.head || status == 101 || has_no_body(status);
+  // A 204 that announces a body may well send one (RFC 9110, 8.6 forbids both).
+  const bool announced = extent.kind == Extent::Kind::chunked || extent.length > 0;
+  const bool doubtful = (status == 204 && announced) || status == 101 ||
+                        (!bodiless && extent.kind == Extent::Kind::until_end);
+  keep_alive = wants_keep_alive(head.head()) && !doubtful;
+  body.emplace(bodiless ? Extent{} : extent, limits.chunks, body_bytes_max);
+  return {};
 }
+
+Status ResponseReader::Impl::read_head(std::string_view& bytes) {
+  while (!body && !bytes.empty()) {
+    TRY(const std::size_t used, head.put(bytes));
+    bytes.remove_prefix(used);
+    if (!head.done()) return {};
+    if (auto taken = take_head(); !taken) return taken;
+  }
+  return {};
+}
+
+Status ResponseReader::Impl::advance(std::string_view& bytes) {
+  if (auto read = read_head(bytes); !read) return read;
+  if (!body) return {};
+  TRY(const std::size_t used, body->put(bytes, decoded));
+  bytes.remove_prefix(used);
+  return {};
+}
+
+ResponseReader::ResponseReader(ReaderLimits limits, Asked asked)
+    : impl_(std::make_unique<Impl>(limits, asked)) {}
 ResponseReader::~ResponseReader() = default;
 ResponseReader::ResponseReader(ResponseReader&&) noexcept = default;
 ResponseReader& ResponseReader::operator=(ResponseReader&&) noexcept = default;
 
 Status ResponseReader::put(std::string_view bytes) {
-  impl_->pending += bytes;
-  const error_code ec = feed(impl_->parser, impl_->chunks, impl_->pending);
-  if (!ec) return {};
-  return fail(over_limit(ec) ? Errc::exhausted : Errc::corrupt, "response: " + ec.message(), ec);
+  Impl& impl = *impl_;
+  Status parsed = impl.advance(bytes);
+  if (parsed && !bytes.empty()) {
+    const std::string all = std::exchange(impl.pending, {}).append(bytes);
+    parsed = keep(impl.pending, all, impl.limits);
+  }
+  if (parsed) return {};
+  Error why = parsed.error();
+  if (why.code == Errc::invalid) why.code = Errc::corrupt;
+  return fail("response", std::move(why));
 }
 
 Status ResponseReader::put_end() {
-  error_code ec;
-  // Beast takes it for a bug of ours when a message ends before its first byte.
-  const bool begun = impl_->parser.got_some();
-  if (begun && !done()) impl_->parser.put_eof(ec);
-  if (ec || !done()) return fail(Errc::unavailable, "the server closed the connection", ec);
-  return {};
+  if (impl_->body && impl_->body->put_end()) return {};
+  return fail(Errc::unavailable, "the server closed the connection");
 }
 
-bool ResponseReader::header_done() const { return impl_->parser.is_header_done(); }
-bool ResponseReader::done() const { return impl_->parser.is_done(); }
-bool ResponseReader::keep_alive() const { return impl_->parser.keep_alive(); }
+bool ResponseReader::header_done() const { return impl_->body.has_value(); }
+bool ResponseReader::done() const { return impl_->body && impl_->body->done(); }
+bool ResponseReader::keep_alive() const {
+  return done() && impl_->keep_alive && impl_->pending.empty();
+}
 
 Response ResponseReader::head() const {
-  const auto& message = impl_->parser.get();
-  return Response{.status = static_cast<int>(message.result_int()), .headers = to_headers(message)};
+  const Head& head = impl_->head.head();
+  return Response{.status = head.status, .headers = head.headers};
 }
 
-std::string ResponseReader::take_body() { return std::exchange(impl_->parser.get().body(), {}); }
+std::string ResponseReader::take_body() { return std::exchange(impl_->decoded, {}); }
 
 void ResponseReader::allow_endless_body() {
-  impl_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+  impl_->body_bytes_max = std::numeric_limits<std::uint64_t>::max();
+  if (impl_->body) impl_->body->set_bytes_max(impl_->body_bytes_max);
 }
 
 std::string ResponseReader::take_rest() { return std::exchange(impl_->pending, {}); }

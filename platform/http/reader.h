@@ -1,6 +1,7 @@
 // Parses HTTP/1.1 messages as their bytes arrive. No socket: the caller feeds, the reader tells.
 //
-// Limits are enforced before anything is kept. Beast does the parsing.
+// Limits are enforced before anything is kept: a reader holds at most header_bytes of a head,
+// body_bytes of a body, one line of what surrounds chunks, and pending_bytes of what follows.
 
 #pragma once
 
@@ -8,13 +9,20 @@
 #include <memory>
 #include <string_view>
 
+#include "platform/http/body_reader.h"
 #include "platform/http/message.h"
 
 namespace holdfast::http {
 
 struct ReaderLimits {
-  std::size_t header_bytes = 32 * 1024;
+  std::size_t header_bytes = 32 * 1024;  // the start line and the headers
   std::size_t body_bytes = 3 * 1024 * 1024;
+  std::size_t header_fields = 256;
+  ChunkLimits chunks = {};
+  std::size_t pending_bytes = 64UL * 1024;  // that arrived after what may be parsed now
+  std::size_t interim_answers = 16;         // 1xx before the answer to one request
+  // A request is parsed no further than its header until accept_body().
+  bool stop_after_header = false;
 };
 
 // One request at a time; bytes beyond it wait for the next.
@@ -24,12 +32,22 @@ class RequestReader {
   ~RequestReader();
   RequestReader(RequestReader&&) noexcept;
 
-  // Errors: invalid (malformed), exhausted (over a limit); refusal() then has the status to answer.
+  // Errors: invalid (malformed), exhausted (over a limit); refusal() then has the status to answer,
+  // and nothing may be put any more.
   [[nodiscard]] Status put(std::string_view bytes);
 
-  [[nodiscard]] bool begun() const;  // a byte of the request has arrived
+  [[nodiscard]] bool begun() const;        // a byte of the request has arrived
+  [[nodiscard]] bool header_done() const;  // and its header is whole
   [[nodiscard]] bool done() const;
-  // Whether the client waits for "100 Continue" before it sends the body; true once.
+  // After header_done(), before take(): the request without its body.
+  [[nodiscard]] Request head() const;
+  // With stop_after_header, once per request, also for one without a body: its body may have so
+  // many bytes, and the next put(), of "" too, goes on with what has arrived.
+  void accept_body(std::size_t body_bytes_max);
+  // Bytes of the body that are kept here, decoded, with those that were not parsed yet.
+  [[nodiscard]] std::size_t body_size() const;
+  // Whether the client waits for "100 Continue" before it sends the body; true once. With
+  // stop_after_header not before accept_body().
   [[nodiscard]] bool take_expectation();
   [[nodiscard]] int refusal() const;  // 400, 413 or 431
 
@@ -43,21 +61,30 @@ class RequestReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// One response; the body can be taken while it arrives.
+// What was asked, as far as it decides how the answer is read.
+struct Asked {
+  bool head = false;     // with HEAD: the answer has no body
+  bool upgrade = false;  // for an upgrade: the answer may be 101
+};
+
+// One response; the body can be taken while it arrives. Interim answers (1xx) are left out; 101 is
+// an answer when an upgrade was asked for, and an error otherwise. Trailers are left out, too.
 class ResponseReader {
  public:
-  ResponseReader(ReaderLimits limits, bool head_request);
+  ResponseReader(ReaderLimits limits, Asked asked);
   ~ResponseReader();
   ResponseReader(ResponseReader&&) noexcept;
   ResponseReader& operator=(ResponseReader&&) noexcept;
 
-  // Errors: corrupt (not HTTP), exhausted (over a limit).
+  // Errors: corrupt (not HTTP), exhausted (over a limit). Nothing may be put after one.
   [[nodiscard]] Status put(std::string_view bytes);
   // The peer closed. Errors: unavailable (in the middle of a message).
   [[nodiscard]] Status put_end();
 
   [[nodiscard]] bool header_done() const;
   [[nodiscard]] bool done() const;
+  // When done(): whether the connection may carry another request. False when a byte has arrived
+  // after the answer, or when the answer leaves a doubt where it ends.
   [[nodiscard]] bool keep_alive() const;
   // After header_done(): status and headers.
   [[nodiscard]] Response head() const;

@@ -1,5 +1,8 @@
 #include "platform/http/server.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <boost/asio/this_coro.hpp>
 #include <set>
@@ -17,8 +20,9 @@ namespace {
 
 using ConnectionPtr = std::shared_ptr<net::Connection>;
 
-// One caller, as stop() needs to see him.
+// One connection.
 struct Session {
+  std::shared_ptr<Share> share;
   ConnectionPtr connection = {};   // null while hands are shaken
   h2::Serving* serving = nullptr;  // over HTTP/2
   std::shared_ptr<BodyStream> stream = {};
@@ -29,17 +33,22 @@ struct Session {
 }  // namespace
 
 struct Server::Shared : std::enable_shared_from_this<Shared> {
-  Shared(asio::any_io_executor executor, ServerLimits bounds, Handler answer, Problem refuse)
+  Shared(asio::any_io_executor executor, ServerLimits bounds, Handler answer, Problem refuse,
+         Gate guard)
       : limits(bounds),
-        handler(std::move(answer)),
-        problem(std::move(refuse)),
+        service{std::move(answer), std::move(refuse), std::move(guard)},
+        shares(Shares::make(bounds.shares)),
         tasks(std::move(executor)) {}
 
   asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> listener);
-  asio::awaitable<void> serve(std::unique_ptr<net::Pending> pending);
+  [[nodiscard]] std::shared_ptr<Share> share_for(const net::Peer& peer);
+  asio::awaitable<void> serve(std::unique_ptr<net::Pending> pending, std::shared_ptr<Share> share);
   asio::awaitable<void> answer_all(Session& session);
   asio::awaitable<void> answer_side_by_side(Session& session);
   asio::awaitable<bool> receive(Session& session, RequestReader& reader);
+  asio::awaitable<std::optional<Response>> read_request(Session& session, RequestReader& reader);
+  [[nodiscard]] std::optional<Response> admit(Session& session, RequestReader& reader);
+  asio::awaitable<void> refuse(Session& session, Response refusal);
   asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive,
                                RequestReader& reader);
   asio::awaitable<void> send_tunnel(Session& session, Response response, std::string early);
@@ -47,12 +56,12 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   asio::awaitable<bool> send(Session& session, std::string bytes);
 
   ServerLimits limits;
-  Handler handler;
-  Problem problem;
+  Service service;
+  std::shared_ptr<Shares> shares;
+  Refusals refusals;
   std::vector<std::shared_ptr<net::Listener>> listeners;
   std::set<Session*> sessions;
   std::size_t tunnels = 0;
-  bool was_full = false;  // when somebody came last
   bool stopping = false;
   loop::Tasks tasks;
 };
@@ -99,23 +108,35 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
       co_await loop::sleep_until(loop::in(std::chrono::milliseconds(100)));  // Out of descriptors.
       continue;
     }
-    const bool full = sessions.size() >= limits.connections;
-    if (full && !was_full) log_warn("too many connections", {{"limit", limits.connections}});
-    was_full = full;
-    if (full) continue;
-    tasks.spawn("http session", serve(*std::move(pending)));
+    std::shared_ptr<Share> share = share_for((*pending)->peer());
+    if (share) tasks.spawn("http session", serve(*std::move(pending), std::move(share)));
   }
 }
 
-asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending) {
+// Null when there is no room for another connection of this peer.
+std::shared_ptr<Share> Server::Shared::share_for(const net::Peer& peer) {
+  auto share = std::make_shared<Share>();
+  const Shares::Room room = shares->enter(peer, service.gate.trusts(peer), *share);
+  if (room == Shares::Room::yes) return share;
+  const bool of_caller = room == Shares::Room::caller_full;
+  ++(of_caller ? refusals.caller_full : refusals.server_full);
+  log_warn(of_caller ? "too many connections from one caller" : "too many connections",
+           {{"caller", caller_name(peer)}, {"limit", limits.shares.connections}});
+  return nullptr;
+}
+
+asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending,
+                                            std::shared_ptr<Share> share) {
   const auto self = shared_from_this();
   Session session;
+  session.share = std::move(share);
   const Registered registered(sessions, &session);
   auto connection = co_await pending->establish(loop::in(limits.handshake));
   if (!connection) {
     log_debug("handshake failed", {{"error", connection.error()}});
     co_return;
   }
+  pending.reset();
   session.connection = *std::move(connection);
   if (session.connection->protocol() == "h2") co_return co_await answer_side_by_side(session);
   co_await answer_all(session);
@@ -124,68 +145,116 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
 
 asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
   const auto executor = co_await asio::this_coro::executor;
-  h2::Serving serving(executor, tasks, session.connection, limits, handler, problem);
+  h2::Serving serving(executor, tasks, session.connection, limits, service, session.share,
+                      refusals);
   session.serving = &serving;
   if (!stopping) co_await serving.run();
   session.serving = nullptr;
 }
 
 asio::awaitable<void> Server::Shared::answer_all(Session& session) {
-  RequestReader reader(limits.reader);
+  ReaderLimits bounds = limits.reader;
+  bounds.stop_after_header = true;
+  RequestReader reader(bounds);
   while (!stopping) {
     const bool received = co_await receive(session, reader);
     if (!received) co_return;
     bool keep_alive = false;
     Request request = reader.take(keep_alive);
+    session.connection->confirm_owner();
     request.peer = session.connection->peer();
     session.busy = true;
     const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
     session.busy = false;
     if (!go_on) co_return;
+    session.share->give_back_all();
   }
 }
 
 // Reads one whole request; false when the connection is over.
 asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& reader) {
-  std::array<char, 16 * 1024> buffer{};
+  const auto refusal = co_await read_request(session, reader);
+  if (!refusal) co_return reader.done();
+  Response refused = *refusal;
+  co_await refuse(session, std::move(refused));
+  co_return false;
+}
+
+// Judges a request by its head; returns the answer if it is refused.
+std::optional<Response> Server::Shared::admit(Session& session, RequestReader& reader) {
+  Request head = reader.head();
+  head.peer = session.connection->peer();
+  Admission admission = service.gate.admit(head);
+  if (admission.refusal) ++refusals.gate;
+  if (admission.refusal) return std::move(admission.refusal);
+  reader.accept_body(std::min(admission.body_bytes, limits.reader.body_bytes));
+  return std::nullopt;
+}
+
+// Reads until the request is complete or the connection is over, and returns nothing; or returns
+// the answer to a request that is refused.
+asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& session,
+                                                                      RequestReader& reader) {
+  constexpr std::size_t bytes_idle = 1024;  // An idle connection should cost little.
+  constexpr std::size_t bytes_busy = 16UL * 1024;
+  std::optional<Response> refusal;
+  std::vector<char> buffer(bytes_idle);
   session.connection->expires_at(loop::in(limits.idle));
+  bool begun = false;
+  bool admitted = false;
   Status fed = reader.put({});
-  bool begun = reader.begun();
-  if (begun) session.connection->expires_at(loop::in(limits.receive));
-  while (fed && !reader.done()) {
-    if (reader.take_expectation()) {
-      std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-      const bool told = co_await send(session, std::move(go_on));
-      if (!told) co_return false;
-    }
-    const auto count = co_await session.connection->read_some(buffer);
-    if (!count || *count == 0) co_return false;
-    fed = reader.put(std::string_view(buffer.data(), *count));
+  while (fed && !(admitted && reader.done())) {
     if (!begun && reader.begun()) {
       begun = true;
       session.connection->expires_at(loop::in(limits.receive));
+      buffer.resize(bytes_busy);
     }
+    if (!admitted && reader.header_done()) {
+      refusal = admit(session, reader);
+      if (refusal) co_return refusal;
+      admitted = true;
+      fed = reader.put({});
+      continue;
+    }
+    if (reader.take_expectation()) {
+      std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+      const bool told = co_await send(session, std::move(go_on));
+      if (!told) co_return refusal;
+    }
+    const auto count = co_await session.connection->read_some(buffer);
+    if (!count || *count == 0) co_return refusal;
+    if (!session.share->take(*count)) {
+      ++refusals.memory;
+      refusal = service.problem(429, "too many bytes of requests are being received already");
+      co_return refusal;
+    }
+    fed = reader.put(std::string_view(buffer.data(), *count));
   }
-  if (fed) co_return true;
-  const Response refused = problem(reader.refusal(), fed.error().what);
-  std::string bytes = response_head(refused, Framing::length, false) + refused.body;
+  if (!fed) ++refusals.malformed;
+  if (!fed) refusal = service.problem(reader.refusal(), fed.error().what);
+  co_return refusal;
+}
+
+asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal) {
+  std::string bytes = response_head(refusal, Framing::length, false) + refusal.body;
   (void)co_await send(session, std::move(bytes));
   session.connection->shutdown_write();
   // Read on for a moment, so that the refusal is not lost to a reset.
+  std::array<char, 1024> ignored{};
   session.connection->expires_at(loop::in(std::chrono::seconds(1)));
   for (;;) {
-    const auto count = co_await session.connection->read_some(buffer);
-    if (!count || *count == 0) co_return false;
+    const auto count = co_await session.connection->read_some(ignored);
+    if (!count || *count == 0) co_return;
   }
 }
 
 // Answers one request; false when the connection may not be used again.
 asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive,
                                              RequestReader& reader) {
-  Response response = co_await handler(request);
+  Response response = co_await service.handler(request);
   if (response.tunnel && tunnels >= limits.tunnels) {
     response.tunnel->close();
-    response = problem(503, "too many upgraded connections");
+    response = service.problem(503, "too many upgraded connections");
   }
   if (response.tunnel) {
     std::string early = reader.take_rest();
@@ -245,10 +314,14 @@ asio::awaitable<bool> Server::Shared::send(Session& session, std::string bytes) 
   co_return sent.has_value();
 }
 
+bool is_root_or_self(const net::Peer& peer) {
+  return peer.owner && (peer.owner->uid == 0 || peer.owner->uid == ::geteuid());
+}
+
 Server::Server(asio::any_io_executor executor, ServerLimits limits, Handler handler,
-               Problem problem)
+               Problem problem, Gate gate)
     : shared_(std::make_shared<Shared>(std::move(executor), limits, std::move(handler),
-                                       std::move(problem))) {}
+                                       std::move(problem), std::move(gate))) {}
 
 Server::~Server() { shared_->tasks.cancel(); }
 
@@ -282,5 +355,7 @@ asio::awaitable<void> Server::stop(MonoTime deadline) {
 }
 
 std::size_t Server::connections() const { return shared_->sessions.size(); }
+
+const Refusals& Server::refusals() const { return shared_->refusals; }
 
 }  // namespace holdfast::http

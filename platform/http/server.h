@@ -2,8 +2,12 @@
 //
 // Speaks HTTP/1.1, and HTTP/2 to whom a listener's TLS offered it (tls::ServerSettings::protocols).
 //
-// What the server refuses by itself (malformed 400, over a limit 413 and 431) gets its body from
-// `problem`, so that it looks like all other answers. Callers past `connections` are hung up on.
+// A caller costs nothing until he is known: connections and memory are shared out among callers
+// (shares.h), and a Gate judges a request by its head before any of its body is read.
+//
+// What the server refuses by itself (malformed 400, over a limit 413, 429 and 431) gets its body
+// from `problem`, so that it looks like all other answers. Connections for which there is no room
+// are closed at once.
 //
 // Threading: the loop's thread only.
 
@@ -13,20 +17,23 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "platform/http/h2/engine.h"
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
+#include "platform/http/shares.h"
 #include "platform/http/tunnel.h"
 #include "platform/net/transport.h"
 
 namespace holdfast::http {
 
 struct ServerLimits {
-  ReaderLimits reader = {};  // a body of 3 MiB is kube-apiserver's own limit
-  std::size_t connections = 1000;
-  std::size_t tunnels = 200;  // of these; past it an upgrade is answered 503
+  ReaderLimits reader = {};   // a body of 3 MiB is kube-apiserver's own limit
+  ShareLimits shares = {};    // connections and memory, and each caller's part of them
+  std::size_t tunnels = 200;  // of the connections; past it an upgrade is answered 503
   Duration handshake = std::chrono::seconds(10);
   Duration idle = std::chrono::minutes(2);      // between the requests of a connection
   Duration receive = std::chrono::seconds(30);  // one request, from its first byte
@@ -39,10 +46,44 @@ struct ServerLimits {
 using Problem = std::function<Response(int status, std::string_view message)>;
 [[nodiscard]] Response plain_problem(int status, std::string_view message);
 
+// What a Gate thinks of a request.
+struct Admission {
+  std::optional<Response> refusal = {};  // is answered at once; the body is not read
+  // How long the body may be; the reader's limit holds as well.
+  std::size_t body_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+// Root, or the user that this program runs as.
+[[nodiscard]] bool is_root_or_self(const net::Peer& peer);
+
+// Who decides about callers. Both functions return at once.
+struct Gate {
+  // Whether connections of this peer may use what is kept in reserve.
+  std::function<bool(const net::Peer& peer)> trusts = is_root_or_self;
+  // Judges a request whose body has not been read.
+  std::function<Admission(const Request& head)> admit = [](const Request&) { return Admission{}; };
+};
+
+// What a server asks about each request.
+struct Service {
+  Handler handler;
+  Problem problem;
+  Gate gate;
+};
+
+// How many callers were refused by the server itself since it was made.
+struct Refusals {
+  std::uint64_t server_full = 0;  // connections past the limit of all
+  std::uint64_t caller_full = 0;  // connections past the limit of each
+  std::uint64_t gate = 0;         // requests that the gate did not admit
+  std::uint64_t memory = 0;       // requests for whose bytes there was no room
+  std::uint64_t malformed = 0;    // requests that are not HTTP or are over a limit
+};
+
 class Server {
  public:
   Server(asio::any_io_executor executor, ServerLimits limits, Handler handler,
-         Problem problem = plain_problem);
+         Problem problem = plain_problem, Gate gate = {});
   // Cuts off whoever is still connected; what the handler refers to must outlive stop().
   ~Server();
   Server(const Server&) = delete;
@@ -56,6 +97,7 @@ class Server {
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t connections() const;
+  [[nodiscard]] const Refusals& refusals() const;
 
  private:
   struct Shared;

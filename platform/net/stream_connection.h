@@ -10,6 +10,7 @@
 
 #include "platform/loop/timer.h"
 #include "platform/net/connection.h"
+#include "platform/net/socket_owner.h"
 
 namespace holdfast::net {
 
@@ -100,6 +101,9 @@ class StreamConnection final : public Connection {
   [[nodiscard]] bool seems_open() override { return net::seems_open(socket()); }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
+  void confirm_owner() override {
+    if (peer_.owner && owner_of_loopback_peer(socket()) != peer_.owner) peer_.owner.reset();
+  }
 
   void set_protocol(std::string protocol) { protocol_ = std::move(protocol); }
   [[nodiscard]] std::string_view protocol() const override { return protocol_; }

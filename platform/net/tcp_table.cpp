@@ -1,6 +1,7 @@
 #include "platform/net/tcp_table.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -16,7 +17,9 @@ using boost::asio::ip::tcp;
 namespace ip = boost::asio::ip;
 
 constexpr std::size_t table_bytes_max = 16UL * 1024 * 1024;  // 100,000 connections
+constexpr std::size_t state_column = 3;
 constexpr std::size_t uid_column = 7;
+constexpr std::size_t inode_column = 9;
 
 // As the kernel prints a socket's end: its address by words of the machine's byte order, then the
 // port, "0100007F:2815".
@@ -54,30 +57,38 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
+std::optional<SocketOwner> owner_of_line(const std::vector<std::string_view>& columns) {
+  std::uint8_t state = 0;
+  const std::string_view text = columns[state_column];
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), state, 16);
+  const bool whole = ec == std::errc() && end == text.data() + text.size();
+  const auto uid = parse_int<std::uint32_t>(columns[uid_column]);
+  const auto inode = parse_int<std::uint64_t>(columns[inode_column]);
+  if (!whole || !has_live_owner(state) || !uid || !inode || *inode == 0) return std::nullopt;
+  return SocketOwner{.uid = *uid, .inode = *inode};
+}
+
 }  // namespace
 
-std::optional<std::uint32_t> owner_in_tcp_table(std::string_view table, const tcp::endpoint& source,
-                                                const tcp::endpoint& destination) {
-  const Column from = column_of(source);
-  const Column to = column_of(destination);
+std::optional<SocketOwner> owner_in_tcp_table(std::string_view table, const Connected& asked) {
+  const Column from = column_of(asked.source);
+  const Column to = column_of(asked.destination);
   for (const std::string_view line : split(table, '\n')) {
     const auto columns = columns_of(line);
-    if (columns.size() <= uid_column) continue;
+    if (columns.size() <= inode_column) continue;
     const bool four = columns[1] == from.v4 && columns[2] == to.v4;
     const bool six = columns[1] == from.v6 && columns[2] == to.v6;
     if (!four && !six) continue;
-    const auto uid = parse_int<std::uint32_t>(columns[uid_column]);
-    return uid ? std::optional(*uid) : std::nullopt;
+    if (auto owner = owner_of_line(columns)) return owner;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> owner_in_tcp_tables(const tcp::endpoint& source,
-                                                 const tcp::endpoint& destination) {
+std::optional<SocketOwner> owner_in_tcp_tables(const Connected& asked) {
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     const auto table = fs::read_all(file, table_bytes_max);
     if (!table) continue;
-    if (const auto owner = owner_in_tcp_table(*table, source, destination)) return owner;
+    if (const auto owner = owner_in_tcp_table(*table, asked)) return owner;
   }
   return std::nullopt;
 }

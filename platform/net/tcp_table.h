@@ -2,23 +2,20 @@
 
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "platform/net/socket_owner.h"
+
 namespace holdfast::net {
 
-// The owner of the socket that is bound to `source` and connected to `destination`, both of one
-// family, in the text of such a table; nothing when it is not there or its line is not understood.
-// An IPv4 address is also found in the IPv6 table, as sockets of both families have it.
-[[nodiscard]] std::optional<std::uint32_t> owner_in_tcp_table(
-    std::string_view table, const boost::asio::ip::tcp::endpoint& source,
-    const boost::asio::ip::tcp::endpoint& destination);
+// The owner of the socket of `asked`, whose addresses are of one family, in the text of such a
+// table. Nothing: it is not there, its line is not understood, or no process holds it any more. An
+// IPv4 address is also found in the IPv6 table, where sockets of both families are listed.
+[[nodiscard]] std::optional<SocketOwner> owner_in_tcp_table(std::string_view table,
+                                                            const Connected& asked);
 
-// The same in the running kernel's tables. It reads every connection of the machine: dear.
-[[nodiscard]] std::optional<std::uint32_t> owner_in_tcp_tables(
-    const boost::asio::ip::tcp::endpoint& source,
-    const boost::asio::ip::tcp::endpoint& destination);
+// The same in the running kernel's tables. It reads every connection of the machine, which is slow.
+[[nodiscard]] std::optional<SocketOwner> owner_in_tcp_tables(const Connected& asked);
 
 }  // namespace holdfast::net

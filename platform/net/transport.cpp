@@ -11,7 +11,7 @@
 #include <cerrno>
 
 #include "platform/loop/timer.h"
-#include "platform/net/peer_uid.h"
+#include "platform/net/socket_owner.h"
 #include "platform/net/stream_connection.h"
 #include "platform/text.h"
 #include "platform/tls/names.h"
@@ -26,7 +26,12 @@ Peer peer_of(const tcp::socket& socket) {
   error_code ec;
   const auto remote = socket.remote_endpoint(ec);
   if (ec) return {};
-  return Peer{.address = remote.address().to_string(), .port = remote.port()};
+  Peer peer{.address = remote.address().to_string(), .port = remote.port()};
+  const auto local = socket.local_endpoint(ec);
+  if (ec) return peer;
+  peer.local_address = local.address().to_string();
+  peer.local_port = local.port();
+  return peer;
 }
 
 void tune(tcp::socket& socket) {
@@ -110,6 +115,12 @@ std::string HostPort::text() const {
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+bool HostPort::is_loopback() const {
+  error_code ec;
+  const auto address = asio::ip::make_address(host, ec);
+  return !ec && address.is_loopback();
+}
+
 namespace {
 
 Error tls_error(const error_code& ec, bool late) {
@@ -122,12 +133,19 @@ Error tls_error(const error_code& ec, bool late) {
 class Accepted final : public Pending {
  public:
   Accepted(tcp::socket socket, std::shared_ptr<const tls::Context> tls)
-      : socket_(std::move(socket)), tls_(std::move(tls)) {}
+      : socket_(std::move(socket)), tls_(std::move(tls)), peer_(peer_of(socket_)) {
+    peer_.owner = owner_of_loopback_peer(socket_);
+    // The listener's own option is off (see Listener::open()); a connection that lingers in
+    // TIME_WAIT must not keep the next run of this program from listening.
+    error_code ignored;
+    socket_.set_option(asio::socket_base::reuse_address(true), ignored);
+  }
+
+  [[nodiscard]] const Peer& peer() const override { return peer_; }
 
   asio::awaitable<Result<std::unique_ptr<Connection>>> establish(MonoTime deadline) override {
     tune(socket_);
-    Peer peer = peer_of(socket_);
-    peer.uid = loopback_peer_uid(socket_);
+    Peer peer = peer_;
     if (tls_ == nullptr) {
       std::unique_ptr<Connection> plain =
           std::make_unique<StreamConnection<tcp::socket>>(std::move(socket_), std::move(peer));
@@ -151,6 +169,7 @@ class Accepted final : public Pending {
  private:
   tcp::socket socket_;
   std::shared_ptr<const tls::Context> tls_;
+  Peer peer_;
 };
 
 class TcpListener final : public Listener {
@@ -226,6 +245,9 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
   if (!ec) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec) acceptor.bind(endpoint, ec);
   if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  // Reuse is needed to bind beside connections of an earlier run that linger in TIME_WAIT. From now
+  // on it would only let others bind here.
+  if (!ec) acceptor.set_option(asio::socket_base::reuse_address(false), ec);
   if (ec) return fail(loop::to_error(ec, "listen on " + at.text()));
   return std::unique_ptr<Listener>(
       std::make_unique<TcpListener>(std::move(acceptor), std::move(tls)));

@@ -25,6 +25,8 @@ struct HostPort {
   // Errors: invalid, naming the text.
   [[nodiscard]] static Result<HostPort> parse(std::string_view text);
   [[nodiscard]] std::string text() const;
+  // Whether the host is a loopback address; a name is not.
+  [[nodiscard]] bool is_loopback() const;
   bool operator==(const HostPort&) const = default;
 };
 
@@ -32,13 +34,16 @@ struct HostPort {
 class Pending {
  public:
   virtual ~Pending() = default;
+  // Who has connected, as far as it is known before the handshake.
+  [[nodiscard]] virtual const Peer& peer() const = 0;
   // Errors: timeout, denied (no or a bad certificate), unavailable.
   virtual asio::awaitable<Result<std::unique_ptr<Connection>>> establish(MonoTime deadline) = 0;
 };
 
 class Listener {
  public:
-  // `tls` null means plain TCP. The host is an address; port 0 takes a free one.
+  // `tls` null means plain TCP. The host is an address; port 0 takes a free one. Once it listens,
+  // no other socket can be bound to the same address, whatever options it sets.
   // Errors: invalid (not an address), unavailable (in use), denied.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(
       asio::any_io_executor executor, const HostPort& at, std::shared_ptr<const tls::Context> tls);

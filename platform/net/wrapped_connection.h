@@ -22,6 +22,7 @@ class WrappedConnection : public Connection {
   void close() override { inner_->close(); }
   [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
   [[nodiscard]] const Peer& peer() const override { return inner_->peer(); }
+  void confirm_owner() override { inner_->confirm_owner(); }
   [[nodiscard]] std::string_view protocol() const override { return inner_->protocol(); }
 
  protected:

@@ -47,8 +47,16 @@ Failure failure_of(const Error& error) {
           .what = error.what};
 }
 
+bool is_refusal(const Failure& failure) {
+  const int status = failure.http_status;
+  return status >= 400 && status < 500 && status != 410 && status != 429;
+}
+
 Reflector::Reflector(const ReflectorConfig& config, Random& random)
-    : config_(config), random_(random), backoff_(config.backoff) {
+    : config_(config),
+      random_(random),
+      backoff_(config.backoff),
+      list_backoff_(config.list_backoff.value_or(config.backoff)) {
   CHECK(config.page_size >= 0);
   CHECK(config.watch_timeout_min > Duration::zero());
 }
@@ -75,7 +83,7 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
   for (const std::string& item : page.items) items_bytes_ += item.size();
   if (items_bytes_ > config_.list_bytes) {
     actions.push_back(Warn{"a list of more than " + std::to_string(config_.list_bytes) + " bytes"});
-    return wait(now, {}, true, actions);
+    return wait_after(now, {.code = Errc::exhausted}, actions);
   }
   if (items_.empty()) {
     items_ = std::move(page.items);
@@ -104,7 +112,7 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
     seen_is_gone_ = true;
     return list(actions);
   }
-  wait(now, failed.failure.retry_after, true, actions);
+  wait_after(now, failed.failure, actions);
 }
 
 void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
@@ -184,17 +192,29 @@ void Reflector::watch(MonoTime now, Actions& actions) {
 }
 
 void Reflector::wait(MonoTime now, Duration at_least, bool then_list, Actions& actions) {
+  pause(now + std::max(backoff_.next(now, random_), at_least), then_list, actions);
+}
+
+void Reflector::wait_after(MonoTime now, const Failure& failure, Actions& actions) {
+  if (!config_.list_backoff) return wait(now, failure.retry_after, true, actions);
+  const Duration refused = is_refusal(failure) ? config_.refused_pause : Duration::zero();
+  const Duration at_least = std::max(failure.retry_after, refused);
+  pause(now + std::max(list_backoff_.next(now, random_), at_least), true, actions);
+}
+
+void Reflector::pause(MonoTime until, bool then_list, Actions& actions) {
   drop_pages();
   state_ = State::waiting;
   list_next_ = then_list;
-  deadline_ = now + std::max(backoff_.next(now, random_), at_least);
+  deadline_ = until;
   actions.push_back(WaitUntil{deadline_});
 }
 
 void Reflector::recover(MonoTime now, const Failure& failure, Actions& actions) {
   if (can_watch_again(failure)) return wait(now, failure.retry_after, false, actions);
-  if (failure.code != Errc::gone) actions.push_back(Warn{"watch: " + failure.what});
-  wait(now, failure.retry_after, true, actions);
+  if (failure.code == Errc::gone) return wait(now, failure.retry_after, true, actions);
+  actions.push_back(Warn{"watch: " + failure.what});
+  wait_after(now, failure, actions);
 }
 
 void Reflector::drop_pages() {

@@ -33,6 +33,11 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);        // shorter and without events: suspicious
   std::size_t list_bytes = 256UL << 20;                  // of all pages together
   BackoffConfig backoff = {};
+  // After a failed list, and after a watch that only a list can follow, other than for a version
+  // that is gone; nothing: `backoff`. A scope that stays broken is then asked for ever less often,
+  // while a watch that breaks now and then is opened again soon.
+  std::optional<BackoffConfig> list_backoff = {};
+  Duration refused_pause = {};  // at least, after is_refusal()
 };
 
 // Why a request did not work.
@@ -48,6 +53,9 @@ struct Failure {
 // Of an answer with a Status, and of a connection that failed or a body that broke off.
 [[nodiscard]] Failure failure_of(const ApiStatus& status);
 [[nodiscard]] Failure failure_of(const Error& error);
+
+// Whether the server decided against it (4xx, but not 410 and 429): asking again soon is no use.
+[[nodiscard]] bool is_refusal(const Failure& failure);
 
 namespace reflect {
 
@@ -151,12 +159,16 @@ class Reflector {
   void send(std::string version, std::int64_t limit, std::string token, Actions& actions);
   void watch(MonoTime now, Actions& actions);
   void wait(MonoTime now, Duration at_least, bool then_list, Actions& actions);
+  // Lists again after a pause that grows as long as that does not help.
+  void wait_after(MonoTime now, const Failure& failure, Actions& actions);
+  void pause(MonoTime until, bool then_list, Actions& actions);
   void recover(MonoTime now, const Failure& failure, Actions& actions);
   void drop_pages();
 
   ReflectorConfig config_;
   Random& random_;
   Backoff backoff_;
+  Backoff list_backoff_;
   State state_ = State::idle;
   MonoTime deadline_ = MonoTime::max();
   bool list_next_ = true;      // what the waiting is for

@@ -76,6 +76,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
                      (changes.empty() || changes.front().object.version > version_);
   const bool go_on = complete_ && !has_local_events_ && grows;
   objects_ = std::move(objects);
+  object_bytes_ = bytes_of(objects_);
   kind_ = std::move(kind);
   if (go_on) {
     for (const CacheEvent& change : changes) push(change);
@@ -90,6 +91,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
 void WatchCache::restore(Objects objects, Version version, ScopeKind kind) {
   CHECK(!complete_);
   objects_ = std::move(objects);
+  object_bytes_ = bytes_of(objects_);
   kind_ = std::move(kind);
   break_off_history(version);
   has_local_events_ = is_local(version);
@@ -101,11 +103,13 @@ bool WatchCache::apply(CacheEvent event) {
   // The reflector relists before it goes on after local writes; what comes earlier is old news.
   if (event.object.version <= version_) return false;
   version_ = event.object.version;
+  const CachedObject* known = find(event.key);
+  if (known != nullptr) object_bytes_ -= known->bytes->size() + object_overhead;
   if (event.type == EventType::deleted) {
     if (objects_.erase(event.key) == 0) return false;
   } else {
-    const bool known = objects_.contains(event.key);
-    event.type = known ? EventType::modified : EventType::added;
+    event.type = known != nullptr ? EventType::modified : EventType::added;
+    object_bytes_ += event.object.bytes->size() + object_overhead;
     objects_[event.key] = event.object;
   }
   push(std::move(event));
@@ -148,6 +152,20 @@ void WatchCache::push(CacheEvent event) {
     events_.pop_front();
     ++first_;
   }
+}
+
+std::size_t WatchCache::bytes_of(const Objects& objects) {
+  std::size_t bytes = 0;
+  for (const auto& [key, object] : objects) bytes += object.bytes->size() + object_overhead;
+  return bytes;
+}
+
+void WatchCache::forget_events() {
+  if (events_.empty()) return;
+  history_from_ = events_.back().object.version;
+  first_ = end();
+  events_.clear();
+  event_bytes_ = 0;
 }
 
 void WatchCache::break_off_history(Version version) {

@@ -49,6 +49,9 @@ struct CacheEvent {
   CachedObject object;  // of a deletion: as it was last, with the version of its end
 };
 
+// What an object costs in memory besides its bytes: names, uid and the nodes that hold them.
+inline constexpr std::size_t object_overhead = 320;
+
 struct WatchCacheLimits {
   std::size_t events = 1000;          // kept for clients that come back
   std::size_t bytes = 1024UL * 1024;  // of these events' objects
@@ -69,6 +72,14 @@ class WatchCache {
   [[nodiscard]] const ScopeKind& kind() const { return kind_; }
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
+
+  // Of all objects with their overhead.
+  [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
+  // The same of this cache; without and with the bytes of the events that it keeps.
+  [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
+  [[nodiscard]] std::size_t memory_bytes() const { return object_bytes_ + event_bytes_; }
+  // Frees the events that are kept: clients that have not seen the last one begin anew.
+  void forget_events();
 
   // A complete list has arrived: the differences become events, which are returned. When clients
   // have seen local versions, history is broken off instead: their watches end with `gone`. No two
@@ -107,6 +118,7 @@ class WatchCache {
   Objects objects_;
   std::deque<CacheEvent> events_;
   std::size_t event_bytes_ = 0;
+  std::size_t object_bytes_ = 0;
   Position first_ = 0;        // position of events_.front()
   Version history_from_ = 0;  // watches that have seen this version, or a later one, can go on
   bool has_local_events_ = false;

@@ -6,65 +6,77 @@
 
 namespace holdfast::agent {
 
-SecureDoor::SecureDoor(asio::any_io_executor executor, const IdentityOptions& options,
-                       NodeIdentity& identity, const Clock& clock, http::Handler handler)
+SecureDoor::SecureDoor(asio::any_io_executor executor, std::vector<Place> places,
+                       NodeIdentity& identity, const Clock& clock, http::Handler handler,
+                       http::Gate gate)
     : executor_(std::move(executor)),
-      options_(options),
       identity_(identity),
       clock_(clock),
-      handler_(std::move(handler)) {}
+      handler_(std::move(handler)),
+      gate_(std::move(gate)) {
+  for (Place& place : places) add(std::move(place));
+}
 
-void SecureDoor::add_leaves() {
-  const auto add = [this](Leaf leaf) {
-    for (const Leaf& each : leaves_) {
-      if (listens_at(each.at, leaf.at)) return;
-    }
-    leaves_.push_back(std::move(leaf));
-  };
-  const auto pods = pods_address(options_);
-  const auto secure = net::HostPort::parse(options_.secure_listen);
-  // An address of pods is theirs also where both flags name it.
-  const bool both = secure && pods && *secure == *pods;
-  if (secure && !both) {
-    add({.flag = "--secure-listen",
-         .at = *secure,
-         .certificates = options_.require_client_certificates});
+void SecureDoor::add(Place place) {
+  for (const Open& each : places_) {
+    if (listens_at(each.place.at, place.at)) return;
   }
-  if (pods && pods_) add({.flag = "--dummy-if-ip", .at = *pods, .certificates = false});
+  places_.push_back({.place = std::move(place)});
 }
 
 Status SecureDoor::refresh() {
   if (identity_.authority().empty()) return {};
-  add_leaves();
-  for (Leaf& leaf : leaves_) {
-    if (!leaf.context) {
-      if (auto opened = open(leaf); !opened) return fail(leaf.flag, opened.error());
+  for (Open& each : places_) {
+    if (!each.context) {
+      if (auto opened = open(each); !opened) return fail(each.place.flag, opened.error());
       continue;
     }
     TRY(const tls::Identity serving, identity_.serving());
-    if (auto renewed = leaf.context->renew(serving); !renewed) return renewed;
+    if (auto renewed = each.context->renew(serving); !renewed) return renewed;
   }
   return {};
 }
 
-Status SecureDoor::open(Leaf& leaf) {
+Status SecureDoor::open(Open& each) {
   TRY(tls::Identity serving, identity_.serving());
   const tls::ServerSettings settings{.identity = std::move(serving),
                                      .client_ca_pem = identity_.authority(),
-                                     .client_required = leaf.certificates,
+                                     .client_required = each.place.certificates,
                                      .now = [clock = &clock_] { return clock->wall(); }};
   TRY(const std::shared_ptr<const tls::Context> context, tls::Context::for_server(settings));
-  TRY(std::unique_ptr<net::Listener> listener, net::Listener::open(executor_, leaf.at, context));
+  TRY(std::unique_ptr<net::Listener> listener,
+      net::Listener::open(executor_, each.place.at, context));
   const std::uint16_t port = listener->port();
+  if (port_ == 0) port_ = port;
   if (!server_) {
-    server_ =
-        std::make_unique<http::Server>(executor_, http::ServerLimits{}, handler_, status_problem);
+    server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, handler_,
+                                             status_problem, gate_);
   }
   server_->listen(std::move(listener));
-  leaf.context = context;
-  log_info(leaf.certificates ? "serving with certificates" : "serving callers with tokens",
-           {{"address", leaf.at.host}, {"port", port}});
+  each.context = context;
+  log_info(each.place.certificates ? "serving with certificates" : "serving callers with tokens",
+           {{"flag", each.place.flag}, {"address", each.place.at.host}, {"port", port}});
   return {};
+}
+
+http::Refusals SecureDoor::refusals() const {
+  return server_ ? server_->refusals() : http::Refusals{};
+}
+
+std::optional<SecureDoor::Place> place_of_pods(const IdentityOptions& options) {
+  const auto pods = pods_address(options);
+  if (!pods) return std::nullopt;
+  return SecureDoor::Place{.flag = "--dummy-if-ip", .at = *pods, .certificates = false};
+}
+
+std::vector<SecureDoor::Place> secure_places(const IdentityOptions& options) {
+  const auto pods = pods_address(options);
+  const auto secure = net::HostPort::parse(options.secure_listen);
+  // An address of pods is theirs also where both flags name it.
+  if (!secure || (pods && *secure == *pods)) return {};
+  return {{.flag = "--secure-listen",
+           .at = *secure,
+           .certificates = options.require_client_certificates}};
 }
 
 asio::awaitable<void> SecureDoor::stop(MonoTime deadline) {

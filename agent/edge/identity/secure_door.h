@@ -1,5 +1,5 @@
-// The proxy's listeners for callers who show a certificate of the cluster, and for pods: TLS, with
-// the node's own serving certificate, which is swapped without anybody being hung up on.
+// Listeners for callers who show a certificate of the cluster, and for pods: TLS, with the node's
+// own serving certificate, which is swapped without a connection being closed.
 //
 // Threading: the loop's thread only.
 
@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "agent/edge/identity/node_identity.h"
@@ -16,13 +17,19 @@ namespace holdfast::agent {
 
 class SecureDoor {
  public:
-  // `identity` and `clock`, by which callers' certificates are judged, outlive this.
-  SecureDoor(asio::any_io_executor executor, const IdentityOptions& options, NodeIdentity& identity,
-             const Clock& clock, http::Handler handler);
+  // An address to listen on.
+  struct Place {
+    const char* flag;  // that names it, for messages
+    net::HostPort at;
+    bool certificates = true;  // are required; otherwise a token will do
+  };
 
-  // Pods reach this machine by the address that is theirs: it is opened, too, for callers with
-  // tokens, at the next refresh().
-  void let_pods_in() { pods_ = true; }
+  // `identity` and `clock`, by which callers' certificates are judged, outlive this.
+  SecureDoor(asio::any_io_executor executor, std::vector<Place> places, NodeIdentity& identity,
+             const Clock& clock, http::Handler handler, http::Gate gate);
+
+  // Another address, which is opened at the next refresh(); one that is listened on is ignored.
+  void add(Place place);
 
   // Opens as soon as there is an authority to judge callers by; then takes the present serving
   // certificate for new callers. Errors: unavailable (the address is in use), invalid
@@ -31,25 +38,31 @@ class SecureDoor {
 
   asio::awaitable<void> stop(MonoTime deadline);
 
+  // Of the server behind the listeners; nothing is counted before it is open.
+  [[nodiscard]] http::Refusals refusals() const;
+  // The port of the first address; 0 before it is open.
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
  private:
-  // One address that is listened on.
-  struct Leaf {
-    const char* flag;
-    net::HostPort at;
-    bool certificates = true;  // are required
-    std::shared_ptr<const tls::Context> context = {};
+  struct Open {
+    Place place;
+    std::shared_ptr<const tls::Context> context = {};  // null: not yet
   };
-  void add_leaves();
-  [[nodiscard]] Status open(Leaf& leaf);
+  [[nodiscard]] Status open(Open& each);
 
   asio::any_io_executor executor_;
-  const IdentityOptions& options_;
   NodeIdentity& identity_;
   const Clock& clock_;
   http::Handler handler_;
-  bool pods_ = false;
-  std::vector<Leaf> leaves_;
+  http::Gate gate_;
+  std::vector<Open> places_;
   std::unique_ptr<http::Server> server_;
+  std::uint16_t port_ = 0;
 };
+
+// The proxy's addresses over TLS: --secure-listen, and that of the interface for pods, which is
+// added once the interface is there.
+[[nodiscard]] std::vector<SecureDoor::Place> secure_places(const IdentityOptions& options);
+[[nodiscard]] std::optional<SecureDoor::Place> place_of_pods(const IdentityOptions& options);
 
 }  // namespace holdfast::agent

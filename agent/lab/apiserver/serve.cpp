@@ -15,11 +15,12 @@ namespace {
 
 constexpr std::size_t token_file_max = 1UL << 20;
 constexpr std::size_t connections_max = 4000;  // a lab's nodes hold some dozens of watches each
+constexpr std::size_t requests_bytes_max = 256UL << 20;
 
 http::ServerLimits server_limits() {
   http::ServerLimits limits;
   limits.reader.body_bytes = body_bytes_max;
-  limits.connections = connections_max;
+  limits.shares = {.connections = connections_max, .bytes = requests_bytes_max};
   return limits;
 }
 

@@ -23,11 +23,12 @@ struct Stream {
   StreamId id;
   MonoTime begun_at;
   Request request;
-  int refusal = 0;  // the status to answer instead of asking the handler
-  std::string reason;
-  bool complete = false;   // all of the request is here
-  bool answering = false;  // its task runs
-  bool closed = false;     // the engine knows it no more
+  std::optional<Response> refusal;  // is answered instead of asking the handler
+  std::size_t body_max = 0;         // bytes
+  std::size_t bytes = 0;            // that were taken from the connection's share
+  bool complete = false;            // all of the request is here
+  bool answering = false;           // its task runs
+  bool closed = false;              // the engine knows it no more
   std::shared_ptr<BodyStream> source;
   loop::Event changed;  // closed, or bytes were sent
 };
@@ -38,13 +39,14 @@ using StreamPtr = std::shared_ptr<Stream>;
 
 struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   Core(const asio::any_io_executor& where, loop::Tasks& group,
-       std::shared_ptr<net::Connection> connection, const ServerLimits& bounds, Handler answer,
-       Problem refuse)
+       std::shared_ptr<net::Connection> connection, const ServerLimits& bounds,
+       const Service& asked, std::shared_ptr<Share> part, Refusals& refused)
       : executor(where),
         tasks(group),
         limits(bounds),
-        handler(std::move(answer)),
-        problem(std::move(refuse)),
+        service(asked),
+        share(std::move(part)),
+        refusals(refused),
         line(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
              std::make_shared<Traffic>()),
         attention(where),
@@ -67,7 +69,9 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   void on_over(const Error& why) override;
 
   void read_head(Stream& stream, Block block);
-  void refuse(Stream& stream, int status, std::string reason);
+  void refuse(Stream& stream, int status, std::string_view reason);
+  [[nodiscard]] bool take_memory(Stream& stream, std::size_t bytes);
+  void give_back(Stream& stream);
   void begin_answer(const StreamPtr& stream);
   void close(Stream& stream);
   void reset(Stream& stream, Code code);
@@ -81,8 +85,9 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   asio::any_io_executor executor;
   loop::Tasks& tasks;
   ServerLimits limits;
-  Handler handler;
-  Problem problem;
+  Service service;
+  std::shared_ptr<Share> share;
+  Refusals& refusals;
   Line line;
   std::unordered_map<StreamId, StreamPtr> streams;
   std::size_t answering = 0;  // handlers at work, also for streams that have closed
@@ -102,28 +107,49 @@ void Serving::Core::on_headers(StreamId id, Block block) {
   const auto stream = std::make_shared<Stream>(executor, id);
   streams.emplace(id, stream);
   read_head(*stream, std::move(block));
-  if (stream->refusal != 0) begin_answer(stream);
+  if (stream->refusal) begin_answer(stream);
 }
 
 void Serving::Core::read_head(Stream& stream, Block block) {
   if (block.too_long) return refuse(stream, 431, "the headers are over the limit");
+  std::size_t bytes = 0;
+  for (const Header& field : block.fields) bytes += field.name.size() + field.value.size();
   auto request = to_request(block.fields);
   if (!request) return refuse(stream, 400, request.error().what);
   stream.request = *std::move(request);
   stream.request.peer = line.connection().peer();
+  if (!take_memory(stream, bytes)) return;
+  Admission admission = service.gate.admit(stream.request);
+  if (admission.refusal) ++refusals.gate;
+  stream.refusal = std::move(admission.refusal);
+  stream.body_max = std::min(admission.body_bytes, limits.reader.body_bytes);
 }
 
-void Serving::Core::refuse(Stream& stream, int status, std::string reason) {
-  stream.refusal = status;
-  stream.reason = std::move(reason);
+void Serving::Core::refuse(Stream& stream, int status, std::string_view reason) {
+  ++refusals.malformed;
+  stream.refusal = service.problem(status, reason);
 }
+
+// Counts bytes of a request; false, and the request is refused, when there is no room for them.
+bool Serving::Core::take_memory(Stream& stream, std::size_t bytes) {
+  if (share->take(bytes)) {
+    stream.bytes += bytes;
+    return true;
+  }
+  ++refusals.memory;
+  stream.refusal = service.problem(429, "too many bytes of requests are being received already");
+  return false;
+}
+
+void Serving::Core::give_back(Stream& stream) { share->give_back(std::exchange(stream.bytes, 0)); }
 
 void Serving::Core::on_data(StreamId id, std::string_view bytes) {
   const auto at = streams.find(id);
   if (at == streams.end() || at->second->answering) return;
   const StreamPtr stream = at->second;
+  if (!take_memory(*stream, bytes.size())) return begin_answer(stream);
   stream->request.body += bytes;
-  if (stream->request.body.size() > limits.reader.body_bytes) {
+  if (stream->request.body.size() > stream->body_max) {
     refuse(*stream, 413, "the body is over the limit");
     begin_answer(stream);
     return;
@@ -149,6 +175,7 @@ void Serving::Core::on_closed(StreamId id, Code) {
   if (at == streams.end()) return;
   const StreamPtr stream = at->second;
   streams.erase(at);
+  if (!stream->answering) give_back(*stream);
   close(*stream);
   if (!streams.empty()) return;
   idle_since = BootClock::now();
@@ -238,12 +265,16 @@ asio::awaitable<void> Serving::Core::send_stream(StreamPtr stream) {
 
 asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   const auto self = shared_from_this();
-  const std::shared_ptr<void> counted(nullptr, [self](void*) { --self->answering; });
+  const std::shared_ptr<void> counted(nullptr, [self, stream](void*) {
+    --self->answering;
+    self->give_back(*stream);
+  });
   Response response;
-  if (stream->refusal != 0) {
-    response = problem(stream->refusal, stream->reason);
+  if (stream->refusal) {
+    stream->request.body = {};
+    response = *std::move(stream->refusal);
   } else {
-    response = co_await handler(stream->request);
+    response = co_await service.handler(stream->request);
   }
   stream->source = response.stream;
   if (response.tunnel) {
@@ -265,13 +296,11 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   if (!stream->complete) reset(*stream, Code::no_error);  // The rest of the request is unwanted.
 }
 
-namespace {}  // namespace
-
 Serving::Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
                  std::shared_ptr<net::Connection> connection, const ServerLimits& limits,
-                 Handler handler, Problem problem)
-    : core_(std::make_shared<Core>(executor, tasks, std::move(connection), limits,
-                                   std::move(handler), std::move(problem))) {}
+                 const Service& service, std::shared_ptr<Share> share, Refusals& refusals)
+    : core_(std::make_shared<Core>(executor, tasks, std::move(connection), limits, service,
+                                   std::move(share), refusals)) {}
 
 Serving::~Serving() { core_->line.end({Errc::cancelled, "the server has ended"}); }
 

@@ -20,10 +20,11 @@ namespace holdfast::http::h2 {
 
 class Serving {
  public:
-  // Handlers run in `tasks`, which outlives this.
+  // Handlers run in `tasks`, which outlives this, as `refusals` does. `share` is what the
+  // connection takes of the server; it is given back when the last handler has returned.
   Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
-          std::shared_ptr<net::Connection> connection, const ServerLimits& limits, Handler handler,
-          Problem problem);
+          std::shared_ptr<net::Connection> connection, const ServerLimits& limits,
+          const Service& service, std::shared_ptr<Share> share, Refusals& refusals);
   // Cuts the connection; handlers that are still at it find nobody to answer.
   ~Serving();
   Serving(const Serving&) = delete;

@@ -82,7 +82,7 @@ constexpr std::string_view get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 TEST(Flood, TenThousandConnectionsTakeNobodysPlaceAndTheirOwnOnlyForATime) {
   for (const bool secure : {false, true}) {
     SCOPED_TRACE(secure ? "TLS that is never begun" : "plain");
-    const ServerLimits limits{.connections = 100};
+    const ServerLimits limits{.shares = {.connections = 100}};
     Door door(limits, secure ? std::vector<std::string>{"h2"} : std::vector<std::string>{});
     Stranger regular(door.port);
     if (!secure) regular.say(get);
@@ -97,7 +97,7 @@ TEST(Flood, TenThousandConnectionsTakeNobodysPlaceAndTheirOwnOnlyForATime) {
       while (flood.size() > 300) flood.pop_back();
     }
     door.time.settle();
-    EXPECT_EQ(most, limits.connections);
+    EXPECT_EQ(most, limits.shares.connections);
     if (!secure) {
       EXPECT_TRUE(regular.hear().ends_with("/a"));
       regular.say(get);

@@ -26,7 +26,7 @@ std::string read_request(const std::vector<std::string_view>& pieces) {
 }
 
 std::string read_response(const std::vector<std::string_view>& pieces) {
-  ResponseReader reader(ReaderLimits{}, false);
+  ResponseReader reader(ReaderLimits{}, Asked{});
   std::string body;
   for (const std::string_view piece : pieces) {
     if (!reader.put(piece)) return body + "refused";
@@ -60,15 +60,15 @@ void check_all_cuts(const Case& c, Read read) {
 }
 
 TEST(Reader, RequestsCutAnywhereComeOutWhole) {
-  const std::string chunked = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string chunked = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   const Case cases[] = {
       {"no body", "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a \n"},
-      {"a body", "PUT /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "PUT /a abc\n"},
+      {"a body", "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", "PUT /a abc\n"},
       {"chunks", chunked + "2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n", "POST /a abc\n"},
       {"an empty body in chunks", chunked + "0\r\n\r\n", "POST /a \n"},
       {"the same with zeros", chunked + "000\r\n\r\n", "POST /a \n"},
       {"the same with a trailer", chunked + "0\r\nA: b\r\n\r\n", "POST /a \n"},
-      {"the same, then another", chunked + "0\r\n\r\nGET /b HTTP/1.1\r\n\r\n",
+      {"the same, then another", chunked + "0\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n",
        "POST /a \nGET /b \n"},
       {"two chunked", chunked + "1\r\na\r\n0\r\n\r\n" + chunked + "0\r\n\r\n",
        "POST /a a\nPOST /a \n"},
@@ -87,6 +87,79 @@ TEST(Reader, AnswersCutAnywhereComeOutWhole) {
       {"the same with a trailer", chunked + "0\r\nA: b\r\n\r\n", "200 "},
   };
   for (const Case& c : cases) check_all_cuts(c, read_response);
+}
+
+constexpr ReaderLimits stopping{.body_bytes = 100, .stop_after_header = true};
+const std::string post = "POST /a HTTP/1.1\r\nHost: x\r\n";
+
+TEST(Reader, AHeaderIsThereBeforeItsBodyIsRead) {
+  RequestReader reader(stopping);
+  ASSERT_TRUE(reader.put(post + "Expect: 100-continue\r\nContent-Length: 5\r\n"));
+  EXPECT_FALSE(reader.header_done());
+  ASSERT_TRUE(reader.put("\r\nab"));
+  ASSERT_TRUE(reader.header_done());
+  EXPECT_FALSE(reader.done());
+  EXPECT_EQ(reader.head().target, "/a");
+  EXPECT_EQ(reader.head().method, Method::post);
+  EXPECT_EQ(reader.head().headers.get("content-length"), "5");
+  EXPECT_EQ(reader.body_size(), 2u);
+  EXPECT_FALSE(reader.take_expectation());
+  ASSERT_TRUE(reader.put("c"));
+  EXPECT_EQ(reader.body_size(), 3u);
+  reader.accept_body(5);
+  EXPECT_TRUE(reader.take_expectation());
+  EXPECT_FALSE(reader.take_expectation());
+  ASSERT_TRUE(reader.put(""));
+  EXPECT_FALSE(reader.done());
+  EXPECT_EQ(reader.body_size(), 3u);
+  ASSERT_TRUE(reader.put("deGET /b HTTP/1.1\r\nHost: x\r\n\r\n"));
+  ASSERT_TRUE(reader.done());
+  bool keep_alive = false;
+  EXPECT_EQ(reader.take(keep_alive).body, "abcde");
+  EXPECT_TRUE(keep_alive);
+  ASSERT_TRUE(reader.put(""));
+  ASSERT_TRUE(reader.header_done());
+  EXPECT_EQ(reader.head().target, "/b");
+  EXPECT_FALSE(reader.done()) << "no body was accepted for it, though it has none";
+  reader.accept_body(0);
+  ASSERT_TRUE(reader.put(""));
+  EXPECT_TRUE(reader.done());
+}
+
+TEST(Reader, ABodyLongerThanAcceptedIsRefusedBeforeItIsKept) {
+  struct {
+    const char* what;
+    std::string bytes;
+    std::size_t accepted;
+    bool refused;
+  } const cases[] = {
+      {"its length", "Content-Length: 11\r\n\r\nabc", 10, true},
+      {"a length within", "Content-Length: 10\r\n\r\nabc", 10, false},
+      {"more than the reader's own limit", "Content-Length: 200\r\n\r\nabc", 300, false},
+      {"a chunk", "Transfer-Encoding: chunked\r\n\r\nb\r\nabc", 10, true},
+      {"the second chunk", "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n2\r\n", 10, true},
+      {"a body where none is wanted", "Content-Length: 1\r\n\r\n", 0, true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    RequestReader reader(stopping);
+    ASSERT_TRUE(reader.put(post + c.bytes));
+    reader.accept_body(c.accepted);
+    const Status put = reader.put("");
+    EXPECT_EQ(put.has_value(), !c.refused);
+    if (!c.refused) continue;
+    EXPECT_EQ(put.error().code, Errc::exhausted);
+    EXPECT_EQ(reader.refusal(), 413);
+    EXPECT_LE(reader.body_size(), 9u);
+  }
+}
+
+TEST(Reader, BytesThatWaitAreBounded) {
+  RequestReader reader(ReaderLimits{.pending_bytes = 100, .stop_after_header = true});
+  ASSERT_TRUE(reader.put(post + "Content-Length: 500\r\n\r\n"));
+  ASSERT_TRUE(reader.put(std::string(100, 'a')));
+  EXPECT_FALSE(reader.put("a"));
+  EXPECT_EQ(reader.refusal(), 413);
 }
 
 }  // namespace

@@ -65,15 +65,59 @@ TEST_F(AnswersTest, AreNotWrittenWhenTheyAreTheSame) {
   }
 }
 
-TEST_F(AnswersTest, HaveLimits) {
-  Answers answers(database_, {.rows = 2, .bytes = 10});
+TEST_F(AnswersTest, OneThatIsTooLargeIsNotKept) {
+  Answers answers(database_, {.answer_bytes = 10});
+  const std::string large = "exhausted: an answer of more than 10 bytes";
+  EXPECT_EQ(said(put(answers, "node", "a", {200, "", "1234567890", {}})), large);
+  EXPECT_EQ(said(put(answers, "node", "a", {200, "", "123456789", {}})), "ok");
+}
+
+TEST_F(AnswersTest, AnOwnerWhoHasManyLosesTheLeastRecentlyUsed) {
+  Answers answers(database_, {.rows = 100, .foreign_rows = 3});
+  const auto kept = [&answers](const std::string& key) {
+    return value(answers.find("o", key)).has_value();
+  };
+  for (const char* key : {"/1", "token 1", "/2"}) {
+    EXPECT_EQ(said(put(answers, "o", key, apis)), "ok");
+  }
+  EXPECT_TRUE(kept("/1"));
+  EXPECT_EQ(said(put(answers, "o", "/3", apis)), "ok");
+  EXPECT_FALSE(kept("/2")) << "documents first, the least recently used of them";
+  EXPECT_TRUE(kept("/1"));
+  EXPECT_TRUE(kept("token 1"));
+  EXPECT_EQ(said(put(answers, "o", "/1", {200, "", "new", {}})), "ok") << "in its own place";
+  EXPECT_TRUE(kept("/3"));
+  EXPECT_EQ(said(put(answers, "other", "/1", apis)), "ok");
+  EXPECT_TRUE(kept("/1"));
+}
+
+TEST_F(AnswersTest, ForeignOwnersShareHalfAndTheNodeAlwaysHasRoom) {
+  Answers answers(database_, {.rows = 20, .foreign_rows = 4});
+  for (int i = 0; i < 50; ++i) {
+    const std::string owner = "stranger " + std::to_string(i);
+    for (const char* key : {"/version", "/api"}) {
+      EXPECT_EQ(said(put(answers, owner, key, apis)), "ok");
+    }
+  }
+  const auto count = [this](const std::string& where) {
+    auto statement = database_.prepare("SELECT count(*) FROM answer WHERE " + where);
+    Cursor row = statement.use();
+    EXPECT_TRUE(value(row.next()));
+    return row.integer(0);
+  };
+  EXPECT_EQ(count("owner <> 'node'"), 10);
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_EQ(said(put(answers, "node", "/api/" + std::to_string(i), apis)), "ok");
+  }
+  EXPECT_EQ(count("owner = 'node'"), 20) << "whoever else has something makes room";
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(said(put(answers, "node", "token " + std::to_string(i), token)), "ok");
+  }
+  EXPECT_EQ(count("key LIKE 'token %'"), 20);
   const std::string full = "exhausted: the cache holds as many answers as it may";
-  EXPECT_EQ(said(put(answers, "o", "a", {200, "", "12345678901", {}})), full);
-  EXPECT_EQ(said(put(answers, "o", "a", {200, "", "123456", {}})), "ok");
-  EXPECT_EQ(said(put(answers, "o", "b", {200, "", "12345", {}})), full);
-  EXPECT_EQ(said(put(answers, "o", "a", {200, "", "1234567890", {}})), "ok");  // in its own place
-  EXPECT_EQ(said(put(answers, "o", "b", {204, "", "", {}})), "ok");
-  EXPECT_EQ(said(put(answers, "o", "c", {204, "", "", {}})), full);
+  EXPECT_EQ(said(put(answers, "node", "token more", token)), full) << "tokens do not go for others";
+  EXPECT_EQ(said(put(answers, "stranger", "/api", apis)), full) << "all is the node's by now";
+  EXPECT_EQ(said(put(answers, "node", "token 7", apis)), "ok") << "in its own place";
 }
 
 TEST_F(AnswersTest, ExpireWhenTold) {

@@ -27,7 +27,11 @@ TEST(TcpTable, NamesTheOwnerOfASocket) {
     const char* destination;
     std::optional<std::uint32_t> owner;
   };
-  const std::string rest = " 01 00000000:00000000 00:00000000 00000000  1000        0 1 1 0 20 4\n";
+  const std::string columns =
+      " 00000000:00000000 00:00000000 00000000  1000        0 77 1 0 20 4\n";
+  const std::string rest = " 01" + columns;
+  const std::string ends = "   0: 0100007F:C350 0100007F:2815";
+  const std::string orphan = " 01 00000000:00000000 00:00000000 00000000 0 0 0 1 0 20 4\n";
   const std::string mapped = "0000000000000000FFFF00000100007F";
   const std::string one = "00000000000000000000000001000000";
   const Case cases[] = {
@@ -38,10 +42,20 @@ TEST(TcpTable, NamesTheOwnerOfASocket) {
       {"IPv6", "   0: " + one + ":C350 " + one + ":2815" + rest, "::1", "::1", 1000},
       {"IPv4 of an IPv6 socket", "   0: " + mapped + ":C350 " + mapped + ":2815" + rest,
        "127.0.0.1", "127.0.0.1", 1000},
+      {"half closed by its owner", ends + " 05" + columns, "127.0.0.1", "127.0.0.1", 1000},
+      {"TIME_WAIT", ends + " 06" + columns, "127.0.0.1", "127.0.0.1", {}},
+      {"closed", ends + " 07" + columns, "127.0.0.1", "127.0.0.1", {}},
+      {"a listener", ends + " 0A" + columns, "127.0.0.1", "127.0.0.1", {}},
+      {"no such state", ends + " 0x" + columns, "127.0.0.1", "127.0.0.1", {}},
+      {"an orphan, whose owner is shown as root", ends + orphan, "127.0.0.1", "127.0.0.1", {}},
       {"cut off", "   0: 0100007F:C350 0100007F:2815 01 00000000", "127.0.0.1", "127.0.0.1", {}},
-      {"no number", "0: 0100007F:C350 0100007F:2815 01 0 0 0 root", "127.0.0.1", "127.0.0.1", {}},
+      {"no number",
+       "0: 0100007F:C350 0100007F:2815 01 0 0 0 root 0 77",
+       "127.0.0.1",
+       "127.0.0.1",
+       {}},
       {"a number too large",
-       "0: 0100007F:C350 0100007F:2815 01 0 0 0 4294967296",
+       "0: 0100007F:C350 0100007F:2815 01 0 0 0 4294967296 0 77",
        "127.0.0.1",
        "127.0.0.1",
        {}},
@@ -53,7 +67,9 @@ TEST(TcpTable, NamesTheOwnerOfASocket) {
     const tcp::endpoint destination(ip::make_address(c.destination), 10261);
     std::string table(head);
     table += c.line;
-    EXPECT_EQ(owner_in_tcp_table(table, source, destination), c.owner);
+    const auto owner = owner_in_tcp_table(table, {.source = source, .destination = destination});
+    EXPECT_EQ(owner ? std::optional(owner->uid) : std::nullopt, c.owner);
+    EXPECT_TRUE(!owner || owner->inode == 77U);
   }
 }
 
@@ -64,9 +80,13 @@ TEST(TcpTable, OfTheRunningKernelKnowsOurSockets) {
     tcp::acceptor acceptor(context, tcp::endpoint(ip::make_address(address), 0));
     tcp::socket client(context);
     client.connect(acceptor.local_endpoint());
-    EXPECT_EQ(owner_in_tcp_tables(client.local_endpoint(), client.remote_endpoint()), ::getuid());
-    const tcp::endpoint nobody(client.remote_endpoint().address(), 1);
-    EXPECT_EQ(owner_in_tcp_tables(client.local_endpoint(), nobody), std::nullopt);
+    const Connected asked{client.local_endpoint(), client.remote_endpoint()};
+    const auto owner = owner_in_tcp_tables(asked);
+    ASSERT_TRUE(owner);
+    EXPECT_EQ(owner->uid, ::getuid());
+    EXPECT_NE(owner->inode, 0U);
+    const tcp::endpoint elsewhere(client.remote_endpoint().address(), 1);
+    EXPECT_EQ(owner_in_tcp_tables({client.local_endpoint(), elsewhere}), std::nullopt);
   }
 }
 

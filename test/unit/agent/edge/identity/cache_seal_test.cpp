@@ -33,14 +33,15 @@ class CacheSealTest : public testing::Test {
         store::open_or_rebuild(dir_.path() / "cache.db", {}, store::cache_schema(), {}).value();
     asio::io_context context(1);
     const SystemClock clock;
-    Scopes scopes(context.get_executor(), opened.database, clock, 10, sealing_with(seal.get()));
+    Scopes scopes(context.get_executor(), opened.database, clock, {.scopes = 10},
+                  sealing_with(seal.get()));
     EXPECT_TRUE(scopes.restore());
     const ScopePtr scope =
         scopes.open({.owner = "node", .version = "v1", .resource = "secrets"}).value();
     if (!bytes.empty()) {
       sync::WatchCache::Objects objects;
       objects[{"ns", "s"}] = {"uid", 7, std::make_shared<const std::string>(bytes)};
-      scopes.replace(*scope, std::move(objects), 7, {"Secret", "v1"});
+      (void)scopes.replace(*scope, std::move(objects), 7, {"Secret", "v1"});
       EXPECT_TRUE(scopes.flush());
     }
     if (!scope->cache().complete()) return "none";

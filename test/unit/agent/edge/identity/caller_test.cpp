@@ -24,17 +24,78 @@ std::string owner(const Result<Caller>& caller) {
   return kind == "token" ? kind : caller->owner;
 }
 
-TEST(CallerTest, OnLoopbackTheUidDecides) {
-  http::Request by_root = request("");
-  by_root.peer.uid = 0;
-  EXPECT_EQ(owner(identify(by_root, options())), "node");
-  http::Request by_other = request("");
-  by_other.peer.uid = 1000;
-  EXPECT_EQ(owner(identify(by_other, options())), "denied");
-  EXPECT_EQ(owner(identify(request(""), options())), "denied");
-  http::Request with_token = request("alice");
-  with_token.peer.uid = 0;
-  EXPECT_EQ(owner(identify(with_token, options())), "token") << "whoever it is";
+// Whoever is on loopback as uid 0, or brings the node's token.
+const NodeProof proof{.of_peer =
+                          [](const net::Peer& peer) {
+                            if (peer.owner && peer.owner->uid == 0) return Status();
+                            return Status(fail(Errc::denied, "not root"));
+                          },
+                      .token = "the-node"};
+
+TEST(CallerTest, OnLoopbackTheProcessDecidesUnlessHeBringsCredentials) {
+  struct Case {
+    const char* what;
+    std::optional<std::uint32_t> uid;
+    http::Headers headers;
+    const char* owner;
+  };
+  const Case cases[] = {
+      {"root", 0, {}, "node"},
+      {"another user", 1000, {}, "denied"},
+      {"a caller whose socket is nobody's", {}, {}, "denied"},
+      {"root with a token is whoever the token says", 0, {{"Authorization", "Bearer a"}}, "token"},
+      {"another user with a token", 1000, {{"Authorization", "Bearer a"}}, "token"},
+      {"a web page in root's browser", 0, {{"Origin", "http://evil.example"}}, "denied"},
+      {"a sandboxed page", 0, {{"Origin", "null"}}, "denied"},
+      {"a web page with a token",
+       1000,
+       {{"Origin", "http://a.example"}, {"Authorization", "Bearer a"}},
+       "token"},
+      {"another user with the node's token", 1000, {{"Authorization", "Bearer the-node"}}, "node"},
+      {"somebody elsewhere with it", {}, {{"Authorization", "Bearer the-node"}}, "denied"},
+      {"what only begins like it", 1000, {{"Authorization", "Bearer the-nod"}}, "token"},
+      {"a pod's probe", 0, {{"User-Agent", "kube-probe/1.36"}}, "denied"},
+      {"a pod's hook", 0, {{"User-Agent", "kube-lifecycle/1.36"}}, "denied"},
+  };
+  for (const Case& c : cases) {
+    http::Request asked{.target = "/", .headers = c.headers};
+    if (c.uid) asked.peer.owner = net::SocketOwner{.uid = *c.uid, .inode = 1};
+    EXPECT_EQ(owner(identify(asked, options(), proof)), c.owner) << c.what;
+  }
+}
+
+TEST(CallerTest, APlainListenerIsAddressedByItsOwnName) {
+  struct Case {
+    const char* local;
+    const char* host;
+    bool good;
+  };
+  const Case cases[] = {
+      {"127.0.0.1", "127.0.0.1:10261", true},
+      {"127.0.0.1", "127.0.0.1", true},
+      {"127.0.0.1", "localhost:10261", true},
+      {"127.0.0.1", "LOCALHOST", true},
+      {"127.0.0.1", "edge-a:10261", true},
+      {"::1", "[::1]:10261", true},
+      {"::1", "[::1]", true},
+      {"::1", "localhost:10261", true},
+      {"10.0.0.7", "10.0.0.7:10261", true},
+      {"10.0.0.7", "localhost:10261", false},
+      {"127.0.0.1", "127.0.0.1:80", false},
+      {"127.0.0.1", "127.0.0.2:10261", false},
+      {"127.0.0.1", "evil.example:10261", false},
+      {"127.0.0.1", "localhost.evil.example:10261", false},
+      {"127.0.0.1", "127.0.0.1:10261.evil.example", false},
+      {"127.0.0.1", "127.0.0.1:", false},
+      {"127.0.0.1", "", false},
+      {"", "127.0.0.1:10261", false},
+  };
+  for (const Case& c : cases) {
+    http::Request asked{.target = "/", .headers = {{"Host", c.host}}};
+    asked.peer.local_address = c.local;
+    asked.peer.local_port = 10261;
+    EXPECT_EQ(check_host(asked, {"edge-a"}).has_value(), c.good) << c.local << " " << c.host;
+  }
 }
 
 TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
@@ -59,7 +120,7 @@ TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
   for (const Case& c : cases) {
     http::Request asked = request(c.bearer);
     asked.peer = {.address = "127.0.0.1",
-                  .uid = 0,
+                  .owner = net::SocketOwner{.uid = 0, .inode = 1},
                   .common_name = c.common_name,
                   .organizations = c.organizations};
     const auto caller = identify_over_tls(asked, options());
@@ -70,15 +131,15 @@ TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
     EXPECT_EQ(caller->owner.find("a-token"), std::string::npos) << "tokens are in no key";
   }
   http::Request nobody = request("");
-  nobody.peer.uid = 0;
+  nobody.peer.owner = net::SocketOwner{.uid = 0, .inode = 1};
   EXPECT_EQ(owner(identify_over_tls(nobody, options())), "denied");
 }
 
 TEST(CallerTest, ATokenIsTheSameCallerOnBothListeners) {
-  const auto here = identify(request("alice"), options());
+  const auto here = identify(request("alice"), options(), proof);
   const auto there = identify_over_tls(request("alice"), options());
   EXPECT_EQ(here->owner, there->owner);
-  EXPECT_NE(here->owner, identify(request("bob"), options())->owner);
+  EXPECT_NE(here->owner, identify(request("bob"), options(), proof)->owner);
 }
 
 }  // namespace

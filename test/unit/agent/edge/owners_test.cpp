@@ -1,0 +1,75 @@
+// Who may have anything cached: whom the API server has accepted by what nobody can make up.
+
+#include "agent/edge/owners.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/caller.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr const char* list = "/api/v1/pods";
+
+TEST(Owners, AreThoseWhomTheApiServerHasAccepted) {
+  struct Case {
+    const char* what;
+    std::string authorization;
+    const char* target;
+    int status;
+    bool accepted;
+  };
+  const Case cases[] = {
+      {"a token", "Bearer abc", list, 200, true},
+      {"a token, created", "Bearer abc", "/apis/apps/v1/x", 201, true},
+      {"refused", "Bearer abc", list, 401, false},
+      {"not allowed", "Bearer abc", list, 403, false},
+      {"an error", "Bearer abc", list, 500, false},
+      {"open to everybody", "Bearer abc", "/version", 200, false},
+      {"open to everybody, too", "Bearer abc", "/healthz", 200, false},
+      {"another scheme is anonymous", "Basic abc", list, 200, false},
+      {"no token is anonymous", "Bearer ", list, 200, false},
+      {"another spelling of a token", "bearer abc", list, 200, false},
+      {"a token and more", "Bearer abc x1", list, 200, false},
+      {"two blanks", "Bearer  abc", list, 200, false},
+      {"nothing", "", list, 200, false},
+  };
+  for (const Case& c : cases) {
+    Owners owners;
+    owners.hear(c.authorization, c.target, c.status);
+    EXPECT_EQ(owners.accepted(owner_of(c.authorization)), c.accepted) << c.what;
+  }
+}
+
+TEST(Owners, ARefusalForgetsAnAcceptanceAndTheOtherWayRound) {
+  Owners owners;
+  const std::string owner = owner_of("Bearer abc");
+  owners.hear("Bearer abc", list, 200);
+  owners.hear("Bearer abc", list, 403);
+  EXPECT_TRUE(owners.accepted(owner)) << "known, if not allowed";
+  owners.hear("Bearer abc", list, 401);
+  EXPECT_FALSE(owners.accepted(owner));
+  EXPECT_TRUE(owners.rejected(owner));
+  owners.hear("Bearer abc", list, 200);
+  EXPECT_TRUE(owners.accepted(owner));
+  EXPECT_FALSE(owners.rejected(owner));
+}
+
+TEST(Owners, TheirNumberIsLimited) {
+  Owners owners({.accepted = 2, .rejected = 2});
+  for (const char* token : {"Bearer a", "Bearer b", "Bearer a", "Bearer c"}) {
+    owners.hear(token, list, 200);
+  }
+  EXPECT_TRUE(owners.accepted(owner_of("Bearer a")));
+  EXPECT_FALSE(owners.accepted(owner_of("Bearer b"))) << "the least recently heard";
+  EXPECT_TRUE(owners.accepted(owner_of("Bearer c")));
+}
+
+TEST(Owners, HaveTheNamesThatCallersHave) {
+  http::Request request;
+  request.headers.add("Authorization", "Bearer abc");
+  EXPECT_EQ(identify(request, EdgeOptions{}).value().owner, owner_of("Bearer abc"));
+}
+
+}  // namespace
+}  // namespace holdfast::agent

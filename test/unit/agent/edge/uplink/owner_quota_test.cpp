@@ -1,0 +1,103 @@
+// Invented credentials leave nothing behind, and one caller cannot take the room of all.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/answer.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+http::Request asks(std::string target, const std::string& authorization) {
+  http::Request request{.target = std::move(target)};
+  request.headers = {{"User-Agent", "kubelet/v1"}};
+  if (!authorization.empty()) request.headers.add("Authorization", authorization);
+  return request;
+}
+
+http::Request token_request(const std::string& authorization) {
+  http::Request request = asks("/api/v1/namespaces/a/serviceaccounts/s/token", authorization);
+  request.method = http::Method::post;
+  request.headers.add("Content-Type", "application/json");
+  request.body = R"({"status":{"token":"t","expirationTimestamp":"2035-01-01T00:00:00Z"}})";
+  return request;
+}
+
+// As a real API server: an invalid bearer token is refused, another scheme is an anonymous caller
+// who may see the version.
+std::optional<http::Response> judge_credentials(const http::Request& request) {
+  const std::string_view credentials = request.headers.get("authorization");
+  if (credentials.empty() || credentials.starts_with("Bearer good")) return std::nullopt;
+  if (!credentials.starts_with("Bearer") && request.path() == "/version") return std::nullopt;
+  return json_response(401, sync::status::generic(401).body());
+}
+
+TEST(OwnerQuota, InventedCredentialsLeaveNothingBehind) {
+  Site site;
+  site.servers[0]->special = judge_credentials;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const std::size_t scopes = site.edge->scopes().all().size();
+  for (int i = 0; i < 1010; ++i) {
+    for (const char* scheme : {"Bearer invented", "Basic "}) {
+      const std::string invented = scheme + std::to_string(i);
+      (void)site.ask(asks("/version", invented));
+      (void)site.ask(asks("/api/v1/namespaces/a/configmaps", invented));
+    }
+  }
+  EXPECT_EQ(site.edge->scopes().all().size(), scopes);
+  ASSERT_EQ(site.ask(token_request("")).status, 200);
+  ASSERT_EQ(site.ask(asks("/version", "Bearer good")).status, 200);
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  EXPECT_EQ(site.ask(token_request("")).status, 200) << "the node's pods keep their tokens";
+  EXPECT_EQ(site.ask(asks("/version", "Basic 7")).status, 503);
+  EXPECT_EQ(site.ask(asks("/version", "Bearer good")).status, 503) << "proved nothing yet";
+}
+
+TEST(OwnerQuota, OneCallerCannotTakeTheRoomOfAll) {
+  Site site;
+  site.servers[0]->special = judge_credentials;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const auto count = [&site](bool node) {
+    int found = 0;
+    for (const auto& [key, scope] : site.edge->scopes().all())
+      found += (key.owner == "node") == node;
+    return found;
+  };
+  const int before = count(true);
+  for (int i = 0; i < 520; ++i) {
+    const std::string target = "/api/v1/namespaces/n" + std::to_string(i) + "/configmaps";
+    ASSERT_EQ(site.ask(asks(target, "Bearer good")).status, 200);
+  }
+  EXPECT_EQ(count(false), 64);
+  EXPECT_EQ(site.ask("/api/v1/services?resourceVersion=0").status, 200);
+  EXPECT_EQ(count(true), before + 1);
+}
+
+TEST(OwnerQuota, CredentialsThatAreRefusedLaterAreNotUsedAnyMore) {
+  Site site;
+  bool revoked = false;
+  site.servers[0]->special = [&revoked](const http::Request& request) {
+    auto refusal = judge_credentials(request);
+    if (revoked && request.headers.has("authorization")) {
+      refusal = json_response(401, sync::status::generic(401).body());
+    }
+    return refusal;
+  };
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(asks("/api/v1/namespaces/a/configmaps", "Bearer good")).status, 200);
+  site.time.run(5s);
+  revoked = true;
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const std::size_t from = site.cloud.asked.size();
+  site.time.run(10min);
+  EXPECT_EQ(site.cloud.count("GET /api/v1/namespaces/a/configmaps", from), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

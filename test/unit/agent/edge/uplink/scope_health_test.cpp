@@ -1,0 +1,180 @@
+// One list that cannot be fetched: it is marked and retried, and nothing else waits for it.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/answer.h"
+#include "platform/text.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+constexpr const char* bad = "/api/v1/namespaces/a/configmaps";
+constexpr const char* bad_cached = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
+constexpr const char* good_cached = "/api/v1/services?resourceVersion=0";
+
+bool is_bad_list(const http::Request& request) {
+  return request.method == http::Method::get && request.path() == bad &&
+         request.query().find("watch=") == std::string_view::npos;
+}
+
+// A connected agent that has cached both lists.
+void cache_two_lists(Site& site) {
+  site.cloud.put(bad, "one", R"({"data":{"a":"cached"}})");
+  site.cloud.put("/api/v1/services", "web");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(bad_cached).status, 200);
+  ASSERT_EQ(site.ask(good_cached).status, 200);
+  site.time.run(1s);
+}
+
+void cut_link(Site& site) {
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+}
+
+// Health of the bad scope as /v1/scopes has it: "refused: answered 403".
+std::string health_of(Site& site) {
+  const auto rows = sync::parse_json(site.admin("/v1/scopes")).value();
+  for (const auto& row : rows.as_array()) {
+    const auto& described = row.as_object();
+    if (described.at("path").as_string() != bad) continue;
+    const auto& state = described.at("health").as_object();
+    std::string text(state.at("state").as_string());
+    if (state.contains("reason")) {
+      text += ": ";
+      text += state.at("reason").as_string();
+      EXPECT_TRUE(state.contains("for_seconds"));
+    }
+    return text;
+  }
+  return "none";
+}
+
+int journalled(Site& site, std::string_view what) {
+  const std::string journal = site.admin("/v1/journal?subject=" + std::string(bad));
+  int count = 0;
+  for (std::size_t at = journal.find(what); at != std::string::npos;
+       at = journal.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+struct BadList {
+  const char* what;
+  http::Response answer;
+  const char* state;
+};
+
+http::Response status_answer(int code) { return json_response(code, sync::status::generic(code).body()); }
+
+TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
+  const BadList cases[] = {
+      {"server error", status_answer(500), "failed"},
+      {"gateway", status_answer(504), "failed"},
+      {"forbidden", status_answer(403), "refused"},
+      {"no such resource", status_answer(404), "refused"},
+      {"cut off", json_response(200, R"({"kind":"ConfigMapList","items":[)"), "failed"},
+      {"no list", json_response(200, "{}"), "failed"},
+      {"silence", {.status = 0}, "late"},
+  };
+  for (const BadList& c : cases) {
+    SCOPED_TRACE(c.what);
+    Site site;
+    cache_two_lists(site);
+    cut_link(site);
+    http::Request write{.method = http::Method::post,
+                        .target = "/api/v1/namespaces/a/events",
+                        .headers = {{"User-Agent", "kubelet/v1"}},
+                        .body = R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e"}})"};
+    ASSERT_EQ(site.ask(write).status, 201);
+    site.cloud.put("/api/v1/services", "new");
+    site.servers[0]->special = [&c](const http::Request& request) -> std::optional<http::Response> {
+      if (!is_bad_list(request)) return std::nullopt;
+      return c.answer;
+    };
+    site.servers[0]->cut("pass");
+    const std::size_t from = site.cloud.asked.size();
+    ASSERT_TRUE(site.until(LinkState::connected, 50s)) << site.reason();
+    EXPECT_EQ(site.cloud.count("POST /api/v1/namespaces/a/events", from), 1);
+    EXPECT_NE(site.ask(good_cached).body.find("\"new\""), std::string::npos);
+    const std::string told = health_of(site);
+    EXPECT_TRUE(told.starts_with(c.state)) << told;
+    EXPECT_EQ(site.metric("holdfast_edge_scopes_unhealthy").size(), all_scope_faults.size());
+    EXPECT_NE(site.admin("/v1/status").find(std::string("\"state\":\"") + c.state),
+              std::string::npos);
+    EXPECT_EQ(journalled(site, c.state), 1);
+
+    // What was complete is still served, and it stays connected while the list is tried again.
+    site.time.run(5min);
+    EXPECT_EQ(site.state(), LinkState::connected);
+    EXPECT_LE(site.cloud.count("GET " + std::string(bad) + "?limit", from), 25) << "not a loop";
+    EXPECT_GE(site.cloud.count("GET " + std::string(bad) + "?limit", from), 3) << "tried again";
+    EXPECT_EQ(journalled(site, c.state), 1) << "once for each change";
+    cut_link(site);
+    EXPECT_NE(site.ask(bad_cached).body.find("cached"), std::string::npos);
+
+    site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    site.servers[0]->cut("pass");
+    ASSERT_TRUE(site.until(LinkState::connected));
+    site.time.run(1s);
+    EXPECT_EQ(health_of(site), "ok");
+    EXPECT_EQ(journalled(site, "ok"), 1);
+  }
+}
+
+TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
+  Site site;
+  cache_two_lists(site);
+  cut_link(site);
+  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (!is_bad_list(request)) return std::nullopt;
+    return status_answer(500);
+  };
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.time.run(1min);
+  site.cloud.put(bad, "two");
+  site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  site.time.run(5min);
+  EXPECT_EQ(health_of(site), "ok");
+  EXPECT_NE(site.ask(bad_cached).body.find("\"two\""), std::string::npos);
+}
+
+TEST(ScopeHealth, WhatWasNeverCompleteIsAskedForInTheCloudAndElseUnavailable) {
+  Site site;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (!is_bad_list(request)) return std::nullopt;
+    return status_answer(403);
+  };
+  EXPECT_NE(site.ask(bad_cached).status, 200);
+  const std::size_t from = site.cloud.asked.size();
+  EXPECT_EQ(site.ask(bad_cached).status, 403) << "the cloud's own answer";
+  EXPECT_EQ(site.cloud.count("GET " + std::string(bad) + "?resourceVersion=0", from), 1);
+  cut_link(site);
+  EXPECT_EQ(site.ask(bad_cached).status, 503) << "never an empty list";
+}
+
+TEST(ScopeHealth, AWatchThatIsRefusedIsKnownAndDoesNotFlap) {
+  Site site;
+  cache_two_lists(site);
+  cut_link(site);
+  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != bad || is_bad_list(request)) return std::nullopt;
+    return status_answer(403);
+  };
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const std::size_t from = site.cloud.asked.size();
+  site.time.run(10min);
+  EXPECT_TRUE(health_of(site).starts_with("refused")) << health_of(site);
+  EXPECT_EQ(journalled(site, "refused"), 1);
+  EXPECT_LE(site.cloud.count("GET " + std::string(bad) + "?limit", from), 25);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

@@ -1,0 +1,92 @@
+// Whose word counts as the kubelet's: with a dead kubelet, nobody else keeps its lease renewed.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/answer.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+const std::string lease_target =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1";
+const std::string lease_collection =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+// Accepts no token but those of "good" and "detector"; the latter may write the node's status only.
+std::optional<http::Response> check_token(const http::Request& request) {
+  const std::string_view token = request.headers.get("authorization");
+  if (token.empty() || token == "Bearer good") return std::nullopt;
+  const bool status = request.path() == "/api/v1/nodes/edge1/status";
+  const int code = token != "Bearer detector" ? 401 : status ? 200 : 403;
+  return json_response(code, code == 200 ? "{}" : sync::status::generic(code).body());
+}
+
+http::Request with_token(http::Method method, std::string target, std::string token) {
+  http::Request request{.method = method, .target = std::move(target)};
+  request.headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", "application/json"}};
+  if (!token.empty()) request.headers.add("Authorization", "Bearer " + token);
+  if (method != http::Method::get) {
+    request.body = R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":)"
+                   R"({"name":"edge1","namespace":"kube-node-lease"},"spec":{}})";
+  }
+  return request;
+}
+
+const SiteOptions with_kubelet{.set = [](EdgeOptions& options) { options.kubelet_grace = 40s; }};
+
+struct Word {
+  const char* what;
+  http::Method method;
+  std::string target;
+  std::string token;
+  int status;
+  bool counts;
+};
+
+TEST(StrangerLease, OnlyAProvenCallerOfTheNodeKeepsItAlive) {
+  using enum http::Method;
+  const std::string status = "/api/v1/nodes/edge1/status";
+  const Word words[] = {
+      {"the node's lease", put, lease_target, "", 200, true},
+      {"the node's status", patch, status, "", 200, true},
+      {"a kubelet's own token", put, lease_target, "good", 200, true},
+      {"an invented token, lease", put, lease_target, "invented", 401, false},
+      {"an invented token, new lease", post, lease_collection, "invented", 401, false},
+      {"an invented token, status", patch, status, "invented", 401, false},
+      {"an invented token, reading", get, lease_target, "invented", 401, false},
+      {"one who may not, lease", put, lease_target, "detector", 403, false},
+      {"one who may, but is no kubelet", patch, status, "detector", 200, false},
+  };
+  for (const Word& word : words) {
+    SCOPED_TRACE(word.what);
+    Site site(with_kubelet);
+    site.servers[0]->special = check_token;
+    ASSERT_TRUE(site.until(LinkState::connected));
+    site.time.run(30s);
+    ASSERT_EQ(site.ask(with_token(word.method, word.target, word.token)).status, word.status);
+    for (int i = 0; i < 4; ++i) {
+      site.time.run(5s);
+      (void)site.ask(with_token(word.method, word.target, word.token));
+    }
+    const int renewals = site.cloud.count("PATCH " + lease_target);
+    site.time.run(25s);  // 75 s after the start: a grace that nobody has extended is over
+    EXPECT_EQ(site.cloud.count("PATCH " + lease_target) > renewals, word.counts);
+  }
+}
+
+TEST(StrangerLease, OfflineAStrangersLeaseIsUnavailable) {
+  Site site(with_kubelet);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  for (const auto method : {http::Method::get, http::Method::put}) {
+    EXPECT_EQ(site.ask(with_token(method, lease_target, "good")).status, 503);
+    EXPECT_EQ(site.ask(with_token(method, lease_target, "")).status, 200);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink

@@ -1,0 +1,186 @@
+// A gate judges a request by its head: what it refuses costs no body, and callers who fill a server
+// with bodies or connections meet limits of their own.
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <deque>
+
+#include "platform/fs/descriptor.h"
+#include "platform/http/server.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/platform/http2_pair.h"
+
+namespace holdfast::http {
+namespace {
+
+constexpr std::size_t small_bytes = 10;  // bytes that "/small" takes
+
+Admission admit(const Request& head) {
+  if (head.headers.get("authorization").empty()) return {.refusal = plain_problem(401, "no token")};
+  Admission admission;
+  if (head.path() == "/small") admission.body_bytes = small_bytes;
+  return admission;
+}
+
+struct GatedServer {
+  explicit GatedServer(ServerLimits limits, bool trusted = false)
+      : server(
+            time.executor(), limits, [this](const Request& request) { return answer(request); },
+            plain_problem,
+            Gate{.trusts = [trusted](const net::Peer&) { return trusted; }, .admit = admit}) {
+    auto listener = net::Listener::open(time.executor(), {"127.0.0.1", 0}, nullptr).value();
+    port = listener->port();
+    server.listen(std::move(listener));
+    time.settle();
+  }
+  ~GatedServer() { time.complete(server.stop(time.clock().mono() + 1s)); }
+  GatedServer(const GatedServer&) = delete;
+  GatedServer& operator=(const GatedServer&) = delete;
+
+  asio::awaitable<Response> answer(const Request& request) {
+    handled.push_back(request.target + " " + std::to_string(request.body.size()));
+    Response response;
+    response.body = "done";
+    co_return response;
+  }
+
+  test::VirtualTime time;
+  std::vector<std::string> handled;
+  Server server;
+  std::uint16_t port = 0;
+};
+
+class BareCaller {
+ public:
+  explicit BareCaller(GatedServer& rig)
+      : rig_(rig), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(rig.port);
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+  }
+
+  // The status of the answer to what is said now; 0 without one.
+  int ask(std::string_view bytes) {
+    (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    rig_.time.settle();
+    std::array<char, 4096> heard{};
+    const ssize_t count = ::recv(socket_.get(), heard.data(), heard.size(), 0);
+    const std::string_view text(heard.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+    if (!text.starts_with("HTTP/1.1 ")) return 0;
+    return std::stoi(std::string(text.substr(9, 3)));
+  }
+  void hang_up() { socket_ = Descriptor(); }
+
+ private:
+  GatedServer& rig_;
+  Descriptor socket_;
+};
+
+std::string put_of(const std::string& path, std::size_t length, const std::string& more = "") {
+  return "PUT " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) +
+         "\r\n" + more + "\r\n";
+}
+const std::string bearer = "Authorization: Bearer t\r\n";
+
+TEST(HttpGate, RefusesByTheHeadAlone) {
+  struct Case {
+    const char* what;
+    std::string bytes;
+    int status;
+    std::vector<std::string> handled;
+  };
+  const Case cases[] = {
+      {"no token, and no body yet", put_of("/a", 1'000'000), 401, {}},
+      {"no token, who waits to be told to go on",
+       put_of("/a", 1'000'000, "Expect: 100-continue\r\n"),
+       401,
+       {}},
+      {"no token without a body", "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", 401, {}},
+      {"a body that is too large here", put_of("/small", small_bytes + 1, bearer), 413, {}},
+      {"one that is just small enough",
+       put_of("/small", small_bytes, bearer) + std::string(small_bytes, 'x'),
+       200,
+       {"/small 10"}},
+      {"a large one elsewhere",
+       put_of("/a", 100'000, bearer) + std::string(100'000, 'x'),
+       200,
+       {"/a 100000"}},
+      {"chunks that grow too large",
+       "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n" + bearer +
+           "\r\nb\r\n01234567890\r\n",
+       413,
+       {}},
+      {"one who may go on", put_of("/a", 5, bearer + "Expect: 100-continue\r\n"), 100, {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    GatedServer rig(ServerLimits{});
+    BareCaller caller(rig);
+    EXPECT_EQ(caller.ask(c.bytes), c.status);
+    EXPECT_EQ(rig.handled, c.handled);
+    EXPECT_EQ(rig.server.refusals().gate, c.status == 401 ? 1U : 0U);
+  }
+}
+
+TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
+  constexpr std::size_t body = 100'000;
+  ServerLimits limits;
+  limits.shares = {.connections = 1000, .bytes = 16 * body};
+  for (const bool trusted : {false, true}) {
+    SCOPED_TRACE(trusted ? "trusted" : "not trusted");
+    GatedServer rig(limits, trusted);
+    std::deque<BareCaller> slow;
+    std::size_t waiting = 0;
+    for (int i = 0; i < 30; ++i) {
+      slow.emplace_back(rig);
+      const int status = slow.back().ask(put_of("/a", body, bearer) + std::string(body - 1, 'x'));
+      EXPECT_TRUE(status == 0 || status == 429) << status;
+      if (status == 0) ++waiting;
+    }
+    EXPECT_GE(waiting, trusted ? 12U : 3U);
+    EXPECT_LE(waiting, trusted ? 16U : 4U);
+    EXPECT_EQ(rig.server.refusals().memory, 30 - waiting);
+    EXPECT_EQ(slow.front().ask("x"), 200) << "who has room is served to the end";
+    for (BareCaller& caller : slow) caller.hang_up();
+    rig.time.settle();
+    BareCaller next(rig);
+    EXPECT_EQ(next.ask(put_of("/a", body, bearer) + std::string(body, 'x')), 200);
+  }
+}
+
+TEST(HttpGate, OneCallersConnectionsLeaveRoomForTrustedOnes) {
+  bool trusted = false;
+  test::VirtualTime time;
+  Server server(
+      time.executor(), {.shares = {.connections = 80}},
+      [](const Request&) -> asio::awaitable<Response> { co_return Response{}; }, plain_problem,
+      Gate{.trusts = [&trusted](const net::Peer&) { return trusted; }});
+  auto listener = net::Listener::open(time.executor(), {"127.0.0.1", 0}, nullptr).value();
+  const std::uint16_t port = listener->port();
+  server.listen(std::move(listener));
+  const auto connect = [&] {
+    Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(port);
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)::connect(made.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+    time.settle();
+    return made;
+  };
+  std::deque<Descriptor> held;
+  for (int i = 0; i < 100; ++i) held.push_back(connect());
+  EXPECT_EQ(server.connections(), 10U) << "an eighth for one caller";
+  EXPECT_EQ(server.refusals().caller_full, 90U);
+  trusted = true;
+  held.push_back(connect());
+  EXPECT_EQ(server.connections(), 11U);
+  time.complete(server.stop(time.clock().mono() + 1s));
+}
+
+}  // namespace
+}  // namespace holdfast::http

@@ -1,0 +1,82 @@
+// How a server's connections and memory are shared out among its callers.
+
+#include "platform/http/shares.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace holdfast::http {
+namespace {
+
+constexpr ShareLimits limits{.connections = 16, .bytes = 1600};
+
+net::Peer user(std::uint32_t uid) {
+  return {.address = "127.0.0.1", .owner = net::SocketOwner{.uid = uid, .inode = 1}};
+}
+net::Peer host(const std::string& address) { return {.address = address}; }
+
+TEST(Shares, ACallerIsAUserOrANetwork) {
+  EXPECT_EQ(caller_name(user(1000)), "uid 1000");
+  EXPECT_EQ(caller_name(host("10.1.2.3")), "10.1.2.3");
+  EXPECT_EQ(caller_name(host("::ffff:10.1.2.3")), "10.1.2.3");
+  EXPECT_EQ(caller_name(host("2001:db8:0:1:2:3:4:5")), "2001:db8:0:1::/64");
+  EXPECT_EQ(caller_name(host("::1")), "::1");
+  EXPECT_EQ(caller_name(host("")), "");
+}
+
+// How many connections of a peer are let in, and why no more are.
+std::pair<std::size_t, Shares::Room> fill(Shares& shares, const net::Peer& peer, bool trusted,
+                                          std::vector<Share>& held) {
+  for (std::size_t count = 0;; ++count) {
+    Share share;
+    const Shares::Room room = shares.enter(peer, trusted, share);
+    if (room != Shares::Room::yes) return {count, room};
+    held.push_back(std::move(share));
+  }
+}
+
+TEST(Shares, NoCallerTakesAllConnectionsAndStrangersLeaveAReserve) {
+  const auto shares = Shares::make(limits);
+  std::vector<Share> held;
+  using Room = Shares::Room;
+  EXPECT_EQ(fill(*shares, user(1000), false, held), (std::pair{2UL, Room::caller_full}));
+  EXPECT_EQ(fill(*shares, host("10.0.0.1"), false, held), (std::pair{2UL, Room::caller_full}));
+  for (int i = 2; i <= 5; ++i) {
+    const std::string address = "10.0.0." + std::to_string(i);
+    EXPECT_EQ(fill(*shares, host(address), false, held).first, 2UL) << address;
+  }
+  EXPECT_EQ(fill(*shares, host("10.0.0.6"), false, held), (std::pair{0UL, Room::server_full}));
+  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{4UL, Room::server_full}));
+  held.clear();
+  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{16UL, Room::server_full}));
+}
+
+TEST(Shares, MemoryIsSharedOutAlike) {
+  const auto shares = Shares::make(limits);
+  Share first;
+  Share second;
+  Share other;
+  Share third;
+  Share root;
+  ASSERT_EQ(shares->enter(user(1000), false, first), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(1000), false, second), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(1001), false, other), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(1002), false, third), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
+  EXPECT_TRUE(first.take(300));
+  EXPECT_TRUE(second.take(100));
+  EXPECT_FALSE(second.take(1)) << "a quarter for each caller, over all his connections";
+  EXPECT_TRUE(other.take(400));
+  EXPECT_FALSE(third.take(1)) << "half for all callers that are not trusted";
+  EXPECT_TRUE(root.take(800)) << "the rest for those that are";
+  EXPECT_FALSE(root.take(1));
+  first.give_back(1000);
+  EXPECT_TRUE(second.take(300)) << "more than was taken is never given back";
+  EXPECT_FALSE(second.take(1));
+  second = Share();
+  EXPECT_TRUE(third.take(400)) << "an ended connection gives all back";
+}
+
+}  // namespace
+}  // namespace holdfast::http
