@@ -14,7 +14,7 @@
 namespace holdfast::attack {
 namespace {
 
-constexpr int connections = 75;  // of each way to leave
+constexpr int connections = 75;  // of each of five ways to leave
 
 struct Leaving {
   const char* name;

@@ -176,6 +176,7 @@ void Attack::start_all() {
   if (HasFatalFailure()) return;
   start_edge();
   if (HasFatalFailure()) return;
+  warm("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a");
   warm(secrets_path);
 }
 
