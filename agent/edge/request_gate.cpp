@@ -137,7 +137,7 @@ http::Admission RequestGate::admit(Listener listener, const http::Request& head)
   if (!caller) {
     return {.refusal = refuse(listener, head, 401, "credentials", caller.error().what)};
   }
-  return {.body_bytes = body_bytes_max(head)};
+  return {.body_bytes = body_bytes_max(head), .by_owner = caller->owner == node_owner};
 }
 
 std::optional<http::Response> RequestGate::refuse_admin(Listener listener,

@@ -125,12 +125,9 @@ asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request)
     co_return to_response(
         sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
   }
-  http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
-  // Who may write the lease upstream may keep the node alive without us: a kubelet with a token of
-  // its own. Any other 2xx of a stranger, say for the node's status, gives no such right.
-  const bool written = response.status >= 200 && response.status < 300;
-  if (written && request.method != http::Method::get) lease_.heard_kubelet();
-  co_return response;
+  // A kubelet with a token of its own renews the lease by this itself, without our help. That it
+  // was allowed to does not make the caller the node's kubelet.
+  co_return co_await reads_.pass_through(request, options_.read_deadline);
 }
 
 asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,

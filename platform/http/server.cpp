@@ -28,6 +28,7 @@ struct Session {
   std::shared_ptr<BodyStream> stream = {};
   ConnectionPtr tunnel = {};  // the far side
   bool busy = false;          // a request is being answered
+  bool by_owner = true;       // the request is judged by who owns the peer's socket
 };
 
 }  // namespace
@@ -161,7 +162,7 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     if (!received) co_return;
     bool keep_alive = false;
     Request request = reader.take(keep_alive);
-    session.connection->confirm_owner();
+    if (session.by_owner) session.connection->confirm_owner();
     request.peer = session.connection->peer();
     session.busy = true;
     const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
@@ -187,6 +188,7 @@ std::optional<Response> Server::Shared::admit(Session& session, RequestReader& r
   Admission admission = service.gate.admit(head);
   if (admission.refusal) ++refusals.gate;
   if (admission.refusal) return std::move(admission.refusal);
+  session.by_owner = admission.by_owner;
   reader.accept_body(std::min(admission.body_bytes, limits.reader.body_bytes));
   return std::nullopt;
 }

@@ -51,6 +51,9 @@ struct Admission {
   std::optional<Response> refusal = {};  // is answered at once; the body is not read
   // How long the body may be; the reader's limit holds as well.
   std::size_t body_bytes = std::numeric_limits<std::size_t>::max();
+  // Whether the request is judged by the owner of its socket: then he is confirmed once the request
+  // was read. It costs a system call, and much more where the kernel has no sock_diag.
+  bool by_owner = true;
 };
 
 // Root, or the user that this program runs as.
