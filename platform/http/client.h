@@ -28,7 +28,7 @@ struct Endpoint {
 };
 
 struct ClientLimits {
-  ReaderLimits reader{.header_bytes = 64 * 1024, .body_bytes = 64 * 1024 * 1024};
+  ReaderLimits reader{.header_bytes = 64 * 1024, .body_bytes = 32 * 1024 * 1024};
   std::size_t idle_connections = 4;          // that speak HTTP/1.1, for each identity
   std::size_t idle_total = 16;               // for all identities
   Duration idle = std::chrono::seconds(60);  // shorter than any server of ours keeps them
