@@ -108,13 +108,26 @@ TEST_F(EdgeSecure, TheListenerShowsACertificateOfTheCluster) {
 
 TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   const std::string hidden = base64_encode("a very secret phrase");
+  const std::string in_config = base64_encode("a phrase in a ConfigMap");
+  const std::string in_pod = base64_encode("a phrase in a pod's environment");
   const std::string open = base64_encode("nothing to hide");
   ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/secrets",
                      R"({"metadata":{"name":"s"},"data":{"k":")" + hidden + R"("}})")
                 .status,
             201);
   ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/configmaps",
-                     R"({"metadata":{"name":"c"},"data":{"k":")" + open + R"("}})")
+                     R"({"metadata":{"name":"c"},"data":{"k":")" + in_config + R"("}})")
+                .status,
+            201);
+  ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/services",
+                     R"({"metadata":{"name":"v","annotations":{"k":")" + open +
+                         R"("}},"spec":{"ports":[{"port":80}]}})")
+                .status,
+            201);
+  ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/pods",
+                     R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":)"
+                     R"([{"name":"c","image":"i","env":[{"name":"K","value":")" +
+                         in_pod + R"("}]}]}})")
                 .status,
             201);
   ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/serviceaccounts",
@@ -133,7 +146,8 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
 
   start({"--cache-key-file=" + first});
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({"/api/v1/namespaces/ns/secrets", "/api/v1/namespaces/ns/configmaps"});
+  warm({"/api/v1/namespaces/ns/secrets", "/api/v1/namespaces/ns/configmaps",
+        "/api/v1/namespaces/ns/services", node_pods});
   const Ask ask_token{.method = Method::post,
                       .target = "/api/v1/namespaces/ns/serviceaccounts/sa/token",
                       .body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
@@ -143,7 +157,9 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   ASSERT_TRUE(eventually(10s, [this, &open] { return on_disk(open); }));
   server->kill();
   agent.reset();
-  EXPECT_FALSE(on_disk(hidden));
+  for (const std::string& sealed : {hidden, in_config, in_pod}) {
+    EXPECT_FALSE(on_disk(sealed)) << base64_decode(sealed).value();
+  }
   EXPECT_FALSE(on_disk(token.text({"status", "token"})));
   start({"--cache-key-file=" + first});
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
@@ -155,7 +171,7 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
   EXPECT_EQ(get(agent_port, secrets).status, 503);
   EXPECT_EQ(ask(agent_port, ask_token).status, 503);
-  EXPECT_EQ(get(agent_port, "/api/v1/namespaces/ns/configmaps?resourceVersion=0").status, 200);
+  EXPECT_EQ(get(agent_port, "/api/v1/namespaces/ns/services?resourceVersion=0").status, 200);
   EXPECT_NE(log().find("sealed with another key"), std::string::npos) << log();
   EXPECT_NE(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0)
       << "not beside a running agent";

@@ -139,6 +139,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   auto state = std::make_unique<State>(std::move(executor), clock, random, std::move(options),
                                        std::move(registry));
   state->tokens = std::move(tokens);
+  state->backend.refuses_anonymous = state->options.refuses_anonymous;
   state->backend.audit = std::move(audit);
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });

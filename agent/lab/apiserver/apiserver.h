@@ -32,6 +32,7 @@ struct ApiServerOptions {
   std::filesystem::path data;              // a directory; made when it is missing
   std::string address = {};                // where clients reach us, for discovery
   std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
+  bool refuses_anonymous = false;          // with tokens: 401 for callers without credentials
   std::filesystem::path audit_log = {};    // empty: none is written
   bool controllers = true;                 // the built-in loops
   bool scheduler = true;                   // with them: pods of "default-scheduler" are placed

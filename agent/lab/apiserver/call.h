@@ -30,7 +30,8 @@ struct Backend {
   const Clock& clock;
   Random& random;
   sync::TokenTable& tokens;
-  bool secured;  // false: everybody may do everything
+  bool secured;                    // false: everybody may do everything
+  bool refuses_anonymous = false;  // 401 in place of 403, where nobody should have come unknown
   std::optional<AuditLog> audit = {};
 };
 

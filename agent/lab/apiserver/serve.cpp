@@ -52,6 +52,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.data = settings.data;
   options.address = net::HostPort{at.host, listener->port()}.text();
   options.audit_log = settings.audit_log_path;
+  options.refuses_anonymous = !is_loopback(at.host);
   options.controllers = settings.controllers;
   options.scheduler = settings.scheduler;
   options.authority = std::move(tls.authority);

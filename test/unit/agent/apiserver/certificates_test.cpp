@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "platform/text.h"
+#include "platform/tls/jws.h"
 #include "platform/tls/signer.h"
 #include "sync/schema/read.h"
 #include "test/unit/agent/apiserver/rig.h"
@@ -34,6 +35,8 @@ ApiServerOptions options() {
   made.tokens =
       "admin,admin,1,system:masters\n"
       "boot,system:bootstrap:boot,2,system:bootstrappers\n"
+      "joinid.joinsecret,system:bootstrap:joinid,4,system:bootstrappers\n"
+      "other.token,alice,5,system:masters\n"
       "node-a,system:node:a,3,system:nodes\n";
   return made;
 }
@@ -205,6 +208,29 @@ TEST_F(CertificatesTest, BootstrappersAndStrangersMayDoLittleElse) {
   EXPECT_NE(read.body.find(base64_encode(authority().certificate_pem)), std::string::npos);
   EXPECT_EQ(as("", "DELETE", info).status, 403);
   EXPECT_EQ(as("", "GET", "/api/v1/namespaces/kube-public/configmaps/other").status, 403);
+}
+
+TEST_F(CertificatesTest, ClusterInfoIsSignedWithEachBootstrapToken) {
+  const test::Told read = as("", "GET", "/api/v1/namespaces/kube-public/configmaps/cluster-info");
+  const json::object data = read.object().at("data").as_object();
+  EXPECT_EQ(data.at("jws-kubeconfig-joinid").as_string(),
+            tls::detached_jws(data.at("kubeconfig").as_string(), "joinid", "joinsecret"));
+  EXPECT_EQ(data.size(), 2u) << "with no other token";
+}
+
+TEST(Strangers, FromOtherMachinesAreUnknown) {
+  ApiServerOptions made = options();
+  made.refuses_anonymous = true;
+  Rig rig(made);
+  const auto status = [&rig](const std::string& token, const std::string& target) {
+    return rig.ask({.target = target, .token = token}).status;
+  };
+  EXPECT_EQ(status("", "/api/v1/pods"), 401);
+  EXPECT_EQ(status("wrong", "/api/v1/pods"), 401);
+  EXPECT_EQ(status("admin", "/api/v1/pods"), 200);
+  EXPECT_EQ(status("boot", "/api/v1/pods"), 403);
+  EXPECT_EQ(status("", "/healthz"), 200);
+  EXPECT_EQ(status("", "/api/v1/namespaces/kube-public/configmaps/cluster-info"), 200);
 }
 
 TEST_F(CertificatesTest, TheyAreListedAndWatchedByName) {
