@@ -1,6 +1,7 @@
 #include "platform/http/body_reader.h"
 
 #include <algorithm>
+#include <array>
 
 #include "platform/http/grammar.h"
 #include "platform/text.h"
@@ -43,6 +44,14 @@ bool are_extensions(std::string_view text) {
     if (text.size() == value.size()) return false;
   }
   return true;
+}
+
+// What would change how the message itself is read (RFC 9110, 6.5.1).
+bool is_forbidden_trailer(std::string_view name) {
+  constexpr std::array<std::string_view, 5> names{"connection", "content-length", "host",
+                                                  "proxy-connection", "transfer-encoding"};
+  return std::any_of(names.begin(), names.end(),
+                     [name](std::string_view known) { return equals_ignoring_case(known, name); });
 }
 
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -157,7 +166,10 @@ Status BodyReader::take_trailer(std::string_view line) {
   if (trailer_bytes_ > limits_.trailer_bytes) {
     return refuse(431, Errc::exhausted, "the trailers are over the limit");
   }
-  if (!parse_field(line)) return refuse(400, Errc::invalid, "malformed trailer");
+  const auto field = parse_field(line);
+  if (!field || is_forbidden_trailer(field->first)) {
+    return refuse(400, Errc::invalid, "malformed trailer");
+  }
   return {};
 }
 

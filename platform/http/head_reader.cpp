@@ -69,8 +69,26 @@ Result<std::uint64_t> parse_length(std::string_view text) {
   return *length;
 }
 
+// Whether every element of a list is a token or empty.
+bool is_token_list(std::string_view list) {
+  const auto parts = split(list, ',');
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    const std::string_view element = trim_blanks(part);
+    return element.empty() || is_token(element);
+  });
+}
+
+bool is_about_connection(const Header& header) {
+  return equals_ignoring_case(header.name, "connection") ||
+         equals_ignoring_case(header.name, "proxy-connection");
+}
+
 // What both kinds of message have in common; `otherwise` when the headers say nothing.
 Result<Extent> extent_of(const Head& head, Extent::Kind otherwise) {
+  for (const Header& header : head.headers) {
+    const bool bad = is_about_connection(header) && !is_token_list(header.value);
+    if (bad) return fail(Errc::invalid, "malformed Connection");
+  }
   const std::size_t lengths = count(head.headers, "content-length");
   const std::size_t codings = count(head.headers, "transfer-encoding");
   if (codings > 0) {

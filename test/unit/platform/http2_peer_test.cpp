@@ -248,6 +248,17 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
   }
 }
 
+TEST(Http2Peer, DataBeforeAHeadIsCorrupt) {
+  Rig* rig = nullptr;
+  Rig made([&rig](Engine&, StreamId) {
+    rig->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);  // DATA of stream 1, its end
+  });
+  rig = &made;
+  const auto outcome = made.ask(false, 5s);
+  made.time.run(6s);
+  EXPECT_EQ(text(*outcome), "corrupt, final");
+}
+
 TEST(Http2Peer, NonsenseIsCorruptAndHangingUpIsUnavailable) {
   struct Case {
     const char* what;

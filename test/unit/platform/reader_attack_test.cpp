@@ -66,6 +66,9 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {"GET /a HTTP/1.1\r\nHost: x y\r\n\r\n", 400},
       {"GET /a HTTP/1.1\r\nHost: a@x\r\n\r\n", 400},
       {"GET /a HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", 0},
+      {get_a + "Connection: keep-\xff\r\n\r\n", 400},
+      {get_a + "Connection: a b\r\n\r\n", 400},
+      {get_a + "Connection: , close,\r\n\r\n", 0},
       // Lines.
       {get_a + " X: folded\r\n\r\n", 400},
       {get_a + "X: a\r\n b\r\n\r\n", 400},
@@ -128,6 +131,8 @@ TEST(ReaderAttack, ChunksAreTakenAsTheyAreWrittenOrNotAtAll) {
       {"ffffffffffffffff\r\n", 413},
       {"1\r\nx\r\nffffffffffffffff\r\n", 413},
       {"0\r\nA b\r\n\r\n", 400},
+      {"0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {"0\r\nContent-Length: 5\r\n\r\n", 400},
       {"0\r\nA: b\r\n c\r\n\r\n", 400},
       {"0\r\nA: b\x01\r\n\r\n", 400},
   };
