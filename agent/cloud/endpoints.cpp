@@ -3,7 +3,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <utility>
 
-#include "platform/fs/file.h"
+#include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/metrics.h"
 #include "platform/net/transport.h"
@@ -48,7 +48,9 @@ Result<std::shared_ptr<const tls::Context>> tls_of(const EndpointSettings& setti
   if (settings.tls_cert_file.empty()) return none;
   tls::ServerSettings server;
   TRY(server.identity.certificate_pem, fs::read_all(settings.tls_cert_file, pem_limit));
-  TRY(server.identity.key_pem, fs::read_all(settings.tls_private_key_file, pem_limit));
+  TRY(fs::ForeignSecret key, fs::read_foreign_secret(settings.tls_private_key_file, pem_limit));
+  if (!key.warning.empty()) log_warn("--tls-private-key-file", {{"problem", key.warning}});
+  server.identity.key_pem = std::move(key.bytes);
   return tls::Context::for_server(server);
 }
 

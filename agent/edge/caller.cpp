@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
+#include "agent/edge/owners.h"
 #include "platform/text.h"
 #include "platform/tls/digest.h"
 #include "sync/identity/csr.h"
@@ -16,10 +17,6 @@ namespace asio = boost::asio;
 // "kubelet/v1.20.2 (linux/amd64) kubernetes/faecb19" -> "kubelet"
 std::string agent_of(std::string_view user_agent) {
   return to_lower(user_agent.substr(0, user_agent.find_first_of("/ ")));
-}
-
-std::string owner_by(std::string_view credentials) {
-  return "token:" + tls::sha256_hex(credentials).substr(0, 32);
 }
 
 bool contains(const std::vector<std::string>& list, std::string_view word) {
@@ -57,7 +54,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
     return caller;
   }
   if (!credentials.empty()) {
-    caller.owner = owner_by(credentials);
+    caller.owner = owner_of(credentials);
     return caller;
   }
   if (request.headers.has("origin")) {
@@ -99,7 +96,7 @@ Result<Caller> identify_over_tls(const http::Request& request, const EdgeOptions
   Caller caller = begin(request, options);
   const std::string_view credentials = request.headers.get("authorization");
   if (!credentials.empty()) {
-    caller.owner = owner_by(credentials);
+    caller.owner = owner_of(credentials);
     return caller;
   }
   const net::Peer& peer = request.peer;

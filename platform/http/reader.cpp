@@ -180,6 +180,8 @@ struct ResponseReader::Impl {
 // What to do about a whole head.
 Status ResponseReader::Impl::take_head() {
   const int status = head.head().status;
+  // Checked also when no body follows: a next hop would take it for what it says.
+  TRY(const Extent extent, response_extent(head.head()));
   if (status < 200 && status != 101) {
     if (++interim > limits.interim_answers) {
       return fail(Errc::exhausted, "too many interim answers");
@@ -190,8 +192,6 @@ Status ResponseReader::Impl::take_head() {
   if (status == 101 && !asked.upgrade) {
     return fail(Errc::invalid, "an upgrade that nobody asked for");
   }
-  // Checked also when no body follows: a next hop would take it for what it says.
-  TRY(const Extent extent, response_extent(head.head()));
   const bool bodiless = asked.head || status == 101 || has_no_body(status);
   // A 204 that announces a body may well send one (RFC 9110, 8.6 forbids both).
   const bool announced = extent.kind == Extent::Kind::chunked || extent.length > 0;

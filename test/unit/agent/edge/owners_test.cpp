@@ -68,7 +68,7 @@ TEST(Owners, TheirNumberIsLimited) {
 TEST(Owners, HaveTheNamesThatCallersHave) {
   http::Request request;
   request.headers.add("Authorization", "Bearer abc");
-  EXPECT_EQ(identify(request, EdgeOptions{}).value().owner, owner_of("Bearer abc"));
+  EXPECT_EQ(identify(request, EdgeOptions{}, NodeProof{}).value().owner, owner_of("Bearer abc"));
 }
 
 }  // namespace
