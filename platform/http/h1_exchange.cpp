@@ -1,5 +1,6 @@
 #include "platform/http/h1_exchange.h"
 
+#include <limits>
 #include <span>
 
 #include "platform/http/tunnel.h"
@@ -43,9 +44,11 @@ asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Req
   co_return done;
 }
 
-Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request) {
-  return Exchange{std::move(connection),
-                  ResponseReader(pool.limits.reader, request.method == Method::head)};
+Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request, bool streamed) {
+  ReaderLimits limits = pool.limits.reader;
+  // Whether the body is a stream is known only after its head, which may announce any length.
+  if (streamed) limits.body_bytes = std::numeric_limits<std::size_t>::max();
+  return Exchange{std::move(connection), ResponseReader(limits, request.method == Method::head)};
 }
 
 void finish(Pool& pool, Exchange& exchange) {
@@ -127,8 +130,12 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
   while (!exchange.reader.done()) {
     const Status read = co_await read_more(*pool, exchange);
     if (!read) co_return fail(read.error());
+    response.body += exchange.reader.take_body();
+    if (response.body.size() > pool->limits.reader.body_bytes) {
+      co_return fail(Errc::exhausted, "response: body limit exceeded");
+    }
   }
-  response.body = exchange.reader.take_body();
+  response.body += exchange.reader.take_body();
   finish(*pool, exchange);
   co_return response;
 }
@@ -156,7 +163,7 @@ asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Re
   std::optional<Result<Response>> answer;
   ConnectionPtr connection = pool->take();
   if (connection == nullptr) co_return answer;
-  Exchange exchange = begin(*pool, std::move(connection), request);
+  Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
   if (done) {
     answer = co_await complete(pool, std::move(exchange), streamed);
@@ -169,7 +176,7 @@ asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Re
 
 asio::awaitable<Result<Response>> ask(PoolPtr pool, ConnectionPtr connection,
                                       const Request& request, bool streamed, MonoTime deadline) {
-  Exchange exchange = begin(*pool, std::move(connection), request);
+  Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);
   if (!done) co_return fail(done.error());
   co_return co_await complete(pool, std::move(exchange), streamed);
