@@ -18,6 +18,8 @@ void discard_memory(char* bytes, std::size_t size) {
   (void)::madvise(bytes + (first - begin), last - first, MADV_DONTNEED);
 }
 
+void return_large_blocks() { (void)mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
+
 void release_free_memory() { (void)malloc_trim(0); }
 
 }  // namespace holdfast

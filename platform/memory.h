@@ -10,6 +10,10 @@ namespace holdfast {
 // like a list of all objects, that is memory wasted. Takes about a millisecond for each 100 MB.
 void release_free_memory();
 
+// From now on every block of 256 KiB and more is given back as soon as it is freed. Otherwise the
+// allocator learns from the first large block to keep those that follow.
+void return_large_blocks();
+
 // Gives the pages that lie wholly within these bytes back to the system; the bytes are lost, but
 // remain writable. The memory must come from the heap.
 void discard_memory(char* bytes, std::size_t size);

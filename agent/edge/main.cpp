@@ -4,6 +4,7 @@
 
 #include "agent/edge/edge.h"
 #include "agent/edge/runtime/shim.h"
+#include "platform/memory.h"
 #include "platform/proc/service.h"
 
 namespace holdfast::agent {
@@ -12,6 +13,7 @@ namespace {
 int run(int argc, const char* const* argv) {
   // The parent of one container's process: before anything else of the agent is set up.
   if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
+  return_large_blocks();  // of lists that come once
   EdgeOptions settings;
   const proc::ServiceMain edge{
       .name = "holdfast-edge",

@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 
 struct UplinkAnswerLimits {
   std::size_t answer_bytes = 16UL << 20;     // of one body
-  std::size_t in_flight_bytes = 24UL << 20;  // of all bodies that are being gathered
+  std::size_t in_flight_bytes = 16UL << 20;  // of all bodies that are being gathered
   std::size_t error_bytes = 1UL << 20;       // of a body that does not come as a stream: not 2xx
 };
 

@@ -1,6 +1,7 @@
 #include "platform/http/h1_exchange.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "platform/http/tunnel.h"
@@ -48,11 +49,13 @@ asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Req
 }
 
 Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request, bool streamed) {
+  ReaderLimits limits = pool.limits.reader;
+  // Whether the body is a stream is known only after its head, which may announce any length.
+  if (streamed) limits.body_bytes = std::numeric_limits<std::size_t>::max();
   // Only a caller who can take a tunnel has asked for one.
   const Asked asked{.head = request.method == Method::head,
                     .upgrade = streamed && request.headers.has("upgrade")};
-  return Exchange{std::move(connection), ResponseReader(pool.limits.reader, asked),
-                  identity_of(request)};
+  return Exchange{std::move(connection), ResponseReader(limits, asked), identity_of(request)};
 }
 
 void finish(Pool& pool, Exchange& exchange) {
@@ -134,8 +137,12 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
   while (!exchange.reader.done()) {
     const Status read = co_await read_more(*pool, exchange);
     if (!read) co_return fail(read.error());
+    response.body += exchange.reader.take_body();
+    if (response.body.size() > pool->limits.reader.body_bytes) {
+      co_return fail(Errc::exhausted, "response: body limit exceeded");
+    }
   }
-  response.body = exchange.reader.take_body();
+  response.body += exchange.reader.take_body();
   finish(*pool, exchange);
   co_return response;
 }

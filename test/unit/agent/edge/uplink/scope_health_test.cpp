@@ -69,7 +69,9 @@ struct BadList {
   const char* state;
 };
 
-http::Response status_answer(int code) { return json_response(code, sync::status::generic(code).body()); }
+http::Response status_answer(int code) {
+  return json_response(code, sync::status::generic(code).body());
+}
 
 TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
   const BadList cases[] = {
