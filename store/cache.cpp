@@ -195,39 +195,43 @@ Status Cache::remove(ScopeId scope, const ObjectName& name) {
   return remove_object_.use(number(scope), name.namespace_name, name.name).run();
 }
 
-Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope,
-                                                    const std::vector<CachedObject>& objects) {
-  std::vector<const ObjectName*> given;
-  given.reserve(objects.size());
-  for (const CachedObject& object : objects) given.push_back(&object.name);
-  const auto before = [](const ObjectName* left, const ObjectName* right) {
-    return *left < *right;
-  };
-  std::sort(given.begin(), given.end(), before);
-
+// The names of the scope's rows that are not among `names`.
+Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope, std::vector<ObjectName> names) {
+  std::sort(names.begin(), names.end());
   std::vector<ObjectName> missing;
   Cursor row = names_.use(number(scope));
   for (;;) {
     TRY(const bool more, row.next());
     if (!more) return missing;
     ObjectName name{std::string(row.text(0)), std::string(row.text(1))};
-    if (std::binary_search(given.begin(), given.end(), &name, before)) continue;
+    if (std::binary_search(names.begin(), names.end(), name)) continue;
     missing.push_back(std::move(name));
   }
 }
 
-Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
+Result<Replaced> Cache::replace_all(const Transaction& in, ScopeId scope,
                                     std::string_view resource_version,
                                     const std::vector<CachedObject>& objects) {
+  std::vector<ObjectName> names;
+  names.reserve(objects.size());
+  for (const CachedObject& object : objects) names.push_back(object.name);
+  const auto object_at = [&objects](std::size_t index) { return objects.at(index); };
+  return replace_all(in, scope, resource_version, names, object_at);
+}
+
+Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
+                                    std::string_view resource_version,
+                                    const std::vector<ObjectName>& names,
+                                    const ObjectAt& object_at) {
   TRY(const ScopeKey key, must_exist(scope));
   Replaced replaced;
-  TRY(const std::vector<ObjectName> missing, missing_from(scope, objects));
+  TRY(const std::vector<ObjectName> missing, missing_from(scope, names));
   for (const ObjectName& name : missing) {
     if (auto done = remove(scope, name); !done) return fail(done.error());
     ++replaced.removed;
   }
-  for (const CachedObject& object : objects) {
-    TRY(const bool written, put(scope, key, object));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    TRY(const bool written, put(scope, key, object_at(i)));
     ++(written ? replaced.written : replaced.kept);
   }
   if (auto done = set_version_.use(number(scope), resource_version).run(); !done) {

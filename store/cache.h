@@ -133,6 +133,13 @@ class Cache {
   [[nodiscard]] Result<Replaced> replace_all(const Transaction& in, ScopeId scope,
                                              std::string_view resource_version,
                                              const std::vector<CachedObject>& objects);
+  // The same for objects that are made one at a time, so that a large scope is not held twice:
+  // `object_at(i)` is called once for each of `names`, in their order.
+  using ObjectAt = std::function<CachedObject(std::size_t index)>;
+  [[nodiscard]] Result<Replaced> replace_all(const Transaction& in, ScopeId scope,
+                                             std::string_view resource_version,
+                                             const std::vector<ObjectName>& names,
+                                             const ObjectAt& object_at);
 
   // Errors: not_found (scope).
   [[nodiscard]] Status apply(const Transaction& in, ScopeId scope, const ScopeChanges& changes);
@@ -164,8 +171,8 @@ class Cache {
   [[nodiscard]] Result<bool> put(ScopeId scope, const ScopeKey& key, const CachedObject& object);
   [[nodiscard]] Result<CachedObject> read_object(const ScopeKey& scope, const Cursor& row) const;
   [[nodiscard]] Status remove(ScopeId scope, const ObjectName& name);
-  [[nodiscard]] Result<std::vector<ObjectName>> missing_from(
-      ScopeId scope, const std::vector<CachedObject>& objects);
+  [[nodiscard]] Result<std::vector<ObjectName>> missing_from(ScopeId scope,
+                                                             std::vector<ObjectName> names);
 
   Database& database_;
   Sealing sealing_;

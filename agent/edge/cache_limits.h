@@ -24,7 +24,7 @@ struct CacheLimits {
   OwnerLimits foreign = {};
   // Of all scopes in memory: objects, events for watches that come back, and what each object costs
   // besides (sync::object_overhead).
-  std::size_t memory_bytes = 32UL << 20;
+  std::size_t memory_bytes = 24UL << 20;
   // Of cache.db and its log together.
   std::int64_t disk_bytes = 128LL << 20;
   std::size_t scope_bytes = 16UL << 20;  // of one scope in memory

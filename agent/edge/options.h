@@ -58,7 +58,7 @@ struct EdgeOptions {
   int scopes_max = 500;
   // Bytes; see CacheLimits.
   std::int64_t list_bytes_max = 16 << 20;
-  std::int64_t cache_memory_max = 32 << 20;
+  std::int64_t cache_memory_max = 24 << 20;
   std::int64_t cache_disk_max = 128 << 20;
   Duration housekeeping_interval = 1h;
   sync::HousekeepingLimits housekeeping;

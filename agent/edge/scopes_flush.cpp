@@ -59,9 +59,16 @@ Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwr
   const sync::WatchCache& cache = scope.cache();
   const std::string version = std::to_string(cache.version());
   if (unwritten.whole) {
-    std::vector<store::CachedObject> rows;
-    for (const auto& [key, object] : cache.objects()) rows.push_back(to_row(key, object));
-    auto replaced = cache_.replace_all(in, scope.id(), version, rows);
+    std::vector<store::ObjectName> names;
+    for (const auto& [key, object] : cache.objects()) {
+      names.push_back({key.namespace_name, key.name});
+    }
+    auto next = cache.objects().begin();
+    const auto object_at = [&next](std::size_t) {
+      const auto& [key, object] = *next++;
+      return to_row(key, object);
+    };
+    auto replaced = cache_.replace_all(in, scope.id(), version, names, object_at);
     if (!replaced) return fail(replaced.error());
     return {};
   }
