@@ -27,7 +27,7 @@ struct CacheLimits {
   std::size_t memory_bytes = 24UL << 20;
   // Of cache.db and its log together.
   std::int64_t disk_bytes = 128LL << 20;
-  std::size_t scope_bytes = 16UL << 20;  // of one scope in memory
+  std::size_t scope_bytes = 8UL << 20;  // of one scope in memory
   std::size_t scope_objects = 20'000;
   store::AnswerLimits answers = {};  // discovery documents, tokens
 };

@@ -67,7 +67,7 @@ class Feeders final : public ListWatchSource {
 
   // Bytes that list-watches hold of what is not complete yet.
   struct HeldLimits {
-    std::size_t bytes = 16UL << 20;  // of all list-watches
+    std::size_t bytes = 12UL << 20;  // of all list-watches
     std::size_t event = 3UL << 20;   // of one watch event: twice what etcd takes
   };
   class Held;

@@ -57,7 +57,7 @@ struct EdgeOptions {
   Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
   // Bytes; see CacheLimits.
-  std::int64_t list_bytes_max = 16 << 20;
+  std::int64_t list_bytes_max = 8 << 20;
   std::int64_t cache_memory_max = 24 << 20;
   std::int64_t cache_disk_max = 128 << 20;
   Duration housekeeping_interval = 1h;

@@ -19,8 +19,8 @@ namespace holdfast::agent {
 namespace asio = boost::asio;
 
 struct UplinkAnswerLimits {
-  std::size_t answer_bytes = 16UL << 20;     // of one body
-  std::size_t in_flight_bytes = 16UL << 20;  // of all bodies that are being gathered
+  std::size_t answer_bytes = 8UL << 20;      // of one body
+  std::size_t in_flight_bytes = 12UL << 20;  // of all bodies that are being gathered
   std::size_t error_bytes = 1UL << 20;       // of a body that does not come as a stream: not 2xx
 };
 

@@ -90,7 +90,7 @@ bool SocketHolders::holds(pid_t pid, const std::string& link) {
   const Dir descriptors = open_dir(proc_ / std::to_string(pid) / "fd");
   if (!descriptors) return false;
   const int at = ::dirfd(descriptors.get());
-  return any_entry(descriptors.get(), [&](const dirent& entry) {
+  return any_entry(descriptors.get(), [this, at, &link](const dirent& entry) {
     entries_ -= 1;
     return link_target(at, entry.d_name) == link;
   });
@@ -110,13 +110,13 @@ std::optional<SocketHolder> SocketHolders::find(std::uint64_t inode, MonoTime no
   const std::string link = "socket:[" + std::to_string(inode) + "]";
   const double budget = entries_;
   const auto known = std::find_if(remembered_.begin(), remembered_.end(),
-                                  [&](pid_t pid) { return holds(pid, link); });
+                                  [this, &link](pid_t pid) { return holds(pid, link); });
   entries_ = budget;
   if (known != remembered_.end()) return describe(*known);
   const Dir processes = open_dir(proc_);
   if (!processes) return std::nullopt;
   pid_t found = 0;
-  const bool any = any_entry(processes.get(), [&](const dirent& entry) {
+  const bool any = any_entry(processes.get(), [this, &link, &found](const dirent& entry) {
     if (entries_ <= 0 || !is_number(entry.d_name)) return false;
     entries_ -= 1;
     found = parse_int<pid_t>(entry.d_name).value_or(0);
@@ -143,13 +143,14 @@ std::optional<std::string> SocketHolders::cgroup_path(std::uint64_t id) {
     waiting.pop_front();
     const Dir dir = open_dir(cgroup_root_ / path.substr(path.empty() ? 0 : 1));
     std::string found;
-    const bool any = dir && any_entry(dir.get(), [&](const dirent& entry) {
-                       if (entry.d_type != DT_DIR) return false;
-                       found = path + "/" + entry.d_name;
-                       if (entry.d_ino == id) return true;
-                       waiting.push_back(found);
-                       return false;
-                     });
+    const bool any =
+        dir && any_entry(dir.get(), [id, &path, &found, &waiting](const dirent& entry) {
+          if (entry.d_type != DT_DIR) return false;
+          found = path + "/" + entry.d_name;
+          if (entry.d_ino == id) return true;
+          waiting.push_back(found);
+          return false;
+        });
     if (!any) continue;
     cgroups_.emplace_front(id, found);
     if (cgroups_.size() > limits_.remembered) cgroups_.pop_back();

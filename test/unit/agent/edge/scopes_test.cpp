@@ -1,72 +1,14 @@
 // The agent's cache over a database: what a restart finds, and what a watch on it sees.
 
-#include "agent/edge/scopes.h"
-
 #include <algorithm>
 
 #include "agent/edge/watch_stream.h"
-#include "store/recover.h"
-#include "test/support/run.h"
-#include "test/support/scratch_dir.h"
+#include "test/unit/agent/edge/cache_run.h"
 
-namespace holdfast::agent {
+namespace holdfast::agent::cached {
 namespace {
 
 using namespace std::chrono_literals;
-
-const sync::ScopeKind pod_kind{"Pod", "v1"};
-const store::ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
-const store::ScopeKey configmaps{.owner = "node", .version = "v1", .resource = "configmaps"};
-constexpr sync::Version local = sync::first_local_version;
-
-sync::ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
-
-sync::CachedObject object(const std::string& name, sync::Version version) {
-  return {"u", version,
-          std::make_shared<const std::string>(R"({"metadata":{"name":")" + name +
-                                              R"(","namespace":"ns","uid":"u",)"
-                                              R"("resourceVersion":")" +
-                                              std::to_string(version) + R"("}})")};
-}
-
-sync::CacheEvent put(const std::string& name, sync::Version version) {
-  return {sync::EventType::modified, key(name), object(name, version)};
-}
-
-sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::string, int>> all) {
-  sync::WatchCache::Objects made;
-  for (const auto& [name, version] : all) {
-    made[key(name)] = object(name, static_cast<sync::Version>(version));
-  }
-  return made;
-}
-
-// One run of the agent on the data directory.
-struct Agent {
-  Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
-      : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
-  Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits)
-      : database(store::open_or_rebuild(dir / "cache.db", {}, store::cache_schema(), {})
-                     .value()
-                     .database),
-        scopes(context.get_executor(), database, clock, limits) {
-    EXPECT_TRUE(scopes.restore());
-  }
-
-  SystemClock clock;
-  store::Database database;
-  Scopes scopes;
-};
-
-std::string shown(const ScopePtr& scope) {
-  if (!scope) return "none";
-  if (!scope->cache().complete()) return "incomplete";
-  std::string text = std::to_string(scope->cache().version()) + ":";
-  for (const auto& [name, cached] : scope->cache().objects()) {
-    text += " " + name.name + "@" + std::to_string(cached.version);
-  }
-  return text;
-}
 
 TEST(Scopes, ARestartFindsWhatWasFlushed) {
   const test::ScratchDir dir;
@@ -205,126 +147,6 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
   EXPECT_EQ(shown(next.scopes.find(configmaps)), "12: a@12");
 }
 
-TEST(Scopes, TheirNumberIsLimited) {
-  const test::ScratchDir dir;
-  asio::io_context context(1);
-  Agent run(context, dir.path(), 1);
-  ASSERT_TRUE(run.scopes.open(pods));
-  EXPECT_TRUE(run.scopes.open(pods)) << "the same one";
-  const auto more = run.scopes.open(configmaps);
-  ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().code, Errc::exhausted);
-}
-
-store::ScopeKey of(const std::string& owner, int number) {
-  return {.owner = owner,
-          .version = "v1",
-          .resource = "configmaps",
-          .namespace_name = "ns" + std::to_string(number)};
-}
-
-std::size_t count(const Scopes& scopes, const std::string& owner) {
-  return static_cast<std::size_t>(
-      std::count_if(scopes.all().begin(), scopes.all().end(),
-                    [&owner](const auto& each) { return each.first.owner == owner; }));
-}
-
-TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
-  const test::ScratchDir dir;
-  asio::io_context context(1);
-  Agent run(context, dir.path(), 40);
-  std::size_t dropped = 0;
-  run.scopes.on_drop([&dropped](const LocalScope& scope) {
-    EXPECT_TRUE(scope.retired());
-    ++dropped;
-  });
-  for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 20u) << "half of all";
-  EXPECT_EQ(dropped, 10u);
-  for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:b", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 10u) << "they share alike";
-  EXPECT_EQ(count(run.scopes, "token:b"), 10u);
-  for (int i = 0; i < 40; ++i) ASSERT_TRUE(run.scopes.open(of("node", i))) << i;
-  EXPECT_EQ(count(run.scopes, "node"), 40u);
-  EXPECT_FALSE(run.scopes.open(of("node", 41)));
-  EXPECT_FALSE(run.scopes.open(of("token:a", 1)));
-}
-
-TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
-  const test::ScratchDir dir;
-  asio::io_context context(1);
-  Agent run(context, dir.path(), 6);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i)));
-  const ScopePtr first = run.scopes.find(of("token:a", 0));
-  const ScopePtr second = run.scopes.find(of("token:a", 1));
-  first->note_use(run.clock.mono() + 1s);
-  second->watch_begins();
-  ASSERT_TRUE(run.scopes.open(of("token:a", 3)));
-  EXPECT_EQ(run.scopes.find(of("token:a", 2)), nullptr);
-  EXPECT_NE(run.scopes.find(of("token:a", 0)), nullptr);
-  EXPECT_NE(run.scopes.find(of("token:a", 1)), nullptr);
-}
-
-sync::CachedObject large(std::size_t bytes, sync::Version version) {
-  return {"u", version, std::make_shared<const std::string>(std::string(bytes, 'x'))};
-}
-
-TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
-  const test::ScratchDir dir;
-  asio::io_context context(1);
-  const CacheLimits limits{.foreign = {.bytes = 20'000},
-                           .memory_bytes = 100'000,
-                           .scope_bytes = 60'000,
-                           .scope_objects = 10};
-  Agent run(context, dir.path(), limits);
-  const auto fill = [&run](const store::ScopeKey& where, std::size_t bytes, int version) {
-    sync::WatchCache::Objects all;
-    all[key("a")] = large(bytes, static_cast<sync::Version>(version));
-    const ScopePtr scope = run.scopes.open(where).value();
-    const Status done =
-        run.scopes.replace(*scope, std::move(all), static_cast<sync::Version>(version), pod_kind);
-    return done ? "ok" : std::string(to_string(done.error().code));
-  };
-  EXPECT_EQ(fill(of("node", 1), 50'000, 5), "ok");
-  EXPECT_EQ(fill(of("node", 1), 70'000, 6), "exhausted") << "of one scope";
-  EXPECT_EQ(run.scopes.find(of("node", 1))->cache().version(), 5u);
-  EXPECT_EQ(fill(of("token:a", 1), 15'000, 5), "ok");
-  EXPECT_EQ(fill(of("token:a", 2), 25'000, 5), "exhausted") << "of one owner";
-  EXPECT_EQ(fill(of("token:a", 3), 15'000, 5), "ok") << "his own last one made room";
-  EXPECT_EQ(run.scopes.find(of("token:a", 1)), nullptr);
-  EXPECT_EQ(fill(of("node", 2), 48'000, 5), "ok") << "the foreign one made room";
-  EXPECT_EQ(run.scopes.find(of("token:a", 3)), nullptr);
-  EXPECT_EQ(fill(of("node", 3), 10'000, 5), "exhausted") << "of all";
-  EXPECT_FALSE(run.scopes.find(of("node", 3))->cache().complete()) << "unknown, not empty";
-  EXPECT_LE(run.scopes.memory_bytes(), limits.memory_bytes);
-
-  const ScopePtr scope = run.scopes.find(of("node", 2));
-  EXPECT_FALSE(run.scopes.apply(*scope, {sync::EventType::modified, key("b"), large(20'000, 9)}));
-  EXPECT_EQ(scope->cache().version(), 5u) << "an event without room is not half taken over";
-  sync::WatchCache::Objects many;
-  for (int i = 0; i < 11; ++i) many[key(std::to_string(i))] = large(1, 5);
-  EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
-  EXPECT_TRUE(run.scopes.drop(*scope));
-  EXPECT_EQ(fill(of("node", 3), 10'000, 5), "ok");
-}
-
-TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
-  const test::ScratchDir dir;
-  asio::io_context context(1);
-  {
-    Agent run(context, dir.path());
-    for (const store::ScopeKey& each : {of("token:a", 1), of("node", 1), of("node", 2)}) {
-      sync::WatchCache::Objects all;
-      all[key("a")] = large(each.namespace_name == "ns2" ? 90'000 : 10'000, 5);
-      EXPECT_TRUE(run.scopes.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
-    }
-  }
-  Agent run(context, dir.path(), CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
-  EXPECT_EQ(count(run.scopes, "node"), 1u);
-  EXPECT_TRUE(run.scopes.find(of("node", 1))->cache().complete());
-  EXPECT_EQ(count(run.scopes, "token:a"), 0u);
-}
-
 TEST(Scopes, OnlyAScopeThatWouldHaveItProvesThatAnObjectIsNotThere) {
   const test::ScratchDir dir;
   asio::io_context context(1);
@@ -417,4 +239,4 @@ TEST(Scopes, APathIsEncodedWhateverTheCallersPathHad) {
 }
 
 }  // namespace
-}  // namespace holdfast::agent
+}  // namespace holdfast::agent::cached

@@ -1,0 +1,68 @@
+// One run of the agent's cache on a data directory, and objects to put into it.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/scopes.h"
+#include "store/recover.h"
+#include "test/support/run.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent::cached {
+
+inline const sync::ScopeKind pod_kind{"Pod", "v1"};
+inline const store::ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
+inline const store::ScopeKey configmaps{.owner = "node", .version = "v1", .resource = "configmaps"};
+inline constexpr sync::Version local = sync::first_local_version;
+
+inline sync::ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
+
+inline sync::CachedObject object(const std::string& name, sync::Version version) {
+  return {"u", version,
+          std::make_shared<const std::string>(R"({"metadata":{"name":")" + name +
+                                              R"(","namespace":"ns","uid":"u",)"
+                                              R"("resourceVersion":")" +
+                                              std::to_string(version) + R"("}})")};
+}
+
+inline sync::CacheEvent put(const std::string& name, sync::Version version) {
+  return {sync::EventType::modified, key(name), object(name, version)};
+}
+
+inline sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::string, int>> all) {
+  sync::WatchCache::Objects made;
+  for (const auto& [name, version] : all) {
+    made[key(name)] = object(name, static_cast<sync::Version>(version));
+  }
+  return made;
+}
+
+// One run of the agent on the data directory.
+struct Agent {
+  Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
+      : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
+  Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits)
+      : database(store::open_or_rebuild(dir / "cache.db", {}, store::cache_schema(), {})
+                     .value()
+                     .database),
+        scopes(context.get_executor(), database, clock, limits) {
+    EXPECT_TRUE(scopes.restore());
+  }
+
+  SystemClock clock;
+  store::Database database;
+  Scopes scopes;
+};
+
+inline std::string shown(const ScopePtr& scope) {
+  if (!scope) return "none";
+  if (!scope->cache().complete()) return "incomplete";
+  std::string text = std::to_string(scope->cache().version()) + ":";
+  for (const auto& [name, cached] : scope->cache().objects()) {
+    text += " " + name.name + "@" + std::to_string(cached.version);
+  }
+  return text;
+}
+
+}  // namespace holdfast::agent::cached
