@@ -133,10 +133,11 @@ class Work::Slot {
 };
 
 asio::awaitable<void> Work::perform(lifecycle::Action action) {
-  Slot slot(slots_, object_of(action));
+  const std::shared_ptr<Slots> slots = slots_;
+  Slot slot(slots, object_of(action));
   const lifecycle::Outcome outcome = co_await writer_.perform(action);
   slot.free();
-  settled_(action, outcome);
+  if (slots->work != nullptr) settled_(action, outcome);  // Otherwise `this` is gone.
 }
 
 }  // namespace holdfast::agent

@@ -147,7 +147,7 @@ Result<std::uint16_t> Edge::listen(std::unique_ptr<http::Server>& server,
   TRY(const net::HostPort at, net::HostPort::parse(address));
   TRY(std::unique_ptr<net::Listener> opened, net::Listener::open(executor_, at, nullptr));
   const std::uint16_t port = opened->port();
-  server = std::make_unique<http::Server>(executor_, http::ServerLimits{}, std::move(handler),
+  server = std::make_unique<http::Server>(executor_, limits_of(listener), std::move(handler),
                                           status_problem, gate_->gate_of(listener));
   server->listen(std::move(opened));
   return port;
@@ -195,7 +195,7 @@ Status Edge::open_admin() {
   }
   admin_door_ = std::make_unique<SecureDoor>(
       executor_, std::vector<SecureDoor::Place>{{.flag = "--admin-listen", .at = at}}, *identity_,
-      clock_, admin, gate_->gate_of(listener));
+      clock_, admin, gate_->gate_of(listener), limits_of(listener));
   if (auto opened = admin_door_->refresh(); !opened) return opened;
   admin_port_ = admin_door_->port() != 0 ? admin_door_->port() : at.port;
   return {};
@@ -232,7 +232,8 @@ Status Edge::start() {
 Status Edge::open_door() {
   const auto handler = [this](const http::Request& request) { return handle_over_tls(request); };
   door_ = std::make_unique<SecureDoor>(executor_, secure_places(options_.identity), *identity_,
-                                       clock_, handler, gate_->gate_of(Listener::tls));
+                                       clock_, handler, gate_->gate_of(Listener::tls),
+                                       limits_of(Listener::tls));
   identity_->on_serving_change([this] {
     if (auto changed = refresh_doors(); !changed) {
       log_error("serving certificate not taken into use", {{"error", changed.error()}});

@@ -51,6 +51,14 @@ bool is_administrator(const net::Peer& peer) {
 
 }  // namespace
 
+http::ServerLimits limits_of(Listener listener) {
+  http::ServerLimits limits;
+  // A connection costs ten times as much over TLS.
+  if (listener == Listener::tls) limits.shares.connections = 400;
+  if (is_admin(listener)) limits.shares = {.connections = 200, .bytes = 3UL * 1024 * 1024};
+  return limits;
+}
+
 std::size_t body_bytes_max(const http::Request& head) {
   switch (head.method) {
     case http::Method::get:

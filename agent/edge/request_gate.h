@@ -56,6 +56,9 @@ class RequestGate {
   std::vector<std::string> names_;  // of the plain listeners, besides their addresses
 };
 
+// What a listener's callers may take of it, all together; see http::ShareLimits.
+[[nodiscard]] http::ServerLimits limits_of(Listener listener);
+
 // How many bytes the body of a request may have, by its method and path.
 [[nodiscard]] std::size_t body_bytes_max(const http::Request& head);
 

@@ -264,11 +264,19 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
     co_return false;
   }
   if (response.stream) co_return co_await send_stream(session, std::move(response));
+  if (!session.share->take_answer(response.body.size())) {
+    ++refusals.memory;
+    response = service.problem(503, "too many bytes of answers are being sent already");
+  }
   const bool last = !keep_alive || stopping;
   const Framing framing = has_no_body(response.status) ? Framing::none : Framing::length;
+  constexpr std::size_t small = 16UL * 1024;  // goes into one packet train with the head
+  const bool with_body = request.method != Method::head && framing == Framing::length;
+  const bool apart = with_body && response.body.size() > small;
   std::string bytes = response_head(response, framing, !last);
-  if (request.method != Method::head && framing == Framing::length) bytes += response.body;
-  const bool sent = co_await send(session, std::move(bytes));
+  if (with_body && !apart) bytes += response.body;
+  bool sent = co_await send(session, std::move(bytes));
+  if (sent && apart) sent = co_await send(session, std::move(response.body));
   co_return sent && !last;
 }
 

@@ -85,20 +85,34 @@ Share& Share::operator=(Share&& other) noexcept {
   return *this;
 }
 
+void Share::count(std::size_t bytes) {
+  Shares::State& state = *shares_->state_;
+  state.all.bytes += bytes;
+  bytes_ += bytes;
+  if (trusted_) return;
+  state.untrusted.bytes += bytes;
+  state.users[name_].bytes += bytes;
+}
+
 bool Share::take(std::size_t bytes) {
   CHECK(shares_ != nullptr);
   Shares::State& state = *shares_->state_;
   const ShareLimits& limits = state.limits;
   if (state.all.bytes + bytes > limits.bytes) return false;
   if (!trusted_) {
-    Use& own = state.users[name_];
     if (state.untrusted.bytes + bytes > limits.bytes_untrusted()) return false;
-    if (own.bytes + bytes > limits.bytes_each()) return false;
-    own.bytes += bytes;
-    state.untrusted.bytes += bytes;
+    if (state.users[name_].bytes + bytes > limits.bytes_each()) return false;
   }
-  state.all.bytes += bytes;
-  bytes_ += bytes;
+  count(bytes);
+  return true;
+}
+
+bool Share::take_answer(std::size_t bytes) {
+  if (take(bytes)) return true;
+  const Shares::State& state = *shares_->state_;
+  const std::size_t others = (trusted_ ? state.all : state.untrusted).bytes - bytes_;
+  if (others > 0 || (!trusted_ && bytes > state.limits.bytes_untrusted())) return false;
+  count(bytes);
   return true;
 }
 

@@ -18,11 +18,13 @@ namespace holdfast::http {
 
 struct ShareLimits {
   std::size_t connections = 1000;
-  std::size_t bytes = 16UL * 1024 * 1024;  // of requests that are being received or answered
+  // Of requests that are being received or answered, and of answers that are being sent. See
+  // Share::take_answer() for one that is larger.
+  std::size_t bytes = 12UL * 1024 * 1024;
 
   // Of a caller that is not trusted.
   [[nodiscard]] std::size_t connections_each() const { return connections / 8; }
-  [[nodiscard]] std::size_t bytes_each() const { return bytes / 4; }
+  [[nodiscard]] std::size_t bytes_each() const { return bytes / 3; }
   // Of all these callers together; the rest is the reserve for trusted ones.
   [[nodiscard]] std::size_t connections_untrusted() const { return connections - connections / 4; }
   [[nodiscard]] std::size_t bytes_untrusted() const { return bytes / 2; }
@@ -46,12 +48,16 @@ class Share {
   // Takes so many bytes more. False when the caller's or the server's limit is met; nothing is
   // taken then.
   [[nodiscard]] bool take(std::size_t bytes);
+  // The same for an answer, which may be larger when nothing else is under way: that of a trusted
+  // caller of any size, of another one up to what all of these may have together.
+  [[nodiscard]] bool take_answer(std::size_t bytes);
   // Gives back up to so many.
   void give_back(std::size_t bytes);
   void give_back_all() { give_back(bytes_); }
 
  private:
   friend class Shares;
+  void count(std::size_t bytes);
   void release();
 
   std::shared_ptr<Shares> shares_;

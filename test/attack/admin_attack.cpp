@@ -1,4 +1,4 @@
-// Hole 1: what the admin listener tells strangers, and by which names it lets itself be called.
+// What the admin listener tells strangers, and by which names it lets itself be called.
 
 #include "test/attack/site.h"
 

@@ -1,4 +1,4 @@
-// Hole 9: what strangers ask for must not take the room that the node's own answers need.
+// What strangers ask for must not take the room that the node's own answers need.
 
 #include "test/attack/site.h"
 

@@ -1,4 +1,4 @@
-// Hole 2: who opened a connection to the proxy is told by the kernel, which can be misled.
+// Who opened a connection to the proxy is told by the kernel, which can be misled.
 
 #include <arpa/inet.h>
 #include <net/if.h>

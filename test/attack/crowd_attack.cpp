@@ -1,4 +1,4 @@
-// Hole 8: nobody holds so many connections that there is none left for root and the probes.
+// Nobody holds so many connections that there is none left for root and the probes.
 
 #include <poll.h>
 

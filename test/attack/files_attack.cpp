@@ -1,4 +1,4 @@
-// Holes 11 and 12: files that others may write or read, and secrets on command lines.
+// Files that others may write or read, and secrets on command lines.
 
 #include <sys/stat.h>
 #include <unistd.h>

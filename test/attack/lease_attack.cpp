@@ -1,4 +1,4 @@
-// Hole 10: invented credentials must not count as a living kubelet.
+// Invented credentials must not count as a living kubelet.
 
 #include <poll.h>
 

@@ -1,9 +1,10 @@
-// Hole 7: messages without an end, before anybody is asked who he is.
+// Messages without an end, before anybody is asked who he is.
 
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <cstdio>
+#include <thread>
 
 #include "test/attack/site.h"
 
@@ -220,6 +221,62 @@ TEST_F(HostileAnswers, EndlessListsAndWatchesToTheEdgeAreCutOff) {
   (void)eventually(3s, [this] { return edge->peak() > edge_budget; });
   if (!expect_within(*edge, "holdfast-edge", edge_budget, frame.name)) return;
   EXPECT_TRUE(edge->running());
+}
+
+// A list of a bit less than the largest that the agent takes, of large objects.
+std::string large_list() {
+  std::string items;
+  for (int number = 0; items.size() < (7UL << 20); ++number) {
+    items.append(items.empty() ? "" : ",").append(R"({"metadata":{"name":"n)");
+    items.append(std::to_string(number)).append(R"(","namespace":"a","uid":"u",)");
+    items.append(R"("resourceVersion":"9"},"data":{"a":")").append(100'000, 'x').append(R"("}})");
+  }
+  return R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},)"
+         R"("items":[)" +
+         items + "]}";
+}
+
+// Reads an answer and keeps nothing of it.
+void read_away(const Socket& socket, Duration limit) {
+  const auto until = Clock::now() + limit;
+  while (Clock::now() < until && !socket.receive(1s).empty()) {
+  }
+}
+
+// Many such lists, and local readers who ask for them and never read an answer.
+TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  HostileServer& server = take_over();
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  server.play([list = large_list()](const std::string& head, const Socket& to) {
+    const std::string line = request_line(head);
+    if (line.find("/namespaces/large") == std::string::npos) return Then::pass_on;
+    const bool watch = line.find("watch=") != std::string::npos;
+    (void)to.send(answer_text(watch ? 500 : 200, watch ? "{}" : list, "Audit-Id: 1\r\n"));
+    return Then::close;
+  });
+  std::vector<Socket> lazy;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::thread> readers;
+    for (int number = 0; number < 8; ++number) {
+      const Ask one{.target = "/api/v1/namespaces/large" + std::to_string(number) +
+                              "/configmaps?resourceVersion=0",
+                    .limit = 4s};
+      readers.emplace_back([this, one] {
+        const Socket socket = connect_to(edge_port);
+        (void)socket.send(text_of(one, edge_port));
+        read_away(socket, one.limit);
+      });
+      lazy.push_back(connect_to(edge_port));
+      (void)lazy.back().send(text_of(one, edge_port));
+    }
+    for (std::thread& reader : readers) reader.join();
+  }
+  EXPECT_TRUE(edge->running());
+  (void)expect_within(*edge, "holdfast-edge", edge_budget, "lists that just fit");
+  lazy.clear();
+  expect_root_is_served();
 }
 
 TEST_F(HostileAnswers, EndlessAnswersToTheCloudAreCutOff) {

@@ -1,4 +1,4 @@
-// Hole 3: root in a container, and root processes that speak for others, are not the node.
+// Root in a container, and root processes that speak for others, are not the node.
 
 #include <sys/stat.h>
 #include <sys/wait.h>

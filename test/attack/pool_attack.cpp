@@ -1,4 +1,4 @@
-// Hole 4: an answer that was meant for somebody else.
+// An answer that was meant for somebody else.
 
 #include <poll.h>
 

@@ -1,4 +1,4 @@
-// Hole 5: one list that cannot be had must not keep the link and all other lists from coming back.
+// One list that cannot be had must not keep the link and all other lists from coming back.
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Hole 6: what is percent-encoded in a target must not become a part of the agent's own requests.
+// What is percent-encoded in a target must not become a part of the agent's own requests.
 
 #include <sstream>
 

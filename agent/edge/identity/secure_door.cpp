@@ -8,12 +8,13 @@ namespace holdfast::agent {
 
 SecureDoor::SecureDoor(asio::any_io_executor executor, std::vector<Place> places,
                        NodeIdentity& identity, const Clock& clock, http::Handler handler,
-                       http::Gate gate)
+                       http::Gate gate, const http::ServerLimits& limits)
     : executor_(std::move(executor)),
       identity_(identity),
       clock_(clock),
       handler_(std::move(handler)),
-      gate_(std::move(gate)) {
+      gate_(std::move(gate)),
+      limits_(limits) {
   for (Place& place : places) add(std::move(place));
 }
 
@@ -49,8 +50,7 @@ Status SecureDoor::open(Open& each) {
   const std::uint16_t port = listener->port();
   if (port_ == 0) port_ = port;
   if (!server_) {
-    server_ = std::make_unique<http::Server>(executor_, http::ServerLimits{}, handler_,
-                                             status_problem, gate_);
+    server_ = std::make_unique<http::Server>(executor_, limits_, handler_, status_problem, gate_);
   }
   server_->listen(std::move(listener));
   each.context = context;

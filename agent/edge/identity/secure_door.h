@@ -26,7 +26,8 @@ class SecureDoor {
 
   // `identity` and `clock`, by which callers' certificates are judged, outlive this.
   SecureDoor(asio::any_io_executor executor, std::vector<Place> places, NodeIdentity& identity,
-             const Clock& clock, http::Handler handler, http::Gate gate);
+             const Clock& clock, http::Handler handler, http::Gate gate,
+             const http::ServerLimits& limits = {});
 
   // Another address, which is opened at the next refresh(); one that is listened on is ignored.
   void add(Place place);
@@ -55,6 +56,7 @@ class SecureDoor {
   const Clock& clock_;
   http::Handler handler_;
   http::Gate gate_;
+  http::ServerLimits limits_;
   std::vector<Open> places_;
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;

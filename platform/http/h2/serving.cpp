@@ -276,6 +276,12 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   } else {
     response = co_await service.handler(stream->request);
   }
+  if (share->take_answer(response.body.size())) {
+    stream->bytes += response.body.size();
+  } else {
+    ++refusals.memory;
+    response = service.problem(503, "too many bytes of answers are being sent already");
+  }
   stream->source = response.stream;
   if (response.tunnel) {
     response.tunnel->close();

@@ -141,8 +141,8 @@ TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
       EXPECT_TRUE(status == 0 || status == 429) << status;
       if (status == 0) ++waiting;
     }
-    EXPECT_GE(waiting, trusted ? 12U : 3U);
-    EXPECT_LE(waiting, trusted ? 16U : 4U);
+    EXPECT_GE(waiting, trusted ? 12U : 4U);
+    EXPECT_LE(waiting, trusted ? 16U : 5U);
     EXPECT_EQ(rig.server.refusals().memory, 30 - waiting);
     EXPECT_EQ(slow.front().ask("x"), 200) << "who has room is served to the end";
     for (BareCaller& caller : slow) caller.hang_up();
@@ -150,6 +150,38 @@ TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
     BareCaller next(rig);
     EXPECT_EQ(next.ask(put_of("/a", body, bearer) + std::string(body, 'x')), 200);
   }
+}
+
+TEST(HttpGate, AnswersThatNobodyReadsAreBounded) {
+  constexpr std::size_t answer = 3'000'000;
+  test::VirtualTime time;
+  Server server(
+      time.executor(), {.shares = {.bytes = 12'000'000}},
+      [](const Request&) -> asio::awaitable<Response> {
+        Response response;
+        response.body = std::string(answer, 'x');
+        co_return response;
+      },
+      plain_problem, Gate{.trusts = [](const net::Peer&) { return false; }});
+  auto listener = net::Listener::open(time.executor(), {"127.0.0.1", 0}, nullptr).value();
+  const std::uint16_t port = listener->port();
+  server.listen(std::move(listener));
+  std::deque<Descriptor> readers;
+  for (int i = 0; i < 20; ++i) {
+    readers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int few = 4096;
+    (void)::setsockopt(readers.back().get(), SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(port);
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)::connect(readers.back().get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+    constexpr std::string_view get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+    (void)::send(readers.back().get(), get.data(), get.size(), MSG_NOSIGNAL);
+    time.settle();
+  }
+  EXPECT_EQ(server.refusals().memory, 19U) << "a third for one caller: one answer of these";
+  time.complete(server.stop(time.clock().mono() + 1s));
 }
 
 TEST(HttpGate, OneCallersConnectionsLeaveRoomForTrustedOnes) {

@@ -9,7 +9,7 @@
 namespace holdfast::http {
 namespace {
 
-constexpr ShareLimits limits{.connections = 16, .bytes = 1600};
+constexpr ShareLimits limits{.connections = 16, .bytes = 1200};
 
 net::Peer user(std::uint32_t uid) {
   return {.address = "127.0.0.1", .owner = net::SocketOwner{.uid = uid, .inode = 1}};
@@ -66,16 +66,34 @@ TEST(Shares, MemoryIsSharedOutAlike) {
   ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
   EXPECT_TRUE(first.take(300));
   EXPECT_TRUE(second.take(100));
-  EXPECT_FALSE(second.take(1)) << "a quarter for each caller, over all his connections";
-  EXPECT_TRUE(other.take(400));
+  EXPECT_FALSE(second.take(1)) << "a third for each caller, over all his connections";
+  EXPECT_TRUE(other.take(200));
   EXPECT_FALSE(third.take(1)) << "half for all callers that are not trusted";
-  EXPECT_TRUE(root.take(800)) << "the rest for those that are";
+  EXPECT_TRUE(root.take(600)) << "the rest for those that are";
   EXPECT_FALSE(root.take(1));
   first.give_back(1000);
   EXPECT_TRUE(second.take(300)) << "more than was taken is never given back";
   EXPECT_FALSE(second.take(1));
   second = Share();
   EXPECT_TRUE(third.take(400)) << "an ended connection gives all back";
+}
+
+TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
+  const auto shares = Shares::make(limits);
+  Share first;
+  Share second;
+  Share root;
+  ASSERT_EQ(shares->enter(user(1000), false, first), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(1001), false, second), Shares::Room::yes);
+  ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
+  EXPECT_FALSE(first.take_answer(601)) << "more than all such callers may have";
+  EXPECT_TRUE(first.take_answer(600));
+  EXPECT_FALSE(second.take_answer(1));
+  EXPECT_FALSE(root.take_answer(5000)) << "something is under way";
+  EXPECT_TRUE(root.take_answer(600));
+  root.give_back_all();
+  first.give_back_all();
+  EXPECT_TRUE(root.take_answer(5000)) << "a trusted caller's may be of any size";
 }
 
 }  // namespace
