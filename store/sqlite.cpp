@@ -264,10 +264,10 @@ Database::Database(std::unique_ptr<Connection, Close> connection)
     : connection_(std::move(connection)) {}
 
 Result<Database> Database::open(const std::filesystem::path& file, const DatabaseOptions& options) {
-  if (auto ours = check_owned(file); !ours) return fail("open", ours.error());
   if (options.access != Access::read_only) {
     if (auto done = create_private(file); !done) return fail(done.error());
   }
+  if (auto ours = check_owned(file); !ours) return fail("open", ours.error());
   Database database(std::unique_ptr<Connection, Close>(new Connection));
   Connection& connection = *database.connection_;
   connection.name = file.filename().string();

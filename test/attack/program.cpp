@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -141,8 +142,16 @@ void Program::kill() {
   code_ = 128 + SIGKILL;
 }
 
+// Until then it is a copy of this process and as large.
+bool Program::has_begun() const {
+  std::error_code ignored;
+  const std::string proc = "/proc/" + std::to_string(pid_) + "/exe";
+  const auto program = std::filesystem::read_symlink(proc, ignored);
+  return program != std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
 long Program::peak() {
-  if (reaped_) return peak_;
+  if (reaped_ || !has_begun()) return peak_;
   const std::string status = read_file("/proc/" + std::to_string(pid_) + "/status");
   const std::size_t at = status.find("VmHWM:");
   if (at != std::string::npos) peak_ = std::max(peak_, std::atol(status.c_str() + at + 6));

@@ -44,6 +44,8 @@ class Program {
   [[nodiscard]] long peak();
 
  private:
+  [[nodiscard]] bool has_begun() const;
+
   pid_t pid_ = -1;
   bool reaped_ = false;
   int code_ = 0;

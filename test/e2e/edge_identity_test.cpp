@@ -54,7 +54,12 @@ TEST_F(EdgeIdentity, AUidThatIsNotAllowedNeedsCredentials) {
     if (flag.starts_with("--allowed-uids")) flag = "--allowed-uids=54321";
   }
   agent = std::make_unique<Process>(argv, (dir() / "agent.log").string());
-  ASSERT_TRUE(wait_for_link("connected"));
+  const auto is_connected = [this] {
+    const std::string metrics = get(admin_port, "/metrics").body;
+    return metrics.find("link_state{state=\"connected\"} 1") != std::string::npos;
+  };
+  ASSERT_TRUE(eventually(10s, is_connected));
+  EXPECT_EQ(get(admin_port, "/v1/link").status, 401) << "nor is the state for this uid";
   const Answer refused = read("", "/api/v1/namespaces", 401);
   EXPECT_EQ(refused.text({"reason"}), "Unauthorized");
   EXPECT_NE(refused.body.find("is not allowed"), std::string::npos) << refused.body;
