@@ -68,20 +68,27 @@ std::optional<SocketOwner> owner_of_line(const std::vector<std::string_view>& co
   return SocketOwner{.uid = *uid, .inode = *inode};
 }
 
+// The first line with both ends, next to each other, that names an owner.
+std::optional<SocketOwner> owner_of_ends(std::string_view table, const std::string& from,
+                                         const std::string& to) {
+  if (from.empty() || to.empty()) return std::nullopt;
+  const std::string ends = " " + from + " " + to + " ";
+  for (std::size_t at = table.find(ends); at != table.npos; at = table.find(ends, at + 1)) {
+    const std::size_t begin = table.rfind('\n', at) + 1;  // 0 in the first line
+    const auto columns = columns_of(table.substr(begin, table.find('\n', at) - begin));
+    if (columns.size() <= inode_column || columns[1] != from || columns[2] != to) continue;
+    if (auto owner = owner_of_line(columns)) return owner;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<SocketOwner> owner_in_tcp_table(std::string_view table, const Connected& asked) {
   const Column from = column_of(asked.source);
   const Column to = column_of(asked.destination);
-  for (const std::string_view line : split(table, '\n')) {
-    const auto columns = columns_of(line);
-    if (columns.size() <= inode_column) continue;
-    const bool four = columns[1] == from.v4 && columns[2] == to.v4;
-    const bool six = columns[1] == from.v6 && columns[2] == to.v6;
-    if (!four && !six) continue;
-    if (auto owner = owner_of_line(columns)) return owner;
-  }
-  return std::nullopt;
+  const auto owner = owner_of_ends(table, from.v4, to.v4);
+  return owner ? owner : owner_of_ends(table, from.v6, to.v6);
 }
 
 std::optional<SocketOwner> owner_in_tcp_tables(const Connected& asked) {

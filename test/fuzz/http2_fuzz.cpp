@@ -1,6 +1,7 @@
 // HTTP/2 frames from a peer that may be hostile, as client and as server, under several limits:
 // no crash, and what waits here stays bounded however the bytes come. The first byte chooses.
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "platform/check.h"
@@ -23,6 +24,9 @@ constexpr EngineLimits many_limits[] = {
     {.header_bytes = 4096, .streams = 10, .stream_window = 1000, .queued_frames = 100},
 };
 
+// A peer may fill the default window of a stream before it has heard of ours (RFC 9113, 6.9.2).
+constexpr std::uint32_t default_window = 65535;
+
 // Does what an owner does: keeps bodies, gives their bytes back, answers, and resets some.
 class Owner final : public Events {
  public:
@@ -41,7 +45,7 @@ class Owner final : public Events {
     if (!good) return false;
     output_ += engine_.take_output().size();
     CHECK(bodies_.size() <= limits_.streams + 2);
-    for (const auto& [id, size] : bodies_) CHECK(size <= limits_.stream_window);
+    for (const auto& [id, size] : bodies_) CHECK(size <= window());
     return !engine_.finished();
   }
 
@@ -66,7 +70,7 @@ class Owner final : public Events {
   void on_data(StreamId id, std::string_view bytes) override {
     std::size_t& kept = bodies_[id];
     kept += bytes.size();
-    CHECK(kept <= limits_.stream_window);
+    CHECK(kept <= window());
     if (id % 4 != 1) return;  // the others read slowly
     engine_.consume(id, kept);
     kept = 0;
@@ -77,12 +81,18 @@ class Owner final : public Events {
   void on_goaway(Code) override {}
 
  private:
+  [[nodiscard]] std::size_t window() const {
+    return std::max(limits_.stream_window, default_window);
+  }
   void check_answer(StreamId id, Block block) {
     CHECK(id == 1 || id == 3);
     if (block.too_long) heads_.insert({id, 0});  // its fields, also the status, are left out
     const Response head = to_response(std::move(block.fields));
     CHECK(!head.headers.has("connection") && !head.headers.has("transfer-encoding"));
     if (head.status >= 200) heads_.insert({id, head.status});
+    if (head.status >= 100 || block.too_long) return;
+    heads_.insert({id, 0});  // refused, as a session does
+    engine_.reset(id, Code::cancel);
   }
 
   Engine::Role role_;

@@ -87,6 +87,8 @@ void Session::Core::on_headers(StreamId id, Block block) {
   }
   if (stream.head.status != 0) return;  // Trailers.
   Response head = to_response(std::move(block.fields));
+  // nghttp2 takes any three digits, "051" as well.
+  if (head.status < 100) return refuse(stream, {Errc::corrupt, "answer: no valid status"});
   if (head.status < 200) {  // Interim: the real one follows.
     if (++stream.interim <= settings.reader.interim_answers) return;
     return refuse(stream, {Errc::exhausted, "answer: too many interim ones"});

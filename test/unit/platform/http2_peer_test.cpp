@@ -163,6 +163,11 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
          engine.respond(id, {{":status", "404"}, {"content-length", "0"}}, true);
        },
        "404 "},
+      {"a status that is none",
+       [](Engine& engine, StreamId id) {
+         engine.respond(id, {{":status", "051"}, {"content-length", "0"}}, true);
+       },
+       "corrupt, final"},
       {"reset", [](Engine& engine, StreamId id) { engine.reset(id, Code::internal_error); },
        "unavailable, final"},
       {"refused", [](Engine& engine, StreamId id) { engine.reset(id, Code::refused_stream); },
