@@ -148,6 +148,10 @@ std::string text(const Outcome& outcome) {
   return std::to_string((*outcome.answer)->status) + " " + (*outcome.answer)->body;
 }
 
+Script head_alone(const Headers& fields) {
+  return [fields](Engine& engine, StreamId id) { engine.respond(id, fields, true); };
+}
+
 TEST(Http2Peer, WhatAnAnswerComesTo) {
   struct Case {
     const char* what;
@@ -158,16 +162,9 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
   const Case cases[] = {
       {"a good answer", answer_ok, "200 hello"},
       {"nothing", never, "timeout, final"},
-      {"an answer without a body",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "404"}, {"content-length", "0"}}, true);
-       },
+      {"an answer without a body", head_alone({{":status", "404"}, {"content-length", "0"}}),
        "404 "},
-      {"a status that is none",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "051"}, {"content-length", "0"}}, true);
-       },
-       "corrupt, final"},
+      {"a status that is none", head_alone({{":status", "051"}}), "corrupt, final"},
       {"reset", [](Engine& engine, StreamId id) { engine.reset(id, Code::internal_error); },
        "unavailable, final"},
       {"refused", [](Engine& engine, StreamId id) { engine.reset(id, Code::refused_stream); },
@@ -189,41 +186,17 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
          engine.send(id, big, true);
        },
        "exhausted, final"},
-      {"no status",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{"x", "y"}}, true);
-       },
+      {"no status", head_alone({{"x", "y"}}), "unavailable, final"},
+      {"an interim answer that ends the stream", head_alone({{":status", "103"}}),
        "unavailable, final"},
-      {"an interim answer that ends the stream",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "103"}}, true);
-       },
+      {"101, which HTTP/2 has not", head_alone({{":status", "101"}}), "unavailable, final"},
+      {"a header of a connection", head_alone({{":status", "200"}, {"connection", "close"}}),
        "unavailable, final"},
-      {"101, which HTTP/2 has not",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "101"}}, true);
-       },
+      {"a coding", head_alone({{":status", "200"}, {"transfer-encoding", "chunked"}}),
        "unavailable, final"},
-      {"a header of a connection",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "200"}, {"connection", "close"}}, true);
-       },
+      {"a line in a value", head_alone({{":status", "200"}, {"x", "a\r\nb: c"}}),
        "unavailable, final"},
-      {"a coding",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "200"}, {"transfer-encoding", "chunked"}}, true);
-       },
-       "unavailable, final"},
-      {"a line in a value",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "200"}, {"x", "a\r\nb: c"}}, true);
-       },
-       "unavailable, final"},
-      {"two statuses",
-       [](Engine& engine, StreamId id) {
-         engine.respond(id, {{":status", "200"}, {":status", "201"}}, true);
-       },
-       "unavailable, final"},
+      {"two statuses", head_alone({{":status", "200"}, {":status", "201"}}), "unavailable, final"},
       {"less than its length",
        [](Engine& engine, StreamId id) {
          engine.respond(id, {{":status", "200"}, {"content-length", "6"}}, false);
