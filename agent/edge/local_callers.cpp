@@ -60,8 +60,10 @@ sync::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
   if (path && sync::is_pod_cgroup(*path)) return sync::LocalProcess::pod;
   const auto holder = holders_.find(owner.inode, clock_.mono());
   if (!holder) {
-    // Without the right to read other processes' descriptors the cgroup alone has to do.
-    return path ? sync::LocalProcess::host : sync::LocalProcess::unknown;
+    // Without the right to read other processes' descriptors the cgroup alone has to do. After a
+    // search that was cut short it proves nothing: callers by way of a relay can spend the budget.
+    const bool cut_short = holder.error().code == Errc::exhausted;
+    return path && !cut_short ? sync::LocalProcess::host : sync::LocalProcess::unknown;
   }
   const sync::LocalProcess process = sync::judge_process(holder->program, holder->cgroups);
   if (process == sync::LocalProcess::host) holders_.remember(holder->pid);

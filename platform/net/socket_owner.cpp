@@ -111,8 +111,13 @@ class SockDiag {
     // The kernel has answered when send() returns. Answers to earlier questions are skipped.
     alignas(nlmsghdr) std::array<char, 2048> answer{};
     for (;;) {
-      const ssize_t count = recv(socket_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+      sockaddr_nl from{};
+      socklen_t from_size = sizeof from;
+      const ssize_t count = recvfrom(socket_.get(), answer.data(), answer.size(), MSG_DONTWAIT,
+                                     reinterpret_cast<sockaddr*>(&from), &from_size);
       if (count < static_cast<ssize_t>(sizeof(nlmsghdr))) return std::nullopt;
+      // A process with CAP_NET_ADMIN can send messages to this socket, too; the kernel's port is 0.
+      if (from_size != sizeof from || from.nl_pid != 0) continue;
       nlmsghdr header{};
       std::memcpy(&header, answer.data(), sizeof header);
       if (header.nlmsg_seq != sequence_) continue;

@@ -105,7 +105,7 @@ SocketHolder SocketHolders::describe(pid_t pid) const {
   return holder;
 }
 
-std::optional<SocketHolder> SocketHolders::find(std::uint64_t inode, MonoTime now) {
+Result<SocketHolder> SocketHolders::find(std::uint64_t inode, MonoTime now) {
   refill(now);
   const std::string link = "socket:[" + std::to_string(inode) + "]";
   const double budget = entries_;
@@ -114,16 +114,20 @@ std::optional<SocketHolder> SocketHolders::find(std::uint64_t inode, MonoTime no
   entries_ = budget;
   if (known != remembered_.end()) return describe(*known);
   const Dir processes = open_dir(proc_);
-  if (!processes) return std::nullopt;
+  if (!processes) return fail(Errc::not_found, proc_.string() + " cannot be read");
   pid_t found = 0;
-  const bool any = any_entry(processes.get(), [this, &link, &found](const dirent& entry) {
-    if (entries_ <= 0 || !is_number(entry.d_name)) return false;
+  bool spent = false;
+  const bool any = any_entry(processes.get(), [this, &link, &found, &spent](const dirent& entry) {
+    if (!is_number(entry.d_name)) return false;
+    spent = spent || entries_ <= 0;
+    if (spent) return false;
     entries_ -= 1;
     found = parse_int<pid_t>(entry.d_name).value_or(0);
     return holds(found, link);
   });
-  if (!any) return std::nullopt;
-  return describe(found);
+  if (any) return describe(found);
+  if (spent) return fail(Errc::exhausted, "the budget for searching " + link + " is spent");
+  return fail(Errc::not_found, "no process is seen to hold " + link);
 }
 
 void SocketHolders::remember(pid_t pid) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "platform/fs/file.h"
+#include "platform/result.h"
 #include "platform/time.h"
 
 namespace holdfast::proc {
@@ -47,9 +48,9 @@ class SocketHolders {
   explicit SocketHolders(const HolderLimits& limits = {}, fs::Path proc = "/proc",
                          fs::Path cgroup_root = "/sys/fs/cgroup");
 
-  // The first process found that holds the socket with this inode. Nothing: there is none that we
-  // may see, or the budget is spent.
-  [[nodiscard]] std::optional<SocketHolder> find(std::uint64_t inode, MonoTime now);
+  // The first process found that holds the socket with this inode. Errors: not_found (no process
+  // whose descriptors we may read), exhausted (the budget ended the search).
+  [[nodiscard]] Result<SocketHolder> find(std::uint64_t inode, MonoTime now);
 
   // Looks at this process first from now on; the one remembered longest ago is forgotten.
   void remember(pid_t pid);

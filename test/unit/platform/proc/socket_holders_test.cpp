@@ -43,7 +43,8 @@ TEST(SocketHolders, OfTheRunningKernelFindsOurselves) {
   EXPECT_EQ(holder->pid, ::getpid());
   EXPECT_FALSE(holder->program.empty());
   EXPECT_FALSE(holder->cgroups.empty());
-  EXPECT_EQ(holders.find(status.st_ino + 1'000'000'000, now), std::nullopt);
+  const auto nobody = holders.find(status.st_ino + 1'000'000'000, now);
+  EXPECT_EQ(nobody.error().code, Errc::not_found);
 }
 
 TEST(SocketHolders, DescribesTheProcessByItsProgramAndCgroups) {
@@ -53,9 +54,9 @@ TEST(SocketHolders, DescribesTheProcessByItsProgramAndCgroups) {
   SocketHolders holders({}, processes.dir.path());
   const SocketHolder kubelet{10, "kubelet", {"/system.slice/kubelet.service", "/"}};
   const SocketHolder curl{11, "curl", {"/kubepods/burstable/poda/b", "/"}};
-  EXPECT_EQ(holders.find(100, now), kubelet);
-  EXPECT_EQ(holders.find(101, now), curl);
-  EXPECT_EQ(holders.find(102, now), std::nullopt);
+  EXPECT_EQ(holders.find(100, now).value(), kubelet);
+  EXPECT_EQ(holders.find(101, now).value(), curl);
+  EXPECT_EQ(holders.find(102, now).error().code, Errc::not_found);
 }
 
 TEST(SocketHolders, StrangersCannotSpendTheBudgetOfRememberedProcesses) {
@@ -67,7 +68,7 @@ TEST(SocketHolders, StrangersCannotSpendTheBudgetOfRememberedProcesses) {
   ASSERT_TRUE(holders.find(100, now));
   holders.remember(10);
   for (int i = 0; i < 10; ++i) (void)holders.find(999, now);
-  EXPECT_EQ(holders.find(101, now), std::nullopt) << "the budget is spent";
+  EXPECT_EQ(holders.find(101, now).error().code, Errc::exhausted) << "the budget is spent";
   EXPECT_TRUE(holders.find(100, now)) << "remembered";
   EXPECT_TRUE(holders.find(101, now + 1s)) << "the budget has grown again";
 }
