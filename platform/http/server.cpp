@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/asio/this_coro.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "platform/http/h2/serving.h"
@@ -49,7 +50,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   asio::awaitable<bool> receive(Session& session, RequestReader& reader);
   asio::awaitable<std::optional<Response>> read_request(Session& session, RequestReader& reader);
   [[nodiscard]] std::optional<Response> admit(Session& session, RequestReader& reader);
-  asio::awaitable<void> refuse(Session& session, Response refusal);
+  asio::awaitable<void> refuse(Session& session, Response refusal, bool head_only);
   asio::awaitable<bool> answer(Session& session, Request request, bool keep_alive,
                                RequestReader& reader);
   asio::awaitable<void> send_tunnel(Session& session, Response response, std::string early);
@@ -177,7 +178,8 @@ asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& r
   const auto refusal = co_await read_request(session, reader);
   if (!refusal) co_return reader.done();
   Response refused = *refusal;
-  co_await refuse(session, std::move(refused));
+  const bool head_only = reader.header_done() && reader.head().method == Method::head;
+  co_await refuse(session, std::move(refused), head_only);
   co_return false;
 }
 
@@ -237,8 +239,10 @@ asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& s
   co_return refusal;
 }
 
-asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal) {
-  std::string bytes = response_head(refusal, Framing::length, false) + refusal.body;
+// `head_only`: the request was HEAD, whose answer has no body.
+asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal, bool head_only) {
+  std::string bytes = response_head(refusal, Framing::length, false);
+  if (!head_only) bytes += refusal.body;
   (void)co_await send(session, std::move(bytes));
   session.connection->shutdown_write();
   // Read on for a moment, so that the refusal is not lost to a reset.
@@ -254,6 +258,11 @@ asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal)
 asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive,
                                              RequestReader& reader) {
   Response response = co_await service.handler(request);
+  if (response.stream || response.tunnel) {
+    // They can last for hours and do not need the request's body.
+    (void)std::exchange(request.body, {});
+    session.share->give_back_all();
+  }
   if (response.tunnel && tunnels >= limits.tunnels) {
     response.tunnel->close();
     response = service.problem(503, "too many upgraded connections");
@@ -264,7 +273,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
     co_return false;
   }
   if (response.stream) co_return co_await send_stream(session, std::move(response));
-  if (!session.share->take_answer(response.body.size())) {
+  if (!session.share->take_answer(response.body.size(), session.share->bytes())) {
     ++refusals.memory;
     response = service.problem(503, "too many bytes of answers are being sent already");
   }

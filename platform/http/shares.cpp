@@ -107,10 +107,11 @@ bool Share::take(std::size_t bytes) {
   return true;
 }
 
-bool Share::take_answer(std::size_t bytes) {
+bool Share::take_answer(std::size_t bytes, std::size_t held) {
+  CHECK(held <= bytes_);
   if (take(bytes)) return true;
   const Shares::State& state = *shares_->state_;
-  const std::size_t others = (trusted_ ? state.all : state.untrusted).bytes - bytes_;
+  const std::size_t others = (trusted_ ? state.all : state.untrusted).bytes - held;
   if (others > 0 || (!trusted_ && bytes > state.limits.bytes_untrusted())) return false;
   count(bytes);
   return true;

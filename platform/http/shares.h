@@ -48,12 +48,14 @@ class Share {
   // Takes so many bytes more. False when the caller's or the server's limit is met; nothing is
   // taken then.
   [[nodiscard]] bool take(std::size_t bytes);
-  // The same for an answer, which may be larger when nothing else is under way: that of a trusted
-  // caller of any size, of another one up to what all of these may have together.
-  [[nodiscard]] bool take_answer(std::size_t bytes);
+  // The same for an answer to a request that has taken `held` bytes of this share. It may be larger
+  // when nothing but that request is under way: that of a trusted caller of any size, of another
+  // one up to what all of these may have together.
+  [[nodiscard]] bool take_answer(std::size_t bytes, std::size_t held);
   // Gives back up to so many.
   void give_back(std::size_t bytes);
   void give_back_all() { give_back(bytes_); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }  // taken and not given back
 
  private:
   friend class Shares;

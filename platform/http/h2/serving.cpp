@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "platform/http/h2/fields.h"
 #include "platform/http/h2/line_tasks.h"
@@ -271,12 +272,16 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   });
   Response response;
   if (stream->refusal) {
-    stream->request.body = {};
+    (void)std::exchange(stream->request.body, {});  // Assigning "" would keep its memory.
     response = *std::move(stream->refusal);
   } else {
     response = co_await service.handler(stream->request);
   }
-  if (share->take_answer(response.body.size())) {
+  if (response.stream) {
+    // A stream can last for hours and does not need the request's body.
+    (void)std::exchange(stream->request.body, {});
+    give_back(*stream);
+  } else if (share->take_answer(response.body.size(), stream->bytes)) {
     stream->bytes += response.body.size();
   } else {
     ++refusals.memory;
@@ -293,6 +298,7 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   if (!stream->closed) {
     line.engine().respond(stream->id, response_fields(response), last);
     line.engine().send(stream->id, response.body, !response.stream);
+    (void)std::exchange(response.body, {});  // The engine has it now.
     line.flush();
   }
   if (response.stream && !last) co_return co_await send_stream(stream);

@@ -86,14 +86,20 @@ TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
   ASSERT_EQ(shares->enter(user(1000), false, first), Shares::Room::yes);
   ASSERT_EQ(shares->enter(user(1001), false, second), Shares::Room::yes);
   ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
-  EXPECT_FALSE(first.take_answer(601)) << "more than all such callers may have";
-  EXPECT_TRUE(first.take_answer(600));
-  EXPECT_FALSE(second.take_answer(1));
-  EXPECT_FALSE(root.take_answer(5000)) << "something is under way";
-  EXPECT_TRUE(root.take_answer(600));
+  EXPECT_FALSE(first.take_answer(601, 0)) << "more than all such callers may have";
+  EXPECT_TRUE(first.take_answer(600, 0));
+  EXPECT_FALSE(first.take_answer(500, 0)) << "another answer of the same connection is under way";
+  EXPECT_FALSE(second.take_answer(1, 0));
+  EXPECT_FALSE(root.take_answer(5000, 0)) << "something is under way";
+  EXPECT_TRUE(root.take_answer(600, 0));
   root.give_back_all();
   first.give_back_all();
-  EXPECT_TRUE(root.take_answer(5000)) << "a trusted caller's may be of any size";
+  ASSERT_TRUE(first.take(10));
+  EXPECT_FALSE(first.take_answer(600, 0)) << "another request of the same connection is under way";
+  EXPECT_TRUE(first.take_answer(600, 10)) << "its own request does not count";
+  EXPECT_EQ(first.bytes(), 610U);
+  first.give_back_all();
+  EXPECT_TRUE(root.take_answer(5000, 0)) << "a trusted caller's may be of any size";
 }
 
 }  // namespace
