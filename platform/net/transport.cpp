@@ -219,12 +219,13 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
   if (!ec) {
     addresses = tcp::resolver::results_type::create(tcp::endpoint(literal, to.port), to.host, "");
   } else {
-    tcp::resolver resolver(executor);
+    // Shared: the timer's handler may be queued already when the addresses arrive, and runs later.
+    const auto resolver = std::make_shared<tcp::resolver>(executor);
     loop::Timer limit(executor, deadline);
-    limit.async_wait([&resolver](const error_code& wait_ec) {
-      if (!wait_ec) resolver.cancel();
+    limit.async_wait([resolver](const error_code& wait_ec) {
+      if (!wait_ec) resolver->cancel();
     });
-    addresses = co_await resolver.async_resolve(to.host, std::to_string(to.port), loop::into(ec));
+    addresses = co_await resolver->async_resolve(to.host, std::to_string(to.port), loop::into(ec));
     const bool late = limit.cancel() == 0;
     if (ec && late) co_return fail(Errc::timeout, "resolve " + to.host + ": deadline passed");
     if (ec) co_return fail(loop::to_error(ec, "resolve " + to.host));
