@@ -35,8 +35,7 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
                              " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")) {}
 
 void Answers::note_use(std::string_view owner, std::string_view key) {
-  // Names of rows that are gone stay behind; they are few, and a use that is forgotten does no
-  // harm.
+  // Names of rows that have expired stay behind; a use that is forgotten does no harm.
   if (used_.size() > 2 * static_cast<std::size_t>(limits_.rows)) used_.clear();
   used_[{std::string(owner), std::string(key)}] = ++uses_;
 }
@@ -188,6 +187,7 @@ Result<std::optional<Answer>> Answers::find(std::string_view owner, std::string_
 }
 
 Status Answers::remove(const Transaction&, std::string_view owner, std::string_view key) {
+  used_.erase({std::string(owner), std::string(key)});
   return remove_.use(owner, key).run();
 }
 
