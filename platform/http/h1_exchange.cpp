@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "platform/http/hops.h"
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
@@ -152,10 +153,8 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
 std::string identity_of(const Request& request) {
   std::string said;
   for (const Header& header : request.headers) {
-    const std::string name = to_lower(header.name);
-    const bool tells = name == "authorization" || name == "cookie" ||
-                       name.starts_with("impersonate-") || name.starts_with("x-remote-");
-    if (tells) said.append(name).append(1, ':').append(header.value).append(1, '\n');
+    if (!is_about_caller(header.name)) continue;
+    said.append(to_lower(header.name)).append(1, ':').append(header.value).append(1, '\n');
   }
   return said.empty() ? said : tls::sha256_hex(said);
 }

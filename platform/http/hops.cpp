@@ -15,10 +15,8 @@ bool is_among(const std::array<std::string_view, size>& names, std::string_view 
 }
 
 bool is_end_to_end(std::string_view name) {
-  constexpr std::array<std::string_view, 4> names{"authorization", "cookie", "host", "accept"};
-  const std::string lower = to_lower(name);
-  return is_among(names, name) || lower.starts_with("impersonate-") ||
-         lower.starts_with("x-remote-") || lower.starts_with("content-");
+  constexpr std::array<std::string_view, 2> names{"host", "accept"};
+  return is_about_caller(name) || is_among(names, name) || to_lower(name).starts_with("content-");
 }
 
 bool is_other_http(std::string_view protocol) {
@@ -46,6 +44,12 @@ bool is_hop_by_hop(std::string_view name) {
       "te",         "trailer",    "trailers",           "transfer-encoding",   "content-length",
       "upgrade",    "expect"};
   return is_among(names, name);
+}
+
+bool is_about_caller(std::string_view name) {
+  const std::string lower = to_lower(name);
+  return lower == "authorization" || lower == "cookie" || lower.starts_with("impersonate-") ||
+         lower.starts_with("x-remote-");
 }
 
 void drop_hop_by_hop(Headers& headers, bool keep_upgrade) {

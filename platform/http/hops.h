@@ -13,10 +13,15 @@ namespace holdfast::http {
 // anew), Upgrade and Expect (which the server that received it answers).
 [[nodiscard]] bool is_hop_by_hop(std::string_view name);
 
-// Removes these and what Connection names. It cannot name what says who asks, for whom or for what,
-// such as Authorization: without it the next hop would take the request for another one's.
-// With `keep_upgrade` an Upgrade stays, alone in Connection, unless it is to another HTTP, within
-// which a client would speak to the server past everything that is checked here.
+// Whether a header says who asks or for whom: credentials (Authorization, Cookie) and impersonation
+// (Impersonate-*, X-Remote-*).
+[[nodiscard]] bool is_about_caller(std::string_view name);
+
+// Removes hop-by-hop headers and those that Connection names. Connection cannot name headers that
+// are about the caller, nor Host, Accept and Content-*: without them the next hop would take the
+// request for somebody else's, or for another request. With `keep_upgrade` an Upgrade stays, alone
+// in Connection, unless it is to another version of HTTP or to TLS, within which a client would
+// bypass every check here.
 void drop_hop_by_hop(Headers& headers, bool keep_upgrade);
 
 }  // namespace holdfast::http
