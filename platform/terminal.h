@@ -1,8 +1,8 @@
 // Text from elsewhere, made safe to be shown to people.
 //
-// Names, reasons and messages come from an API server and its users. A terminal obeys escape
-// sequences in them, and readers are misled by texts that change their direction or hold a line
-// end. Bytes that are not UTF-8 count as dangerous, too.
+// Names, reasons and messages come from servers and their users. A terminal obeys escape sequences
+// in them, and text that changes its direction or holds a line end misleads readers. Bytes that are
+// not UTF-8 are escaped, too.
 
 #pragma once
 

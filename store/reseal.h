@@ -18,17 +18,17 @@ struct Resealed {
   bool operator==(const Resealed&) const = default;
 };
 
-// On somebody's order: what `to` seals and is plain is sealed; with `from` what is sealed is opened
-// with that and sealed again, whatever it is. What is sealed and `from` is null stays as it is.
-// Nothing of what was plain is left in the file or its log; what a flash chip keeps behind our back
-// is beyond us. Errors: denied, naming a row that `from` does not open (nothing was changed);
-// corrupt; the disk's.
+// For an operator who changes the key. Plain rows that `to` covers are sealed. Rows that are sealed
+// are opened with `from` and sealed again; without `from` they stay as they are. Afterwards neither
+// the file nor its log has the plain bytes; copies that a flash chip keeps internally may remain.
+// Errors: denied, naming a row that `from` does not open (nothing was changed); corrupt; the
+// disk's.
 [[nodiscard]] Result<Resealed> reseal(Database& database, const Seal* from, const Sealing& to);
 
-// For the start of a program that has a key: what was plain, or sealed by schema 2, is sealed as it
-// is to be, if that was never done before; rows that another key sealed stay as they are. Once is
-// all: after that (or after reseal()) nothing plain is taken over, for whoever can write to the
-// file could put it there. Errors: corrupt, the disk's.
+// For the start of a program that has a key: rows that are plain, or sealed as schema 2 did, are
+// sealed as they should be; rows that another key sealed stay as they are. It acts once in the life
+// of a file: later, or after reseal(), plain rows are not taken over, because anybody who can write
+// to the file could have put them there. Errors: corrupt, the disk's.
 [[nodiscard]] Result<Resealed> seal_once(Database& database, const Sealing& to);
 
 }  // namespace holdfast::store

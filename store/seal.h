@@ -25,10 +25,10 @@ class Seal {
                                                  std::string_view name) const = 0;
 };
 
-// What is sealed. Without a seal nothing is, and what is sealed already cannot be read: the error
-// is `denied`, and says so. With a seal, a row that is to be sealed and is not cannot be read
-// either
-// (`denied`): somebody without the key wrote it. seal_once() seals those of the time before.
+// Which rows are sealed, and how. Without a seal no row is sealed, and reading one that is sealed
+// already fails with `denied`. With a seal, reading a row that should be sealed and is not fails
+// with `denied`, too: it was written without the key. seal_once() seals the rows that were written
+// before there was a key.
 struct Sealing {
   const Seal* seal = nullptr;
   std::function<bool(const ScopeKey& scope)> objects_of = {};

@@ -35,14 +35,14 @@ namespace holdfast::fs {
 // or write. Errors: also those of read_all().
 [[nodiscard]] Result<std::string> read_secret(const Path& file, std::size_t limit);
 
-// A secret that other software looks after, such as a kubelet's key.
+// A secret that other software looks after, such as another daemon's key.
 struct ForeignSecret {
   std::string bytes;
   std::string warning;  // who else may read it, and what to do about that; "": nobody
 };
 
-// Refused only when everybody may write to it: whoever can replace a kubeconfig can have our
-// requests sent to another server. Errors: also those of read_all().
+// Refused only when everybody may write to it: whoever can change a file that names a server can
+// have our requests sent to another one. Errors: also those of read_all().
 [[nodiscard]] Result<ForeignSecret> read_foreign_secret(const Path& file, std::size_t limit);
 
 }  // namespace holdfast::fs

@@ -1,5 +1,5 @@
-// The characters that HTTP allows where: the one place that says so, for what is read and for what
-// is written, over HTTP/1.1 and HTTP/2 (RFC 9110, 5; RFC 9112, 3).
+// Which characters HTTP allows in which part of a message (RFC 9110, 5; RFC 9112, 3). Readers and
+// writers, of HTTP/1.1 and of HTTP/2, all ask here.
 
 #pragma once
 
@@ -22,7 +22,8 @@ namespace holdfast::http {
 // The value of Host or :authority: a name or an address, and perhaps a port. Not empty.
 [[nodiscard]] bool is_host(std::string_view text);
 
-// Whether `list`, the elements of a header like Connection, names `token`; without regard to case.
+// Whether `list`, the value of a header such as Connection, has the element `token`; without regard
+// to case.
 [[nodiscard]] bool lists_token(std::string_view list, std::string_view token);
 
 // Whether method, target and headers of `request` may be written. Errors: invalid, naming the part

@@ -1,5 +1,5 @@
-// Headers that are about one connection between two neighbours and not about the message, which
-// nobody may pass on (RFC 9110, 7.6.1).
+// Hop-by-hop headers: they are about one connection and not about the message, and must not be
+// passed on (RFC 9110, 7.6.1).
 
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace holdfast::http {
 
-// Connection, Keep-Alive, Proxy-*, TE, Trailer, Transfer-Encoding, Content-Length (which is told
-// anew), Upgrade and Expect (which the server that received it answers).
+// Connection, Keep-Alive, Proxy-Authenticate, Proxy-Authorization, Proxy-Connection, TE, Trailer,
+// Transfer-Encoding, Content-Length (which is written anew), Upgrade and Expect (which the server
+// that received it answers).
 [[nodiscard]] bool is_hop_by_hop(std::string_view name);
 
 // Whether a header says who asks or for whom: credentials (Authorization, Cookie) and impersonation

@@ -1,4 +1,4 @@
-// HTTP as the rest of the project sees it: plain values, streams and tunnels; no Beast.
+// HTTP as the rest of the project sees it: plain values, streams and tunnels.
 //
 // Threading: everything here belongs to the one thread that runs the loop.
 

@@ -1,7 +1,7 @@
-// Parses HTTP/1.1 messages as their bytes arrive. No socket: the caller feeds, the reader tells.
+// Parses HTTP/1.1 messages as their bytes arrive. It has no socket: its owner puts the bytes in.
 //
 // Limits are enforced before anything is kept: a reader holds at most header_bytes of a head,
-// body_bytes of a body, one line of what surrounds chunks, and pending_bytes of what follows.
+// body_bytes of a body, one line between chunks, and pending_bytes of what follows the message.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct ReaderLimits {
   std::size_t body_bytes = 3 * 1024 * 1024;
   std::size_t header_fields = 256;
   ChunkLimits chunks = {};
-  std::size_t pending_bytes = 64UL * 1024;  // that arrived after what may be parsed now
+  std::size_t pending_bytes = 64UL * 1024;  // that have arrived and may not be parsed yet
   std::size_t interim_answers = 16;         // 1xx before the answer to one request
   // A request is parsed no further than its header until accept_body().
   bool stop_after_header = false;
@@ -41,8 +41,9 @@ class RequestReader {
   [[nodiscard]] bool done() const;
   // After header_done(), before take(): the request without its body.
   [[nodiscard]] Request head() const;
-  // With stop_after_header, once per request, also for one without a body: its body may have so
-  // many bytes, and the next put(), of "" too, goes on with what has arrived.
+  // Lets the body be read, of at most `body_bytes_max` bytes. With stop_after_header it is called
+  // once for each request, also for one without a body; the next put() then goes on with what has
+  // arrived, and put("") does, too.
   void accept_body(std::size_t body_bytes_max);
   // Bytes of the body that are kept here, decoded, with those that were not parsed yet.
   [[nodiscard]] std::size_t body_size() const;
@@ -61,10 +62,10 @@ class RequestReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// What was asked, as far as it decides how the answer is read.
+// The properties of a request that decide how its answer is read.
 struct Asked {
-  bool head = false;     // with HEAD: the answer has no body
-  bool upgrade = false;  // for an upgrade: the answer may be 101
+  bool head = false;     // the method was HEAD: the answer has no body
+  bool upgrade = false;  // an upgrade was asked for: the answer may be 101
 };
 
 // One response; the body can be taken while it arrives. Interim answers (1xx) are left out; 101 is

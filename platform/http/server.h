@@ -1,9 +1,9 @@
 // An HTTP server in front of one Handler: limits, deadlines, streams, tunnels, orderly stop.
 //
-// Speaks HTTP/1.1, and HTTP/2 to whom a listener's TLS offered it (tls::ServerSettings::protocols).
+// Speaks HTTP/1.1, and HTTP/2 where the listener's TLS offers it (tls::ServerSettings::protocols).
 //
-// A caller costs nothing until he is known: connections and memory are shared out among callers
-// (shares.h), and a Gate judges a request by its head before any of its body is read.
+// An unknown caller costs little: connections and memory are divided among the callers (shares.h),
+// and a Gate judges each request by its head before any of its body is read.
 //
 // What the server refuses by itself (malformed 400, over a limit 413, 429 and 431) gets its body
 // from `problem`, so that it looks like all other answers. Connections for which there is no room
@@ -46,20 +46,21 @@ struct ServerLimits {
 using Problem = std::function<Response(int status, std::string_view message)>;
 [[nodiscard]] Response plain_problem(int status, std::string_view message);
 
-// What a Gate thinks of a request.
+// A Gate's decision about a request.
 struct Admission {
-  std::optional<Response> refusal = {};  // is answered at once; the body is not read
-  // How long the body may be; the reader's limit holds as well.
+  std::optional<Response> refusal = {};  // is sent at once; the body is not read
+  // The most bytes that the body may have; the reader's limit holds as well.
   std::size_t body_bytes = std::numeric_limits<std::size_t>::max();
-  // Whether the request is judged by the owner of its socket: then he is confirmed once the request
-  // was read. It costs a system call, and much more where the kernel has no sock_diag.
+  // Whether the request is judged by the owner of its socket, who is then confirmed once the
+  // request was read. That costs a system call, and much more where the kernel has no sock_diag.
+  // Over HTTP/2 the owner is not confirmed again: a Gate must not judge by it there.
   bool by_owner = true;
 };
 
 // Root, or the user that this program runs as.
 [[nodiscard]] bool is_root_or_self(const net::Peer& peer);
 
-// Who decides about callers. Both functions return at once.
+// Decides about callers. Neither function may wait for anything.
 struct Gate {
   // Whether connections of this peer may use what is kept in reserve.
   std::function<bool(const net::Peer& peer)> trusts = is_root_or_self;
@@ -67,17 +68,17 @@ struct Gate {
   std::function<Admission(const Request& head)> admit = [](const Request&) { return Admission{}; };
 };
 
-// What a server asks about each request.
+// What answers the requests of a server.
 struct Service {
   Handler handler;
   Problem problem;
   Gate gate;
 };
 
-// How many callers were refused by the server itself since it was made.
+// How often the server itself has refused a connection or a request since it was made.
 struct Refusals {
-  std::uint64_t server_full = 0;  // connections past the limit of all
-  std::uint64_t caller_full = 0;  // connections past the limit of each
+  std::uint64_t server_full = 0;  // connections past the limit of all callers together
+  std::uint64_t caller_full = 0;  // connections past the limit of one caller
   std::uint64_t gate = 0;         // requests that the gate did not admit
   std::uint64_t memory = 0;       // requests for whose bytes there was no room
   std::uint64_t malformed = 0;    // requests that are not HTTP or are over a limit

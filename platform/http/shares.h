@@ -1,4 +1,4 @@
-// Shares a server's connections and memory out among its callers, so that none can take them all.
+// Divides a server's connections and memory among its callers, so that none can take them all.
 //
 // A caller is a user of this machine, by uid, or a network address; of IPv6 the /64 network, which
 // one machine commonly has to itself. Callers that the server trusts may use everything; all others
@@ -18,8 +18,8 @@ namespace holdfast::http {
 
 struct ShareLimits {
   std::size_t connections = 1000;
-  // Of requests that are being received or answered, and of answers that are being sent. See
-  // Share::take_answer() for one that is larger.
+  // Of requests that are being received or answered, and of answers that are being sent; streams
+  // and tunnels do not count. Share::take_answer() lets one larger answer pass.
   std::size_t bytes = 12UL * 1024 * 1024;
 
   // Of a caller that is not trusted.

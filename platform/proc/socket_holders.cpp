@@ -44,7 +44,7 @@ std::string link_target(int dir, const char* name) {
   return size > 0 ? std::string(target.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-// "/usr/bin/kubelet (deleted)" -> "kubelet": an upgraded program runs on.
+// "/usr/bin/curl (deleted)" -> "curl": a program that was upgraded keeps running.
 std::string program_of(const std::string& executable) {
   constexpr std::string_view deleted = " (deleted)";
   std::string_view path = executable;

@@ -33,11 +33,11 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);        // shorter and without events: suspicious
   std::size_t list_bytes = 256UL << 20;                  // of all pages together
   BackoffConfig backoff = {};
-  // After a failed list, and after a watch that only a list can follow, other than for a version
-  // that is gone; nothing: `backoff`. A scope that stays broken is then asked for ever less often,
-  // while a watch that breaks now and then is opened again soon.
+  // Used instead of `backoff` after a failed list, and after a failed watch that only a list can
+  // follow (but not when its version is gone): a scope that stays broken is asked for less and less
+  // often, while a watch that breaks now and then is opened again soon. Without it, `backoff`.
   std::optional<BackoffConfig> list_backoff = {};
-  Duration refused_pause = {};  // at least, after is_refusal()
+  Duration refused_pause = {};  // the least pause after is_refusal(); needs list_backoff
 };
 
 // Why a request did not work.

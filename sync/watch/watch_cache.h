@@ -49,7 +49,7 @@ struct CacheEvent {
   CachedObject object;  // of a deletion: as it was last, with the version of its end
 };
 
-// What an object costs in memory besides its bytes: names, uid and the nodes that hold them.
+// An estimate of the bytes that an object costs besides its own: names, uid and map entries.
 inline constexpr std::size_t object_overhead = 320;
 
 struct WatchCacheLimits {
@@ -73,9 +73,9 @@ class WatchCache {
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
 
-  // Of all objects with their overhead.
+  // The bytes of all `objects`, with object_overhead for each.
   [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
-  // The same of this cache; without and with the bytes of the events that it keeps.
+  // The same for the objects of this cache; memory_bytes() adds the events that it keeps.
   [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const { return object_bytes_ + event_bytes_; }
   // Frees the events that are kept: clients that have not seen the last one begin anew.

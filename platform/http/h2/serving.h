@@ -1,9 +1,9 @@
 // One HTTP/2 connection of a server: its requests are answered side by side by one Handler.
 //
-// What is refused here (headers or a body over the limit, no path) looks as over HTTP/1.1. A caller
-// may have as many requests open as EngineLimits::streams says, and with those that he has given up
-// but whose handlers have not returned yet twice as many: that, and the limit on resets, is what
-// rapid resets (CVE-2023-44487) run into.
+// Refusals (headers or a body over the limit, no path) look as they do over HTTP/1.1. A caller may
+// have EngineLimits::streams requests open, and twice as many together with those that it has reset
+// and whose handlers have not returned yet. This and the limit on resets bound the cost of rapid
+// resets (CVE-2023-44487).
 //
 // Threading: the loop's thread only.
 
