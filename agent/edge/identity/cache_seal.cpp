@@ -27,15 +27,31 @@ class CacheSeal final : public store::Seal {
   tls::SealKey key_;
 };
 
-// Kinds that nobody writes secrets into. Everything else is sealed: Secrets, pods (environment
-// variables), ConfigMaps, and custom resources, of which nobody knows.
-constexpr std::string_view plain_resources[] = {
-    "nodes",  "services",   "endpoints",      "endpointslices", "leases",
-    "events", "namespaces", "runtimeclasses", "csidrivers",     "csinodes"};
+struct PlainKind {
+  std::string_view group;
+  std::string_view resource;
+};
+
+// Kinds of Kubernetes that hold no secrets. Everything else is sealed: Secrets, pods (environment
+// variables), ConfigMaps, and all custom resources, also one that is called "services".
+constexpr PlainKind plain_kinds[] = {
+    {"", "nodes"},
+    {"", "services"},
+    {"", "endpoints"},
+    {"", "namespaces"},
+    {"", "events"},
+    {"events.k8s.io", "events"},
+    {"discovery.k8s.io", "endpointslices"},
+    {"coordination.k8s.io", "leases"},
+    {"node.k8s.io", "runtimeclasses"},
+    {"storage.k8s.io", "csidrivers"},
+    {"storage.k8s.io", "csinodes"},
+};
 
 bool may_hold_secrets(const store::ScopeKey& scope) {
-  return std::find(std::begin(plain_resources), std::end(plain_resources), scope.resource) ==
-         std::end(plain_resources);
+  return std::none_of(std::begin(plain_kinds), std::end(plain_kinds), [&scope](PlainKind kind) {
+    return kind.group == scope.group && kind.resource == scope.resource;
+  });
 }
 
 }  // namespace

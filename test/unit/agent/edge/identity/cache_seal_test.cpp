@@ -80,6 +80,27 @@ TEST_F(CacheSealTest, AKeyThatOthersMayReadIsRefused) {
   EXPECT_TRUE(read_cache_key(first));
 }
 
+TEST_F(CacheSealTest, AllKindsAreSealedButThoseOfKubernetesWithoutSecrets) {
+  const store::Sealing sealing = sealing_with(nullptr);
+  const struct {
+    std::string group;
+    std::string resource;
+    bool sealed;
+  } rows[] = {{"", "nodes", false},
+              {"", "services", false},
+              {"coordination.k8s.io", "leases", false},
+              {"", "secrets", true},
+              {"", "configmaps", true},
+              {"", "pods", true},
+              {"apps", "deployments", true},
+              {"serving.knative.dev", "services", true},
+              {"longhorn.io", "nodes", true}};
+  for (const auto& row : rows) {
+    const store::ScopeKey scope{.group = row.group, .version = "v1", .resource = row.resource};
+    EXPECT_EQ(sealing.objects_of(scope), row.sealed) << row.group << "/" << row.resource;
+  }
+}
+
 TEST_F(CacheSealTest, AWrongKeyMakesTheCacheAbsentAndNeverWrong) {
   EXPECT_EQ(run(first, "{\"secret\":1}"), "{\"secret\":1}");
   EXPECT_EQ(run(first), "{\"secret\":1}");
