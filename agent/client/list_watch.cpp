@@ -134,6 +134,7 @@ class Run {
   void take_list(reflect::Replace list) {
     const Status taken = sink_.try_replace(std::move(list.items), list.resource_version, kind_);
     const bool large = std::exchange(list_bytes_, 0) >= large_list;
+    list_items_ = 0;
     if (large) release_free_memory();
     if (!taken) give_up(taken.error());
   }
@@ -149,6 +150,7 @@ class Run {
 
   void fail_list(const sync::Failure& failure) {
     list_bytes_ = 0;
+    list_items_ = 0;
     (void)sink_.try_hold(0);
     feed(reflect::ListFailed{failure});
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
@@ -180,8 +182,11 @@ class Run {
   void take_page(std::string& body, bool protobuf) {
     list_bytes_ += body.size();
     if (auto room = admit_list(); !room) return fail_list(sync::failure_of(room.error()));
-    auto list = protobuf ? sync::split_protobuf_list(body) : sync::split_list(body);
+    const std::size_t items_max = target_.reflector.list_items - list_items_;
+    auto list =
+        protobuf ? sync::split_protobuf_list(body, items_max) : sync::split_list(body, items_max);
     if (!list) return fail_list(sync::failure_of(list.error()));
+    list_items_ += list->items.size();
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());
@@ -290,7 +295,8 @@ class Run {
   sync::Reflector reflector_;
   std::deque<reflect::Action> actions_;
   sync::ScopeKind kind_;  // of the last list
-  std::size_t list_bytes_ = 0;
+  std::size_t list_bytes_ = 0;  // bytes of the pages so far
+  std::size_t list_items_ = 0;  // objects of the pages so far
   std::shared_ptr<http::BodyStream> stream_;
   EventReader events_{false, {}};
 };

@@ -262,6 +262,7 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
         .frames = {.document_bytes = held_limits.event},
         .reflector = {.first_list_version = "",
                       .list_bytes = scopes_.limits().scope_bytes,
+                      .list_items = scopes_.limits().scope_objects,
                       .list_backoff = scope_retry.backoff,
                       .refused_pause = scope_retry.refused_pause}};
     const auto online = std::make_shared<loop::Tasks>(executor_);

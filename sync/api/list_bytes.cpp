@@ -42,7 +42,11 @@ bool has_type(std::string_view item) {
 
 }  // namespace
 
-Result<ListBytes> split_list(std::string_view list) {
+Error too_many_items(std::size_t items_max) {
+  return {Errc::exhausted, "list: more than " + std::to_string(items_max) + " items"};
+}
+
+Result<ListBytes> split_list(std::string_view list, std::size_t items_max) {
   ListBytes out;
   bool has_items = false;
   JsonCursor in(list);
@@ -57,6 +61,7 @@ Result<ListBytes> split_list(std::string_view list) {
       has_items = true;
       for (JsonItems item(in); item.next();) {
         if (in.peek() != '{') in.fail_here("expected an object");
+        if (out.items.size() >= items_max) return fail(too_many_items(items_max));
         out.items.push_back(in.skip());
       }
     } else {

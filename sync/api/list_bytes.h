@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,8 +36,17 @@ struct ListBytes {
   bool operator==(const ListBytes&) const = default;
 };
 
-// Errors: invalid (broken or cut off JSON, or no "items" at all: that is not an empty list).
-[[nodiscard]] Result<ListBytes> split_list(std::string_view list);
+// For lists of a trusted origin. A hostile list of empty objects takes more than twenty times its
+// own bytes once it is split and its items are copied.
+inline constexpr std::size_t no_item_limit = std::numeric_limits<std::size_t>::max();
+
+// Errors: invalid (broken or cut off JSON, or no "items" at all: that is not an empty list);
+// exhausted (more than `items_max` items).
+[[nodiscard]] Result<ListBytes> split_list(std::string_view list,
+                                           std::size_t items_max = no_item_limit);
+
+// The error of both split functions for a list of more than `items_max` items.
+[[nodiscard]] Error too_many_items(std::size_t items_max);
 
 // {"kind":...,"apiVersion":...,"metadata":{...},"items":[...]}, without the newline that an API
 // server ends its answers with. An empty resource_version is left out.

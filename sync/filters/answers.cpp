@@ -11,6 +11,9 @@
 namespace holdfast::sync::filters {
 namespace {
 
+// Of one list. It may have far more bytes than the cache takes: the API server answers directly.
+constexpr std::size_t items_max = 100'000;
+
 // A List in protobuf has items without envelopes.
 std::string_view without_envelope(std::string_view object) {
   const auto envelope = open_envelope(object);
@@ -20,7 +23,8 @@ std::string_view without_envelope(std::string_view object) {
 Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& knowledge,
                             std::string_view body) {
   const bool protobuf = is_protobuf(body);
-  TRY(const ListBytes list, protobuf ? split_protobuf_list(body) : split_list(body));
+  TRY(const ListBytes list,
+      protobuf ? split_protobuf_list(body, items_max) : split_list(body, items_max));
   const std::string kind(item_kind(list.head.kind));
   std::vector<std::string_view> items;
   std::deque<std::string> made;  // that items borrow from

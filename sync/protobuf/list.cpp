@@ -20,7 +20,7 @@ void read_list_metadata(WireCursor& in, ListHead& head) {
 
 }  // namespace
 
-Result<ListBytes> split_protobuf_list(std::string_view list) {
+Result<ListBytes> split_protobuf_list(std::string_view list, std::size_t items_max) {
   auto envelope = open_envelope(list);
   if (!envelope) return fail("list", envelope.error());
   ListBytes out;
@@ -38,6 +38,7 @@ Result<ListBytes> split_protobuf_list(std::string_view list) {
       read_list_metadata(metadata, out.head);
       in.take_error(metadata);
     } else if (in.number() == 2) {
+      if (out.items.size() >= items_max) return fail(too_many_items(items_max));
       in.bytes(out.items.emplace_back());
     }
   }

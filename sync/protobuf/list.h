@@ -8,8 +8,9 @@ namespace holdfast::sync {
 
 // The items are bare objects, without envelope.
 // Errors: invalid (no envelope; broken or cut off; no List; no metadata: a List has them even when
-// it is empty).
-[[nodiscard]] Result<ListBytes> split_protobuf_list(std::string_view list);
+// it is empty); exhausted (more than `items_max` items).
+[[nodiscard]] Result<ListBytes> split_protobuf_list(std::string_view list,
+                                                    std::size_t items_max = no_item_limit);
 
 // The List of these objects, as an API server writes it. Items are without envelope.
 [[nodiscard]] std::string join_protobuf_list(const ListHead& head,

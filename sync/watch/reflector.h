@@ -32,6 +32,7 @@ struct ReflectorConfig {
   Duration watch_overtime = std::chrono::seconds(30);    // then a watch that goes on is dead
   Duration short_watch = std::chrono::seconds(1);        // shorter and without events: suspicious
   std::size_t list_bytes = 256UL << 20;                  // of all pages together
+  std::size_t list_items = 10'000'000;                   // objects of all pages together
   BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that only a list can
   // follow (but not when its version is gone): a scope that stays broken is asked for less and less

@@ -58,6 +58,14 @@ TEST(ListBytes, WhatIsNoListIsRefused) {
   }
 }
 
+TEST(ListBytes, TheNumberOfItemsIsLimited) {
+  EXPECT_EQ(split_list(list, 2)->items.size(), 2u);
+  const auto split = split_list(list, 1);
+  ASSERT_FALSE(split);
+  EXPECT_EQ(split.error().code, Errc::exhausted);
+  EXPECT_EQ(split.error().what, "list: more than 1 items");
+}
+
 TEST(ListBytes, NoPrefixOfAListIsAList) {
   for (std::size_t size = 0; size < list.size(); ++size) {
     EXPECT_FALSE(split_list(list.substr(0, size)).has_value()) << size;

@@ -23,6 +23,13 @@ TEST(ProtobufList, ComesApart) {
   EXPECT_EQ(split.items, (std::vector<std::string_view>{first, ""}));
 }
 
+TEST(ProtobufList, TheNumberOfItemsIsLimited) {
+  const std::string items = wire_field(2, "") + wire_field(2, "");
+  const std::string list = enveloped("v1", "PodList", metadata + items);
+  EXPECT_EQ(split_protobuf_list(list, 2)->items.size(), 2u);
+  EXPECT_EQ(split_protobuf_list(list, 1).error().code, Errc::exhausted);
+}
+
 TEST(ProtobufList, WhatIsNotAWholeListIsNoEmptyList) {
   const std::string empty = enveloped("v1", "PodList", metadata);
   EXPECT_TRUE(split_protobuf_list(empty).value().items.empty());

@@ -143,6 +143,18 @@ TEST(HostileServer, TooManyObjectsAreNotTakenOver) {
   expect_unharmed(site, special, "too_large");
 }
 
+// Each would cost twenty times its bytes before anything of it could be checked.
+TEST(HostileServer, ManyEmptyObjectsAreNotTakenApart) {
+  Site site(small);
+  std::string items = "{}";
+  for (int i = 0; i < 100'000; ++i) items += ",{}";
+  const auto special = [&items](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != flooded || is_watch(request)) return std::nullopt;
+    return json_response(200, list_of(items, "500"));
+  };
+  expect_unharmed(site, special, "too_large");
+}
+
 TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
   const std::string huge = std::to_string(sync::first_local_version);
   const std::string lists[] = {
