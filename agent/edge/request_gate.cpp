@@ -11,6 +11,7 @@
 #include "platform/log.h"
 #include "platform/random.h"
 #include "platform/text.h"
+#include "sync/api/request_info.h"
 
 namespace holdfast::agent {
 namespace {
@@ -43,6 +44,13 @@ bool is_public_page(std::string_view path) {
   return std::find(pages.begin(), pages.end(), path) != pages.end();
 }
 
+// Whether objects of this kind are never larger than `small_body`.
+bool is_small_kind(const sync::RequestInfo& info) {
+  return info.resource == "leases" || info.resource == "events" || info.subresource == "token" ||
+         info.subresource == "eviction" || info.subresource == "binding" ||
+         info.group == "authorization.k8s.io" || info.group == "authentication.k8s.io";
+}
+
 bool is_administrator(const net::Peer& peer) {
   constexpr std::string_view masters = "system:masters";  // RBAC's built-in group
   const auto& groups = peer.organizations;
@@ -73,13 +81,9 @@ std::size_t body_bytes_max(const http::Request& head) {
     case http::Method::other:
       break;
   }
-  const std::string_view path = head.path();
-  const bool small = path.find("/leases") != path.npos || path.find("/events") != path.npos ||
-                     path.ends_with("/token") || path.ends_with("/eviction") ||
-                     path.ends_with("/binding") ||
-                     path.starts_with("/apis/authorization.k8s.io/") ||
-                     path.starts_with("/apis/authentication.k8s.io/");
-  return small ? small_body : large_body;
+  const auto info = sync::parse_request(http::to_string(head.method), head.path(), {});
+  if (!info) return small_body;  // It is answered with 400.
+  return is_small_kind(*info) ? small_body : large_body;
 }
 
 Result<std::string> load_node_token(const EdgeOptions& options) {
