@@ -86,7 +86,7 @@ void Work::pump() {
   lifecycle::Action action;
   while (slots_->under_way < limits_.at_once && take(action)) {
     ++slots_->under_way;
-    tasks_.spawn("write", perform(std::move(action)));
+    tasks_.spawn("write", perform(slots_, std::move(action)));
   }
 }
 
@@ -132,9 +132,9 @@ class Work::Slot {
   bool held_ = true;
 };
 
-asio::awaitable<void> Work::perform(lifecycle::Action action) {
-  const std::shared_ptr<Slots> slots = slots_;
+asio::awaitable<void> Work::perform(std::shared_ptr<Slots> slots, lifecycle::Action action) {
   Slot slot(slots, object_of(action));
+  if (slots->work == nullptr) co_return;
   const lifecycle::Outcome outcome = co_await writer_.perform(action);
   slot.free();
   if (slots->work != nullptr) settled_(action, outcome);  // Otherwise `this` is gone.

@@ -57,7 +57,8 @@ class Work {
 
   void pump();
   bool take(sync::lifecycle::Action& action);
-  asio::awaitable<void> perform(sync::lifecycle::Action action);
+  // `slots` are those of this Work, which may be gone when the task begins.
+  asio::awaitable<void> perform(std::shared_ptr<Slots> slots, sync::lifecycle::Action action);
 
   ClusterWriter& writer_;
   Settled settled_;

@@ -125,6 +125,17 @@ TEST(Work, AWriteMayEndAfterTheWork) {
   EXPECT_EQ(writer.asked.size(), 1u);
 }
 
+TEST(Work, AWriteThatHasNotBegunEndsWithTheWork) {
+  asio::io_context context(1);
+  FakeWriter writer(context.get_executor());
+  {
+    Work work(context.get_executor(), writer, ignore, {.at_once = 1});
+    work.add({taint("a"), taint("b")});
+  }
+  (void)context.poll();
+  EXPECT_TRUE(writer.asked.empty());
+}
+
 TEST(Work, StopCutsOffWhatDoesNotEnd) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     FakeWriter writer(context.get_executor());
