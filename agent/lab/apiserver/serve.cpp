@@ -1,6 +1,5 @@
 #include "agent/lab/apiserver/serve.h"
 
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include "agent/lab/apiserver/apiserver.h"
@@ -25,12 +24,7 @@ http::ServerLimits server_limits() {
   return limits;
 }
 
-bool is_loopback(const std::string& host) {
-  if (host == "localhost") return true;
-  boost::system::error_code ec;
-  const auto address = asio::ip::make_address(host, ec);
-  return !ec && address.is_loopback();
-}
+bool is_local(const net::HostPort& at) { return at.host == "localhost" || at.is_loopback(); }
 
 struct Parts {
   std::unique_ptr<net::Listener> listener;
@@ -52,14 +46,14 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.data = settings.data;
   options.address = net::HostPort{at.host, listener->port()}.text();
   options.audit_log = settings.audit_log_path;
-  options.refuses_anonymous = !is_loopback(at.host);
+  options.refuses_anonymous = !is_local(at);
   options.controllers = settings.controllers;
   options.scheduler = settings.scheduler;
   options.authority = std::move(tls.authority);
   options.certificate_lifetime = settings.certificate_lifetime;
   if (!settings.token_file.empty()) {
     TRY(fs::ForeignSecret tokens, fs::read_foreign_secret(settings.token_file, token_file_max));
-    if (!tokens.warning.empty()) log_warn("unsafe --token-file", {{"what", tokens.warning}});
+    if (!tokens.warning.empty()) log_warn("unsafe --token-file", {{"problem", tokens.warning}});
     options.tokens = std::move(tokens.bytes);
   }
   const std::string address = options.address;
@@ -72,7 +66,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
 }  // namespace
 
 Status check_listener(const net::HostPort& at, bool has_tokens) {
-  if (has_tokens || is_loopback(at.host)) return {};
+  if (has_tokens || is_local(at)) return {};
   return fail(Errc::invalid,
               "--listen " + at.text() +
                   " is reached by other machines, and without --token-file everybody may do "
