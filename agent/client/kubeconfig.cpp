@@ -16,7 +16,7 @@ constexpr std::size_t file_limit = 1 << 20;
 // One kubeconfig while it is read: where it stands, for messages and relative names.
 class Reader {
  public:
-  // `exposed` says who else may read the file; "": nobody.
+  // `exposed` says who besides the owner may read the file; "" if nobody may.
   Reader(std::filesystem::path file, YAML::Node root, std::string exposed)
       : file_(std::move(file)), root_(std::move(root)), exposed_(std::move(exposed)) {}
 
@@ -67,8 +67,8 @@ class Reader {
     return *read;
   }
 
-  // Checks a file that the kubeconfig names and that holds a secret. One that is not there yet is
-  // in order.
+  // Checks a file that the kubeconfig names and that holds a secret. A missing file is accepted: it
+  // may be written later.
   Status check_secret_file(const std::string& named, ClusterAccess& access) const {
     if (named.empty()) return {};
     auto secret = fs::read_foreign_secret(file_.parent_path() / named, file_limit);
@@ -192,7 +192,7 @@ std::vector<std::string> warnings_about(const ClusterAccess& access) {
 
 void log_warnings_about(const ClusterAccess& access) {
   for (const std::string& warning : warnings_about(access)) {
-    log_warn("unsafe access to the cluster", {{"what", warning}});
+    log_warn("unsafe access to the cluster", {{"problem", warning}});
   }
 }
 

@@ -61,9 +61,9 @@ struct ClusterAccess {
                                                     std::string_view context = {});
 
 // What is unsafe about the access, one sentence each: files that others may read, a server that is
-// not verified, and credentials that are sent unencrypted. Nothing secret is in it.
+// not verified, and credentials that are sent unencrypted. The sentences contain no secrets.
 [[nodiscard]] std::vector<std::string> warnings_about(const ClusterAccess& access);
-// Logs each of them as a warning: for the start of a program.
+// Logs each of these sentences as a warning. Programs call it once, at their start.
 void log_warnings_about(const ClusterAccess& access);
 
 // How a pod reaches its own cluster: KUBERNETES_SERVICE_HOST and _PORT, and the service account's

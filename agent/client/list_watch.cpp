@@ -108,7 +108,7 @@ class Run {
     }
   }
 
-  // Every action that does not wait for a server.
+  // Performs any action but SendList and OpenWatch, which wait for a server.
   void perform_now(reflect::Action action) {
     if (auto* replace = std::get_if<reflect::Replace>(&action)) {
       take_list(std::move(*replace));
@@ -139,7 +139,8 @@ class Run {
     if (!taken) give_up(taken.error());
   }
 
-  // The sink has no room: whatever else was to be done with this list or watch is not done.
+  // The sink has no room. Actions that are still queued belong to this list or watch: they are
+  // dropped.
   void give_up(const Error& error) {
     actions_.clear();
     close_watch();
@@ -197,7 +198,7 @@ class Run {
     for (const std::string_view item : list->items) {
       page.items.push_back(protobuf ? sync::enveloped(kind_.api_version, kind_.kind, item)
                                     : std::string(item));
-      // What was copied is not needed again: a large list must not be held twice.
+      // The pages of `body` that were copied are freed at once: a large list is not held twice.
       const auto copied = static_cast<std::size_t>(item.data() - body.data()) + item.size();
       if (copied - discarded < large_list) continue;
       discard_memory(body.data() + discarded, copied - discarded);
@@ -205,13 +206,14 @@ class Run {
     }
     const bool last = page.continue_token.empty();
     feed(std::move(page));
-    if (last) (void)sink_.try_hold(0);  // Told in a moment, before anything else comes.
+    // The sink is given the list before anything else happens, and counts it then by itself.
+    if (last) (void)sink_.try_hold(0);
   }
 
   [[nodiscard]] Status admit_list() {
     if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_hold(list_bytes_);
-    return fail(Errc::exhausted,
-                "a list of more than " + std::to_string(target_.reflector.list_bytes) + " bytes");
+    return fail(Errc::exhausted, "the list has more than " +
+                                     std::to_string(target_.reflector.list_bytes) + " bytes");
   }
 
   asio::awaitable<void> open_watch(const reflect::OpenWatch& watch) {
@@ -294,7 +296,7 @@ class Run {
   const Clock& clock_;
   sync::Reflector reflector_;
   std::deque<reflect::Action> actions_;
-  sync::ScopeKind kind_;  // of the last list
+  sync::ScopeKind kind_;        // of the last list
   std::size_t list_bytes_ = 0;  // bytes of the pages so far
   std::size_t list_items_ = 0;  // objects of the pages so far
   std::shared_ptr<http::BodyStream> stream_;

@@ -49,8 +49,9 @@ class ListWatchSink {
     apply(event);
     return {};
   }
-  // From now on the list-watch holds so many bytes that were not told yet: pages of an unfinished
-  // list, an unfinished event. Errors: exhausted; it then gives them up and begins anew.
+  // The list-watch holds `bytes` of pages of an unfinished list, or of an unfinished event; each
+  // call replaces the number of the last one. Errors: exhausted; the list-watch then drops them and
+  // begins anew after a pause.
   [[nodiscard]] virtual Status try_hold(std::size_t /*bytes*/) { return {}; }
   // A list failed and is tried again after a pause.
   virtual void list_failed(const sync::Failure& /*failure*/) {}

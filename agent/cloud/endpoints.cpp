@@ -49,7 +49,7 @@ Result<std::shared_ptr<const tls::Context>> tls_of(const EndpointSettings& setti
   tls::ServerSettings server;
   TRY(server.identity.certificate_pem, fs::read_all(settings.tls_cert_file, pem_limit));
   TRY(fs::ForeignSecret key, fs::read_foreign_secret(settings.tls_private_key_file, pem_limit));
-  if (!key.warning.empty()) log_warn("--tls-private-key-file", {{"problem", key.warning}});
+  if (!key.warning.empty()) log_warn("unsafe --tls-private-key-file", {{"problem", key.warning}});
   server.identity.key_pem = std::move(key.bytes);
   return tls::Context::for_server(server);
 }

@@ -31,20 +31,20 @@ class Admin {
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
         const NodeLease& lease, const Clock& clock);
 
-  // Whose certificates are told of, besides; it outlives this.
+  // The identity whose certificates are reported, too. It outlives this.
   void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
-  // Outlives this, too.
+  // Serves the pages of `ota`, which outlives this.
   void serve(Ota& ota) { ota_ = &ota; }
   // Where others may add numbers of their own.
   [[nodiscard]] Metrics& registry() { return metrics_; }
-  // The same of the files that are written.
+  // The databases whose written bytes are reported. They outlive this.
   void tell_of(std::vector<store::Database*> databases) { databases_ = std::move(databases); }
-  // How many callers the servers refused by themselves, by the name of the listener.
+  // Reports how many connections and requests a listener has refused, under its name.
   using CountRefusals = std::function<http::Refusals()>;
   void tell_of(std::string listener, CountRefusals count) {
     refusals_.emplace_back(std::move(listener), std::move(count));
   }
-  // The same of what was dropped.
+  // Reports what housekeeping has dropped, by reason. It outlives this.
   void tell_of(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);

@@ -48,7 +48,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   Caller caller = begin(request, options);
   const std::string_view credentials = request.headers.get("authorization");
   if (is_node_token(credentials, proof.token)) {
-    // A process on loopback, whoever relays it: he knows the secret.
+    // The token proves the caller by itself, also through a relay, but not across the network.
     if (!request.peer.owner) return fail(Errc::denied, "the node's token is for this machine only");
     caller.owner = node_owner;
     return caller;

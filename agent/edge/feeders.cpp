@@ -33,8 +33,8 @@ class Feeders::Held {
 
   [[nodiscard]] Status set(std::size_t bytes) {
     if (bytes > bytes_ && total_ - bytes_ + bytes > most_) {
-      return fail(Errc::exhausted, "unfinished lists and events of more than " +
-                                       std::to_string(most_) + " bytes are under way");
+      return fail(Errc::exhausted, "unfinished lists and watch events have more than " +
+                                       std::to_string(most_) + " bytes");
     }
     total_ = total_ - bytes_ + bytes;
     bytes_ = bytes;

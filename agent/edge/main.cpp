@@ -13,7 +13,7 @@ namespace {
 int run(int argc, const char* const* argv) {
   // The parent of one container's process: before anything else of the agent is set up.
   if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
-  return_large_blocks();  // of lists that come once
+  return_large_blocks();  // Freed memory of large lists goes back to the kernel.
   EdgeOptions settings;
   const proc::ServiceMain edge{
       .name = "holdfast-edge",

@@ -32,8 +32,8 @@ class NodeLease {
   // The lease as local clients see it, renewed just now. `version` is its resourceVersion.
   [[nodiscard]] std::string renew_locally(std::string_view version);
 
-  // The kubelet has written its lease or its node's status. Only for a proven caller of the node,
-  // or a caller whose write of the lease the API server has accepted.
+  // The kubelet has written its lease or its node's status. Call it for callers that were proved to
+  // act as the node only: a token that may write the lease does not make its bearer the kubelet.
   void heard_kubelet() { kubelet_.heard(clock_.mono()); }
   [[nodiscard]] const sync::KubeletHealth& kubelet() const { return kubelet_; }
 

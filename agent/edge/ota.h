@@ -29,7 +29,7 @@ class Ota {
   [[nodiscard]] static bool serves(std::string_view path);
   // Whether this is one of the POSTs' paths, whatever the method.
   [[nodiscard]] static bool upgrades(std::string_view path);
-  // Of a caller whom RequestGate lets see these pages.
+  // The caller has passed RequestGate::refuse_admin().
   asio::awaitable<http::Response> handle(const http::Request& request);
 
  private:

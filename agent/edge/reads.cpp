@@ -220,7 +220,9 @@ bool Reads::may_cache(const Caller& caller) const {
 ScopePtr Reads::open_scope(const store::ScopeKey& key) {
   auto opened = scopes_.open(key);
   if (opened) return *std::move(opened);
-  log_warn("not cached", {{"resource", key.resource}, {"error", opened.error()}});
+  log_warn(
+      "list not cached",
+      {{"resource", key.resource}, {"namespace", key.namespace_name}, {"error", opened.error()}});
   return nullptr;
 }
 

@@ -154,9 +154,11 @@ asio::awaitable<Status> Rejoin::look_at_node() {
   }
   const auto header = sync::read_header(node->body);
   if (node->status != 200 || !header) {
-    // That one object cannot be read says nothing about the link.
-    ledger_.record("node", subject,
-                   "the cloud does not show this node: answered " + std::to_string(node->status));
+    // One object that cannot be read says nothing about the link.
+    const bool unreadable = node->status == 200;
+    const std::string why =
+        unreadable ? header.error().what : "answered " + std::to_string(node->status);
+    ledger_.record("node", subject, "the cloud does not show this node: " + why);
     co_return done;
   }
   const store::ScopeKey nodes{

@@ -24,11 +24,11 @@
 namespace holdfast::agent {
 
 struct RejoinLimits {
-  Duration request = std::chrono::seconds(10);    // of the node, and of one write of the outbox
+  Duration request = std::chrono::seconds(10);    // for reading the node, and for each write
   Duration turn = std::chrono::seconds(5);        // for the lists of one turn
-  Duration all_turns = std::chrono::seconds(15);  // for those of all turns, but
-  Duration turn_min = std::chrono::seconds(1);    // at least so long for each
-  // Changes of scopes' health that are journalled: each costs a durable write.
+  Duration all_turns = std::chrono::seconds(15);  // for the lists of all turns together
+  Duration turn_min = std::chrono::seconds(1);    // for one turn, also once `all_turns` is over
+  // Changes of scopes' health that are journalled in each interval: each costs a durable write.
   int records = 20;
   Duration records_interval = std::chrono::minutes(1);
 };

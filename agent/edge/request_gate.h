@@ -37,7 +37,7 @@ class RequestGate {
   [[nodiscard]] bool brings_node_token(const http::Request& request) const {
     return is_node_token(request.headers.get("authorization"), proof_.token);
   }
-  // The answer to a caller of an admin listener who may not see the page; nothing: he may.
+  // The refusal for a caller of an admin listener who may not see the page; nothing if he may.
   // Liveness, readiness and metrics are for everybody; upgrades over the air also for callers with
   // a token, which the API server judges; all else is for the node itself and for cluster
   // administrators.

@@ -99,7 +99,8 @@ Status Scopes::restore_one(const store::Scope& row) {
   if (!row.complete) return {};
   TRY(const bool fitting, fits(row));
   if (!fitting) {
-    log_error("scope is larger than the limits allow", {{"path", scope->path()}});
+    log_warn("scope on the disk is larger than the limits allow: dropped",
+             {{"path", scope->path()}});
     return drop(*scope);  // It is fetched again when it is asked for.
   }
   TRY(auto kind, find_kind(answers_, row.key));
@@ -231,7 +232,7 @@ bool Scopes::derive(LocalScope& scope) {
     const ScopePtr source = wider;
     const std::size_t bytes = sync::WatchCache::bytes_of(*objects);
     if (auto room = admit(scope, objects->size(), bytes); !room) {
-      log_warn("not cached", {{"path", scope.path()}, {"error", room.error()}});
+      log_warn("list not cached", {{"path", scope.path()}, {"error", room.error()}});
       return false;
     }
     scope.cache().restore(*std::move(objects), source->cache().version(), source->cache().kind());

@@ -34,10 +34,10 @@ class UplinkObserver {
   virtual void unauthorized() = 0;
 };
 
-// What it tells when a request is not answered in time.
+// What a missing answer is evidence of.
 enum class Silence : std::uint8_t {
-  of_link,     // that the link, or its server, may be down
-  of_request,  // nothing but that this request is slow: somebody else may be waited for
+  of_link,     // the link, or its server, may be down
+  of_request,  // this request alone is slow, for example because its server waits for another one
 };
 
 class Uplink {
@@ -59,9 +59,9 @@ class Uplink {
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
   // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
-  // together. An answer that is larger than UplinkAnswerLimits allow becomes a 507. Unless
-  // `silence_tells`, no answer in time says nothing about link and server: it is
-  // somebody behind them who is waited for.
+  // together. An answer that is larger than UplinkAnswerLimits allow becomes a 507. Without
+  // `silence_tells` a missing answer is no evidence against link and server: they wait for somebody
+  // else.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit, bool silence_tells = true);
   // A request of our own; errors as ApiClient::call(). `limit` is for each try,

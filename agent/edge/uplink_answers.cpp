@@ -34,7 +34,8 @@ class Flight {
 
 UplinkAnswers::UplinkAnswers(const UplinkAnswerLimits& limits)
     : limits_(limits),
-      too_large_("an answer of more than " + std::to_string(limits.answer_bytes) + " bytes") {}
+      too_large_("the API server's answer has more than " + std::to_string(limits.answer_bytes) +
+                 " bytes") {}
 
 Status UplinkAnswers::admit(std::size_t bytes) const {
   if (bytes > limits_.answer_bytes) return fail(Errc::exhausted, too_large_);
@@ -54,9 +55,10 @@ asio::awaitable<Result<std::string>> UplinkAnswers::read_all(
     const std::size_t size = body.size() + piece->size();
     if (auto room = admit(size); !room) co_return fail(room.error());
     if (in_flight_ + piece->size() > limits_.in_flight_bytes) {
-      co_return fail(Errc::exhausted, "answers of more than " +
-                                          std::to_string(limits_.in_flight_bytes) +
-                                          " bytes are under way");
+      co_return fail(Errc::exhausted,
+                     "answers of the API server that are being received have "
+                     "more than " +
+                         std::to_string(limits_.in_flight_bytes) + " bytes");
     }
     flight.add(piece->size());
     if (body.empty() && announced == 0) {

@@ -142,7 +142,8 @@ Status NodeIdentity::find_cluster() {
 
 Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_agent) {
   CHECK(client_ == nullptr);
-  // Answers come as streams, which the uplink gathers within its limits, except for errors.
+  // Answers with 2xx come as streams, which the uplink gathers within its limits; all others come
+  // whole.
   http::ClientLimits limits;
   limits.reader.body_bytes = UplinkAnswerLimits{}.error_bytes;
   TRY(std::unique_ptr<ApiClient> made,

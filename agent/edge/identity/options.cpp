@@ -54,7 +54,7 @@ Status check_joining(const IdentityOptions& settings, const ServerList& servers)
     return {};
   }
   if (!settings.join_token.empty() && !settings.join_token_file.empty()) {
-    return bad("--join-token and --join-token-file exclude another");
+    return bad("--join-token and --join-token-file exclude each other");
   }
   if (settings.servers.empty()) return bad("--join-token-file needs --server");
   if (!servers.tls) return bad("--server: --join-token-file is for https:// only");
@@ -65,7 +65,7 @@ Status check_joining(const IdentityOptions& settings, const ServerList& servers)
   if (auto hash = parse_ca_hash(settings.ca_hash); !hash) {
     return fail("--discovery-token-ca-cert-hash", hash.error());
   }
-  // The document with the authority is signed with it.
+  // A malformed token could not check the signature of the document that brings the authority.
   if (settings.join_token.empty()) return {};
   const auto token = parse_join_token(settings.join_token);
   return token ? Status() : fail("--join-token", token.error());
@@ -81,7 +81,7 @@ Status check(const IdentityOptions& settings) {
   if (ways == 0)
     return bad("--kubeconfig, --bootstrap-kubeconfig or --join-token-file is required");
   if (ways > 1) {
-    return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token-file exclude another");
+    return bad("--kubeconfig, --bootstrap-kubeconfig and --join-token-file exclude each other");
   }
   const auto servers = parse_servers(settings.servers);
   if (!servers) return fail("--server", servers.error());

@@ -31,7 +31,7 @@ struct Backend {
   Random& random;
   sync::TokenTable& tokens;
   bool secured;                    // false: everybody may do everything
-  bool refuses_anonymous = false;  // 401 in place of 403, where nobody should have come unknown
+  bool refuses_anonymous = false;  // anonymous callers get 401 in place of 403
   std::optional<AuditLog> audit = {};
 };
 

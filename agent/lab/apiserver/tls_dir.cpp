@@ -60,7 +60,7 @@ Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host, Wal
   settings.protocols = {"h2", "http/1.1"};
   TRY(settings.identity.certificate_pem, fs::read_all(path / "server.crt", file_bytes_max));
   TRY(fs::ForeignSecret key, fs::read_foreign_secret(path / "server.key", file_bytes_max));
-  if (!key.warning.empty()) log_warn("unsafe --tls-dir", {{"what", key.warning}});
+  if (!key.warning.empty()) log_warn("unsafe --tls-dir", {{"problem", key.warning}});
   settings.identity.key_pem = std::move(key.bytes);
   TRY(const auto authority, read_if_there(path / "ca.crt"));
   TRY(const auto authority_key, read_if_there(path / "ca.key"));

@@ -199,7 +199,7 @@ TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
       {no_trust, "--join-token-file needs one of --ca-file and"},
       {twice, "--join-token-file needs one of --ca-file and"},
       {bad_hash, "--discovery-token-ca-cert-hash: "},
-      {two_tokens, "--join-token and --join-token-file exclude another"},
+      {two_tokens, "--join-token and --join-token-file exclude each other"},
       {bad_token, "--join-token: the join token is not ID.SECRET"},
       {{.kubeconfig = "k", .secure_listen = "nowhere"}, "--secure-listen: "},
   };
