@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "test/attack/wire.h"
+
 namespace holdfast::attack {
 namespace {
 
@@ -56,9 +58,8 @@ PodCgroup::PodCgroup(std::string path) : path_(std::move(path)) {
 PodCgroup::~PodCgroup() {
   for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) {
     // A process that has ended leaves its cgroup a moment later.
-    for (int tries = 0; tries < 100 && rmdir(folder->c_str()) != 0 && errno == EBUSY; ++tries) {
-      (void)usleep(10'000);
-    }
+    const std::string& name = *folder;
+    (void)eventually(1s, [&name] { return rmdir(name.c_str()) == 0 || errno != EBUSY; });
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "test/attack/site.h"
+#include "test/support/quick_agent.h"
 
 namespace holdfast::attack {
 namespace {
@@ -122,11 +123,9 @@ class Joining : public Attack {
                 "--data-dir=" + file("edge"),
                 "--listen=127.0.0.1:" + std::to_string(edge_port),
                 "--admin-listen=127.0.0.1:" + std::to_string(admin_port),
-                "--secure-listen=127.0.0.1:" + std::to_string(free_port()),
-                "--probe-deadline=500ms",
-                "--probe-backoff-min=100ms",
-                "--probe-backoff-max=300ms",
-                "--rejoin-jitter=0s"};
+                "--secure-listen=127.0.0.1:" + std::to_string(free_port())};
+    const std::vector<std::string> quick = test::quick_agent_flags();
+    how.argv.insert(how.argv.end(), quick.begin(), quick.end());
     how.log = file("edge.log");
     edge = std::make_unique<Program>(how);
     const bool joined = eventually(20s, [this] {
@@ -145,6 +144,7 @@ TEST_F(Joining, ATokenInAFileIsNotSeenByOthers) {
   const std::string seen = as_nobody([&pid] {
     return read_file("/proc/" + pid + "/cmdline") + read_file("/proc/" + pid + "/environ");
   });
+  EXPECT_NE(seen.find("--join-token-file"), std::string::npos) << "the command line was not seen";
   EXPECT_EQ(seen.find(token), std::string::npos);
 }
 
@@ -165,6 +165,7 @@ TEST_F(Joining, ATokenFileThatOthersMayReadIsRefused) {
   edge = std::make_unique<Program>(how);
   const auto code = edge->wait(5s);
   EXPECT_TRUE(code.has_value()) << "it runs";
+  EXPECT_NE(code.value_or(1), 0);
   EXPECT_NE(edge_log().find(file("token")), std::string::npos) << edge_log();
   EXPECT_EQ(edge_log().find("not expected"), std::string::npos) << edge_log();
 }

@@ -59,6 +59,8 @@ class Memory : public Attack {
                                   credentials + one.begin;
         const std::string taken =
             as_nobody([port, &begin, &one] { return flood(connect_to(port), begin, one.piece); });
+        ASSERT_NE(taken.find_first_of("0123456789"), std::string::npos)
+            << one.name << " was not sent: " << taken;
         EXPECT_TRUE(victim.running()) << one.name;
         if (!expect_within(victim, name, budget, one.name + (" after MiB: " + taken))) return;
       }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "test/attack/tls.h"
+#include "test/support/quick_agent.h"
 
 namespace holdfast::attack {
 namespace {
@@ -128,15 +129,9 @@ void Attack::launch_edge(const std::vector<std::string>& more, Launch how) {
               "--kubeconfig=" + file("edge.kubeconfig"),
               "--data-dir=" + file("edge"),
               "--listen=127.0.0.1:" + std::to_string(edge_port),
-              "--admin-listen=127.0.0.1:" + std::to_string(admin_port),
-              "--lease-renew-interval=1s",
-              "--lease-duration=4s",
-              "--probe-deadline=500ms",
-              "--probe-backoff-min=100ms",
-              "--probe-backoff-max=300ms",
-              "--rejoin-jitter=0s",
-              "--flush-interval=200ms",
-              "--bookmark-interval=300ms"};
+              "--admin-listen=127.0.0.1:" + std::to_string(admin_port)};
+  const std::vector<std::string> quick = test::quick_agent_flags();
+  how.argv.insert(how.argv.end(), quick.begin(), quick.end());
   for (const std::string& flag : more) {
     const std::string name = flag.substr(0, flag.find('=') + 1);
     std::erase_if(how.argv, [&name](const std::string& one) { return one.starts_with(name); });

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "sync/autonomy/version.h"
+#include "test/support/quick_agent.h"
 
 namespace holdfast::test {
 namespace {
@@ -115,15 +116,9 @@ std::vector<std::string> EdgeBench::agent_argv(const std::vector<std::string>& m
                                 "--data-dir=" + agent_dir().string(),
                                 "--listen=127.0.0.1:" + std::to_string(agent_port),
                                 "--admin-listen=127.0.0.1:" + std::to_string(admin_port),
-                                "--allowed-uids=" + std::to_string(getuid()),
-                                "--lease-renew-interval=1s",
-                                "--lease-duration=4s",
-                                "--probe-deadline=500ms",
-                                "--probe-backoff-min=100ms",
-                                "--probe-backoff-max=300ms",
-                                "--rejoin-jitter=0s",
-                                "--flush-interval=200ms",
-                                "--bookmark-interval=300ms"};
+                                "--allowed-uids=" + std::to_string(getuid())};
+  const std::vector<std::string> quick = quick_agent_flags();
+  argv.insert(argv.end(), quick.begin(), quick.end());
   argv.insert(argv.end(), more.begin(), more.end());
   return argv;
 }
