@@ -4,6 +4,7 @@
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
 #include "test/support/answered.h"
+#include "test/support/next_request.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/platform/http2_pair.h"
 
@@ -94,16 +95,10 @@ class Reluctant final : public h2::Events {
 
   asio::awaitable<void> speak_http1(std::shared_ptr<net::Connection> connection) {
     RequestReader reader{ReaderLimits{}};
-    std::array<char, 4096> buffer{};
     for (;;) {
-      while (!reader.done()) {
-        const auto count = co_await connection->read_some(buffer);
-        if (!count || *count == 0) co_return;
-        (void)reader.put(std::string_view(buffer.data(), *count));
-      }
-      bool keep_alive = false;
-      const Request request = reader.take(keep_alive);
-      by_http1.push_back(request.method_text + " " + request.target + " " + request.body);
+      const auto request = co_await test::next_request(*connection, reader);
+      if (!request) co_return;
+      by_http1.push_back(request->method_text + " " + request->target + " " + request->body);
       const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold";
       (void)co_await connection->write(answer);
     }

@@ -52,16 +52,25 @@ struct GatedServer {
   std::uint16_t port = 0;
 };
 
+// A connection to the port of 127.0.0.1. `flags` are of the socket; `receive_bytes` is the size of
+// its buffer, 0 for the kernel's default.
+Descriptor connect_bare(std::uint16_t port, int flags = 0, int receive_bytes = 0) {
+  Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+  if (receive_bytes > 0) {
+    (void)::setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+  }
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(port);
+  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  (void)::connect(made.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+  return made;
+}
+
 class BareCaller {
  public:
   explicit BareCaller(GatedServer& rig)
-      : rig_(rig), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(rig.port);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    (void)::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
-  }
+      : rig_(rig), socket_(connect_bare(rig.port, SOCK_NONBLOCK)) {}
 
   // The status of the answer to what is said now; 0 without one.
   int ask(std::string_view bytes) {
@@ -168,14 +177,7 @@ TEST(HttpGate, AnswersThatNobodyReadsAreBounded) {
   server.listen(std::move(listener));
   std::deque<Descriptor> readers;
   for (int i = 0; i < 20; ++i) {
-    readers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int few = 4096;
-    (void)::setsockopt(readers.back().get(), SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(port);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    (void)::connect(readers.back().get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+    readers.push_back(connect_bare(port, 0, 4096));
     constexpr std::string_view get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
     (void)::send(readers.back().get(), get.data(), get.size(), MSG_NOSIGNAL);
     time.settle();
@@ -195,12 +197,7 @@ TEST(HttpGate, OneCallersConnectionsLeaveRoomForTrustedOnes) {
   const std::uint16_t port = listener->port();
   server.listen(std::move(listener));
   const auto connect = [&] {
-    Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(port);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    (void)::connect(made.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
+    Descriptor made = connect_bare(port);
     time.settle();
     return made;
   };

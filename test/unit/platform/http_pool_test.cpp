@@ -6,6 +6,7 @@
 #include "platform/http/h1_exchange.h"
 #include "platform/loop/tasks.h"
 #include "test/support/echo.h"
+#include "test/support/next_request.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/platform/http2_pair.h"
 
@@ -55,17 +56,11 @@ class Talker {
 
   asio::awaitable<void> answer_all(std::shared_ptr<net::Connection> connection, int number) {
     RequestReader reader{ReaderLimits{}};
-    std::array<char, 4096> buffer{};
     for (;;) {
-      while (!reader.done()) {
-        const auto count = co_await connection->read_some(buffer);
-        if (!count || *count == 0) co_return;
-        (void)reader.put(std::string_view(buffer.data(), *count));
-      }
-      bool keep_alive = false;
-      const Request request = reader.take(keep_alive);
-      heard.push_back(std::to_string(number) + " " + request.target);
-      expectation = request.headers.get("expect");
+      const auto request = co_await test::next_request(*connection, reader);
+      if (!request) co_return;
+      heard.push_back(std::to_string(number) + " " + request->target);
+      expectation = request->headers.get("expect");
       if (script_.empty()) co_return;
       const std::string bytes = script_.front();
       script_.pop_front();
