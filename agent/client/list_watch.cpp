@@ -52,18 +52,6 @@ class EventReader {
   sync::FrameSplitter documents_;
 };
 
-sync::Failure failure_of(const http::Response& response) {
-  const auto status = sync::parse_status(response.body);
-  sync::Failure failure{.code = sync::to_errc(response.status, ""),
-                        .what = "answered " + std::to_string(response.status)};
-  if (status) failure = sync::failure_of(*status);
-  failure.http_status = response.status;
-  // Some say it in the header only: a priority level that is full, a load balancer.
-  const Duration pause = pause_of(response, {}).value_or(Duration::zero());
-  failure.retry_after = std::max(failure.retry_after, pause);
-  return failure;
-}
-
 class Run {
  public:
   Run(ListWatchTarget target, ListWatchSource& source, ListWatchSink& sink, const Clock& clock,
@@ -304,6 +292,18 @@ class Run {
 };
 
 }  // namespace
+
+sync::Failure failure_of(const http::Response& response) {
+  const auto status = sync::parse_status(response.body);
+  sync::Failure failure{.code = sync::to_errc(response.status, ""),
+                        .what = "answered " + std::to_string(response.status)};
+  if (status) failure = sync::failure_of(*status);
+  failure.http_status = response.status;
+  // Some say it in the header only: a priority level that is full, a load balancer.
+  const Duration pause = pause_of(response, {}).value_or(Duration::zero());
+  failure.retry_after = std::max(failure.retry_after, pause);
+  return failure;
+}
 
 asio::awaitable<void> run_list_watch(ListWatchTarget target, ListWatchSource& source,
                                      ListWatchSink& sink, const Clock& clock, Random& random) {

@@ -73,6 +73,9 @@ struct ListWatchTarget {
   sync::ReflectorConfig reflector = {};
 };
 
+// Why an answer other than 2xx did not help, with the pause that it asks for.
+[[nodiscard]] sync::Failure failure_of(const http::Response& response);
+
 // Lists and watches until the task is cancelled. Source, sink and random outlive it.
 asio::awaitable<void> run_list_watch(ListWatchTarget target, ListWatchSource& source,
                                      ListWatchSink& sink, const Clock& clock, Random& random);

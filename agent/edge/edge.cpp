@@ -114,13 +114,16 @@ Status Edge::build() {
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
-  reads_ = std::make_unique<Reads>(options_, *scopes_, *uplink_, *filters_, clock_, random_);
+  reads_ =
+      std::make_unique<Reads>(options_, *scopes_, *uplink_, *feeders_, *filters_, clock_, random_);
   writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
-  housekeeping_ = std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, databases, clock_);
+  needs_ = std::make_unique<PodNeeds>(options_, *scopes_, *feeders_, clock_);
+  housekeeping_ =
+      std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, *needs_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
   admin_->tell_of(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
@@ -214,6 +217,7 @@ Status Edge::start() {
   tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());
+  tasks_.spawn("what pods need", needs_->follow());
   tasks_.spawn("housekeeping", housekeeping_->run());
   if (pods_interface_) {
     tasks_.spawn("interface for pods", pods_interface_->keep([this] { let_pods_in(); }));

@@ -23,6 +23,7 @@
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/ota.h"
+#include "agent/edge/pod_needs.h"
 #include "agent/edge/reads.h"
 #include "agent/edge/rejoin.h"
 #include "agent/edge/request_gate.h"
@@ -109,6 +110,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<Writes> writes_;
   std::unique_ptr<Rejoin> rejoin_;
   std::unique_ptr<Ota> ota_;
+  std::unique_ptr<PodNeeds> needs_;
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<LocalCallers> local_callers_;

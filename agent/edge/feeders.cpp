@@ -3,152 +3,14 @@
 #include <algorithm>
 
 #include "agent/edge/caller.h"
+#include "agent/edge/scope_sink.h"
 #include "platform/check.h"
 #include "platform/log.h"
-#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
-constexpr ScopeRetry scope_retry;
-
-// A resourceVersion as only a server gives it: ours are larger, and must stay so.
-std::optional<sync::Version> server_version(std::string_view text) {
-  const auto version = sync::parse_version(text);
-  return version && !sync::is_local(*version) ? version : std::nullopt;
-}
-
-constexpr Feeders::HeldLimits held_limits;
-
-}  // namespace
-
-// What one list-watch holds.
-class Feeders::Held {
- public:
-  Held(Feeders& feeders, std::size_t most) : total_(feeders.held_bytes_), most_(most) {}
-  ~Held() { total_ -= bytes_; }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  [[nodiscard]] Status set(std::size_t bytes) {
-    if (bytes > bytes_ && total_ - bytes_ + bytes > most_) {
-      return fail(Errc::exhausted, "unfinished lists and watch events have more than " +
-                                       std::to_string(most_) + " bytes");
-    }
-    total_ = total_ - bytes_ + bytes;
-    bytes_ = bytes;
-    return {};
-  }
-
- private:
-  std::size_t& total_;
-  std::size_t most_;
-  std::size_t bytes_ = 0;
-};
-
-namespace {
-
-// Takes what a list-watch brings into a scope.
-class ScopeSink final : public ListWatchSink {
- public:
-  using Part = ScopeHealth::Part;
-
-  ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
-      : feeders_(feeders),
-        scopes_(scopes),
-        scope_(std::move(scope)),
-        held_(feeders, std::max(held_limits.bytes, scopes.limits().scope_bytes)) {}
-
-  void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override {
-    (void)try_replace(std::move(items), version, kind);
-  }
-  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
-
-  Status try_replace(std::vector<std::string> items, const std::string& version,
-                     const sync::ScopeKind& kind) override {
-    const auto number = server_version(version);
-    if (!number) return fail(Errc::corrupt, "the list's resourceVersion is no number");
-    sync::WatchCache::Objects objects;
-    for (std::string& item : items) {
-      // A list without an object that could not be read would say that it was deleted.
-      TRY(Read object, read(std::move(item)));
-      objects.insert_or_assign(std::move(object.first), std::move(object.second));
-    }
-    if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
-      return taken;
-    }
-    feeders_.note_success(*scope_, Part::list);
-    return {};
-  }
-
-  Status try_apply(const sync::WatchEvent& event) override {
-    TRY(std::string item, sync::cached_form(event.object));
-    TRY(item, sync::in_encoding(scope_->cache().kind(), std::move(item)));
-    TRY(Read object, read(std::move(item)));
-    const bool removed = event.type == sync::WatchEvent::Type::deleted;
-    auto taken = scopes_.apply(
-        *scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
-                  .key = std::move(object.first),
-                  .object = std::move(object.second)});
-    if (!taken) return taken;
-    feeders_.note_success(*scope_, Part::watch);
-    return {};
-  }
-
-  void bookmark(const std::string& version) override {
-    if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
-    feeders_.note_success(*scope_, Part::watch);
-  }
-
-  Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
-
-  void list_failed(const sync::Failure& failure) override {
-    feeders_.note_failure(*scope_, Part::list, failure);
-  }
-
-  void watch_failed(const sync::Failure& failure) override {
-    // A watch that only broke off is opened again soon, and nothing is missed.
-    const ScopeFault fault = fault_of(failure);
-    const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
-    if (fault == ScopeFault::refused || unreadable) {
-      feeders_.note_failure(*scope_, Part::watch, failure);
-    }
-  }
-
-  void watch_opened() override {
-    // One that was unreadable still has to show that it is not any more.
-    if (scope_->refused()) feeders_.note_success(*scope_, Part::watch);
-  }
-
- private:
-  using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
-
-  // An object that has the same bytes already is not kept twice.
-  Result<Read> read(std::string item) {
-    TRY(sync::ObjectHeader header, sync::read_any_header(item));
-    const auto version = server_version(header.resource_version);
-    if (!version || header.name.empty()) {
-      return fail(Errc::corrupt, "object \"" + header.name + "\" has no usable metadata");
-    }
-    sync::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
-    const sync::CachedObject* known = scope_->cache().find(key);
-    sync::Bytes bytes;
-    if (known != nullptr && *known->bytes == item) {
-      bytes = known->bytes;
-    } else {
-      item.shrink_to_fit();
-      bytes = std::make_shared<const std::string>(std::move(item));
-    }
-    return Read{std::move(key), {std::move(header.uid), *version, std::move(bytes)}};
-  }
-
-  Feeders& feeders_;
-  Scopes& scopes_;
-  ScopePtr scope_;
-  Feeders::Held held_;
-};
 
 // Sends with the credentials of a scope's owner.
 class OwnerSource final : public ListWatchSource {
@@ -247,45 +109,56 @@ bool Feeders::may_feed(const LocalScope& scope) const {
 }
 
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
+  MonoTime since = MonoTime::min();  // what came before is outdated
   for (;;) {
     while (!may_feed(*scope) && !scope->retired()) co_await uplink_.changed().wait();
     if (scope->retired()) break;
-    restart_.erase(scope.get());
-    const auto credentials = authorizations_.find(scope->key().owner);
-    std::string authorization;
-    if (credentials != authorizations_.end()) authorization = credentials->second;
-    ListWatchTarget target{
-        .path = scope->path(),
-        .label_selector = scope->key().label_selector,
-        .field_selector = scope->key().field_selector,
-        .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
-        .frames = {.document_bytes = held_limits.event},
-        .reflector = {.first_list_version = "",
-                      .list_bytes = scopes_.limits().scope_bytes,
-                      .list_items = scopes_.limits().scope_objects,
-                      .list_backoff = scope_retry.backoff,
-                      .refused_pause = scope_retry.refused_pause}};
+    restart_.erase(scope->number());
     const auto online = std::make_shared<loop::Tasks>(executor_);
-    online_[scope.get()] = online;
-    online->spawn("list-watch", list_watch(std::move(target), *this, std::move(authorization),
-                                           scopes_, scope, clock_, random_));
-    while (may_feed(*scope) && !restart_.contains(scope.get())) co_await uplink_.changed().wait();
+    online_[scope->number()] = online;
+    online->spawn("feed", online_feed(scope, since));
+    while (may_feed(*scope) && !restart_.contains(scope->number())) {
+      co_await uplink_.changed().wait();
+    }
     online->cancel();
     co_await online->join();
+    since = clock_.mono();
   }
-  online_.erase(scope.get());
-  restart_.erase(scope.get());
+  online_.erase(scope->number());
+  restart_.erase(scope->number());
+}
+
+asio::awaitable<void> Feeders::online_feed(const ScopePtr& scope, MonoTime since) {
+  const auto credentials = authorizations_.find(scope->key().owner);
+  std::string authorization;
+  if (credentials != authorizations_.end()) authorization = credentials->second;
+  if (scope->feeding() == Feeding::get) {
+    return keep_by_get(scope, std::move(authorization), since);
+  }
+  ListWatchTarget target{
+      .path = scope->path(),
+      .label_selector = scope->key().label_selector,
+      .field_selector = scope->key().field_selector,
+      .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
+      .frames = {.document_bytes = held_limits.event},
+      .reflector = {.first_list_version = "",
+                    .list_bytes = scopes_.limits().scope_bytes,
+                    .list_items = scopes_.limits().scope_objects,
+                    .list_backoff = scope_retry.backoff,
+                    .refused_pause = scope_retry.refused_pause}};
+  return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
+                    random_);
 }
 
 void Feeders::cancel() {
   tasks_.cancel();
-  for (const auto& [scope, online] : online_) online->cancel();
+  for (const auto& [number, online] : online_) online->cancel();
 }
 
 asio::awaitable<void> Feeders::join() {
   co_await tasks_.join();
   cancel();  // A feed may have begun another one just before it ended.
-  for (const auto& [scope, online] : online_) co_await online->join();
+  for (const auto& [number, online] : online_) co_await online->join();
 }
 
 asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool streamed) {
@@ -307,6 +180,11 @@ void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
   const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
   // While the link is down, that is no news about the scope.
   if (!reached && uplink_.link().state() == sync::LinkState::offline) return;
+  const bool may_be_got = !scope.object_name().empty() && scope.feeding() != Feeding::get;
+  if (failure.http_status == 403 && may_be_got) {
+    scope.feed_by(Feeding::get);
+    return list_again({scope.shared_from_this()});
+  }
   const bool news = scope.health().fail(clock_.mono(), part, fault_of(failure), failure.what);
   scope.changed().notify_all();
   if (!news) return;
@@ -343,7 +221,7 @@ std::vector<ScopePtr> Feeders::outdated() const {
 }
 
 void Feeders::list_again(const std::vector<ScopePtr>& scopes) {
-  for (const ScopePtr& scope : scopes) restart_.insert(scope.get());
+  for (const ScopePtr& scope : scopes) restart_.insert(scope->number());
   uplink_.changed().notify_all();
 }
 

@@ -1,4 +1,6 @@
-// Keeps every scope up to date while the cloud can be reached: one list-watch per scope.
+// Keeps every scope up to date while the cloud can be reached: by a list-watch or, where the API
+// server lets an object only be got by name, by a GET after each outage and whenever it is asked
+// for again.
 //
 // Feeding stops when the link is offline and begins again, list first, when a rejoin admits the
 // scope's turn: node, pods, configmaps and secrets, services, the rest.
@@ -42,8 +44,14 @@ class Feeders final : public ListWatchSource {
   [[nodiscard]] std::vector<ScopePtr> of_turn(int turn) const;
   // The healthy scopes that show local versions: they wait for the cloud's list.
   [[nodiscard]] std::vector<ScopePtr> outdated() const;
-  // Ends the list-watches of these scopes and begins them anew, with a list.
+  // Ends the list-watches of these scopes and begins them anew, with a list; or gets them anew.
   void list_again(const std::vector<ScopePtr>& scopes);
+  // What a client was answered when it got the one object that the scope holds: its body. Errors:
+  // corrupt, exhausted; then the scope is as it was.
+  [[nodiscard]] Status got(ScopePtr scope, std::string_view body);
+  // The same for an answer that there is no such object; a scope whose kind is not known takes no
+  // notice.
+  void got_nothing(ScopePtr scope);
   // Waits until each of these scopes was listed after `since`, or turned out to be unhealthy: what
   // cannot be fetched must not keep all else from coming back. False at `deadline`.
   asio::awaitable<bool> wait_until_heard(std::vector<ScopePtr> scopes, MonoTime since,
@@ -65,12 +73,8 @@ class Feeders final : public ListWatchSource {
   void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
-  // Bytes that list-watches hold of what is not complete yet.
-  struct HeldLimits {
-    std::size_t bytes = 12UL << 20;  // of all list-watches
-    std::size_t event = 3UL << 20;   // of one watch event: twice what etcd takes
-  };
-  class Held;
+  // Bytes that all feeds hold of what is not complete yet; see HeldBytes.
+  [[nodiscard]] std::size_t& held_bytes() { return held_bytes_; }
 
  private:
   // The scope was dropped. Credentials of an owner without any scope are forgotten.
@@ -78,6 +82,11 @@ class Feeders final : public ListWatchSource {
   // Credentials that the API server has answered with 401.
   void forget_rejected();
   asio::awaitable<void> feed(ScopePtr scope);
+  [[nodiscard]] asio::awaitable<void> online_feed(const ScopePtr& scope, MonoTime since);
+  asio::awaitable<void> keep_by_get(ScopePtr scope, std::string authorization, MonoTime since);
+  // One GET. Nothing when that settles it; otherwise why not, to be tried again.
+  asio::awaitable<std::optional<sync::Failure>> get_object(ScopePtr scope,
+                                                           std::string authorization);
   [[nodiscard]] bool may_feed(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
@@ -87,13 +96,13 @@ class Feeders final : public ListWatchSource {
   const Clock& clock_;
   Random& random_;
   int admitted_ = -1;
-  std::set<const LocalScope*> restart_;  // their list-watch begins anew
+  std::set<ScopeNumber> restart_;  // they are listed, or got, anew
   std::size_t held_bytes_ = 0;
   OnHealth on_health_ = [](const LocalScope&) {};
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;
-  // Of each scope: its list-watch. A feed that is cancelled can't wait for it; join() does.
-  std::map<const LocalScope*, std::shared_ptr<loop::Tasks>> online_;
+  // Of each scope: what feeds it now. A feed that is cancelled can't wait for it; join() does.
+  std::map<ScopeNumber, std::shared_ptr<loop::Tasks>> online_;
 };
 
 }  // namespace holdfast::agent

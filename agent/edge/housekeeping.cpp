@@ -11,23 +11,25 @@ namespace {
 
 using sync::Leftover;
 
-constexpr std::string_view by_name = "metadata.name=";
 constexpr auto slept = std::chrono::minutes(1);
 constexpr auto trim_interval = std::chrono::seconds(2);
+constexpr auto sweep_interval = std::chrono::minutes(1);
 
 }  // namespace
 
 Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
-                           std::vector<store::Database*> databases, const Clock& clock)
+                           PodNeeds& needs, std::vector<store::Database*> databases,
+                           const Clock& clock)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
+      needs_(needs),
       databases_(std::move(databases)),
       clock_(clock),
       began_(clock.mono()),
       heard_at_(clock.mono()) {
-  for (const Leftover reason :
-       {Leftover::unused, Leftover::foreign, Leftover::events, Leftover::orphaned}) {
+  for (const Leftover reason : {Leftover::unused, Leftover::foreign, Leftover::events,
+                                Leftover::orphaned, Leftover::gone}) {
     dropped_[to_string(reason)] = 0;
   }
 }
@@ -35,50 +37,37 @@ Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Upl
 asio::awaitable<void> Housekeeping::run() {
   bool trimming = false;
   MonoTime due = clock_.mono() + options_.housekeeping_interval;
+  MonoTime sweep_due = clock_.mono() + sweep_interval;
   for (;;) {
-    const MonoTime next = trimming ? std::min(due, clock_.mono() + trim_interval) : due;
+    MonoTime next = std::min(due, sweep_due);
+    if (trimming) next = std::min(next, clock_.mono() + trim_interval);
     co_await loop::sleep_until(next);
     // Who slept could not ask: the machine's sleep is nobody's idleness.
     if (clock_.mono() - next > slept) began_ = clock_.mono();
+    const bool connected = uplink_.link().may_ask();
+    if (clock_.mono() >= sweep_due) {
+      sweep_due = clock_.mono() + sweep_interval;
+      if (connected) drop_leftovers(true);
+    }
     if (clock_.mono() >= due) {
       due = clock_.mono() + options_.housekeeping_interval;
-      if (uplink_.link().may_ask()) pass();
+      if (connected) pass();
       trimming = true;
     }
     if (trimming) trimming = trim();
   }
 }
 
-std::optional<sync::PodReferences> Housekeeping::references() const {
-  sync::PodReferences found;
-  bool known = false;
-  for (const auto& [key, scope] : scopes_.all()) {
-    const bool pods = key.owner == node_owner && key.group.empty() && key.resource == "pods";
-    if (!pods || scope->refused()) continue;
-    // Of this run: the last one's may be as old as the outage.
-    if (!scope->cache().complete() || scope->listed_at() == MonoTime::min()) continue;
-    const bool all = key.field_selector == "spec.nodeName=" + options_.node_name;
-    known =
-        known || all ||
-        (key.field_selector.empty() && key.label_selector.empty() && key.namespace_name.empty());
-    for (const auto& [name, object] : scope->cache().objects()) {
-      const auto json = sync::cached_json(scope->cache().kind(), *object.bytes);
-      if (!json || !sync::add_references(*json, found)) return std::nullopt;
-    }
-  }
-  return known ? std::optional(std::move(found)) : std::nullopt;
-}
-
 sync::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
   const store::ScopeKey& key = scope.key();
   const MonoTime now = clock_.mono();
   sync::ScopeUse use{.resource = key.resource, .namespace_name = key.namespace_name};
-  if (key.label_selector.empty() && key.field_selector.starts_with(by_name)) {
-    use.name = key.field_selector.substr(by_name.size());
-  }
+  use.name = scope.object_name();
   use.foreign = key.owner != node_owner;
   use.watched = scope.watched();
   use.owes = scope.cache().has_local_events();
+  use.gone = scope.cache().complete() && scope.cache().objects().empty();
+  use.for_pods_only = !use.foreign && scope.only_kubelet_asked();
   use.idle_in_run = now - std::max(began_, scope.used_at());
   const bool in_this_run = scope.used_at() >= began_;
   use.idle_by_calendar = in_this_run ? use.idle_in_run : clock_.wall() - scope.last_used();
@@ -87,11 +76,19 @@ sync::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
 
 void Housekeeping::pass() {
   scopes_.remember_use();
-  const auto named = references();
+  drop_leftovers(false);
+  if (auto removed = scopes_.remove_expired_answers(); !removed) {
+    log_error("answers not removed", {{"error", removed.error()}});
+  }
+}
+
+void Housekeeping::drop_leftovers(bool one_object) {
+  needs_.update();
   std::vector<std::pair<ScopePtr, Leftover>> leftovers;
   for (const auto& [key, scope] : scopes_.all()) {
-    const Leftover leftover =
-        sync::judge_scope(use_of(*scope), named ? &*named : nullptr, options_.housekeeping);
+    const sync::ScopeUse use = use_of(*scope);
+    if (one_object && !use.holds_one()) continue;
+    const Leftover leftover = sync::judge_scope(use, needs_.all(), options_.housekeeping);
     if (leftover != Leftover::no) leftovers.emplace_back(scope, leftover);
   }
   for (const auto& [scope, leftover] : leftovers) {
@@ -103,9 +100,6 @@ void Housekeeping::pass() {
     log_info("scope dropped", {{"path", scope->path()},
                                {"fields", scope->key().field_selector},
                                {"why", to_string(leftover)}});
-  }
-  if (auto removed = scopes_.remove_expired_answers(); !removed) {
-    log_error("answers not removed", {{"error", removed.error()}});
   }
 }
 

@@ -1,8 +1,9 @@
 // Keeps the cache as small as what is used: drops scopes that nobody asks for any more, and gives
 // free pages back to the file system, a few at a time and only while nobody waits.
 //
-// A pass is made once per interval and only while the link is connected: what it drops can then be
-// fetched again. See sync/autonomy/housekeeping.h for what is dropped.
+// A pass is made once per interval, of scopes that hold one object once a minute, and only while
+// the link is connected: what it drops can then be fetched again. See sync/autonomy/housekeeping.h
+// for what is dropped.
 //
 // Threading: the loop's thread only.
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "agent/edge/options.h"
+#include "agent/edge/pod_needs.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "store/sqlite.h"
@@ -25,7 +27,7 @@ namespace holdfast::agent {
 class Housekeeping {
  public:
   // All are borrowed; `databases` are those that may be trimmed.
-  Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
+  Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink, PodNeeds& needs,
                std::vector<store::Database*> databases, const Clock& clock);
 
   // Runs until cancelled.
@@ -40,8 +42,8 @@ class Housekeeping {
 
  private:
   void pass();
-  // Nothing when not all pods of the node are known.
-  [[nodiscard]] std::optional<sync::PodReferences> references() const;
+  // Drops scopes that are not needed any more; `one_object`: only those that hold one.
+  void drop_leftovers(bool one_object);
   [[nodiscard]] sync::ScopeUse use_of(const LocalScope& scope) const;
   // Whether there may be more to give back.
   bool trim();
@@ -49,6 +51,7 @@ class Housekeeping {
   const EdgeOptions& options_;
   Scopes& scopes_;
   const Uplink& uplink_;
+  PodNeeds& needs_;
   std::vector<store::Database*> databases_;
   const Clock& clock_;
   MonoTime began_;  // the run, or its last waking

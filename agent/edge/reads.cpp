@@ -1,11 +1,13 @@
 #include "agent/edge/reads.h"
 
 #include "agent/edge/answer.h"
-#include "agent/edge/watch_stream.h"
+#include "agent/edge/question.h"
 #include "platform/http/wire.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/selector.h"
+#include "sync/autonomy/references.h"
+#include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {
@@ -77,26 +79,12 @@ bool is_passed_on(const sync::RequestInfo& info) {
 
 }  // namespace
 
-// One read, taken apart.
-struct Reads::Question {
-  sync::RequestInfo info;
-  http::Query query;
-  Caller caller;
-  store::ScopeKey key;  // of the scope that answers exactly this
-  ScopePtr scope;       // that answers it, maybe a wider one; null: none can be had
-  bool newest = false;  // only the cloud knows
-  FilterCall* call = nullptr;
-
-  [[nodiscard]] bool is_list() const { return info.verb == "list"; }
-  [[nodiscard]] bool is_watch() const { return info.verb == "watch"; }
-  [[nodiscard]] sync::ObjectKey object() const { return {info.namespace_name, info.name}; }
-};
-
-Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerFilters& filters,
-             const Clock& clock, Random& random)
+Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
+             AnswerFilters& filters, const Clock& clock, Random& random)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
+      feeders_(feeders),
       filters_(filters),
       clock_(clock),
       random_(random),
@@ -153,7 +141,7 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
   const bool cacheable = info.subresource.empty() && encoding;
   if (!cacheable) co_return co_await pass_through(request, options_.write_deadline);
 
-  Question question{.info = info, .caller = caller, .call = &call};
+  Question question{.info = info, .caller = caller, .call = &call, .accept = std::string(accept)};
   auto query = http::Query::parse(request.query());
   if (!query) co_return to_response(sync::status::bad_request(query.error().what));
   question.query = *std::move(query);
@@ -181,26 +169,13 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
 
 asio::awaitable<http::Response> Reads::serve_resource(const http::Request& request,
                                                       Question question) {
-  if (!question.is_list() && !question.is_watch()) {
-    question.scope = scopes_.covering(question.key, question.object(), true);
-  }
-  if (!question.scope) question.scope = scopes_.find(question.key);
-  // Credentials that the cloud has not accepted yet may be made up: no room is taken for them.
-  const bool trusted = question.scope || question.caller.owner == node_owner;
-  if (!question.scope && trusted) question.scope = open_scope(question.key);
-  if (question.scope) question.scope->note_use(clock_.mono());
-  const bool complete = question.scope && question.scope->cache().complete();
-  if (only_the_cloud_knows(question)) question.newest = true;
-  if (uplink_.link().may_ask() && (question.newest || !question.scope)) {
-    http::Request onward = upstream_request(request);
-    const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
-    auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
-    if (response) {
-      const bool accepted = uplink_.owners().accepted(question.caller.owner);
-      if (!trusted && accepted && response->status == 200) (void)open_scope(question.key);
-      drop_connection_headers(response->headers, false);
-      co_return *std::move(response);
-    }
+  find_scope(question);
+  auto response = co_await ask_cloud(request, question);
+  if (response) co_return *std::move(response);
+  if (question.is_get() && !question.scope) {
+    store::ScopeKey in_any_encoding = question.key;
+    in_any_encoding.encoding.clear();
+    question.scope = scopes_.covering(in_any_encoding, question.object(), true);
   }
   if (!question.scope) co_return unavailable("the cloud is out of reach and this is not cached");
   bool usable = co_await wait_until_complete(question.scope);
@@ -209,7 +184,101 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     co_return unavailable("the cloud is out of reach and " + question.info.resource +
                           " were never completely received");
   }
+  if (is_before_the_cache(question)) {
+    response = co_await ask_cloud(request, question);
+    if (response) co_return *std::move(response);
+  }
   co_return co_await from_cache(std::move(question));
+}
+
+// The scope that answers the question: its own one or, of one object, any that has it.
+void Reads::find_scope(Question& question) {
+  if (question.is_get()) {
+    question.scope = scopes_.covering(question.key, question.object(), true);
+    if (!question.scope) question.scope = scopes_.find(question.key);
+  } else {
+    question.scope = scopes_.find(question.key);
+    // Credentials that the cloud has not accepted yet may be made up: no room is taken for them.
+    const bool trusted = question.caller.owner == node_owner || scopes_.can_derive(question.key);
+    if (!question.scope && trusted) question.scope = open_scope(question.key);
+  }
+  if (!question.scope) return;
+  question.scope->note_use(clock_.mono());
+  question.scope->note_asker(question.caller.agent);
+}
+
+asio::awaitable<std::optional<http::Response>> Reads::ask_cloud(const http::Request& request,
+                                                                Question& question) {
+  const bool complete = question.scope && question.scope->cache().complete();
+  const bool wanted = question.newest || !question.scope || only_the_cloud_knows(question) ||
+                      is_before_the_cache(question);
+  if (!wanted || !uplink_.link().may_ask()) co_return std::nullopt;
+  http::Request onward = upstream_request(request);
+  const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
+  auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
+  if (!response) co_return std::nullopt;
+  keep_answer(question, *response);
+  drop_connection_headers(response->headers, false);
+  co_return *std::move(response);
+}
+
+// What an answer of the cloud is worth to the cache.
+void Reads::keep_answer(Question& question, const http::Response& response) {
+  const bool is_node = question.caller.owner == node_owner;
+  if (!is_node && !uplink_.owners().accepted(question.caller.owner)) return;
+  if (question.is_get()) return keep_object(question, response);
+  if (response.status != 200) return;
+  if (!question.scope) question.scope = open_scope(question.key);
+  // It was refused before.
+  if (question.scope && question.scope->refused()) feeders_.list_again({question.scope});
+}
+
+void Reads::keep_object(const Question& question, const http::Response& response) {
+  const bool there = response.status == 200;
+  if (!there && response.status != 404) return;
+  ScopePtr scope = scopes_.find(question.key);
+  if (!scope) {
+    // Whatever covers the object has it already, or will have it in a moment.
+    if (question.scope) return;
+    const bool of_pods = sync::kind_got_by_name(question.info.group, question.info.resource) ||
+                         question.info.resource == "secrets" ||
+                         question.info.resource == "configmaps";
+    // That a pod's object is not there must be known offline, too. A node may not list pods by
+    // name, and has those that are its own.
+    const bool worth = of_pods || (there && question.info.resource != "pods");
+    if (!worth) return;
+    scope = open_scope(question.key);
+    if (!scope) return;
+    scope->note_asker(question.caller.agent);
+  }
+  if (scope->feeding() != Feeding::get) return;
+  if (!there) return feeders_.got_nothing(std::move(scope));
+  if (auto kept = feeders_.got(scope, response.body); !kept) {
+    log_warn("object not cached", {{"path", scope->path()}, {"error", kept.error()}});
+  }
+}
+
+void Reads::note_written(const sync::RequestInfo& info, const Caller& caller,
+                         const http::Response& response) {
+  if (response.status < 200 || response.status >= 300 || !info.is_resource) return;
+  std::string name = info.name;
+  if (name.empty()) {
+    const auto header = sync::read_any_header(response.body);
+    if (header) name = header->name;
+  }
+  for (const sync::Encoding encoding : {sync::Encoding::json, sync::Encoding::protobuf}) {
+    const ScopePtr scope = scopes_.find({.owner = caller.owner,
+                                         .group = info.group,
+                                         .version = info.version,
+                                         .resource = info.resource,
+                                         .namespace_name = info.namespace_name,
+                                         .field_selector = "metadata.name=" + name,
+                                         .encoding = std::string(to_string(encoding))});
+    if (!scope || scope->feeding() != Feeding::get) continue;
+    const bool shows_it = info.verb != "delete" && sync::encoding_of(response.body) == encoding;
+    const bool taken = shows_it && feeders_.got(scope, response.body);
+    if (!taken) feeders_.list_again({scope});
+  }
 }
 
 bool Reads::may_cache(const Caller& caller) const {
@@ -227,16 +296,28 @@ ScopePtr Reads::open_scope(const store::ScopeKey& key) {
 }
 
 // Whether the cache, complete as it may be, is not to be asked while the cloud is there: the caller
-// has seen a newer state already, or has lost his right to see it.
+// has seen a newer state already, or has lost his right to see it, or nothing tells the cache of
+// changes.
 bool Reads::only_the_cloud_knows(const Question& question) {
   if (!question.scope) return false;
-  if (question.scope->refused()) return true;
-  const bool hopeless =
-      !question.scope->health().is_healthy() && !question.scope->cache().complete();
+  if (question.scope->refused() || question.scope->feeding() == Feeding::get) return true;
+  const sync::WatchCache& cache = question.scope->cache();
+  const bool hopeless = !question.scope->health().is_healthy() && !cache.complete();
   if (hopeless) return true;
-  if (question.is_watch()) return false;
+  // A watch that has seen more than the cache goes on once the cache has caught up.
+  if (question.is_watch() && !question.query.flag("sendInitialEvents")) return false;
   const auto seen = sync::parse_version(question.query.get("resourceVersion"));
-  return seen && !sync::is_local(*seen) && *seen > question.scope->cache().version();
+  return seen && !sync::is_local(*seen) && *seen > cache.version();
+}
+
+// Whether the question is a watch from a version that the cloud gave and that the cache does not
+// reach back to. The cloud may: it keeps more of the past, and the cache began later.
+bool Reads::is_before_the_cache(const Question& question) {
+  if (!question.is_watch() || !question.scope || !question.scope->cache().complete()) return false;
+  if (question.query.flag("sendInitialEvents")) return false;
+  const auto from = sync::parse_version(question.query.get("resourceVersion"));
+  if (!from || *from == 0 || sync::is_local(*from)) return false;
+  return !question.scope->cache().position_of(*from);
 }
 
 asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
@@ -246,113 +327,6 @@ asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
     if (!changed) break;
   }
   co_return scope->cache().complete();
-}
-
-asio::awaitable<http::Response> Reads::from_cache(Question question) {
-  if (question.is_watch()) co_return co_await watch_from(std::move(question));
-  http::Response response = question.is_list() ? list_from(question) : get_from(question);
-  co_return response;
-}
-
-// A body made from the scope, with its type.
-http::Response Reads::answer(const Question& question, std::string body) {
-  http::Response response{.status = 200, .body = std::move(body)};
-  const sync::Encoding encoding = question.scope->cache().kind().encoding;
-  response.headers.set("Content-Type", std::string(sync::content_type(encoding)));
-  return response;
-}
-
-http::Response Reads::list_from(const Question& question) {
-  const sync::WatchCache& cache = question.scope->cache();
-  const http::Query& query = question.query;
-  const auto limit = parse_int<std::uint32_t>(query.get("limit")).value_or(0);
-  if (query.has("continue")) {
-    const auto token = sync::parse_page_token(query.get("continue"));
-    if (!token) return to_response(sync::status::expired(std::string(sync::continue_expired)));
-    const auto page = pages_.next(*question.scope, *token, limit);
-    if (!page) return to_response(sync::status::expired(page.error().what));
-    return page_answer(question, *page);
-  }
-  // An API server takes no notice of a limit, either, when any state will do.
-  if (limit > 0 && query.get("resourceVersion") != "0") {
-    return page_answer(question, pages_.first(*question.scope, limit));
-  }
-  std::vector<std::string_view> items;
-  items.reserve(cache.objects().size());
-  for (const auto& [key, object] : cache.objects()) items.emplace_back(*object.bytes);
-  return answer(question, sync::list_body(cache.kind(), {.version = cache.version()}, items));
-}
-
-http::Response Reads::page_answer(const Question& question, const sync::ListPage& page) {
-  std::vector<std::string_view> items;
-  items.reserve(page.items.size());
-  for (const sync::Bytes& item : page.items) items.emplace_back(*item);
-  const sync::ScopeKind& kind = question.scope->cache().kind();
-  return answer(question, sync::list_body(kind, page.part, items));
-}
-
-http::Response Reads::get_from(const Question& question) const {
-  const sync::WatchCache& cache = question.scope->cache();
-  const sync::CachedObject* object = cache.find(question.object());
-  if (object == nullptr) {
-    return to_response(
-        sync::status::not_found({question.info.group, question.info.resource}, question.info.name));
-  }
-  return answer(question, sync::object_body(cache.kind(), *object->bytes));
-}
-
-// The watch as its filters show it; null: none can. Errors: unavailable (what they must know is not
-// known), invalid (an object that can't be read).
-asio::awaitable<Result<std::shared_ptr<ShownWatch>>> Reads::follow(
-    ScopePtr scope, FilterCall call, std::optional<sync::Version> from) {
-  std::shared_ptr<ShownWatch> shown;
-  if (!filters_.may_concern(call)) co_return shown;
-  shown = std::make_shared<ShownWatch>(filters_, std::move(call));
-  const MonoTime until = filters_.deadline();
-  for (;;) {
-    CO_TRY(const std::optional<sync::filters::Need> need, shown->begin(scope->cache(), from));
-    if (!need) co_return shown;
-    const bool learnt = co_await filters_.learn(*need, until);
-    if (learnt) continue;
-    std::string why = scope->key().resource;
-    why.append(" are not shown before ").append(to_string(*need)).append(" are known");
-    co_return fail(Errc::unavailable, std::move(why));
-  }
-}
-
-asio::awaitable<http::Response> Reads::watch_from(Question question) {
-  const http::Query& query = question.query;
-  // kube-apiserver's own habit: half an hour to an hour when the client does not say.
-  const auto asked = parse_int<std::int32_t>(query.get("timeoutSeconds")).value_or(0);
-  const Duration lasting =
-      asked > 0 ? Duration(std::chrono::seconds(asked)) : Duration(30min) + random_.jitter(30min);
-  WatchRequest watch{.initial_events_end = query.flag("sendInitialEvents"),
-                     .bookmarks = query.flag("allowWatchBookmarks"),
-                     .bookmark_interval = options_.bookmark_interval,
-                     .end = clock_.mono() + lasting};
-  const std::string_view from = query.get("resourceVersion");
-  if (!from.empty() && from != "0" && !watch.initial_events_end) {
-    watch.from = sync::parse_version(from);
-    if (!watch.from) {
-      std::string why = "resourceVersion: Invalid value: \"";
-      why.append(from).append("\"");
-      co_return to_response(sync::status::bad_request(std::move(why)));
-    }
-  }
-  ScopePtr scope = question.scope;
-  FilterCall call = *question.call;
-  auto shown = co_await follow(std::move(scope), std::move(call), watch.from);
-  if (!shown && shown.error().code == Errc::unavailable) co_return unavailable(shown.error().what);
-  if (!shown) co_return to_response(sync::status::internal_error(shown.error().what));
-  watch.shown = *std::move(shown);
-  question.call->streamed = true;
-  auto stream = open_watch(question.scope, watch, clock_);
-  if (!stream) co_return to_response(sync::status::expired(stream.error().what));
-  http::Response response{.status = 200};
-  const sync::Encoding encoding = question.scope->cache().kind().encoding;
-  response.headers.set("Content-Type", std::string(sync::watch_content_type(encoding)));
-  response.stream = *std::move(stream);
-  co_return response;
 }
 
 asio::awaitable<http::Response> Reads::serve_document(const http::Request& request,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/edge/caller.h"
+#include "agent/edge/feeders.h"
 #include "agent/edge/filters/shown_watch.h"
 #include "agent/edge/list_pages.h"
 #include "agent/edge/options.h"
@@ -18,8 +19,8 @@ namespace holdfast::agent {
 
 class Reads {
  public:
-  Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, AnswerFilters& filters,
-        const Clock& clock, Random& random);
+  Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
+        AnswerFilters& filters, const Clock& clock, Random& random);
 
   // A get, list or watch of a resource, or of anything else: what describes the API (/version,
   // discovery) is kept for every caller, the rest passes through. Filtered for the caller.
@@ -33,6 +34,11 @@ class Reads {
   // 503 at once while the cloud is out of reach.
   asio::awaitable<http::Response> dial(const http::Request& request);
 
+  // A caller's write was answered by the cloud: what is kept of the object as it was got, and would
+  // not hear of it, takes it over or is got again.
+  void note_written(const sync::RequestInfo& info, const Caller& caller,
+                    const http::Response& response);
+
   // Whether anything may be kept for this caller: the node, or one whom the API server has
   // accepted.
   [[nodiscard]] bool may_cache(const Caller& caller) const;
@@ -45,11 +51,18 @@ class Reads {
   asio::awaitable<http::Response> serve_document(const http::Request& request,
                                                  const Caller& caller);
   asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
+  void find_scope(Question& question);
   ScopePtr open_scope(const store::ScopeKey& key);
+  // Asks the cloud, if that is to be asked; nothing: the cache is to answer.
+  asio::awaitable<std::optional<http::Response>> ask_cloud(const http::Request& request,
+                                                           Question& question);
+  void keep_answer(Question& question, const http::Response& response);
+  void keep_object(const Question& question, const http::Response& response);
   [[nodiscard]] static bool only_the_cloud_knows(const Question& question);
+  [[nodiscard]] static bool is_before_the_cache(const Question& question);
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
   asio::awaitable<http::Response> from_cache(Question question);
-  [[nodiscard]] static http::Response answer(const Question& question, std::string body);
+  [[nodiscard]] static http::Response answer(sync::Encoding encoding, std::string body);
   [[nodiscard]] http::Response list_from(const Question& question);
   [[nodiscard]] static http::Response page_answer(const Question& question,
                                                   const sync::ListPage& page);
@@ -61,6 +74,7 @@ class Reads {
   const EdgeOptions& options_;
   Scopes& scopes_;
   Uplink& uplink_;
+  Feeders& feeders_;
   AnswerFilters& filters_;
   const Clock& clock_;
   Random& random_;

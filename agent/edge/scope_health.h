@@ -43,8 +43,11 @@ struct ScopeRetry {
                               .most = std::chrono::minutes(5),
                               .factor = 2.0,
                               .reset_after = std::chrono::minutes(10)};
-  Duration refused_pause = std::chrono::seconds(10);  // at least, after a 4xx other than 410, 429
+  // At least, after a 4xx other than 410 and 429. What was refused is listed again sooner when a
+  // client's own request for it is granted, and after an outage.
+  Duration refused_pause = std::chrono::minutes(30);
 };
+inline constexpr ScopeRetry scope_retry;
 
 class ScopeHealth {
  public:

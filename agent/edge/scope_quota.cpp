@@ -80,11 +80,26 @@ bool Scopes::drop_foreign(std::size_t bytes_min) {
   return drop_least_recently_used(idle) || drop_least_recently_used(any);
 }
 
+// One of the node's own that nobody watches and no pod of the node refers to: first those that hold
+// one object, then those of one namespace. What is of the whole cluster stays.
+bool Scopes::drop_least_needed() {
+  const auto free = [this](const LocalScope& scope) {
+    return !is_foreign(scope.key()) && !scope.watched() && !is_needed_(scope);
+  };
+  const auto one = [&free](const LocalScope& scope) {
+    return !scope.object_name().empty() && free(scope);
+  };
+  const auto in_namespace = [&free](const LocalScope& scope) {
+    return !scope.key().namespace_name.empty() && free(scope);
+  };
+  return drop_least_recently_used(one) || drop_least_recently_used(in_namespace);
+}
+
 Status Scopes::make_room_for(const store::ScopeKey& key) {
   if (!is_foreign(key)) {
     if (scopes_.size() < limits_.scopes) return {};
-    if (drop_foreign(0)) return {};
-    return fail(Errc::exhausted, too_many(limits_.scopes, "scopes"));
+    if (drop_foreign(0) || drop_least_needed()) return {};
+    return fail(Errc::exhausted, too_many(limits_.scopes, "scopes, all of them needed"));
   }
   const std::size_t share = foreign_share(limits_.scopes);
   const std::size_t mine = count_of(key.owner);

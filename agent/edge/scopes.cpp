@@ -6,7 +6,7 @@
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/watch/selection.h"
+#include "sync/autonomy/references.h"
 
 namespace holdfast::agent {
 namespace {
@@ -28,14 +28,6 @@ std::string kind_text(const sync::ScopeKind& kind) {
 // Whether those who watch the scope act on what comes and goes at once.
 bool is_durable(const LocalScope& scope) { return scope.key().resource == "pods"; }
 
-sync::Selection selection_of(const store::ScopeKey& key) {
-  return {.group = key.group,
-          .resource = key.resource,
-          .namespace_name = key.namespace_name,
-          .label_selector = key.label_selector,
-          .field_selector = key.field_selector};
-}
-
 }  // namespace
 
 Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -47,14 +39,6 @@ Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
       words.size() == 3 ? sync::parse_encoding(words[2]) : std::optional(sync::Encoding::json);
   if (words.size() < 2 || words.size() > 3 || !encoding) return fail(Errc::corrupt, kind_key(key));
   return sync::ScopeKind{std::string(words[0]), std::string(words[1]), *encoding};
-}
-
-std::string LocalScope::path() const {
-  // The key's words are as the caller's path had them, decoded.
-  std::string path = key_.group.empty() ? "/api/" : "/apis/" + percent_encode(key_.group) + "/";
-  path += percent_encode(key_.version);
-  if (!key_.namespace_name.empty()) path += "/namespaces/" + percent_encode(key_.namespace_name);
-  return path + "/" + percent_encode(key_.resource);
 }
 
 Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
@@ -93,9 +77,9 @@ Status Scopes::restore() {
 }
 
 Status Scopes::restore_one(const store::Scope& row) {
-  const auto scope = std::make_shared<LocalScope>(executor_, row.key, row.id);
+  const ScopePtr scope = make(row.key);
+  scope->set_row(row.id);
   scope->set_last_used(row.last_used);
-  scopes_[row.key] = scope;
   if (!row.complete) return {};
   TRY(const bool fitting, fits(row));
   if (!fitting) {
@@ -136,16 +120,21 @@ ScopePtr Scopes::find(const store::ScopeKey& key) const {
   return at == scopes_.end() ? nullptr : at->second;
 }
 
+ScopePtr Scopes::make(const store::ScopeKey& key) {
+  auto scope = std::make_shared<LocalScope>(executor_, key, ScopeNumber{++last_number_});
+  const bool by_name = !scope->object_name().empty();
+  if (key.owner == node_owner && by_name && sync::kind_got_by_name(key.group, key.resource)) {
+    scope->feed_by(Feeding::get);
+  }
+  scopes_[key] = scope;
+  return scope;
+}
+
 Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
   if (ScopePtr known = find(key)) return known;
   if (auto room = make_room_for(key); !room) return fail(room.error());
-  TRY(store::Transaction transaction, database_.begin());
-  TRY(const store::Scope row, cache_.open_scope(transaction, key, clock_.wall()));
-  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
-  const auto scope = std::make_shared<LocalScope>(executor_, key, row.id);
-  scope->set_last_used(row.last_used);
+  ScopePtr scope = make(key);
   scope->note_use(clock_.mono());
-  scopes_[key] = scope;
   if (on_new_) on_new_(scope);
   return scope;
 }
@@ -153,10 +142,12 @@ Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
 Status Scopes::drop(LocalScope& scope) {
   const auto at = scopes_.find(scope.key());
   CHECK(at != scopes_.end() && at->second.get() == &scope);
-  TRY(store::Transaction transaction, database_.begin());
-  if (auto dropped = cache_.drop_scope(transaction, scope.id()); !dropped) return dropped;
-  if (auto committed = transaction.commit(); !committed) return committed;
-  unwritten_.erase(&scope);
+  if (const auto row = scope.row()) {
+    TRY(store::Transaction transaction, database_.begin());
+    if (auto dropped = cache_.drop_scope(transaction, *row); !dropped) return dropped;
+    if (auto committed = transaction.commit(); !committed) return committed;
+  }
+  unwritten_.erase(scope.number());
   scope.retire();
   account(scope);
   const ScopePtr kept = at->second;
@@ -173,13 +164,14 @@ void Scopes::remember_use() {
     const Duration news =
         now > scope->last_used() ? now - scope->last_used() : scope->last_used() - now;
     const bool in_this_run = scope->used_at() != MonoTime::min();
-    if (in_this_run && news >= std::chrono::hours(24)) used.push_back(scope.get());
+    const bool news_by_a_day = in_this_run && news >= std::chrono::hours(24);
+    if (news_by_a_day && scope->row()) used.push_back(scope.get());
   }
   if (used.empty()) return;
   const auto write = [this, &used, now]() -> Status {
     TRY(store::Transaction transaction, database_.begin());
     for (const LocalScope* scope : used) {
-      if (auto done = cache_.touch(transaction, scope->id(), now); !done) return done;
+      if (auto done = cache_.touch(transaction, *scope->row(), now); !done) return done;
     }
     return transaction.commit();
   };
@@ -199,58 +191,13 @@ Status Scopes::remove_expired_answers() {
   return transaction.commit();
 }
 
-ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
-                          bool selections_too) const {
-  for (const auto& [key, scope] : scopes_) {
-    const bool same = key.owner == resource.owner && key.group == resource.group &&
-                      key.version == resource.version && key.resource == resource.resource &&
-                      (resource.encoding.empty() || key.encoding == resource.encoding);
-    if (!same || !scope->cache().complete()) continue;
-    const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
-    const bool unselected = key.label_selector.empty() && key.field_selector.empty();
-    const bool by_name = key.field_selector == "metadata.name=" + object.name;
-    if (here && key.label_selector.empty() && (unselected || by_name)) return scope;
-    // A selection that has the object proves that it exists; one that lacks it proves nothing.
-    if (here && selections_too && scope->cache().find(object) != nullptr) return scope;
-  }
-  return nullptr;
-}
-
-bool Scopes::derive(LocalScope& scope) {
-  if (scope.retired()) return false;
-  const sync::Selection wanted = selection_of(scope.key());
-  for (const auto& [key, wider] : scopes_) {
-    const bool usable = key.owner == scope.key().owner && key.version == scope.key().version &&
-                        key.encoding == scope.key().encoding && wider->cache().complete() &&
-                        !wider->refused() && sync::covers(selection_of(key), wanted);
-    if (!usable) continue;
-    auto objects = sync::select(wider->cache(), wanted);
-    if (!objects) {
-      log_warn("selection not evaluated", {{"path", scope.path()}, {"error", objects.error()}});
-      continue;
-    }
-    const ScopePtr source = wider;
-    const std::size_t bytes = sync::WatchCache::bytes_of(*objects);
-    if (auto room = admit(scope, objects->size(), bytes); !room) {
-      log_warn("list not cached", {{"path", scope.path()}, {"error", room.error()}});
-      return false;
-    }
-    scope.cache().restore(*std::move(objects), source->cache().version(), source->cache().kind());
-    account(scope);
-    unwritten_[&scope].whole = true;
-    flush_or_log();
-    announce(scope);
-    return true;
-  }
-  return false;
-}
-
 Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                        const sync::ScopeKind& kind) {
   if (scope.retired()) return {};
   const std::size_t bytes = sync::WatchCache::bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
-  const bool was_complete = scope.cache().complete();
+  const bool was_stored = scope.cache().complete() && !scope.derived();
+  scope.set_derived(false);
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
   scope.set_listed_at(clock_.mono());
@@ -260,10 +207,10 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
       log_error("cache write failed", {{"error", put.error()}});
     }
   }
-  Unwritten& unwritten = unwritten_[&scope];
-  if (!was_complete) unwritten.whole = true;
+  Unwritten& unwritten = unwritten_of(scope);
+  if (!was_stored) unwritten.whole = true;
   // The first complete list is what a restart can serve from.
-  bool at_once = !was_complete;
+  bool at_once = !was_stored;
   for (const sync::CacheEvent& change : changes) {
     unwritten.names[change.key] = true;
     const bool comes_or_goes = change.type != sync::EventType::modified;
@@ -290,7 +237,7 @@ Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
   }
   if (!scope.cache().apply(std::move(event))) return {};
   account(scope);
-  unwritten_[&scope].names[key] = true;
+  unwritten_of(scope).names[key] = true;
   const bool is_there = scope.cache().find(key) != nullptr;
   if (was_there != is_there && is_durable(scope)) flush_or_log();
   announce(scope);
@@ -303,8 +250,14 @@ void Scopes::bookmark(LocalScope& scope, sync::Version version) {
   scope.changed().notify_all();
 }
 
+Scopes::Unwritten& Scopes::unwritten_of(LocalScope& scope) {
+  Unwritten& unwritten = unwritten_[scope.number()];
+  unwritten.scope = scope.shared_from_this();
+  return unwritten;
+}
+
 void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
-  unwritten_[&scope].names[key] = true;
+  if (!scope.derived()) unwritten_of(scope).names[key] = true;
   announce(scope);
 }
 

@@ -19,83 +19,13 @@
 #include <vector>
 
 #include "agent/edge/cache_limits.h"
-#include "agent/edge/scope_health.h"
+#include "agent/edge/local_scope.h"
 #include "platform/loop/event.h"
 #include "store/answers.h"
 #include "store/cache.h"
 #include "store/sequence.h"
-#include "sync/watch/watch_cache.h"
 
 namespace holdfast::agent {
-
-namespace asio = boost::asio;
-
-// One scope and those who wait for it.
-class LocalScope {
- public:
-  LocalScope(asio::any_io_executor executor, store::ScopeKey key, store::ScopeId id)
-      : key_(std::move(key)), id_(id), changed_(std::move(executor)) {}
-
-  [[nodiscard]] const store::ScopeKey& key() const { return key_; }
-  [[nodiscard]] store::ScopeId id() const { return id_; }
-  [[nodiscard]] sync::WatchCache& cache() { return cache_; }
-  [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
-  // Notified when an event, a bookmark or completeness came.
-  [[nodiscard]] loop::Event& changed() { return changed_; }
-
-  // When the last complete list came; MonoTime::min(): not in this run.
-  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
-  void set_listed_at(MonoTime time) { listed_at_ = time; }
-
-  // Whether it can be refreshed. Changed by Feeders alone.
-  [[nodiscard]] const ScopeHealth& health() const { return health_; }
-  [[nodiscard]] ScopeHealth& health() { return health_; }
-  // Whether the API server refuses to list or watch it (forbidden, no such resource).
-  [[nodiscard]] bool refused() const { return health_.is_refused(); }
-
-  // When a local client last asked for it in this run; MonoTime::min(): not in this run. What the
-  // last run knew of it is last_used().
-  [[nodiscard]] MonoTime used_at() const { return used_at_; }
-  [[nodiscard]] WallTime last_used() const { return last_used_; }
-  void note_use(MonoTime now) { used_at_ = now; }
-  void set_last_used(WallTime time) { last_used_ = time; }
-  // A local watch has it open from begin to end.
-  void watch_begins() { ++watches_; }
-  void watch_ends(MonoTime now) {
-    --watches_;
-    note_use(now);
-  }
-  [[nodiscard]] bool watched() const { return watches_ > 0; }
-
-  // Nobody finds it any more; whoever holds it still is to let it go.
-  void retire() {
-    retired_ = true;
-    changed_.notify_all();
-  }
-  [[nodiscard]] bool retired() const { return retired_; }
-
-  // What it counts for in CacheLimits::memory_bytes; kept by Scopes.
-  [[nodiscard]] std::size_t accounted() const { return accounted_; }
-  void set_accounted(std::size_t bytes) { accounted_ = bytes; }
-
-  // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
-  [[nodiscard]] std::string path() const;
-
- private:
-  store::ScopeKey key_;
-  store::ScopeId id_;
-  sync::WatchCache cache_;
-  loop::Event changed_;
-  MonoTime listed_at_ = MonoTime::min();
-  ScopeHealth health_;
-  MonoTime used_at_ = MonoTime::min();
-  WallTime last_used_{};
-  std::size_t accounted_ = 0;
-  int watches_ = 0;
-  bool retired_ = false;
-};
-
-using ScopePtr = std::shared_ptr<LocalScope>;
 
 // The kind of a scope's objects, as it was learned from its first list; nothing: no list yet.
 [[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -117,9 +47,14 @@ class Scopes {
   using OnDrop = std::function<void(const LocalScope&)>;
   void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
 
+  // Asked before one of the node's own scopes makes room for another: whether a pod of the node
+  // needs it.
+  using IsNeeded = std::function<bool(const LocalScope&)>;
+  void on_need(IsNeeded callback) { is_needed_ = std::move(callback); }
+
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
-  // May drop scopes of foreign owners to make room: see CacheLimits. Errors: exhausted (too many
-  // scopes), the disk's.
+  // May drop other scopes to make room: see CacheLimits. It has a row in cache.db only once its
+  // first list came. Errors: exhausted (too many scopes).
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
   // Forgets the scope and its rows. Errors: the disk's; then it stays.
   [[nodiscard]] Status drop(LocalScope& scope);
@@ -131,9 +66,11 @@ class Scopes {
   // the object, if it exists at all.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
                                   bool selections_too) const;
-  // Fills a scope that was never received from a complete one that holds all of it, as of then; its
-  // own list comes when the cloud is back. False when there is none.
+  // Fills a scope that was never received from a complete one that holds all of it, as of then, in
+  // whatever encoding; its own list comes when the cloud is back. False when there is none.
   bool derive(LocalScope& scope);
+  // Whether a scope of that key could be filled so.
+  [[nodiscard]] bool can_derive(const store::ScopeKey& key) const;
   // Notified when anything changed in any scope.
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
@@ -169,18 +106,26 @@ class Scopes {
 
  private:
   struct Unwritten {
+    ScopePtr scope;
     bool whole = false;  // the scope's whole content, not `names` alone
     std::map<sync::ObjectKey, bool> names;
   };
 
   [[nodiscard]] Status restore_one(const store::Scope& row);
-  [[nodiscard]] Status write(const store::Transaction& in, LocalScope& scope,
-                             const Unwritten& unwritten);
+  [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
+  [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
+  // Returns the scope's row, which is its own once the transaction is committed.
+  [[nodiscard]] Result<store::ScopeId> write(const store::Transaction& in,
+                                             const Unwritten& unwritten);
   [[nodiscard]] Status write_together();
-  [[nodiscard]] Status write_alone(LocalScope& scope, const Unwritten& unwritten);
+  [[nodiscard]] Status write_alone(const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
   void flush_or_log();
+
+  // scopes_derive.cpp
+  [[nodiscard]] std::vector<ScopePtr> wider_than(const store::ScopeKey& wanted) const;
+  [[nodiscard]] Status fill(LocalScope& scope, const LocalScope& wider);
 
   // scope_quota.cpp
   [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
@@ -195,6 +140,7 @@ class Scopes {
   bool drop_one_of(std::string_view owner);
   bool drop_bytes_of(std::string_view owner, const LocalScope& except);
   bool drop_foreign(std::size_t bytes_min);
+  bool drop_least_needed();
   [[nodiscard]] std::size_t count_of(std::string_view owner) const;
   [[nodiscard]] std::size_t foreign_count() const;
   [[nodiscard]] std::string largest_foreign_owner() const;
@@ -212,8 +158,10 @@ class Scopes {
   loop::Event changed_;
   OnNew on_new_;
   OnDrop on_drop_;
+  IsNeeded is_needed_ = [](const LocalScope&) { return false; };
   std::map<store::ScopeKey, ScopePtr> scopes_;
-  std::map<LocalScope*, Unwritten> unwritten_;
+  std::uint64_t last_number_ = 0;
+  std::map<ScopeNumber, Unwritten> unwritten_;
   std::size_t memory_bytes_ = 0;
   std::map<std::string, std::size_t> owner_bytes_;
   std::uint64_t evicted_ = 0;

@@ -28,8 +28,8 @@ Status Scopes::flush() {
   // One scope may be at fault: each by itself, so that it does not keep the others from the disk.
   Status first;
   for (auto at = unwritten_.begin(); at != unwritten_.end();) {
-    const Status alone = write_alone(*at->first, at->second);
-    if (!alone && first) first = fail("write " + at->first->path(), alone.error());
+    const Status alone = write_alone(at->second);
+    if (!alone && first) first = fail("write " + at->second.scope->path(), alone.error());
     at = alone ? unwritten_.erase(at) : std::next(at);
   }
   return first;
@@ -37,16 +37,23 @@ Status Scopes::flush() {
 
 Status Scopes::write_together() {
   TRY(store::Transaction transaction, database_.begin());
-  for (const auto& [scope, unwritten] : unwritten_) {
-    if (auto written = write(transaction, *scope, unwritten); !written) return written;
+  std::vector<store::ScopeId> rows;
+  for (const auto& [number, unwritten] : unwritten_) {
+    TRY(const store::ScopeId row, write(transaction, unwritten));
+    rows.push_back(row);
   }
-  return transaction.commit();
+  if (auto committed = transaction.commit(); !committed) return committed;
+  auto row = rows.begin();
+  for (const auto& [number, unwritten] : unwritten_) unwritten.scope->set_row(*row++);
+  return {};
 }
 
-Status Scopes::write_alone(LocalScope& scope, const Unwritten& unwritten) {
+Status Scopes::write_alone(const Unwritten& unwritten) {
   TRY(store::Transaction transaction, database_.begin());
-  if (auto written = write(transaction, scope, unwritten); !written) return written;
-  return transaction.commit();
+  TRY(const store::ScopeId row, write(transaction, unwritten));
+  if (auto committed = transaction.commit(); !committed) return committed;
+  unwritten.scope->set_row(row);
+  return {};
 }
 
 void Scopes::flush_or_log() {
@@ -55,9 +62,17 @@ void Scopes::flush_or_log() {
   }
 }
 
-Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwritten& unwritten) {
+Result<store::ScopeId> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
+  const LocalScope& scope = *unwritten.scope;
   const sync::WatchCache& cache = scope.cache();
   const std::string version = std::to_string(cache.version());
+  store::ScopeId row{};
+  if (scope.row()) {
+    row = *scope.row();
+  } else {
+    TRY(const store::Scope opened, cache_.open_scope(in, scope.key(), clock_.wall()));
+    row = opened.id;
+  }
   if (unwritten.whole) {
     std::vector<store::ObjectName> names;
     for (const auto& [key, object] : cache.objects()) {
@@ -68,9 +83,9 @@ Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwr
       const auto& [key, object] = *next++;
       return to_row(key, object);
     };
-    auto replaced = cache_.replace_all(in, scope.id(), version, names, object_at);
+    auto replaced = cache_.replace_all(in, row, version, names, object_at);
     if (!replaced) return fail(replaced.error());
-    return {};
+    return row;
   }
   store::ScopeChanges changes{.resource_version = version};
   for (const auto& [key, noted] : unwritten.names) {
@@ -81,7 +96,8 @@ Status Scopes::write(const store::Transaction& in, LocalScope& scope, const Unwr
       changes.changed.push_back(to_row(key, *object));
     }
   }
-  return cache_.apply(in, scope.id(), changes);
+  if (auto applied = cache_.apply(in, row, changes); !applied) return fail(applied.error());
+  return row;
 }
 
 }  // namespace holdfast::agent

@@ -94,6 +94,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const bool acceptable = admission != sync::Admission::refuse;
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await reads_.pass_through(request, limit);
+    reads_.note_written(info, caller, response);
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }

@@ -7,14 +7,12 @@
 #pragma once
 
 #include <chrono>
-#include <compare>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 
-#include "platform/result.h"
 #include "platform/time.h"
+#include "sync/autonomy/references.h"
 
 namespace holdfast::sync {
 
@@ -26,6 +24,8 @@ struct HousekeepingLimits {
       24h;                      // of a caller with a token: with his next one he is another caller
   Duration events_unused = 1h;  // kube-apiserver itself keeps events no longer
   Duration orphaned = 1h;       // a Secret or ConfigMap by name that no pod of the node uses
+  Duration released = 5min;     // the same, for any object that the kubelet alone has asked for
+  Duration gone = 1min;         // an object by name that no pod uses and the cloud does not have
   Duration settled = 1h;        // in this run: what was asked for so lately stays
   // Free pages are given back when there are this many and they are a quarter of the file, so many
   // at a time, after so long without a local request.
@@ -33,20 +33,6 @@ struct HousekeepingLimits {
   int trim_pages = 16;
   Duration trim_idle = 1s;
 };
-
-// A Secret or ConfigMap that a pod names.
-struct PodReference {
-  std::string resource;  // "secrets" or "configmaps"
-  std::string namespace_name;
-  std::string name;
-
-  auto operator<=>(const PodReference&) const = default;
-};
-using PodReferences = std::set<PodReference>;
-
-// Adds everything that `pod`, a whole object in JSON, may name: rather too much than too little.
-// Errors: invalid (not an object); then what it names is not known.
-[[nodiscard]] Status add_references(std::string_view pod, PodReferences& references);
 
 // What is known of a scope when it is judged.
 struct ScopeUse {
@@ -56,17 +42,21 @@ struct ScopeUse {
   bool foreign = false;            // belongs to a caller with credentials of his own
   bool watched = false;            // somebody has it open
   bool owes = false;               // it shows writes that the cloud does not know of
+  bool gone = false;               // the cloud said that there is no such object
+  bool for_pods_only = false;      // the kubelet alone has asked for it, in this run
   Duration idle_in_run = {};       // since it was asked for, or since the agent's start
   Duration idle_by_calendar = {};  // since it was ever asked for; negative: the calendar jumped
+
+  [[nodiscard]] bool holds_one() const { return !name.empty(); }
 };
 
-enum class Leftover : std::uint8_t { no, unused, foreign, events, orphaned };
+enum class Leftover : std::uint8_t { no, unused, foreign, events, orphaned, gone };
 
 [[nodiscard]] std::string_view to_string(Leftover leftover);
 
-// Whether a scope is to be dropped, and why. `references` of all pods of the node; null while not
-// all of these are known.
-[[nodiscard]] Leftover judge_scope(const ScopeUse& use, const PodReferences* references,
+// Whether a scope is to be dropped, and why. `references` of all pods of the node, and of the
+// claims that they name; null while not all of these are known.
+[[nodiscard]] Leftover judge_scope(const ScopeUse& use, const NeededObjects* references,
                                    const HousekeepingLimits& limits);
 
 struct FilePages {

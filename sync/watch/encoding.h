@@ -17,6 +17,8 @@ enum class Encoding : std::uint8_t { json, protobuf };
 // The encoding that a client with this Accept header likes best of those we have, for whole
 // objects. Nothing when he takes none of them.
 [[nodiscard]] std::optional<Encoding> wanted_encoding(std::string_view accept);
+// Whether a client with this Accept header takes whole objects in that encoding at all.
+[[nodiscard]] bool accepts(std::string_view accept, Encoding encoding);
 // Whether he would rather have what only an API server can make: a table, or metadata alone.
 [[nodiscard]] bool prefers_transformed(std::string_view accept);
 

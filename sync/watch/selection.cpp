@@ -44,4 +44,13 @@ Result<WatchCache::Objects> select(const WatchCache& from, const Selection& sele
   return selected;
 }
 
+Result<WatchCache::Objects> transcoded(WatchCache::Objects objects, const ScopeKind& kind) {
+  for (auto& [key, object] : objects) {
+    if (encoding_of(*object.bytes) == kind.encoding) continue;
+    TRY(std::string bytes, in_encoding(kind, *object.bytes));
+    object.bytes = std::make_shared<const std::string>(std::move(bytes));
+  }
+  return objects;
+}
+
 }  // namespace holdfast::sync

@@ -26,4 +26,9 @@ struct Selection {
 [[nodiscard]] Result<WatchCache::Objects> select(const WatchCache& from,
                                                  const Selection& selection);
 
+// The same objects as a scope of `kind` keeps them, in its encoding.
+// Errors: invalid (broken; a kind that the schema does not have).
+[[nodiscard]] Result<WatchCache::Objects> transcoded(WatchCache::Objects objects,
+                                                     const ScopeKind& kind);
+
 }  // namespace holdfast::sync

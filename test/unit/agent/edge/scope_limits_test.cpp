@@ -48,8 +48,34 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
   EXPECT_EQ(count(run.scopes, "token:b"), 10u);
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(run.scopes.open(of("node", i))) << i;
   EXPECT_EQ(count(run.scopes, "node"), 40u);
-  EXPECT_FALSE(run.scopes.open(of("node", 41)));
   EXPECT_FALSE(run.scopes.open(of("token:a", 1)));
+}
+
+TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path(), 5);
+  const auto named = [](const char* name) {
+    store::ScopeKey key = of("node", 1);
+    key.field_selector = std::string("metadata.name=") + name;
+    return key;
+  };
+  const store::ScopeKey all_pods{.owner = "node", .version = "v1", .resource = "pods"};
+  run.scopes.on_need([](const LocalScope& scope) { return scope.object_name() == "needed"; });
+  for (const auto& key :
+       {all_pods, named("needed"), of("node", 2), named("watched"), named("idle")}) {
+    ASSERT_TRUE(run.scopes.open(key));
+  }
+  run.scopes.find(named("watched"))->watch_begins();
+  ASSERT_TRUE(run.scopes.open(of("node", 3)));
+  EXPECT_EQ(run.scopes.find(named("idle")), nullptr) << "one object that nobody needs";
+  ASSERT_TRUE(run.scopes.open(of("node", 4)));
+  EXPECT_EQ(run.scopes.find(of("node", 2)), nullptr) << "then one namespace, the oldest first";
+  for (const int number : {3, 4}) run.scopes.find(of("node", number))->watch_begins();
+  EXPECT_FALSE(run.scopes.open(of("node", 5))) << "never what is needed";
+  for (const auto& key : {all_pods, named("needed"), named("watched")}) {
+    EXPECT_NE(run.scopes.find(key), nullptr);
+  }
 }
 
 TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {

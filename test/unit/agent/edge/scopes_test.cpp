@@ -28,7 +28,7 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
   Agent run(context, dir.path());
   EXPECT_EQ(shown(run.scopes.find(configmaps)), "10: a@3 b@5 c@10");
   EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(), (sync::ScopeKind{"ConfigMap", "v1"}));
-  EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete") << "never listed is not empty";
+  EXPECT_EQ(run.scopes.find(pods), nullptr) << "never listed is not empty";
 }
 
 TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
@@ -134,7 +134,7 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
     }
     ASSERT_TRUE(run.scopes.flush());
     auto remove = run.database.prepare("DELETE FROM object WHERE scope = ?1");
-    ASSERT_TRUE(remove.use(static_cast<std::int64_t>(run.scopes.find(pods)->id())).run());
+    ASSERT_TRUE(remove.use(static_cast<std::int64_t>(run.scopes.find(pods)->row().value())).run());
     auto row = run.database.prepare("DELETE FROM scope WHERE resource = 'pods'");
     ASSERT_TRUE(row.use().run());
     for (const store::ScopeKey& each : {pods, configmaps}) {
@@ -220,6 +220,56 @@ TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
     const auto cancelled = co_await (*again)->next();
     EXPECT_FALSE(cancelled);
   });
+}
+
+TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  const auto pod = [](const char* name, const char* node) {
+    std::string text = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")";
+    text.append(name).append(R"(","namespace":"ns","uid":"u","resourceVersion":"3"},)");
+    text.append(R"("spec":{"containers":null,"nodeName":")").append(node).append(R"("}})");
+    return text;
+  };
+  for (const bool from_protobuf : {true, false}) {
+    SCOPED_TRACE(from_protobuf);
+    Agent run(context, dir.path());
+    const char* const cached = from_protobuf ? "protobuf" : "json";
+    const char* const asked = from_protobuf ? "json" : "protobuf";
+    store::ScopeKey wide = pods;
+    wide.encoding = cached;
+    const sync::ScopeKind kind{"Pod", "v1", sync::parse_encoding(cached).value()};
+    sync::WatchCache::Objects objects;
+    for (const auto& [name, node] : {std::pair("a", "edge1"), std::pair("b", "edge2")}) {
+      const std::string item = sync::cached_form(pod(name, node)).value();
+      auto bytes = sync::in_encoding(kind, item).value();
+      objects[key(name)] = {"u", 3, std::make_shared<const std::string>(std::move(bytes))};
+    }
+    ASSERT_TRUE(run.scopes.replace(*run.scopes.open(wide).value(), objects, 9, kind));
+    store::ScopeKey narrow = pods;
+    narrow.encoding = asked;
+    narrow.field_selector = "spec.nodeName=edge1";
+    EXPECT_TRUE(run.scopes.can_derive(narrow));
+    const ScopePtr scope = run.scopes.open(narrow).value();
+    ASSERT_TRUE(run.scopes.derive(*scope));
+    EXPECT_EQ(shown(scope), "9: a@3");
+    EXPECT_EQ(to_string(scope->cache().kind().encoding), asked);
+    const std::string& bytes = *scope->cache().find(key("a"))->bytes;
+    EXPECT_EQ(to_string(sync::encoding_of(bytes)), asked);
+    const auto json = sync::parse_json(sync::cached_json(scope->cache().kind(), bytes).value());
+    EXPECT_EQ(json->at("spec").at("nodeName").as_string(), "edge1");
+
+    // A derived scope takes no room on the disk, and its own list takes its place.
+    EXPECT_TRUE(scope->derived());
+    EXPECT_FALSE(run.scopes.has_unwritten());
+    EXPECT_FALSE(scope->row());
+    ASSERT_TRUE(run.scopes.replace(*scope, {}, 12, scope->cache().kind()));
+    EXPECT_FALSE(scope->derived());
+    EXPECT_TRUE(scope->row());
+    for (const store::ScopeKey& each : {wide, narrow}) {
+      ASSERT_TRUE(run.scopes.drop(*run.scopes.find(each)));
+    }
+  }
 }
 
 TEST(Scopes, APathIsEncodedWhateverTheCallersPathHad) {

@@ -5,62 +5,9 @@
 namespace holdfast::sync {
 namespace {
 
-std::string text(const PodReferences& references) {
-  std::string all;
-  for (const PodReference& each : references) {
-    all += each.resource.substr(0, 1) + ":" + each.namespace_name + "/" + each.name + " ";
-  }
-  return all;
-}
-
-TEST(Housekeeping, WhateverAPodMayNameIsFound) {
-  struct Case {
-    const char* what;
-    const char* spec;
-    const char* found;
-  };
-  const Case cases[] = {
-      {"nothing", R"({"containers":[{"name":"secret","image":"configMap"}]})", ""},
-      {"volumes",
-       R"({"volumes":[{"name":"v","secret":{"secretName":"s1"}},
-                      {"name":"w","configMap":{"name":"c1","items":[{"key":"k"}]}},
-                      {"name":"x","emptyDir":{}}]})",
-       "c:ns/c1 s:ns/s1 "},
-      {"projected",
-       R"({"volumes":[{"projected":{"sources":[{"secret":{"name":"s1"}},{"configMap":{"name":"c1"}},
-           {"serviceAccountToken":{"path":"t"}}]}}]})",
-       "c:ns/c1 s:ns/s1 "},
-      {"environment",
-       R"({"containers":[{"env":[{"valueFrom":{"secretKeyRef":{"name":"s1","key":"k"}}},
-                                 {"valueFrom":{"configMapKeyRef":{"name":"c1","key":"k"}}}],
-                          "envFrom":[{"secretRef":{"name":"s2"}},{"configMapRef":{"name":"c2"}}]}],
-           "initContainers":[{"envFrom":[{"secretRef":{"name":"s3"}}]}],
-           "ephemeralContainers":[{"envFrom":[{"configMapRef":{"name":"c3"}}]}]})",
-       "c:ns/c1 c:ns/c2 c:ns/c3 s:ns/s1 s:ns/s2 s:ns/s3 "},
-      {"pull secrets and plugins",
-       R"({"imagePullSecrets":[{"name":"s1"},{"name":"s2"}],
-           "volumes":[{"csi":{"nodePublishSecretRef":{"name":"s3"}}},
-                      {"azureFile":{"secretName":"s4"}},{"rbd":{"secretRef":{"name":"s5"}}}]})",
-       "s:ns/s1 s:ns/s2 s:ns/s3 s:ns/s4 s:ns/s5 "},
-  };
-  for (const Case& c : cases) {
-    PodReferences found;
-    const std::string pod = R"({"metadata":{"namespace":"ns"},"spec":)" + std::string(c.spec) + "}";
-    ASSERT_TRUE(add_references(pod, found)) << c.what;
-    EXPECT_EQ(text(found), c.found) << c.what;
-  }
-  PodReferences found;
-  EXPECT_TRUE(add_references(R"({"metadata":{"namespace":"ns"}})", found));
-  for (const char* bad :
-       {"", "[]", "{}", R"({"metadata":{}})", R"({"metadata":{"namespace":1}})"}) {
-    EXPECT_FALSE(add_references(bad, found)) << bad;
-  }
-  EXPECT_TRUE(found.empty());
-}
-
 TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
   constexpr Duration week = 7 * 24h;
-  const PodReferences named{{"secrets", "ns", "used"}};
+  const NeededObjects named{{"secrets", "ns", "used"}};
   struct Case {
     const char* what;
     ScopeUse use;
@@ -76,6 +23,16 @@ TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
   };
   ScopeUse watched = named_scope("secrets", "gone", week);
   watched.watched = true;
+  const auto for_kubelet = [&named_scope](const char* resource, const char* name, Duration idle) {
+    ScopeUse use = named_scope(resource, name, idle);
+    use.for_pods_only = true;
+    return use;
+  };
+  const auto without_object = [&named_scope](const char* name, Duration idle) {
+    ScopeUse use = named_scope("secrets", name, idle);
+    use.gone = true;
+    return use;
+  };
   ScopeUse owes = named_scope("pods", "", week);
   owes.owes = true;
   const Case cases[] = {
@@ -107,11 +64,19 @@ TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
       {"a Secret of who knows", named_scope("secrets", "gone", 100h), "no", false},
       {"all Secrets", named_scope("secrets", "", 100h), "no"},
       {"another kind by name", named_scope("services", "gone", 100h), "no"},
+      {"of no pod, and the kubelet alone has asked", for_kubelet("secrets", "old", 5min),
+       "orphaned"},
+      {"the same, since lately", for_kubelet("secrets", "old", 5min - 1s), "no"},
+      {"the same of any kind", for_kubelet("persistentvolumeclaims", "old", 5min), "orphaned"},
+      {"the kubelet's, of a pod", for_kubelet("secrets", "used", 5min), "no"},
+      {"not there, of no pod", without_object("old", 1min), "gone"},
+      {"not there, of no pod, since lately", without_object("old", 1min - 1s), "no"},
+      {"not there, but a pod may do without it", without_object("used", week), "no"},
       {"somebody has it open", watched, "no"},
       {"the cloud does not know of it yet", owes, "no"},
   };
   for (const Case& c : cases) {
-    const PodReferences* references = c.pods_known ? &named : nullptr;
+    const NeededObjects* references = c.pods_known ? &named : nullptr;
     EXPECT_EQ(to_string(judge_scope(c.use, references, {})), c.verdict) << c.what;
   }
 }

@@ -14,10 +14,23 @@ namespace {
 namespace json = sync::json;
 
 const std::map<std::string, std::string, std::less<>> kinds = {
-    {"nodes", "Node"},           {"pods", "Pod"},
-    {"configmaps", "ConfigMap"}, {"secrets", "Secret"},
-    {"services", "Service"},     {"events", "Event"},
-    {"leases", "Lease"},         {"endpointslices", "EndpointSlice"}};
+    {"nodes", "Node"},
+    {"pods", "Pod"},
+    {"configmaps", "ConfigMap"},
+    {"secrets", "Secret"},
+    {"services", "Service"},
+    {"events", "Event"},
+    {"leases", "Lease"},
+    {"endpointslices", "EndpointSlice"},
+    {"csinodes", "CSINode"},
+    {"persistentvolumeclaims", "PersistentVolumeClaim"},
+    {"persistentvolumes", "PersistentVolume"}};
+
+// What the Node authorizer lets a node get by name alone.
+bool is_got_by_name(std::string_view path) {
+  const std::string_view resource = path.substr(path.rfind('/') + 1);
+  return resource == "csinodes" || resource.starts_with("persistentvolume");
+}
 
 std::string kind_of(const std::string& collection) {
   return kinds.find(collection.substr(collection.rfind('/') + 1))->second;
@@ -123,6 +136,9 @@ http::Response Cloud::answer(const http::Request& request) {
   if (path.find("/leases") != std::string::npos) return lease(request);
   const http::Query query = http::Query::parse(request.query()).value();
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
+  if (is_got_by_name(path)) {
+    return to_response(sync::status::forbidden({"", "things"}, "", "no relationship found"));
+  }
   if (kinds.contains(path.substr(path.rfind('/') + 1))) return list(path, query);
   if (path == "/version") return ok(R"({"major":"1"})");
   const std::string collection = path.substr(0, path.rfind('/'));

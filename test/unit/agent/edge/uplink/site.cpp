@@ -70,6 +70,16 @@ void Site::stop() {
   edge.reset();
 }
 
+void Site::cut_link() {
+  servers[0]->cut("refuse");
+  EXPECT_TRUE(until(sync::LinkState::offline));
+}
+
+void Site::restore_link() {
+  servers[0]->cut("pass");
+  EXPECT_TRUE(until(sync::LinkState::connected));
+}
+
 http::Response Site::ask(http::Request request) {
   http::Response answer;
   const MonoTime deadline = time.clock().mono() + 60s;

@@ -42,6 +42,10 @@ class Site {
 
   [[nodiscard]] sync::LinkState state() { return edge->uplink().link().state(); }
   [[nodiscard]] const std::string& reason() { return edge->uplink().link().reason(); }
+  // Refuses connections to the first server until the link is offline, and lets them pass until it
+  // is connected.
+  void cut_link();
+  void restore_link();
   // Runs until the link is in `state`; how long that took, or nothing after `limit`.
   std::optional<Duration> until(sync::LinkState state, Duration limit = 2min);
 

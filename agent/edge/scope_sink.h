@@ -1,0 +1,72 @@
+// Takes what feeds a scope, a list-watch or a GET, into it, within limits.
+//
+// Threading: the loop's thread only. Feeders, scopes and the scope outlive it.
+
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/edge/feeders.h"
+
+namespace holdfast::agent {
+
+// Bytes that feeds hold of what is not complete yet.
+struct HeldLimits {
+  std::size_t bytes = 12UL << 20;  // of all feeds
+  std::size_t event = 3UL << 20;   // of one watch event: twice what etcd takes
+};
+inline constexpr HeldLimits held_limits;
+
+// What one feed holds of `total`, which counts the bytes of all feeds.
+class HeldBytes {
+ public:
+  HeldBytes(std::size_t& total, std::size_t most) : total_(total), most_(most) {}
+  ~HeldBytes() { total_ -= bytes_; }
+  HeldBytes(const HeldBytes&) = delete;
+  HeldBytes& operator=(const HeldBytes&) = delete;
+
+  // Errors: exhausted; then it holds what it held.
+  [[nodiscard]] Status set(std::size_t bytes);
+
+ private:
+  std::size_t& total_;
+  std::size_t most_;
+  std::size_t bytes_ = 0;
+};
+
+class ScopeSink final : public ListWatchSink {
+ public:
+  ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope);
+
+  void replace(std::vector<std::string> items, const std::string& version,
+               const sync::ScopeKind& kind) override {
+    (void)try_replace(std::move(items), version, kind);
+  }
+  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+
+  Status try_replace(std::vector<std::string> items, const std::string& version,
+                     const sync::ScopeKind& kind) override;
+  Status try_apply(const sync::WatchEvent& event) override;
+  void bookmark(const std::string& version) override;
+  Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
+
+  void list_failed(const sync::Failure& failure) override;
+  void watch_failed(const sync::Failure& failure) override;
+  void watch_opened() override;
+
+ private:
+  using Part = ScopeHealth::Part;
+  using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
+
+  // Errors: corrupt.
+  [[nodiscard]] Result<Read> read(std::string item) const;
+
+  Feeders& feeders_;
+  Scopes& scopes_;
+  ScopePtr scope_;
+  HeldBytes held_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,121 @@
+#include "sync/autonomy/references.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sync/api/json.h"
+
+namespace holdfast::sync {
+namespace {
+
+const json::value* member(const json::value* value, std::string_view name) {
+  const json::object* object = value == nullptr ? nullptr : value->if_object();
+  return object == nullptr ? nullptr : object->if_contains(name);
+}
+
+std::string text_of(const json::value* value) {
+  const json::string* text = value == nullptr ? nullptr : value->if_string();
+  return text == nullptr ? std::string() : std::string(*text);
+}
+
+// Collects names from anywhere in a pod. Which field holds which kind: volumes, environment and
+// pull secrets of core/v1, and what CSI and older volume plugins call theirs.
+class Collector {
+ public:
+  Collector(std::string pod, std::string namespace_name, NeededObjects& references)
+      : pod_(std::move(pod)), namespace_(std::move(namespace_name)), references_(references) {}
+
+  void visit(std::string_view field, const json::value& value) {
+    if (const json::array* items = value.if_array()) {
+      for (const json::value& item : *items) visit(field, item);
+      return;
+    }
+    if (value.is_string()) return visit_text(field, text_of(&value));
+    const json::object* object = value.if_object();
+    if (object == nullptr) return;
+    const bool config = field.starts_with("configMap");  // itself, ...Ref, ...KeyRef
+    const bool secret = field.starts_with("secret") || field.ends_with("SecretRef") ||
+                        field.ends_with("SecretKeyRef") || field == "imagePullSecrets";
+    if (config || secret) {
+      add(config ? "configmaps" : "secrets", text_of(object->if_contains("name")));
+    }
+    // The claim of an ephemeral volume is named after the pod and the volume.
+    if (field == "volumes" && object->contains("ephemeral")) {
+      add("persistentvolumeclaims", pod_ + "-" + text_of(object->if_contains("name")));
+    }
+    for (const auto& each : *object) visit(each.key(), each.value());
+  }
+
+ private:
+  void visit_text(std::string_view field, std::string text) {
+    if (field == "secretName") add("secrets", std::move(text));
+    if (field == "claimName") add("persistentvolumeclaims", std::move(text));
+    if (field == "resourceClaimName") add("resourceclaims", std::move(text));
+    if (field == "serviceAccountName") add("serviceaccounts", std::move(text));
+  }
+  void add(const char* resource, std::string name) {
+    if (!name.empty()) references_.insert({resource, namespace_, std::move(name)});
+  }
+
+  std::string pod_;
+  std::string namespace_;
+  NeededObjects& references_;
+};
+
+// The text at these members of an object.
+std::string text_at(std::string_view object, std::initializer_list<std::string_view> path) {
+  const auto parsed = parse_json(object);
+  if (!parsed) return {};
+  const json::value* at = &*parsed;
+  for (const std::string_view name : path) at = member(at, name);
+  return text_of(at);
+}
+
+std::optional<NeededObject> volume(std::string name) {
+  if (name.empty()) return std::nullopt;
+  return NeededObject{"persistentvolumes", "", std::move(name)};
+}
+
+}  // namespace
+
+Status add_references(std::string_view pod, NeededObjects& references) {
+  TRY(const json::value value, parse_json(pod));
+  if (!value.is_object()) return fail(Errc::invalid, "a pod is an object");
+  const json::value* metadata = member(&value, "metadata");
+  const std::string space = text_of(member(metadata, "namespace"));
+  if (space.empty()) return fail(Errc::invalid, "a pod has a namespace");
+  Collector collector(text_of(member(metadata, "name")), space, references);
+  if (const json::value* spec = member(&value, "spec")) collector.visit("spec", *spec);
+  const json::value* claims = member(member(&value, "status"), "resourceClaimStatuses");
+  if (claims != nullptr) collector.visit("resourceClaimStatuses", *claims);
+  return {};
+}
+
+std::optional<NeededObject> volume_of_claim(std::string_view claim) {
+  return volume(text_at(claim, {"spec", "volumeName"}));
+}
+
+std::optional<NeededObject> volume_of_attachment(std::string_view attachment) {
+  return volume(text_at(attachment, {"spec", "source", "persistentVolumeName"}));
+}
+
+std::optional<std::string_view> kind_got_by_name(std::string_view group,
+                                                 std::string_view resource) {
+  struct Row {
+    std::string_view group, resource, kind;
+  };
+  constexpr std::array rows{
+      Row{"", "persistentvolumeclaims", "PersistentVolumeClaim"},
+      Row{"", "persistentvolumes", "PersistentVolume"},
+      Row{"", "serviceaccounts", "ServiceAccount"},
+      Row{"storage.k8s.io", "csinodes", "CSINode"},
+      Row{"storage.k8s.io", "volumeattachments", "VolumeAttachment"},
+      Row{"resource.k8s.io", "resourceclaims", "ResourceClaim"},
+  };
+  const auto* row = std::find_if(rows.begin(), rows.end(), [group, resource](const Row& each) {
+    return each.group == group && each.resource == resource;
+  });
+  return row == rows.end() ? std::nullopt : std::optional(row->kind);
+}
+
+}  // namespace holdfast::sync
