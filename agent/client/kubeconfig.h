@@ -50,6 +50,9 @@ struct ClusterAccess {
   // Of all servers, the first one first. Errors: invalid (a certificate or key that OpenSSL
   // refuses).
   [[nodiscard]] Result<std::vector<http::Endpoint>> endpoints() const;
+  // Whether servers are authenticated by TLS certificates: an answer is then the API server's, or
+  // that of a load balancer which was given the certificate's key.
+  [[nodiscard]] bool verifies_servers() const { return tls && !tls_settings.insecure; }
   // The first server and then `others`.
   [[nodiscard]] std::vector<ServerAddress> servers() const;
 };

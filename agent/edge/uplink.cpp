@@ -157,7 +157,8 @@ Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Respo
   const sync::AnswerHead head{.status = outcome->status,
                               .content_type = headers.get("content-type"),
                               .location = headers.get("location"),
-                              .audited = headers.has("audit-id")};
+                              .audited = headers.has("audit-id"),
+                              .verified = client_.access().verifies_servers()};
   if (head.status == 101) return outcome;
   const auto why = sync::why_not_api_answer(sent.target, head, outcome->body);
   if (!why) return outcome;

@@ -10,7 +10,7 @@
 namespace holdfast::sync {
 namespace {
 
-// What kind of answer a path gets from an API server.
+// What kind of answer an API server gives for a path.
 enum class Expected : std::uint8_t {
   document,  // an object, a list, a description of the API
   text,      // health, metrics, a container's log
@@ -32,20 +32,36 @@ Expected expected_of(std::string_view path) {
                                                                 : Expected::document;
 }
 
+bool looks_like_markup(std::string_view body) {
+  return trim(body.substr(0, 1024)).starts_with('<');
+}
+
+bool looks_like_document(std::string_view body) {
+  const std::string_view start = trim(body.substr(0, 1024));
+  return start.starts_with('{') || start.starts_with('[') ||
+         body.starts_with(std::string_view("k8s\0", 4));
+}
+
 bool is_page(Expected expected, std::string_view content_type, std::string_view body) {
   if (content_type.starts_with("text/html")) return true;
   if (content_type.starts_with("application/xhtml+xml")) return true;
-  const bool says_nothing = content_type.empty() || (expected == Expected::document &&
-                                                     !content_type.starts_with("application/"));
-  return says_nothing && trim(body.substr(0, 1024)).starts_with('<');
+  const bool type_tells = !content_type.empty() && (expected != Expected::document ||
+                                                    content_type.starts_with("application/"));
+  return !type_tells && looks_like_markup(body);
 }
 
-// Of a 2xx answer.
+// Whether a 2xx answer to a request for a document holds one. kube-apiserver sends the index of
+// /openapi/v3 as text/plain, so the body counts, too.
 bool is_document(std::string_view content_type, std::string_view body) {
-  if (!content_type.empty()) return content_type.starts_with("application/");
-  const std::string_view start = trim(body.substr(0, 1024));
-  return body.empty() || start.starts_with('{') || start.starts_with('[') ||
-         body.starts_with(std::string_view("k8s\0", 4));
+  if (content_type.starts_with("application/")) return true;
+  if (content_type.empty() && body.empty()) return true;
+  const bool may_be = content_type.empty() || content_type.starts_with("text/plain");
+  return may_be && looks_like_document(body);
+}
+
+// kube-apiserver's own 502 to 504 are never HTML, and a proxied service's have an Audit-Id.
+bool is_gateway_page(const AnswerHead& head) {
+  return head.status >= 502 && head.status <= 504 && head.content_type.starts_with("text/html");
 }
 
 }  // namespace
@@ -100,9 +116,10 @@ LinkFault fault_of(const Error& error) {
 
 std::optional<std::string> why_not_api_answer(std::string_view target, const AnswerHead& head,
                                               std::string_view body) {
+  if (head.audited) return std::nullopt;
+  if (head.verified && !is_gateway_page(head)) return std::nullopt;
   if (head.status == 511) return "the network asks for a login (511)";
   const Expected expected = expected_of(target.substr(0, target.find('?')));
-  if (expected == Expected::anything && head.audited) return std::nullopt;
   if (is_page(expected, head.content_type, body))
     return "answered with a web page: not an API server";
   const bool redirect = head.status >= 300 && head.status < 400 && head.status != 304;

@@ -33,16 +33,19 @@ inline constexpr std::size_t link_faults = 10;
 // Of a request that got no answer.
 [[nodiscard]] LinkFault fault_of(const Error& error);
 
-// What an answer says of who gave it.
+// The parts of an answer that show who gave it.
 struct AnswerHead {
   int status = 200;
   std::string_view content_type = {};
-  std::string_view location = {};  // where a redirect points to
-  bool audited = false;            // has an Audit-Id, as all of kube-apiserver's answers do
+  std::string_view location = {};  // target of a redirect
+  bool audited = false;   // has an Audit-Id: kube-apiserver's handlers set it on every answer
+  bool verified = false;  // came over TLS from a server whose certificate was verified
 };
 
-// Why this is no API server's answer to a request for `target` (path and query, below the server's
-// prefix); nothing: it may be one. `body` is as much of it as is there: none of a stream.
+// Why the answer to a request for `target` (path and query, below the server's prefix) was not
+// given by an API server; nothing: it may have been. An Audit-Id proves the API server, and so does
+// a verified certificate, except for a gateway's error page: a load balancer may hold the
+// certificate. `body` is as much of the body as has arrived; empty for a stream.
 [[nodiscard]] std::optional<std::string> why_not_api_answer(std::string_view target,
                                                             const AnswerHead& head,
                                                             std::string_view body);

@@ -4,6 +4,9 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
+#include <fstream>
+
+#include "platform/text.h"
 
 namespace holdfast::sync {
 namespace {
@@ -77,10 +80,18 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
       {log, {.content_type = "text/plain"}, "<html> says the application", nullptr},
       {proxy, {.content_type = "text/html", .audited = true}, "<html>", nullptr},
       {proxy, {.status = 302, .location = "https://a/", .audited = true}, "", nullptr},
+      {"/openapi/v3", {.content_type = "text/plain; charset=utf-8"}, R"({"paths":{}})", nullptr},
+      {"/debug/pprof/", {.content_type = "text/html", .audited = true}, "<html>", nullptr},
+      {pods, {.content_type = "text/plain", .audited = true}, "", nullptr},
+      {pods, {.content_type = "text/plain", .verified = true}, "", nullptr},
+      {pods, {.content_type = "text/html", .verified = true}, "<html>", nullptr},
+      {pods, {.status = 302, .location = "http://a/", .verified = true}, "", nullptr},
+      {proxy, {.status = 502, .content_type = "text/html", .audited = true}, "<html>", nullptr},
+      {pods, {.status = 502, .content_type = "text/html", .verified = true}, "<html>", page},
+      {pods, {.status = 503, .content_type = "text/html", .verified = true}, "<html>", page},
       {pods, {.content_type = "text/html"}, "<html>", page},
       {pods, {.content_type = "text/html; charset=utf-8"}, "", page},
       {pods, {.content_type = "application/xhtml+xml"}, "", page},
-      {pods, {.content_type = "text/html", .audited = true}, "", page},
       {pods, {}, "\r\n <!DOCTYPE html>", page},
       {pods, {.content_type = "text/plain"}, "<html>", page},
       {pods, {.status = 403, .content_type = "text/plain"}, "<html>", page},
@@ -114,6 +125,25 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
     EXPECT_EQ(why.value_or("an API server's"), c.why == nullptr ? "an API server's" : c.why)
         << c.target << " " << c.head.status << " " << c.head.content_type << " " << c.body;
   }
+}
+
+TEST(LinkFault, NothingThatKubeApiserverAnswersIsTakenForAPortal) {
+  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/apiserver/heads-1.36.tsv");
+  int lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) {
+    const std::vector<std::string_view> column = split(line, '\t');
+    ASSERT_EQ(column.size(), 7u) << line;
+    AnswerHead head{.status = std::stoi(std::string(column[2])),
+                    .content_type = column[3],
+                    .location = column[5],
+                    .audited = column[4] == "1"};
+    EXPECT_EQ(why_not_api_answer(column[0], head, column[6]), std::nullopt) << line;
+    EXPECT_EQ(why_not_api_answer(column[0], head, ""), std::nullopt) << "streamed: " << line;
+    head.audited = false;
+    head.verified = true;
+    EXPECT_EQ(why_not_api_answer(column[0], head, column[6]), std::nullopt) << line;
+  }
+  EXPECT_EQ(lines, 131);
 }
 
 }  // namespace

@@ -144,6 +144,39 @@ TEST(LinkFaults, AnAgentThatNeverGotThroughSaysWhy) {
   }
 }
 
+TEST(LinkFaults, TextFromAVerifiedServerIsNoPortals) {
+  const auto identity = authority().sign({.common_name = "server", .names = {"IP:127.0.0.1"}});
+  struct Case {
+    const char* what;
+    std::string cluster;
+    const char* audit_id;  // "": none
+    LinkState state;
+  };
+  const std::string ca =
+      ", certificate-authority-data: " + pem_in_yaml(authority().certificate_pem());
+  const std::string insecure = ", insecure-skip-tls-verify: true";
+  const Case cases[] = {
+      {"verified", ca, "", LinkState::connected},
+      {"not verified, with an Audit-Id", insecure, "a7", LinkState::connected},
+      {"not verified", insecure, "", LinkState::offline},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Site site(
+        {.tls = tls::Context::for_server({.identity = identity}).value(), .cluster = c.cluster});
+    prepare(site);
+    http::Response text = answer(200, "text/plain", "some text");
+    if (*c.audit_id != 0) text.headers.add("Audit-Id", c.audit_id);
+    site.servers[0]->instead = text;
+    for (int i = 0; i < 5; ++i) {
+      (void)site.ask("/apis/example.com/v1", "kubectl");
+      site.time.run(2s);
+    }
+    EXPECT_EQ(site.state(), c.state) << site.reason();
+    EXPECT_EQ(fault_in(site), c.state == LinkState::connected ? "none" : "not_api_server");
+  }
+}
+
 TEST(LinkFaults, AStormIsNotAnOutageAndIsGivenTheTimeItAsksFor) {
   for (const int status : {429, 503}) {
     SCOPED_TRACE(status);
