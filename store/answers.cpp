@@ -32,7 +32,19 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
                              " coalesce(sum((length(bytes) + length(key)) * (owner = ?1)), 0)"
                              " FROM answer WHERE owner <> ?1 OR key <> ?2")),
       rows_(database.prepare("SELECT owner, key, length(bytes) + length(key) FROM answer"
-                             " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")) {}
+                             " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")),
+      keys_(database.prepare("SELECT key FROM answer WHERE owner = ?1"
+                             " AND substr(key, 1, ?3) = ?2 ORDER BY key")) {}
+
+Result<std::vector<std::string>> Answers::keys(std::string_view owner, std::string_view prefix) {
+  std::vector<std::string> found;
+  Cursor row = keys_.use(owner, prefix, static_cast<std::int64_t>(prefix.size()));
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return found;
+    found.emplace_back(row.text(0));
+  }
+}
 
 void Answers::note_use(std::string_view owner, std::string_view key) {
   // Names of rows that have expired stay behind; a use that is forgotten does no harm.

@@ -57,6 +57,10 @@ class Answers {
   // key, or should be sealed and are not.
   [[nodiscard]] Result<std::optional<Answer>> find(std::string_view owner, std::string_view key);
 
+  // The keys of an owner's answers that begin with `prefix`, sorted.
+  [[nodiscard]] Result<std::vector<std::string>> keys(std::string_view owner,
+                                                      std::string_view prefix);
+
   [[nodiscard]] Status remove(const Transaction& in, std::string_view owner, std::string_view key);
 
   // Removes what expired before `time` and returns how many that were.
@@ -82,7 +86,7 @@ class Answers {
   Sealing sealing_;
   AnswerLimits limits_;
   Database& database_;
-  Statement put_, find_, remove_, remove_expired_, size_, rows_;
+  Statement put_, find_, remove_, remove_expired_, size_, rows_, keys_;
   std::map<Name, std::uint64_t> used_;  // when, as a count of all uses in this run
   std::uint64_t uses_ = 0;
 };
