@@ -110,6 +110,10 @@ struct CacheSize {
   bool operator==(const CacheSize&) const = default;
 };
 
+// How cache.db is opened. A power cut may take the last commits: all of it can be fetched again.
+// What must survive is committed with Database::begin(Durability::full).
+inline constexpr Durability cache_durability = Durability::relaxed;
+
 class Cache {
  public:
   // `database` was migrated to cache_schema() and outlives the Cache, as does the seal. Objects

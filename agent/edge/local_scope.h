@@ -91,6 +91,11 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   }
   [[nodiscard]] bool retired() const { return retired_; }
 
+  // Whether a change that must survive a power cut is not on disk yet: until it is, watches say
+  // nothing. Kept by Scopes.
+  [[nodiscard]] bool held() const { return held_; }
+  void set_held(bool held) { held_ = held; }
+
   // What it counts for in CacheLimits::memory_bytes; kept by Scopes.
   [[nodiscard]] std::size_t accounted() const { return accounted_; }
   void set_accounted(std::size_t bytes) { accounted_ = bytes; }
@@ -114,8 +119,14 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   bool others_asked_ = false;
   bool derived_ = false;
   bool retired_ = false;
+  bool held_ = false;
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;
+
+// The kubelet acts at once on what comes and goes in such a scope.
+[[nodiscard]] inline bool holds_pods(const LocalScope& scope) {
+  return scope.key().group.empty() && scope.key().resource == "pods";
+}
 
 }  // namespace holdfast::agent

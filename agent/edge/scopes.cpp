@@ -25,9 +25,6 @@ std::string kind_text(const sync::ScopeKind& kind) {
   return json ? text : text + " " + std::string(to_string(kind.encoding));
 }
 
-// Whether those who watch the scope act on what comes and goes at once.
-bool is_durable(const LocalScope& scope) { return scope.key().resource == "pods"; }
-
 }  // namespace
 
 Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -214,10 +211,10 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
   for (const sync::CacheEvent& change : changes) {
     unwritten.names[change.key] = true;
     const bool comes_or_goes = change.type != sync::EventType::modified;
-    at_once = at_once || (comes_or_goes && is_durable(scope));
+    at_once = at_once || (comes_or_goes && holds_pods(scope));
   }
   account(scope);
-  if (at_once) flush_or_log();
+  if (at_once) make_durable(scope);
   announce(scope);
   return {};
 }
@@ -239,7 +236,7 @@ Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
   account(scope);
   unwritten_of(scope).names[key] = true;
   const bool is_there = scope.cache().find(key) != nullptr;
-  if (was_there != is_there && is_durable(scope)) flush_or_log();
+  if (was_there != is_there && holds_pods(scope)) make_durable(scope);
   announce(scope);
   return {};
 }
@@ -262,6 +259,7 @@ void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
 }
 
 void Scopes::announce(LocalScope& scope) {
+  if (scope.held()) return;
   scope.changed().notify_all();
   changed_.notify_all();
 }
@@ -286,7 +284,10 @@ Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,
 
 Status Scopes::put_answer(std::string_view owner, std::string_view key,
                           const store::Answer& answer) {
-  TRY(store::Transaction transaction, database_.begin());
+  // A pod does not come back without its token, and the cloud may be out of reach by then.
+  const bool is_token = key.starts_with("token ");
+  const auto durability = is_token ? store::Durability::full : store::cache_durability;
+  TRY(store::Transaction transaction, database_.begin(durability));
   Status put = answers_.put(transaction, owner, key, answer);
   if (!put && put.error().code == Errc::exhausted) {
     const auto removed = answers_.remove_expired(transaction, clock_.wall());

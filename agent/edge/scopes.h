@@ -1,10 +1,11 @@
 // Everything the agent caches: one WatchCache per scope in memory, and its rows in cache.db.
 //
 // What comes in is applied in memory at once and written in groups, for the flash's sake; flush()
-// writes now. A scope's first list is written at once. That a pod came or went is written before
-// anybody is told: what the kubelet acts on
-// must not be forgotten by a power cut. After a start every scope that was complete is complete
-// again, and watches go on where they were.
+// writes now. cache.db is relaxed: a power cut may take the last groups. A scope's first list, a
+// token and the creation or deletion of a pod are made durable (one fsync) when they come. Watches
+// of pods are told of a creation or deletion only once it is durable, because the kubelet acts on
+// it; while the disk refuses, the scope is held and flush() tries again. After a start every scope
+// that was complete is complete again, and watches go on where they were.
 //
 // Threading: the loop's thread only.
 
@@ -87,8 +88,9 @@ class Scopes {
   // The next local version. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 
-  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Errors: the
-  // disk's; what could not be written stays gathered.
+  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Durable if
+  // one of the changes must be. Scopes that were held are announced. Errors: the disk's; what
+  // could not be written stays gathered.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
 
@@ -101,13 +103,16 @@ class Scopes {
   // Answers that are not lists: discovery, tokens.
   [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
                                                                  std::string_view key);
+  [[nodiscard]] Result<std::vector<std::string>> answer_keys(std::string_view owner,
+                                                             std::string_view prefix);
   [[nodiscard]] Status put_answer(std::string_view owner, std::string_view key,
                                   const store::Answer& answer);
 
  private:
   struct Unwritten {
     ScopePtr scope;
-    bool whole = false;  // the scope's whole content, not `names` alone
+    bool whole = false;    // the scope's whole content, not `names` alone
+    bool durable = false;  // must survive a power cut from now on
     std::map<sync::ObjectKey, bool> names;
   };
 
@@ -117,11 +122,14 @@ class Scopes {
   // Returns the scope's row, which is its own once the transaction is committed.
   [[nodiscard]] Result<store::ScopeId> write(const store::Transaction& in,
                                              const Unwritten& unwritten);
+  [[nodiscard]] store::Durability durability() const;
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
-  void flush_or_log();
+  void release(LocalScope& scope);
+  // Makes the scope's changes durable, and holds it until they are if it is one of pods.
+  void make_durable(LocalScope& scope);
 
   // scopes_derive.cpp
   [[nodiscard]] std::vector<ScopePtr> wider_than(const store::ScopeKey& wanted) const;

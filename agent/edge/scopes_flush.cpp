@@ -1,5 +1,8 @@
 // How Scopes writes what has gathered in memory to cache.db.
 
+#include <algorithm>
+#include <utility>
+
 #include "agent/edge/scopes.h"
 #include "platform/log.h"
 #include "sync/autonomy/version.h"
@@ -22,7 +25,8 @@ Status Scopes::flush() {
   if (unwritten_.empty()) return {};
   const Status together = write_together();
   if (together) {
-    unwritten_.clear();
+    const auto written = std::exchange(unwritten_, {});
+    for (const auto& [number, unwritten] : written) release(*unwritten.scope);
     return {};
   }
   // One scope may be at fault: each by itself, so that it does not keep the others from the disk.
@@ -30,13 +34,20 @@ Status Scopes::flush() {
   for (auto at = unwritten_.begin(); at != unwritten_.end();) {
     const Status alone = write_alone(at->second);
     if (!alone && first) first = fail("write " + at->second.scope->path(), alone.error());
+    if (alone) release(*at->second.scope);
     at = alone ? unwritten_.erase(at) : std::next(at);
   }
   return first;
 }
 
+store::Durability Scopes::durability() const {
+  const bool full = std::any_of(unwritten_.begin(), unwritten_.end(),
+                                [](const auto& each) { return each.second.durable; });
+  return full ? store::Durability::full : store::cache_durability;
+}
+
 Status Scopes::write_together() {
-  TRY(store::Transaction transaction, database_.begin());
+  TRY(store::Transaction transaction, database_.begin(durability()));
   std::vector<store::ScopeId> rows;
   for (const auto& [number, unwritten] : unwritten_) {
     TRY(const store::ScopeId row, write(transaction, unwritten));
@@ -49,14 +60,17 @@ Status Scopes::write_together() {
 }
 
 Status Scopes::write_alone(const Unwritten& unwritten) {
-  TRY(store::Transaction transaction, database_.begin());
+  const auto durability = unwritten.durable ? store::Durability::full : store::cache_durability;
+  TRY(store::Transaction transaction, database_.begin(durability));
   TRY(const store::ScopeId row, write(transaction, unwritten));
   if (auto committed = transaction.commit(); !committed) return committed;
   unwritten.scope->set_row(row);
   return {};
 }
 
-void Scopes::flush_or_log() {
+void Scopes::make_durable(LocalScope& scope) {
+  unwritten_of(scope).durable = true;
+  if (holds_pods(scope)) scope.set_held(true);
   if (auto flushed = flush(); !flushed) {
     log_error("cache write failed", {{"error", flushed.error()}});
   }

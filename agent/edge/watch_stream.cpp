@@ -52,7 +52,8 @@ class WatchStream final : public http::BodyStream {
   // What can be said now; "" when there is nothing.
   std::string take() {
     if (ended_) return {};
-    held_ = false;
+    held_ = scope_->held();
+    if (held_) return {};
     if (initial_) {
       std::string piece = take_all();
       if (initial_ || !piece.empty()) return piece;

@@ -17,6 +17,7 @@
 #include "platform/text.h"
 #include "test/bench/edge_bench.h"
 #include "test/bench/table.h"
+#include "test/support/fault_vfs.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -39,8 +40,9 @@ class IdleNode {
   struct Spent {
     std::uint64_t uplink = 0;  // bytes, both ways
     std::uint64_t flash = 0;   // bytes of database pages
+    std::int64_t syncs = 0;    // fsyncs of the agent's databases
   };
-  // As the agent's own metrics tell it.
+  // Bytes as the agent's own metrics tell them.
   [[nodiscard]] Spent spent();
 
  private:
@@ -81,6 +83,8 @@ asio::awaitable<void> send_into(http::Client& client, http::Request request, Mon
 }
 
 IdleNode::IdleNode() {
+  test::follow({.within = "/edge/"});
+  test::use_for_all(true);
   agent::lab::ApiServerOptions cloud;
   cloud.data = scratch_.path() / "cloud";
   cloud.address = "192.0.2.2:6443";
@@ -125,6 +129,7 @@ IdleNode::~IdleNode() {
   api_->stop();
   time_.complete(server_->stop(time_.clock().mono() + 1s));
   time_.settle();
+  test::use_for_all(false);
 }
 
 void IdleNode::fill_server() {
@@ -216,6 +221,7 @@ IdleNode::Spent IdleNode::spent() {
     if (line.starts_with("holdfast_edge_database_written_bytes_total{")) sum.flash += bytes;
   }
   CHECK(sum.uplink > 0 && sum.flash > 0);
+  sum.syncs = test::fault_counts().syncs;
   return sum;
 }
 
@@ -231,6 +237,7 @@ void measure_idle_hour() {
   print("uplink, an idle hour", kib_of(after.uplink - before.uplink), "427 KiB (10 MB a day)", "");
   print("flash, an idle hour of a kubelet's heartbeats", kib_of(after.flash - before.flash),
         "2,133 KiB (50 MB a day)", "");
+  print("fsyncs, an idle hour", std::to_string(after.syncs - before.syncs), "", "");
 }
 
 }  // namespace holdfast::bench

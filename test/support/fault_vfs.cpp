@@ -31,7 +31,13 @@ sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->
 
 enum class Fate { pass, fail, die };
 
-Fate next_step() {
+bool is_meant(const char* name) {
+  return plan.within.empty() ||
+         (name != nullptr && std::string_view(name).find(plan.within) != std::string_view::npos);
+}
+
+Fate next_step(const char* name) {
+  if (!is_meant(name)) return Fate::pass;
   const std::int64_t step = ++counts.steps;
   if (step == plan.kill_at) return Fate::die;
   const bool fails =
@@ -42,19 +48,21 @@ Fate next_step() {
 void die() { (void)raise(SIGKILL); }
 
 int on_write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) {
-  const Fate fate = next_step();
+  const Fate fate = next_step(fault_file(file)->name);
   if (fate != Fate::pass && plan.tear) {
     (void)real_io(file)->xWrite(real_file(file), bytes, size / 2, at);
   }
   if (fate == Fate::die) die();
   if (fate == Fate::fail) return plan.fault == DiskFault::full ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-  ++counts.writes;
-  counts.bytes += size;
+  if (is_meant(fault_file(file)->name)) {
+    ++counts.writes;
+    counts.bytes += size;
+  }
   return real_io(file)->xWrite(real_file(file), bytes, size, at);
 }
 
 int on_truncate(sqlite3_file* file, sqlite3_int64 size) {
-  const Fate fate = next_step();
+  const Fate fate = next_step(fault_file(file)->name);
   if (fate == Fate::die) die();
   if (fate == Fate::fail && plan.fault == DiskFault::broken) return SQLITE_IOERR_TRUNCATE;
   return real_io(file)->xTruncate(real_file(file), size);
@@ -80,16 +88,16 @@ void keep_synced(sqlite3_file* file) {
 }
 
 int on_sync(sqlite3_file* file, int) {
-  const Fate fate = next_step();
+  const Fate fate = next_step(fault_file(file)->name);
   if (fate == Fate::die) die();
   if (fate == Fate::fail && plan.fault == DiskFault::broken) return SQLITE_IOERR_FSYNC;
-  ++counts.syncs;
+  if (is_meant(fault_file(file)->name)) ++counts.syncs;
   if (plan.keep_synced) keep_synced(file);
   return SQLITE_OK;
 }
 
 int on_delete(sqlite3_vfs* vfs, const char* name, int sync_directory) {
-  const Fate fate = next_step();
+  const Fate fate = next_step(name);
   if (fate == Fate::die) die();
   if (fate == Fate::fail && plan.fault == DiskFault::broken) return SQLITE_IOERR_DELETE;
   std::error_code ignored;
@@ -167,6 +175,12 @@ void follow(const FaultPlan& wanted) {
 }
 
 const FaultCounts& fault_counts() { return counts; }
+
+void use_for_all(bool all) {
+  install();
+  sqlite3_vfs* vfs = sqlite3_vfs_find(all ? "fault" : "unix");
+  CHECK(vfs != nullptr && sqlite3_vfs_register(vfs, 1) == SQLITE_OK);
+}
 
 void lose_unsynced(const std::filesystem::path& database, Lost lost) {
   std::error_code ignored;

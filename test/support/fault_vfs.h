@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <string>
 
 namespace holdfast::test {
 
@@ -23,6 +24,7 @@ struct FaultPlan {
   DiskFault fault = DiskFault::full;  // full: writes fail; broken: every step does
   bool tear = false;                  // a write that fails or kills leaves its first half
   bool keep_synced = false;           // copies as of the last sync, for lose_unsynced()
+  std::string within = {};            // only files whose path has this; the others are passed on
 };
 
 struct FaultCounts {
@@ -37,6 +39,9 @@ struct FaultCounts {
 void follow(const FaultPlan& plan);
 
 [[nodiscard]] const FaultCounts& fault_counts();
+
+// Databases that are opened later and name no VFS use this one, or the system's again.
+void use_for_all(bool all);
 
 enum class Lost : std::uint8_t { both, database, log };
 

@@ -42,8 +42,11 @@ inline sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::st
 struct Agent {
   Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
       : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
-  Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits)
-      : database(store::open_or_rebuild(dir / "cache.db", {}, store::cache_schema(), {})
+  Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits,
+        const std::string& vfs = "")
+      : database(store::open_or_rebuild(dir / "cache.db",
+                                        {.durability = store::cache_durability, .vfs = vfs},
+                                        store::cache_schema(), {})
                      .value()
                      .database),
         scopes(context.get_executor(), database, clock, limits) {

@@ -1,0 +1,167 @@
+// What of the cache a power cut leaves, what that costs in fsyncs, and who is told meanwhile.
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "agent/edge/watch_stream.h"
+#include "test/support/fault_vfs.h"
+#include "test/unit/agent/edge/cache_run.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::cached {
+namespace {
+
+using test::DiskFault;
+
+class ScopesDurability : public testing::Test {
+ protected:
+  ~ScopesDurability() override { test::follow({}); }
+
+  // What a restart finds after the power went: only what was synced.
+  std::string after_power_cut(const store::ScopeKey& which) {
+    const test::ScratchDir copy;
+    for (const std::string name : {"cache.db", "cache.db-wal"}) {
+      for (const std::string suffix : {"", ".synced"}) {
+        std::error_code missing;
+        std::filesystem::copy_file(dir_.path() / (name + suffix), copy.path() / (name + suffix),
+                                   missing);
+      }
+    }
+    test::lose_unsynced(copy.path() / "cache.db", test::Lost::both);
+    Agent agent(context_, copy.path());
+    return shown(agent.scopes.find(which));
+  }
+
+  static std::int64_t syncs() { return test::fault_counts().syncs; }
+
+  test::ScratchDir dir_;
+  asio::io_context context_{1};
+};
+
+TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
+  test::follow({.keep_synced = true});
+  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  const ScopePtr scope = run.scopes.open(pods).value();
+  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+  EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list";
+  ASSERT_TRUE(run.scopes.apply(*scope, put("a", 10)));
+  ASSERT_TRUE(run.scopes.flush());
+  EXPECT_EQ(after_power_cut(pods), "9: a@3") << "an update is written, but not synced";
+  ASSERT_TRUE(run.scopes.apply(*scope, put("b", 11)));
+  EXPECT_EQ(after_power_cut(pods), "11: a@10 b@11") << "a pod came";
+  ASSERT_TRUE(run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)}));
+  EXPECT_EQ(after_power_cut(pods), "12: b@11") << "a pod went";
+  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind));
+  EXPECT_EQ(after_power_cut(pods), "14: b@11 c@14") << "a pod came by a list";
+  const ScopePtr other = run.scopes.open(configmaps).value();
+  ASSERT_TRUE(run.scopes.replace(*other, objects({{"m", 3}}), 9, {"ConfigMap", "v1"}));
+  EXPECT_EQ(after_power_cut(configmaps), "9: m@3") << "the first list of any scope";
+}
+
+TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
+  test::follow({});
+  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  const ScopePtr scope = run.scopes.open(pods).value();
+  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+  const store::Answer token{.status = 201, .bytes = "t"};
+  struct Case {
+    const char* what;
+    std::function<void(int)> act;
+    std::int64_t syncs;
+  };
+  const Case cases[] = {
+      {"100 updates",
+       [&run, &scope](int i) {
+         (void)run.scopes.apply(*scope, put("a", 10U + static_cast<sync::Version>(i)));
+       },
+       0},
+      {"100 answers that are no tokens",
+       [&run, &token](int i) {
+         (void)run.scopes.put_answer("node", "/version" + std::to_string(i), token);
+       },
+       0},
+  };
+  for (const Case& c : cases) {
+    const std::int64_t before = syncs();
+    for (int i = 0; i < 100; ++i) {
+      c.act(i);
+      ASSERT_TRUE(run.scopes.flush());
+    }
+    EXPECT_EQ(syncs() - before, c.syncs) << c.what;
+  }
+  std::int64_t before = syncs();
+  ASSERT_TRUE(run.scopes.apply(*scope, put("b", 200)));
+  EXPECT_EQ(syncs() - before, 1) << "a pod came";
+  before = syncs();
+  ASSERT_TRUE(run.scopes.put_answer("node", "token a", token));
+  EXPECT_EQ(syncs() - before, 1) << "a token came";
+}
+
+asio::awaitable<void> read_into(http::BodyStream& stream, std::string& told) {
+  const auto piece = co_await stream.next();
+  told += piece ? *piece : piece.error().what;
+}
+
+TEST_F(ScopesDurability, WatchersOfPodsAreToldOnlyOfWhatIsDurable) {
+  for (const DiskFault fault : {DiskFault::full, DiskFault::broken}) {
+    const test::ScratchDir dir;
+    test::follow({});
+    Agent run(context_, dir.path(), CacheLimits{}, "fault");
+    const ScopePtr scope = run.scopes.open(pods).value();
+    ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+    const WatchRequest request{.from = 9,
+                               .bookmarks = true,
+                               .bookmark_interval = Duration(0),
+                               .end = run.clock.mono() + std::chrono::hours(1)};
+    const auto watch = open_watch(scope, request, run.clock).value();
+    test::follow({.fail_from = 1, .fault = fault});
+    ASSERT_TRUE(run.scopes.apply(*scope, put("b", 10)));
+    ASSERT_TRUE(run.scopes.apply(*scope, put("a", 11)));
+    EXPECT_TRUE(scope->held());
+    EXPECT_TRUE(run.scopes.has_unwritten());
+    std::string told;
+    asio::co_spawn(context_, read_into(*watch, told), asio::detached);
+    context_.restart();
+    context_.poll();
+    EXPECT_EQ(told, "") << "neither an event nor a bookmark";
+    EXPECT_FALSE(run.scopes.flush()) << "still broken";
+    context_.restart();
+    context_.poll();
+    EXPECT_EQ(told, "");
+
+    test::follow({});
+    ASSERT_TRUE(run.scopes.flush());
+    EXPECT_EQ(test::fault_counts().syncs, 1) << "the retry is durable, too";
+    EXPECT_FALSE(scope->held());
+    context_.restart();
+    context_.poll();
+    EXPECT_NE(told.find("\"b\""), std::string::npos) << told;
+    EXPECT_NE(told.find("\"11\""), std::string::npos) << told;
+  }
+}
+
+TEST_F(ScopesDurability, AnHourOfHeartbeatsCostsFewFsyncs) {
+  using namespace std::chrono_literals;
+  test::follow({.within = "cache.db"});
+  test::use_for_all(true);
+  {
+    uplink::Site site;
+    site.cloud.put("/api/v1/namespaces/a/configmaps", "one");
+    ASSERT_TRUE(site.until(sync::LinkState::connected));
+    ASSERT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+    site.time.run(10s);
+    const std::int64_t before = syncs();
+    EXPECT_GT(before, 0) << "the first list was durable";
+    for (int i = 0; i < 360; ++i) {  // a leader election's ConfigMap, say
+      site.cloud.put("/api/v1/namespaces/a/configmaps", "one",
+                     R"({"data":{"beat":")" + std::to_string(i) + "\"}}");
+      site.time.run(10s);
+    }
+    EXPECT_LE(syncs() - before, 10) << "checkpoints; was 360";
+    EXPECT_GE(test::fault_counts().writes, 360) << "they were written";
+  }
+  test::use_for_all(false);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::cached
