@@ -20,7 +20,10 @@ int run(int argc, const char* const* argv) {
       .description = "Keeps the pods of an edge node alive while its cloud is out of reach.",
       .log_level = &settings.log_level,
       .add_options = [&settings](config::Options& options) { add_options(options, settings); },
-      .check = [&settings] { return check(settings); },
+      .check = [&settings]() -> Status {
+        if (auto good = check(settings); !good) return good;
+        return make_paths_absolute(settings);
+      },
       .make = [&settings](asio::any_io_executor executor, loop::Stop& /*stop*/,
                           const Clock& clock) -> Result<std::unique_ptr<proc::Service>> {
         TRY(std::unique_ptr<proc::Service> made, Edge::make(std::move(executor), settings, clock));

@@ -1,6 +1,7 @@
 #include "agent/edge/options.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "platform/net/transport.h"
 #include "platform/text.h"
@@ -91,6 +92,21 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "relist=32KiB/s; classes: relist, reads, writes, events");
   options.add("node-labels", settings.node_labels,
               "labels of the node that --runtime=process registers: a=b,c=d");
+}
+
+Status make_paths_absolute(EdgeOptions& settings) {
+  IdentityOptions& identity = settings.identity;
+  for (std::string* path :
+       {&settings.data_dir, &settings.static_pod_path, &settings.node_token_file,
+        &identity.kubeconfig, &identity.bootstrap_kubeconfig, &identity.join_token_file,
+        &identity.ca_file, &identity.cache_key_file}) {
+    if (path->empty()) continue;
+    std::error_code ec;
+    const std::filesystem::path absolute = std::filesystem::absolute(*path, ec);
+    if (ec) return fail(Errc::unavailable, "absolute path of " + *path, ec);
+    *path = absolute.lexically_normal().string();
+  }
+  return {};
 }
 
 Status check(const EdgeOptions& settings) {

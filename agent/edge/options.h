@@ -82,4 +82,9 @@ void add_options(config::Options& options, EdgeOptions& settings);
 // Errors: invalid, naming the flag.
 [[nodiscard]] Status check(const EdgeOptions& settings);
 
+// Makes every path in the settings absolute. Called once, before anything uses them: containers of
+// --runtime=process and their shims have other working directories than the agent.
+// Errors: unavailable (there is no working directory).
+[[nodiscard]] Status make_paths_absolute(EdgeOptions& settings);
+
 }  // namespace holdfast::agent

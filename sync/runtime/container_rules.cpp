@@ -30,7 +30,7 @@ void judge(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backof
   } else if (!starts_again(pod, view.duty, last.exit)) {
     view.next = Next::done;
   } else {
-    const CrashBackoff wait = backoff_after(last, backoff);
+    const CrashBackoff wait = backoff_after(view.attempts, backoff);
     view.start_at = wait.start_at;
     view.delay = wait.delay;
     view.next_delay = wait.next_delay;

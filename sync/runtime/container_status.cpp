@@ -60,11 +60,19 @@ ContainerWaiting back_off(const Pod& pod, const ContainerView& view) {
   return waiting;
 }
 
+// The last start that never began, if it is one of several and the next one is therefore delayed.
+const Attempt* failed_start(const ContainerView& view) {
+  const bool delayed = view.next == Next::start && view.delay > Duration(0);
+  const bool began = view.attempts.empty() || view.current() != nullptr;
+  return delayed && !began ? &view.attempts.back() : nullptr;
+}
+
 // What a container waits for whose current attempt, if any, does not stand for its state.
 std::optional<ContainerWaiting> waits_for(const Pod& pod, const ContainerView& view, bool going_on,
                                           const std::string& default_reason) {
   const Attempt* current = view.current();
   if (going_on && view.next == Next::start && !view.problem.reason.empty()) return view.problem;
+  if (going_on && failed_start(view) != nullptr) return back_off(pod, view);
   if (current == nullptr) return ContainerWaiting{default_reason, {}, {}};
   if (current->state == AttemptState::created) return ContainerWaiting{"ContainerCreating", {}, {}};
   if (current->state == AttemptState::running) return std::nullopt;
@@ -79,6 +87,7 @@ void fill_states(ContainerStatus& status, const Pod& pod, const ContainerView& v
   if (auto waiting = waits_for(pod, view, going_on, default_reason)) {
     status.state.waiting = std::move(*waiting);
     if (current != nullptr && current->state == AttemptState::ended) before = current;
+    if (const Attempt* failed = failed_start(view)) before = failed;
   } else if (current->state == AttemptState::running) {
     status.state.running = ContainerRunning{whole_seconds(current->started_wall), {}};
   } else {

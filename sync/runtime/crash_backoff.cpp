@@ -6,12 +6,29 @@
 
 namespace holdfast::sync {
 
-CrashBackoff backoff_after(const Attempt& ended, const CrashBackoffConfig& config) {
+namespace {
+
+bool never_began(const Attempt& attempt) {
+  return attempt.state == AttemptState::ended &&
+         attempt.exit.kind == ContainerExit::Kind::never_began;
+}
+
+// Whether the last start failed to begin, and the one before it, too.
+bool never_begins(const Attempts& attempts) {
+  return attempts.size() > 1 && never_began(attempts.back()) &&
+         never_began(attempts[attempts.size() - 2]);
+}
+
+}  // namespace
+
+CrashBackoff backoff_after(const Attempts& attempts, const CrashBackoffConfig& config) {
+  CHECK(!attempts.empty());
+  const Attempt& ended = attempts.back();
   CHECK(ended.state == AttemptState::ended);
   const CrashBackoff at_once{MonoTime::min(), Duration(0), config.initial};
   if (!ended.ended) return at_once;
-  // What never began tells nothing about the container: neither wait for it nor count it.
-  if (ended.exit.kind == ContainerExit::Kind::never_began) {
+  // A single one that never began says nothing about the container.
+  if (never_began(ended) && !never_begins(attempts)) {
     return {MonoTime::min(), Duration(0), ended.next_delay};
   }
   const bool ran_long = ended.started && *ended.ended - *ended.started > config.reset_after;

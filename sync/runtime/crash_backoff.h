@@ -2,6 +2,8 @@
 //
 // As the kubelet: the first restart comes at once, the second at the earliest `initial` after the
 // end before it, then the delay doubles up to `most`; a run of more than `reset_after` starts over.
+// A start that never began is repeated at once, because a crash of the agent leaves one; several
+// in a row are failures and are delayed in the same way.
 
 #pragma once
 
@@ -24,8 +26,9 @@ struct CrashBackoff {
   bool operator==(const CrashBackoff&) const = default;
 };
 
-// `ended` is the last attempt of the container and has ended. After a reboot the delay starts over,
-// and the start is due at once: MonoTime::min().
-[[nodiscard]] CrashBackoff backoff_after(const Attempt& ended, const CrashBackoffConfig& config);
+// `attempts` are the container's, oldest first; the last one has ended. After a reboot the delay
+// starts over, and the start is due at once: MonoTime::min().
+[[nodiscard]] CrashBackoff backoff_after(const Attempts& attempts,
+                                         const CrashBackoffConfig& config);
 
 }  // namespace holdfast::sync

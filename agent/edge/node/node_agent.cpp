@@ -107,6 +107,17 @@ asio::awaitable<Status> NodeAgent::report_status(sync::PodKey pod, std::string p
   co_return done;
 }
 
+asio::awaitable<Status> NodeAgent::record_event(sync::Event event) {
+  const std::string space = percent_encode(event.metadata.namespace_name);
+  ApiRequest request{.method = http::Method::post,
+                     .target = "/api/v1/namespaces/" + space + "/events",
+                     .body = sync::encode_bytes(event)};
+  auto answer = body_of(co_await api_.ask(std::move(request)));
+  Status done;
+  if (!answer) co_return fail(answer.error());
+  co_return done;
+}
+
 asio::awaitable<Status> NodeAgent::final_delete(sync::PodKey pod) {
   ApiRequest request{.method = http::Method::remove,
                      .target = pod_path(pod),

@@ -28,6 +28,7 @@ class NodeAgent final : public StatusSink {
   void stop() { runtime_->stop(); }
 
   asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) override;
+  asio::awaitable<Status> record_event(sync::Event event) override;
   asio::awaitable<Status> final_delete(sync::PodKey pod) override;
 
  private:

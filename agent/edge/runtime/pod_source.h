@@ -7,6 +7,7 @@
 #include <string>
 
 #include "platform/loop/event.h"
+#include "sync/api/config_types.h"
 #include "sync/runtime/actions.h"
 #include "sync/runtime/config_source.h"
 
@@ -26,7 +27,7 @@ class PodSource : public sync::ConfigSource {
 };
 
 // Where the reports go: the agent's own proxy, which keeps them through an outage.
-// Errors of both: timeout, unavailable and exhausted, after which the same is offered again later;
+// Errors of all: timeout, unavailable and exhausted, after which the same is offered again later;
 // with any other error it is dropped, for it can never succeed.
 class StatusSink {
  public:
@@ -35,6 +36,9 @@ class StatusSink {
   // `patch` is a merge patch for the pod's status subresource, with the uid as its precondition:
   // {"metadata":{"uid":...},"status":{...}}. It serves as a strategic merge patch too.
   virtual asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) = 0;
+
+  // A new Event about a pod.
+  virtual asio::awaitable<Status> record_event(sync::Event event) = 0;
 
   // The pod has stopped: DELETE with gracePeriodSeconds 0 and the uid as its precondition.
   virtual asio::awaitable<Status> final_delete(sync::PodKey pod) = 0;

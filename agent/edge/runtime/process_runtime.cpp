@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "platform/log.h"
+#include "sync/runtime/failure_events.h"
 #include "sync/runtime/status_patch.h"
 
 namespace holdfast::agent {
@@ -170,6 +171,14 @@ void ProcessRuntime::perform(const sync::SignalContainer& action) {
 void ProcessRuntime::perform(const sync::ReportStatus& action) {
   log_debug("report pod", {{"pod", named(action.pod)}, {"phase", action.status.phase}});
   sender_.report(action.pod, sync::status_patch(action.pod, action.status));
+  sync::PodStatus& before = reported_[action.pod.uid];
+  for (const sync::FailureEvent& failure : sync::failure_events(before, action.status)) {
+    log_warn("container does not start",
+             {{"pod", named(action.pod)}, {"reason", failure.reason}, {"error", failure.message}});
+    sender_.event(action.pod, sync::make_event(action.pod, failure, config_.rules.node.node_name,
+                                               clock_.wall()));
+  }
+  before = action.status;
 }
 
 void ProcessRuntime::perform(const sync::FinalDelete& action) {
@@ -180,6 +189,7 @@ void ProcessRuntime::perform(const sync::FinalDelete& action) {
 void ProcessRuntime::perform(const sync::RemovePod& action) {
   log_info("remove pod", {{"uid", action.uid}});
   unrecorded_.erase(action.uid);
+  reported_.erase(action.uid);
   sender_.forget(action.uid);
   const Status removed = table_.remove(action.uid);
   if (!removed) log_error("cannot remove pod", {{"error", removed.error()}});

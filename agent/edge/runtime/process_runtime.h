@@ -76,7 +76,8 @@ class ProcessRuntime {
   StatusSender sender_;
   ProcessWatcher watcher_;
   std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: the disk refused them
-  std::set<std::string> unrunnable_;                   // uids that were complained of
+  std::map<std::string, sync::PodStatus> reported_;  // by uid: the last status, to tell of failures
+  std::set<std::string> unrunnable_;                 // uids that were complained of
   loop::Event changed_;
   MonoTime logs_checked_ = MonoTime::min();
   bool is_dirty_ = false;

@@ -16,6 +16,8 @@ constexpr const char* record_file = "pod.json";
 }  // namespace
 
 Result<StateDir> StateDir::open(const fs::Path& dir) {
+  // A shim has another working directory.
+  if (!dir.is_absolute()) return fail(Errc::invalid, dir.string() + ": not an absolute path");
   if (auto made = fs::ensure_own_dir(dir / "pods"); !made) return fail(made.error());
   auto lock = fs::FileLock::take(dir / "lock");
   if (!lock) return fail("open the runtime's state", lock.error());

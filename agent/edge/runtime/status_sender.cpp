@@ -27,7 +27,7 @@ StatusSender::Item& StatusSender::item_for(const sync::PodKey& pod) {
   for (Item& item : queue_) {
     if (item.pod == pod) return item;
   }
-  queue_.push_back({pod, {}, false});
+  queue_.push_back({.pod = pod});
   changed_.notify_all();
   return queue_.back();
 }
@@ -42,28 +42,45 @@ void StatusSender::forget(const std::string& uid) {
   std::erase_if(queue_, [&uid](const Item& item) { return item.pod.uid == uid; });
 }
 
+void StatusSender::event(const sync::PodKey& pod, sync::Event event) {
+  std::vector<sync::Event>& events = item_for(pod).events;
+  if (events.size() >= config_.events_max) events.erase(events.begin());
+  events.push_back(std::move(event));
+}
+
+asio::awaitable<Status> StatusSender::send_step(const Item& item) {
+  if (item.patch) co_return co_await sink_.report_status(item.pod, *item.patch);
+  if (!item.events.empty()) co_return co_await sink_.record_event(item.events.front());
+  co_return co_await sink_.final_delete(item.pod);
+}
+
+// What came in while we were sending is newer.
+void StatusSender::keep(Item rest) {
+  if (!rest.patch && rest.events.empty() && !rest.remove) return;
+  Item& later = item_for(rest.pod);
+  if (!later.patch) later.patch = std::move(rest.patch);
+  later.events.insert(later.events.begin(), std::make_move_iterator(rest.events.begin()),
+                      std::make_move_iterator(rest.events.end()));
+  later.remove = later.remove || rest.remove;
+}
+
 asio::awaitable<bool> StatusSender::send_first() {
-  Item item = queue_.front();
+  Item item = std::move(queue_.front());
   queue_.pop_front();
-  Status sent;
-  if (item.patch) {
-    sent = co_await sink_.report_status(item.pod, *item.patch);
-    if (!sent && !can_retry(sent.error().code)) log_drop("drop pod status", item.pod, sent.error());
-  } else {
-    sent = co_await sink_.final_delete(item.pod);
-    if (!sent && !can_retry(sent.error().code)) log_drop("drop pod delete", item.pod, sent.error());
-  }
+  const char* what = item.patch            ? "drop pod status"
+                     : item.events.empty() ? "drop pod delete"
+                                           : "drop pod event";
+  const Status sent = co_await send_step(item);
   const bool settled = sent || !can_retry(sent.error().code);
+  if (!sent && settled) log_drop(what, item.pod, sent.error());
   if (settled && item.patch) {
     item.patch.reset();
+  } else if (settled && !item.events.empty()) {
+    item.events.erase(item.events.begin());
   } else if (settled) {
     item.remove = false;
   }
-  if (!item.patch && !item.remove) co_return settled;
-  // What came in while we were sending is newer.
-  Item& later = item_for(item.pod);
-  if (!later.patch) later.patch = std::move(item.patch);
-  later.remove = later.remove || item.remove;
+  keep(std::move(item));
   co_return settled;
 }
 

@@ -1,4 +1,5 @@
-// Takes the runtime's reports to the sink, in order for each pod, the newest status only.
+// Takes the runtime's reports to the sink, in order for each pod: the newest status, then Events,
+// then the deletion.
 //
 // In memory: what a crash loses is reported again by the next agent, from what it finds running.
 
@@ -14,6 +15,7 @@ namespace holdfast::agent {
 struct SenderConfig {
   Duration retry_min = std::chrono::seconds(1);
   Duration retry_max = std::chrono::seconds(30);
+  std::size_t events_max = 8;  // waiting, of one pod; the oldest go first
 };
 
 class StatusSender {
@@ -23,6 +25,7 @@ class StatusSender {
 
   // Replaces a status of the same pod that was not sent yet.
   void report(const sync::PodKey& pod, std::string patch);
+  void event(const sync::PodKey& pod, sync::Event event);
   // After its last status.
   void final_delete(const sync::PodKey& pod);
   // The pod is gone: nobody needs to hear of it any more.
@@ -36,10 +39,14 @@ class StatusSender {
  private:
   struct Item {
     sync::PodKey pod;
-    std::optional<std::string> patch;
+    std::optional<std::string> patch = {};
+    std::vector<sync::Event> events = {};
     bool remove = false;
   };
 
+  // Takes the item's next step; done is what was settled, and gone from it.
+  asio::awaitable<Status> send_step(const Item& item);
+  void keep(Item rest);
   Item& item_for(const sync::PodKey& pod);
   // Takes one step with the first pod. False: try again later.
   asio::awaitable<bool> send_first();

@@ -130,5 +130,23 @@ TEST(SettingsFile, TheUnitGrantsWhatTheAgentNeedsAndNoMore) {
   }
 }
 
+TEST(EdgeOptions, PathsAreMadeAbsoluteOnce) {
+  const std::string here = std::filesystem::current_path().string();
+  EdgeOptions options;
+  options.data_dir = "./edge";
+  options.static_pod_path = "/etc/kubernetes/manifests";
+  options.identity.kubeconfig = "../config";
+  ASSERT_TRUE(make_paths_absolute(options));
+  EXPECT_EQ(options.data_dir, here + "/edge");
+  EXPECT_EQ(options.static_pod_path, "/etc/kubernetes/manifests");
+  EXPECT_EQ(options.identity.kubeconfig,
+            std::filesystem::path(here + "/../config").lexically_normal().string());
+  EXPECT_EQ(options.identity.ca_file, "") << "what was not given stays so";
+  EXPECT_EQ(options.node_token_file, "");
+  const EdgeOptions before = options;
+  ASSERT_TRUE(make_paths_absolute(options));
+  EXPECT_EQ(options.data_dir, before.data_dir);
+}
+
 }  // namespace
 }  // namespace holdfast::agent

@@ -198,6 +198,34 @@ TEST_F(Runtime, TwoAgentsCannotShareAState) {
   EXPECT_EQ(second.error().code, Errc::conflict);
 }
 
+TEST_F(Runtime, AShimThatNeverStartsAnythingIsABackOffAndNotALoop) {
+  const holdfast::test::ScratchDir scratch;
+  RuntimeHarness agent(scratch.path() / "state", {"/bin/false"});
+  agent.source.list({script_pod("a", "exec sleep 1000")});
+  const auto status = agent.await_waiting("a", "CrashLoopBackOff");
+  ASSERT_TRUE(status.last_state.terminated);
+  EXPECT_EQ(status.last_state.terminated->reason, "StartError");
+  EXPECT_EQ(status.last_state.terminated->message, "nobody was left to start it");
+  EXPECT_TRUE(agent.run_until([&agent] { return agent.sink.events.size() == 2; }));
+  EXPECT_EQ(agent.sink.events.front(), "a Failed Error: container c: nobody was left to start it");
+  EXPECT_TRUE(agent.sink.events.back().starts_with("a BackOff Back-off 10s restarting failed"));
+  const auto attempts = fs::list_dir(scratch.path() / "state/pods/uid-a/c");
+  ASSERT_TRUE(attempts);
+  EXPECT_TRUE(std::find(attempts->begin(), attempts->end(), "2") != attempts->end());
+  EXPECT_TRUE(std::find(attempts->begin(), attempts->end(), "3") == attempts->end());
+}
+
+TEST_F(Runtime, ARelativeDirectoryIsRefused) {
+  boost::asio::io_context io;
+  test::FakeSource source(io.get_executor());
+  test::FakeSink sink;
+  const SystemClock clock;
+  const auto opened =
+      ProcessRuntime::open(io.get_executor(), {.dir = "state"}, source, sink, clock);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::invalid);
+}
+
 TEST_F(Runtime, ReportsAreOfferedAgainWhileTheSinkIsAway) {
   agent().sink.failures = {{Errc::unavailable, "offline", {}}};
   agent().source.list({script_pod("a", "exec sleep 1000")});

@@ -65,16 +65,26 @@ asio::awaitable<Status> FakeSink::report_status(sync::PodKey pod, std::string pa
   co_return answer;
 }
 
+asio::awaitable<Status> FakeSink::record_event(sync::Event event) {
+  Status answer = next_answer();
+  const std::string& pod = event.involved_object.name;
+  calls.push_back((answer ? "event " : "refused event ") + pod + " " + event.reason);
+  if (answer) events.push_back(pod + " " + event.reason + " " + event.message);
+  co_return answer;
+}
+
 asio::awaitable<Status> FakeSink::final_delete(sync::PodKey pod) {
   Status answer = next_answer();
   calls.push_back((answer ? "delete " : "refused delete ") + pod.name);
   co_return answer;
 }
 
-RuntimeHarness::RuntimeHarness(fs::Path dir) : source(io.get_executor()) {
+RuntimeHarness::RuntimeHarness(fs::Path dir, std::vector<std::string> shim)
+    : source(io.get_executor()) {
   ProcessRuntimeConfig config;
   config.dir = std::move(dir);
-  config.shim = {test_program(), "shim"};
+  config.shim = std::move(shim);
+  if (config.shim.empty()) config.shim = {test_program(), "shim"};
   config.rules.node.node_name = "edge-a";
   auto opened = ProcessRuntime::open(io.get_executor(), std::move(config), source, sink, clock_);
   if (!opened) throw std::runtime_error(opened.error().what);

@@ -36,10 +36,12 @@ class FakeSource final : public PodSource {
 class FakeSink final : public StatusSink {
  public:
   asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) override;
+  asio::awaitable<Status> record_event(sync::Event event) override;
   asio::awaitable<Status> final_delete(sync::PodKey pod) override;
 
   std::vector<Error> failures;                      // the next answers
   std::vector<std::string> calls;                   // "status NAME PHASE", "delete NAME"
+  std::vector<std::string> events;                  // "NAME REASON MESSAGE"
   std::map<std::string, sync::PodStatus> statuses;  // the last one, by pod name
 
  private:
@@ -48,7 +50,8 @@ class FakeSink final : public StatusSink {
 
 class RuntimeHarness {
  public:
-  explicit RuntimeHarness(fs::Path dir);
+  // `shim` runs a shim; empty: the test program's own.
+  explicit RuntimeHarness(fs::Path dir, std::vector<std::string> shim = {});
   // The agent stops in good order; the containers run on.
   ~RuntimeHarness();
   RuntimeHarness(const RuntimeHarness&) = delete;

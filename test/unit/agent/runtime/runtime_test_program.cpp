@@ -42,6 +42,10 @@ class NoSink final : public StatusSink {
     Status sent;
     co_return sent;
   }
+  asio::awaitable<Status> record_event(sync::Event) override {
+    Status sent;
+    co_return sent;
+  }
   asio::awaitable<Status> final_delete(sync::PodKey) override {
     Status sent;
     co_return sent;

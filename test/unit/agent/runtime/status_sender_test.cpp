@@ -52,6 +52,22 @@ TEST_F(Sender, SendsTheNewestStatusAndThenTheDelete) {
   EXPECT_EQ(sent(), Calls{});
 }
 
+TEST_F(Sender, SendsEventsAfterTheStatusAndKeepsOnlyTheLast) {
+  for (int i = 0; i < 20; ++i) {
+    sync::Event event;
+    event.involved_object.name = "a";
+    event.reason = std::to_string(i);
+    sender_.event(key("a"), std::move(event));
+  }
+  report("a", "Pending");
+  sink_.failures = {{Errc::unavailable, "not now", {}}, {Errc::unavailable, "not now", {}}};
+  const Calls calls = sent();
+  ASSERT_EQ(calls.size(), 11u);
+  EXPECT_EQ(calls[2], "status a Pending");
+  EXPECT_EQ(calls[3], "event a 12");
+  EXPECT_EQ(calls.back(), "event a 19");
+}
+
 TEST_F(Sender, TriesAgainWhatMaySucceedLater) {
   for (const Errc code : {Errc::unavailable, Errc::timeout, Errc::exhausted}) {
     sink_.failures.push_back({code, "not now", {}});

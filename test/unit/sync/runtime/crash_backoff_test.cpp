@@ -17,6 +17,10 @@ Attempt ended(Duration ran, Duration next_delay) {
   return attempt;
 }
 
+CrashBackoff backoff_after(const Attempt& last, const CrashBackoffConfig& config) {
+  return sync::backoff_after(Attempts{last}, config);
+}
+
 TEST(CrashBackoff, FirstRestartAtOnceThenDoublingToFiveMinutes) {
   std::vector<Duration> delays;
   Duration next{};
@@ -48,6 +52,25 @@ TEST(CrashBackoff, WhatNeverBeganCostsNothing) {
   Attempt attempt = ended(0s, 40s);
   attempt.exit.kind = ContainerExit::Kind::never_began;
   EXPECT_EQ(backoff_after(attempt, {}), (CrashBackoff{MonoTime::min(), 0s, 40s}));
+}
+
+TEST(CrashBackoff, SeveralThatNeverBeganAreDelayedLikeFailures) {
+  Attempts attempts;
+  std::vector<Duration> delays;
+  Duration next{};
+  for (int i = 0; i < 9; ++i) {
+    attempts.push_back(ended(0s, next));
+    attempts.back().exit.kind = ContainerExit::Kind::never_began;
+    const CrashBackoff backoff = sync::backoff_after(attempts, {});
+    delays.push_back(backoff.delay);
+    EXPECT_EQ(backoff.start_at, backoff.delay > 0s ? start + backoff.delay : MonoTime::min());
+    next = backoff.next_delay;
+  }
+  EXPECT_EQ(delays, (std::vector<Duration>{0s, 0s, 10s, 20s, 40s, 80s, 160s, 300s, 300s}));
+  attempts.push_back(ended(1s, 0s));
+  attempts.push_back(ended(0s, 40s));
+  attempts.back().exit.kind = ContainerExit::Kind::never_began;
+  EXPECT_EQ(sync::backoff_after(attempts, {}).delay, 0s) << "a single one";
 }
 
 TEST(CrashBackoff, ItsOwnConstants) {

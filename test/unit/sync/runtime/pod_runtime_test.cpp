@@ -88,6 +88,22 @@ TEST(PodRuntime, WhatNeverBeganIsStartedAtOnceAndNotCounted) {
                                 "report default/a Pending c=ContainerCreating"}));
 }
 
+TEST(PodRuntime, WhatNeverBeginsIsABackOffAndSaysWhy) {
+  FakeNode node;
+  node.starts_hang = true;
+  node.list({simple_pod("a")});
+  (void)node.step();
+  const ContainerExit never{ContainerExit::Kind::never_began, 0, "nobody was left to start it"};
+  node.ends("uid-a", "c", never);
+  (void)node.step();
+  node.ends("uid-a", "c", never);
+  EXPECT_EQ(node.step().front(), "start default/a c#2 restarts 0 next 10s: sleep 1000");
+  node.ends("uid-a", "c", never);
+  EXPECT_EQ(node.step(), Lines{"report default/a Running c=CrashLoopBackOff"});
+  EXPECT_EQ(node.due(), 10s);
+  EXPECT_EQ(node.step(10s).front(), "start default/a c#3 restarts 0 next 20s: sleep 1000");
+}
+
 TEST(PodRuntime, RestartPolicies) {
   const struct {
     std::string policy;
