@@ -1,6 +1,8 @@
 // holdfastctl: what an edge agent has, does and did; works with a dead agent, too.
 
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 #include "agent/ctl/rekey.h"
 #include "agent/ctl/show.h"
@@ -21,6 +23,7 @@ struct Settings {
   std::string kind;
   std::string name;  // NAMESPACE/NAME
   bool json = false;
+  std::string output;  // "json" or ""
   RekeySettings rekey;
 };
 
@@ -66,12 +69,38 @@ asio::awaitable<Result<std::string>> answer(Source& source, const std::string& c
   co_return show_journal(journal);
 }
 
+// Exit codes: 0, all pods would come back; 1, some would not; 2, that could not be found out.
+asio::awaitable<int> serve_ready(const Settings& settings) {
+  const SystemClock clock;
+  auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
+  Result<std::string> document = fail(Errc::cancelled, "");
+  if (source) {
+    document = co_await (*source)->ready();
+  } else {
+    document = fail(source.error());
+  }
+  Result<std::string> text = document;
+  if (document) text = settings.json ? show_json(*document) : show_ready(*document);
+  (void)print(text);
+  co_return text ? exit_code_of_ready(*document) : 2;
+}
+
 asio::awaitable<int> serve(const std::string& command, const Settings& settings) {
   const SystemClock clock;
   auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
   if (!source) co_return refuse(source.error());
   const auto text = co_await answer(**source, command, settings);
   co_return print(text);
+}
+
+// kubectl's "-o json" as the long flag that Options knows.
+std::vector<const char*> with_long_output(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  for (const char*& word : words) {
+    if (std::string_view(word) == "-o") word = "--output";
+    if (std::string_view(word) == "-ojson") word = "--output=json";
+  }
+  return words;
 }
 
 int run(int argc, const char* const* argv) {
@@ -89,21 +118,33 @@ int run(int argc, const char* const* argv) {
   options.begin_command("explain", "why a pod is as it is");
   options.add_positional("kind", settings.kind, "pod");
   options.add_positional("name", settings.name, "NAMESPACE/NAME");
+  options.begin_command("ready",
+                        "which pods would come back after a reboot without the cloud; exit code 0: "
+                        "all, 1: not all, 2: not known");
+  options.add("output", settings.output, "-o json: print the document instead of a table");
   options.begin_command("rekey", "seals the cache of a stopped agent with another key");
   options.add("old-key-file", settings.rekey.old_key_file,
               "the key it is sealed with; none: what is plain is sealed");
   options.add("new-key-file", settings.rekey.new_key_file, "32 bytes, raw or in base64");
-  const auto parsed = options.parse(argc, argv);
+  const std::vector<const char*> words = with_long_output(argc, argv);
+  const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
   if (!parsed) return refuse(parsed.error());
   if (!parsed->to_print.empty()) return print(parsed->to_print);
   if (parsed->command == "explain" && settings.kind != "pod") {
     return refuse({Errc::invalid, "only pods can be explained, not \"" + settings.kind + "\""});
   }
+  if (!settings.output.empty() && settings.output != "json") {
+    return refuse({Errc::invalid, "--output: \"" + settings.output + "\" is not json"});
+  }
+  settings.json = settings.json || settings.output == "json";
   set_log_level(LogLevel::warn);
   const std::string command = parsed->command;
   if (command == "rekey") {
     settings.rekey.data_dir = settings.data_dir;
     return print(rekey(settings.rekey));
+  }
+  if (command == "ready") {
+    return loop::run([&settings](loop::Stop&) { return serve_ready(settings); });
   }
   return loop::run([&command, &settings](loop::Stop&) { return serve(command, settings); });
 }

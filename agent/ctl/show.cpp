@@ -224,4 +224,67 @@ Result<std::string> explain_pod(std::string_view namespace_name, std::string_vie
   return text + "journal\n" + journal_table(journal);
 }
 
+namespace {
+
+// The pods of a /v1/ready document. Errors: invalid; unavailable, when the agent could not tell.
+Result<json::array> pods_of_ready(std::string_view document) {
+  TRY(const json::value value, sync::parse_json(document));
+  const json::value* known = dig(value, {"known"});
+  if (known == nullptr || !known->is_bool()) return fail(Errc::invalid, "not such a document");
+  if (!known->get_bool()) return fail(Errc::unavailable, text_of(value, {"why"}));
+  const json::value* pods = dig(value, {"pods"});
+  if (pods == nullptr || !pods->is_array()) return fail(Errc::invalid, "not such a document");
+  return pods->get_array();
+}
+
+bool is_ready(const json::value& pod) {
+  const json::value* ready = dig(pod, {"ready"});
+  return ready != nullptr && ready->is_bool() && ready->get_bool();
+}
+
+// Whether an image is there was not checked for a pod that is otherwise ready.
+bool misses_images(const json::value& pod) {
+  const json::value* checked = dig(pod, {"imagesChecked"});
+  return checked == nullptr || !checked->is_bool() || !checked->get_bool();
+}
+
+}  // namespace
+
+Result<std::string> show_ready(std::string_view ready) {
+  TRY(const json::array pods, pods_of_ready(ready));
+  std::vector<Row> rows{{"POD", "READY", "TOKEN UNTIL", "WHY NOT"}};
+  std::size_t count = 0;
+  bool images_unknown = false;
+  for (const json::value& pod : pods) {
+    const std::string name = text_of(pod, {"namespace"}) + "/" + text_of(pod, {"name"});
+    const bool comes_back = is_ready(pod);
+    count += comes_back ? 1 : 0;
+    images_unknown = images_unknown || misses_images(pod);
+    Row row{name, comes_back ? "yes" : "no", text_of(pod, {"until"}), ""};
+    const json::value* reasons = dig(pod, {"reasons"});
+    if (reasons != nullptr && reasons->is_array()) {
+      for (const json::value& reason : reasons->get_array()) {
+        row.back() = text_of(reason, {"text"});
+        rows.push_back(row);
+        row = {"", "", "", ""};
+      }
+    }
+    if (!row.front().empty()) rows.push_back(row);
+  }
+  std::string text = table(rows) + std::to_string(count) + " of " + std::to_string(pods.size()) +
+                     " pods would come back after a reboot without the cloud.\n";
+  if (images_unknown) {
+    text +=
+        "Whether their images are on the node was not checked: the Node object does not list "
+        "all images.\n";
+  }
+  return text;
+}
+
+int exit_code_of_ready(std::string_view ready) {
+  const auto pods = pods_of_ready(ready);
+  if (!pods) return 2;
+  return std::all_of(pods->begin(), pods->end(), is_ready) ? 0 : 1;
+}
+
 }  // namespace holdfast::agent

@@ -15,6 +15,11 @@ namespace holdfast::agent {
 [[nodiscard]] Result<std::string> show_objects(std::string_view objects);
 [[nodiscard]] Result<std::string> show_journal(std::string_view journal);
 
+// Which pods would come back after a reboot without the cloud.
+[[nodiscard]] Result<std::string> show_ready(std::string_view ready);
+// 0: all pods would come back; 1: some would not; 2: the document does not tell.
+[[nodiscard]] int exit_code_of_ready(std::string_view ready);
+
 // The document itself, with nothing in it that a terminal obeys. Errors: invalid (no JSON).
 [[nodiscard]] Result<std::string> show_json(std::string_view document);
 

@@ -1,12 +1,16 @@
 #include "agent/ctl/source.h"
 
+#include <boost/asio/this_coro.hpp>
 #include <filesystem>
+#include <limits>
 #include <map>
 
+#include "agent/edge/caller.h"
 #include "agent/edge/endpoints.h"
 #include "agent/edge/identity/cache_seal.h"
 #include "agent/edge/journal_json.h"
 #include "agent/edge/ledger.h"
+#include "agent/edge/outage_readiness.h"
 #include "agent/edge/scopes.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
@@ -31,6 +35,7 @@ class LiveSource final : public Source {
     query.set("resource", std::move(resource));
     return get("/v1/objects?" + query.encode());
   }
+  asio::awaitable<Result<std::string>> ready() override { return get("/v1/ready"); }
   asio::awaitable<Result<std::string>> journal(std::string subject) override {
     http::Query query;
     query.set("subject", std::move(subject));
@@ -64,7 +69,7 @@ class FileSource final : public Source {
   static Result<std::unique_ptr<Source>> open(const std::filesystem::path& dir, fs::FileLock lock,
                                               const std::string& cache_key_file,
                                               const Clock& clock) {
-    std::unique_ptr<FileSource> made(new FileSource(std::move(lock)));
+    std::unique_ptr<FileSource> made(new FileSource(std::move(lock), clock));
     if (!cache_key_file.empty()) {
       TRY(made->seal_, read_cache_key(cache_key_file));
     }
@@ -113,6 +118,11 @@ class FileSource final : public Source {
     co_return body + "]";
   }
 
+  asio::awaitable<Result<std::string>> ready() override {
+    const auto executor = co_await asio::this_coro::executor;
+    co_return judge_files(executor);
+  }
+
   asio::awaitable<Result<std::string>> journal(std::string subject) override {
     const store::JournalQuery query{.limit = journal_rows, .subject = std::move(subject)};
     CO_TRY(const std::vector<store::Record> records, ledger_->journal().read(query));
@@ -120,9 +130,27 @@ class FileSource final : public Source {
   }
 
  private:
-  explicit FileSource(fs::FileLock lock) : lock_(std::move(lock)) {}
+  Result<std::string> judge_files(asio::any_io_executor executor) {
+    // What cannot be opened would be taken for what was never received.
+    TRY(const std::vector<store::Scope> rows, cache_->scopes());
+    for (const store::Scope& row : rows) {
+      if (!row.complete || row.key.owner != node_owner) continue;
+      const auto readable = cache_->list(row.id);
+      if (!readable) return fail(readable.error());
+    }
+    constexpr std::size_t any = std::numeric_limits<std::size_t>::max() / 2;
+    CacheLimits limits{.scopes = any, .memory_bytes = any, .scope_bytes = any};
+    limits.disk_bytes = std::numeric_limits<std::int64_t>::max() / 2;
+    Scopes scopes(std::move(executor), *cache_database_, clock_, limits, sealing_with(seal_.get()));
+    if (auto restored = scopes.restore(); !restored) return fail(restored.error());
+    const WallTime now = clock_.wall();
+    return sync::serialize(readiness_json(judge_node(scopes, now), now));
+  }
+
+  FileSource(fs::FileLock lock, const Clock& clock) : lock_(std::move(lock)), clock_(clock) {}
 
   fs::FileLock lock_;
+  const Clock& clock_;
   std::unique_ptr<store::Seal> seal_;  // null: what is sealed is not shown
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;

@@ -17,10 +17,13 @@ namespace asio = boost::asio;
 class Source {
  public:
   virtual ~Source() = default;
-  // As the admin endpoint's /v1/status, /v1/objects and /v1/journal (agent/edge/admin.h).
+  // As the admin endpoint's /v1/status, /v1/objects, /v1/journal and /v1/ready
+  // (agent/edge/admin.h).
   virtual asio::awaitable<Result<std::string>> status() = 0;
   virtual asio::awaitable<Result<std::string>> objects(std::string resource) = 0;
   virtual asio::awaitable<Result<std::string>> journal(std::string subject) = 0;
+  // Errors of a dead agent's files: also denied (sealed, and the key is missing or another one).
+  virtual asio::awaitable<Result<std::string>> ready() = 0;
 };
 
 // The agent that runs on `data_dir`, found by the endpoints it wrote there; or, when none runs, the

@@ -119,7 +119,8 @@ Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger&
       uplink_(uplink),
       ledger_(ledger),
       lease_(lease),
-      clock_(clock) {}
+      clock_(clock),
+      readiness_(scopes, clock) {}
 
 asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
   http::Response response;
@@ -144,6 +145,7 @@ http::Response Admin::answer(const http::Request& request, const http::Query& qu
   if (path == "/v1/link") return link();
   if (path == "/v1/scopes") return scopes();
   if (path == "/v1/objects") return objects(query);
+  if (path == "/v1/ready") return document(readiness_.document());
   if (path == "/v1/journal") return journal(query);
   return status_problem(404, "no such page: " + std::string(path));
 }
@@ -216,6 +218,27 @@ void Admin::count_refusals() {
   }
 }
 
+void Admin::count_readiness() {
+  const OutageReadiness::Counts& counts = readiness_.counts();
+  metrics_
+      .gauge("holdfast_edge_outage_readiness_known",
+             "1 if the node's pods are known, so that the other two metrics mean something.")
+      .set(counts.known ? 1 : 0);
+  metrics_
+      .gauge("holdfast_edge_pods_ready_for_outage",
+             "Pods that would come back after a reboot without the cloud.")
+      .set(static_cast<double>(counts.ready));
+  for (std::size_t i = 0; i < sync::obstacles; ++i) {
+    const std::string reason(to_string(static_cast<sync::Obstacle>(i)));
+    metrics_
+        .gauge("holdfast_edge_pods_not_ready_for_outage",
+               "Pods that would not come back after a reboot without the cloud, by reason. A pod "
+               "may have several.",
+               {{"reason", reason}})
+        .set(static_cast<double>(counts.by_obstacle.at(i)));
+  }
+}
+
 http::Response Admin::metrics() {
   using sync::LinkState;
   for (const LinkState state :
@@ -238,6 +261,7 @@ http::Response Admin::metrics() {
   count_uplink();
   count_disk();
   count_refusals();
+  count_readiness();
   const Extent extent = extent_of(scopes_);
   const auto gauge = [this](const char* name, const char* help, auto value) {
     metrics_.gauge(name, help).set(static_cast<double>(value));

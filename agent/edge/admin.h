@@ -8,6 +8,7 @@
 // GET /v1/link            state, since when, why
 // GET /v1/scopes          what is cached, how complete and how fresh
 // GET /v1/objects         ?resource=pods: the cached objects themselves; Secrets without values
+// GET /v1/ready           which pods would come back after a reboot without the cloud, and why not
 // GET /v1/journal         ?from=SEQ&limit=N&subject=S: what was decided and why
 
 #pragma once
@@ -18,6 +19,7 @@
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/ota.h"
+#include "agent/edge/outage_readiness.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "platform/http/message.h"
@@ -59,6 +61,7 @@ class Admin {
   void count_uplink();
   void count_disk();
   void count_refusals();
+  void count_readiness();
   [[nodiscard]] http::Response link() const;
   [[nodiscard]] http::Response scopes() const;
   [[nodiscard]] http::Response objects(const http::Query& query) const;
@@ -75,6 +78,7 @@ class Admin {
   const Housekeeping* housekeeping_ = nullptr;
   std::vector<store::Database*> databases_;
   std::vector<std::pair<std::string, CountRefusals>> refusals_;
+  OutageReadiness readiness_;
   Metrics metrics_;
   std::map<std::pair<std::string, MetricLabels>, std::uint64_t> counted_;
 };

@@ -67,5 +67,43 @@ TEST(Show, JsonStaysJsonAndMeansTheSame) {
   EXPECT_EQ(show_json("{\x1b").error().code, Errc::invalid);
 }
 
+TEST(ShowReady, HasOneLinePerReasonAndTellsByItsExitCode) {
+  const std::string good =
+      R"({"namespace":"a","name":"p","ready":true,"until":"2026-01-01T00:00:00Z",)"
+      R"("imagesChecked":true,"reasons":[]})";
+  const std::string bad =
+      R"({"namespace":"a","name":"q","ready":false,"imagesChecked":true,"reasons":[)"
+      R"({"reason":"secret","text":"one"},{"reason":"volume","text":"two"}]})";
+  const auto of = [](const std::string& pods) {
+    return R"({"known":true,"node":"n","pods":[)" + pods + "]}";
+  };
+  EXPECT_EQ(show_ready(of(good + "," + bad)).value(),
+            "POD  READY  TOKEN UNTIL           WHY NOT\n"
+            "a/p  yes    2026-01-01T00:00:00Z  \n"
+            "a/q  no     -                     one\n"
+            "                                  two\n"
+            "1 of 2 pods would come back after a reboot without the cloud.\n");
+  EXPECT_EQ(exit_code_of_ready(of(good)), 0);
+  EXPECT_EQ(exit_code_of_ready(of("")), 0);
+  EXPECT_EQ(exit_code_of_ready(of(good + "," + bad)), 1);
+  const std::string unknown = R"({"known":false,"why":"nothing was received"})";
+  EXPECT_EQ(exit_code_of_ready(unknown), 2);
+  EXPECT_EQ(show_ready(unknown).error().what, "nothing was received");
+  for (const char* broken : {"", "[]", "{}", R"({"known":true})"}) {
+    EXPECT_EQ(exit_code_of_ready(broken), 2) << broken;
+    EXPECT_FALSE(show_ready(broken)) << broken;
+  }
+}
+
+TEST(ShowReady, SaysThatImagesWereNotChecked) {
+  const auto text = show_ready(
+      R"({"known":true,"pods":[{"namespace":"a","name":"p","ready":true,"reasons":[]}]})");
+  EXPECT_NE(text.value().find("was not checked"), std::string::npos);
+  expect_safe(show_ready(with_evil(
+                  R"({"known":true,"pods":[{"namespace":"a","name":"p","imagesChecked":true,)"
+                  R"("reasons":[{"text":EVIL}]}]})")),
+              3);
+}
+
 }  // namespace
 }  // namespace holdfast::agent

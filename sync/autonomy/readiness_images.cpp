@@ -1,0 +1,68 @@
+#include "sync/autonomy/readiness_images.h"
+
+namespace holdfast::sync {
+namespace {
+
+// Where the tag begins, at its colon; npos: there is none. A colon before the last slash belongs to
+// the registry's port.
+std::size_t tag_at(std::string_view image) {
+  const std::size_t slash = image.rfind('/');
+  const std::size_t colon = image.rfind(':');
+  const bool port = slash != std::string_view::npos && colon < slash;
+  return port ? std::string_view::npos : colon;
+}
+
+// "localhost/a", "example.com/a" and "host:5000/a" name a registry; "library/a" does not.
+bool names_registry(std::string_view image) {
+  const std::size_t slash = image.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view first = image.substr(0, slash);
+  return first == "localhost" || first.find_first_of(".:") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string full_image_name(std::string_view image) {
+  std::string full(image);
+  if (!names_registry(image)) {
+    full.insert(0, image.find('/') == std::string_view::npos ? "docker.io/library/" : "docker.io/");
+  }
+  const std::size_t digest = full.find('@');
+  if (digest != std::string::npos) {
+    // A runtime that has "a:1@sha256:..." reports "a@sha256:...".
+    const std::size_t tag = tag_at(std::string_view(full).substr(0, digest));
+    return tag == std::string::npos ? full : full.substr(0, tag) + full.substr(digest);
+  }
+  return tag_at(full) == std::string::npos ? full + ":latest" : full;
+}
+
+NodeImages images_of(const json::value& node, std::size_t reported_max) {
+  NodeImages images;
+  const json::object* object = node.if_object();
+  const json::value* status = object == nullptr ? nullptr : object->if_contains("status");
+  const json::object* fields = status == nullptr ? nullptr : status->if_object();
+  const json::value* listed = fields == nullptr ? nullptr : fields->if_contains("images");
+  const json::array* all = listed == nullptr ? nullptr : listed->if_array();
+  // A node without any image has none reported: whether it has some cannot be told.
+  if (all == nullptr || all->empty()) return images;
+  for (const json::value& image : *all) {
+    const json::object* entry = image.if_object();
+    const json::value* names = entry == nullptr ? nullptr : entry->if_contains("names");
+    if (names == nullptr || !names->is_array()) continue;
+    for (const json::value& name : names->get_array()) {
+      if (name.is_string())
+        images.names.insert(full_image_name(std::string_view(name.get_string())));
+    }
+  }
+  images.complete = all->size() < reported_max;
+  return images;
+}
+
+bool pulls_always(std::string_view image, std::string_view policy) {
+  if (!policy.empty()) return policy == "Always";
+  if (image.find('@') != std::string_view::npos) return false;
+  const std::size_t tag = tag_at(image);
+  return tag == std::string_view::npos || image.substr(tag) == ":latest";
+}
+
+}  // namespace holdfast::sync
