@@ -151,16 +151,29 @@ void default_pod_spec(json::object& spec) {
   }
 }
 
+namespace {
+
+// The first of podIPs is podIP. Where they differ, podIP is right, as upstream's conversion has it.
+void agree_on_address(json::object& pod) {
+  const std::string address(dig_text(pod, {"status", "podIP"}));
+  const json::array& all = dig_list(pod, {"status", "podIPs"});
+  const std::string first(all.empty() ? std::string_view() : dig_text(as_object(all[0]), {"ip"}));
+  if (address.empty() && !first.empty()) {
+    make_object(pod, {"status"})["podIP"] = first;
+  } else if (!address.empty() && first != address) {
+    make_object(pod, {"status"})["podIPs"] = json::array({json::object{{"ip", address}}});
+  }
+}
+
+}  // namespace
+
 void default_pod(json::object& pod) {
   json::object& spec = make_object(pod, {"spec"});
   default_pod_spec(spec);
   set_default(spec, "enableServiceLinks", true);
   each(spec, "initContainers", default_requests);
   each(spec, "containers", default_requests);
-  const std::string address(dig_text(pod, {"status", "podIP"}));
-  if (!address.empty() && dig_list(pod, {"status", "podIPs"}).empty()) {
-    make_object(pod, {"status"})["podIPs"] = json::array({json::object{{"ip", address}}});
-  }
+  agree_on_address(pod);
 }
 
 void admit_pod(json::object& pod, std::int64_t priority, std::string_view preemption) {

@@ -132,7 +132,10 @@ void check_service(FieldErrors& errors, const json::object& service) {
 void check_config(FieldErrors& errors, const Resource& resource, const json::object& object) {
   const std::string_view kind = resource.kind;
   if (kind == "ConfigMap" || kind == "Secret") check_data(errors, object);
-  if (kind == "Node") check_taints(errors, object);
+  if (kind == "Node") {
+    check_taints(errors, object);
+    check_node(errors, object);
+  }
   if (kind == "Lease") check_lease(errors, object);
   if (kind == "PodDisruptionBudget") check_budget(errors, object);
   if (kind == "Event") check_event(errors, object);

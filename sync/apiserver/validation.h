@@ -21,6 +21,12 @@ namespace holdfast::sync {
                                           const boost::json::object& object,
                                           const boost::json::object& old);
 
+// Of a changed status, besides the object's own rules: of pods and nodes what a kube-apiserver
+// answers with 422 (two addresses of one family, a container that ended and runs again).
+[[nodiscard]] FieldErrors validate_status_update(const Resource& resource,
+                                                 const boost::json::object& object,
+                                                 const boost::json::object& old);
+
 // Parts, for each other. `path` is the field that the part is at.
 void check_pod_spec(FieldErrors& errors, const boost::json::object& spec, const std::string& path);
 void check_pod_update(FieldErrors& errors, const boost::json::object& pod,
@@ -32,6 +38,8 @@ void check_label_selector(FieldErrors& errors, const boost::json::object& select
 void check_label_map(FieldErrors& errors, const boost::json::object& labels,
                      const std::string& path);
 void check_config(FieldErrors& errors, const Resource& resource, const boost::json::object& object);
+// Amounts and address ranges of a node, new or changed.
+void check_node(FieldErrors& errors, const boost::json::object& node);
 void check_service(FieldErrors& errors, const boost::json::object& service);
 // `field` of both must be equal.
 void check_immutable(FieldErrors& errors, const boost::json::object& object,

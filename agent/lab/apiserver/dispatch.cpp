@@ -105,6 +105,12 @@ Reply serve_subresource(Backend& backend, const Call& call) {
   if (name == "scale") {
     return verb == "get" ? get_scale(backend, call) : change_scale(backend, call);
   }
+  if (verb == "create") {
+    // Tokens, evictions and bindings are new content of their namespace, too.
+    const auto alive =
+        backend.editor.check_namespace(call.resource(), call.info.name, call.name_space());
+    if (!alive) return refuse(alive.error());
+  }
   if (name == "binding") return bind(backend, call);
   if (name == "eviction") return evict(backend, call);
   if (name == "token") return issue_token(backend, call);

@@ -39,6 +39,12 @@ sync::ApiStatus failed(const sync::Resource& resource, std::string_view name, co
   return sync::status::from_error(error);
 }
 
+// The name that the client gave: a base when the server shall complete it.
+std::string given_name(const json::object& object) {
+  const std::string_view name = sync::name_of(object);
+  return std::string(name.empty() ? sync::dig_text(object, {"metadata", "generateName"}) : name);
+}
+
 void keep_version(json::object& object, const json::object& old) {
   sync::make_object(object, {"metadata"})["resourceVersion"] = sync::version_of(old);
 }
@@ -49,15 +55,14 @@ sync::ApiStatus missing(const sync::Resource& resource, std::string_view name) {
   return sync::status::not_found(named(resource), name);
 }
 
-sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource,
-                                           const json::object& object,
+sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource, std::string_view name,
                                            std::string_view name_space) const {
   if (!resource.namespaced) return true;
   const StoredPtr space = registry_.find(sync::known_kind("", "Namespace"), {}, name_space);
   if (!space) return refuse(sync::status::not_found({"", "namespaces"}, name_space));
   if (!sync::is_terminating(space->object)) return true;
   sync::ApiStatus status =
-      sync::status::forbidden(named(resource), sync::name_of(object),
+      sync::status::forbidden(named(resource), name,
                               "unable to create new content in namespace " +
                                   std::string(name_space) + " because it is being terminated");
   status.details->causes.push_back({"NamespaceTerminating",
@@ -75,9 +80,10 @@ sync::Answer<json::object> Editor::admit(const sync::Resource& resource, json::o
 sync::Answer<StoredPtr> Editor::create(const sync::Resource& resource, json::object object,
                                        std::string_view name_space, bool dry_run) {
   const sync::Target target{name_space, {}};
+  const std::string given = given_name(object);
   auto made = sync::prepare_create(resource, std::move(object), target, clock_.wall(), random_);
   if (!made) return refuse(made.error());
-  if (const auto fine = check_namespace(resource, *made, name_space); !fine) {
+  if (const auto fine = check_namespace(resource, given, name_space); !fine) {
     return refuse(fine.error());
   }
   auto admitted = admit(resource, *std::move(made));
@@ -107,6 +113,9 @@ sync::Answer<StoredPtr> Editor::update(const sync::Resource& resource, const syn
     for (sync::FieldError& error : sync::validate_update(resource, *made, old->object)) {
       errors.push_back(std::move(error));
     }
+    if (!errors.empty()) return refuse(invalid(resource, *made, errors));
+  } else {
+    const sync::FieldErrors errors = sync::validate_status_update(resource, *made, old->object);
     if (!errors.empty()) return refuse(invalid(resource, *made, errors));
   }
   keep_version(*made, old->object);

@@ -49,13 +49,16 @@ class Editor {
   [[nodiscard]] sync::Answer<StoredPtr> replace(const sync::Resource& resource,
                                                 boost::json::object object, const StoredPtr& old);
 
+  // Refuses what creates something in a namespace that is not there (404) or that is being deleted
+  // (403, with the cause NamespaceTerminating). `name` is the new object's, as the client gave it.
+  [[nodiscard]] sync::Answer<bool> check_namespace(const sync::Resource& resource,
+                                                   std::string_view name,
+                                                   std::string_view name_space) const;
+
   [[nodiscard]] WallTime now() const { return clock_.wall(); }
   [[nodiscard]] Registry& registry() { return registry_; }
 
  private:
-  [[nodiscard]] sync::Answer<bool> check_namespace(const sync::Resource& resource,
-                                                   const boost::json::object& object,
-                                                   std::string_view name_space) const;
   [[nodiscard]] sync::Answer<boost::json::object> admit(const sync::Resource& resource,
                                                         boost::json::object object);
   void orphan_dependents(const StoredPtr& owner);

@@ -132,9 +132,42 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
   EXPECT_EQ(text(refused.object(), {"message"}),
             "configmaps \"late\" is forbidden: unable to create new content in namespace t because "
             "it is being terminated");
+  const json::object why = refused.object();
+  const json::array& causes = sync::dig_list(why, {"details", "causes"});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(text(causes[0].as_object(), {"reason"}), "NamespaceTerminating");
+  // An unnamed object is called by what its name was to begin with; a token is content, too.
+  const Told unnamed = rig.ask({.method = "POST",
+                                .target = "/api/v1/namespaces/t/configmaps",
+                                .body = R"({"metadata":{"generateName":"late-"}})"});
+  EXPECT_TRUE(text(unnamed.object(), {"message"}).starts_with("configmaps \"late-\" is"))
+      << unnamed.body;
+  const Told token = rig.ask({.method = "POST",
+                              .target = "/api/v1/namespaces/t/serviceaccounts/default/token",
+                              .body = R"({"kind":"TokenRequest","spec":{}})"});
+  EXPECT_EQ(token.status, 403) << token.body;
   rig.advance(1s);
   EXPECT_EQ(rig.ask({.target = "/api/v1/namespaces/t"}).status, 404);
   EXPECT_EQ(names_of(rig.get("/api/v1/namespaces/t/configmaps")), Names{});
+}
+
+// A replayed status that merges two addresses of one family was accepted here and is 422 there.
+TEST(ApiServer, RefusesTwoAddressesOfOneFamily) {
+  Rig rig(quiet());
+  rig.post(std::string(pods_path), pod_named("p"));
+  const auto patch = [&rig](const std::string& address) {
+    return rig.ask({.method = "PATCH",
+                    .target = std::string(pods_path) + "/p/status",
+                    .body = R"({"status":{"podIP":")" + address + R"(","podIPs":[{"ip":")" +
+                            address + R"("}]}})",
+                    .content_type = "application/strategic-merge-patch+json"});
+  };
+  EXPECT_EQ(patch("10.0.0.1").status, 200);
+  const Told merged = patch("10.0.0.2");
+  EXPECT_EQ(merged.status, 422);
+  EXPECT_EQ(text(merged.object(), {"message"}),
+            R"(Pod "p" is invalid: status.podIPs: Invalid value: [{"IP":"10.0.0.2"},)"
+            R"({"IP":"10.0.0.1"}]: may specify no more than one IP for each IP family)");
 }
 
 TEST(ApiServer, LeasesAreMadeByAPutAndNeedTheirVersion) {
