@@ -1,6 +1,7 @@
 #include "agent/client/api_client.h"
 
 #include "platform/fs/file.h"
+#include "platform/http/inflate.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/status.h"
@@ -133,15 +134,24 @@ http::Request ApiClient::prepare(ApiRequest request) {
     const bool plain = request.content_type.empty();
     made.headers.add("Content-Type", plain ? std::string(json_type) : request.content_type);
   }
+  if (request.may_be_large) made.headers.add("Accept-Encoding", "gzip");
   if (!request.authorization.empty()) made.headers.add("Authorization", request.authorization);
   authorize(made);
   return made;
+}
+
+Result<http::Response> ApiClient::plain(http::Response response) const {
+  // Who reads a stream has a limit of his own, of what he gathers.
+  http::InflateLimits limits;
+  if (!response.stream) limits.body_bytes = limits_.reader.body_bytes;
+  return http::inflated(std::move(response), limits);
 }
 
 asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool streamed,
                                                         MonoTime deadline,
                                                         std::optional<std::size_t> server) {
   const bool own_credentials = request.authorization.empty();
+  const bool may_be_gzip = request.may_be_large;
   const std::shared_ptr<Way> to = way(server);
   http::Request made = prepare(std::move(request));
   made.target.insert(0, to->path_prefix);
@@ -150,6 +160,7 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
   http::Client& client = to->for_request(own_credentials);
   const auto verb = streamed ? &http::Client::open : &http::Client::send;
   auto response = co_await (client.*verb)(std::move(made), deadline);
+  if (response && may_be_gzip) response = plain(*std::move(response));
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }

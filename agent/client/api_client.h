@@ -29,6 +29,7 @@ struct ApiRequest {
   std::string accept = {};         // empty: application/json
   std::string authorization = {};  // another identity's; empty: ours
   bool repeatable = false;         // as http::Request has it
+  bool may_be_large = false;       // gzip is asked for; the answer is plain all the same
 };
 
 // The body of a 2xx answer to `request`. Any other status is an Error with the server's own
@@ -110,6 +111,8 @@ class ApiClient final : public ApiCaller {
   // The way to that server, or to the preferred one.
   [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
+  // What came compressed, plain. Errors: those of http::inflated().
+  [[nodiscard]] Result<http::Response> plain(http::Response response) const;
   void authorize(http::Request& request);
   // The token as the file has it now, looked at again after a minute.
   [[nodiscard]] const std::string& token();

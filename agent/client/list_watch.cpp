@@ -156,7 +156,7 @@ class Run {
     if (!list.resource_version.empty()) query.set("resourceVersion", list.resource_version);
     if (list.limit > 0) query.set("limit", std::to_string(list.limit));
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
-    ApiRequest request{.target = target(std::move(query))};
+    ApiRequest request{.target = target(std::move(query)), .may_be_large = true};
     if (target_.ask_protobuf) request.accept = list_types;
     auto response = co_await source_.send(std::move(request), false);
     if (!response) {

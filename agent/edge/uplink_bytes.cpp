@@ -32,7 +32,8 @@ std::size_t size_of(const http::Request& request) {
 
 std::size_t size_of(const http::Response& response) {
   constexpr std::size_t line = 17;  // "HTTP/1.1 200 OK", line end
-  return line + size_of_headers(response.headers) + response.body.size();
+  const std::size_t body = response.wire_bytes ? *response.wire_bytes : response.body.size();
+  return line + size_of_headers(response.headers) + body;
 }
 
 UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates,

@@ -1,6 +1,7 @@
 // The uplink's bytes: what each class of traffic has cost, and whose turn it is under a budget.
 //
-// Bytes are those of HTTP messages as they are before HTTP/2 makes them smaller, without TLS's own.
+// Bytes are those of HTTP messages as they are before HTTP/2 makes them smaller, without TLS's own;
+// of a body that came compressed those on the wire.
 // What a request costs is known only when its answer is there. Until then so much is set aside as
 // the last ones of its class have cost: under a budget as many go at once as it has room for, and
 // one always does that owes nothing. Watches are charged as their events come, and never held back

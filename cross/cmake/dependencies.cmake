@@ -14,6 +14,9 @@ find_path(NGHTTP2_INCLUDE_DIR nghttp2/nghttp2.h REQUIRED)
 add_library(nghttp2::nghttp2 UNKNOWN IMPORTED GLOBAL)
 set_target_properties(nghttp2::nghttp2 PROPERTIES
   IMPORTED_LOCATION ${NGHTTP2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${NGHTTP2_INCLUDE_DIR})
+# Static: a program carries the half that inflates, and no library more is mapped.
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB REQUIRED)
 # Static: of the lite runtime a program carries what it uses, which for the edge agent is nothing.
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf 3.21 REQUIRED)

@@ -118,6 +118,8 @@ struct Response {
   std::string body = {};
   // Instead of `body`, when set: sent chunked as pieces come, or, from a client, read so.
   std::shared_ptr<BodyStream> stream = {};
+  // Of a body or stream that came compressed and was made plain: its bytes on the wire so far.
+  std::shared_ptr<std::size_t> wire_bytes = {};
   // With status 101: the bytes after the answer, in both directions.
   std::shared_ptr<net::Connection> tunnel = {};
 };

@@ -1,6 +1,9 @@
 // One list that cannot be had must not keep the link and all other lists from coming back.
 
+#include <zlib.h>
+
 #include <cstdio>
+#include <string_view>
 
 #include "test/attack/site.h"
 
@@ -12,6 +15,7 @@ struct Refusal {
   int status;
   std::size_t spaces;  // of a list that is too large; 0: the status alone
   bool chunked;
+  const char* gzip = "";  // what is wrong with a compressed list: "bomb", "corrupt", "truncated"
 };
 
 const Refusal refusals[] = {
@@ -22,7 +26,44 @@ const Refusal refusals[] = {
     {"429", 429, 0, false},
     {"a list of 70 MiB", 200, 70UL << 20, false},
     {"a list of 70 MiB in chunks", 200, 70UL << 20, true},
+    {"a gzip bomb of 512 MiB", 200, 512UL << 20, false, "bomb"},
+    {"a corrupt gzip list", 200, 1UL << 20, false, "corrupt"},
+    {"half a gzip list", 200, 1UL << 20, false, "truncated"},
 };
+
+// A list with so many spaces in it, compressed about a thousand times.
+std::string packed_list(std::size_t spaces) {
+  z_stream stream = {};
+  (void)deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out;
+  const auto add = [&stream, &out](std::string plain, int flush) {
+    std::string room(64UL << 10, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(plain.data());
+    stream.avail_in = static_cast<uInt>(plain.size());
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(room.data());
+      stream.avail_out = static_cast<uInt>(room.size());
+      (void)deflate(&stream, flush);
+      out.append(room, 0, room.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  };
+  add(R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)",
+      Z_NO_FLUSH);
+  for (std::size_t done = 0; done < spaces; done += 1UL << 20) {
+    add(std::string(1UL << 20, ' '), Z_NO_FLUSH);
+  }
+  add("]}", Z_FINISH);
+  (void)deflateEnd(&stream);
+  return out;
+}
+
+void send_packed_list(const Socket& to, const Refusal& refusal) {
+  std::string list = packed_list(refusal.spaces);
+  const std::string_view wrong = refusal.gzip;
+  if (wrong == "corrupt") list[list.size() / 2] = static_cast<char>(~list[list.size() / 2]);
+  if (wrong == "truncated") list.resize(list.size() / 2);
+  (void)to.send(answer_text(200, list, "Audit-Id: 1\r\nContent-Encoding: gzip\r\n"), 4s);
+}
 
 void send_large_list(const Socket& to, const Refusal& refusal) {
   const std::string open =
@@ -51,7 +92,12 @@ class OneBadList : public Attack {
     ASSERT_TRUE(wait_for_link("offline"));
     hostile->play([refusal](const std::string& head, const Socket& to) {
       if (request_line(head).find("/configmaps") == std::string::npos) return Then::pass_on;
-      if (refusal.spaces > 0) {
+      const bool takes_gzip = head.find("gzip") != std::string::npos;
+      if (*refusal.gzip != '\0' && takes_gzip) {
+        send_packed_list(to, refusal);
+      } else if (*refusal.gzip != '\0') {
+        return Then::pass_on;
+      } else if (refusal.spaces > 0) {
         send_large_list(to, refusal);
       } else {
         (void)to.send(
@@ -92,6 +138,10 @@ TEST_F(OneBadList, TheLinkComesBackWithoutIt) {
     ASSERT_NO_FATAL_FAILURE(lose_and_regain(refusal));
     ASSERT_NO_FATAL_FAILURE(expect_others_go_on("s" + std::to_string(++number)));
     EXPECT_TRUE(edge->running()) << refusal.name;
+    note_peak("holdfast-edge", edge->peak());
+    if (!sanitized()) {
+      EXPECT_LE(edge->peak(), edge_budget) << refusal.name;
+    }
     if (HasFailure()) return;
   }
   // Once it can be had, it is had.
