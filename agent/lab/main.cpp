@@ -39,6 +39,9 @@ void add_apiserver(Options& options, ServeSettings& settings) {
       "token-file", settings.token_file,
       "lines of token,user,uid,\"groups\"; without it everybody may do everything, and only "
       "loopback addresses are served");
+  options.add("node-authorizer", settings.node_authorizer,
+              "with --token-file: nodes may do what Kubernetes 1.36 lets them, and no more (Node "
+              "authorizer, NodeRestriction); false lets them read everything");
   options.add("audit-log-path", settings.audit_log_path,
               "file to which a line is added for every request; empty: none");
   options.add("controllers", settings.controllers,

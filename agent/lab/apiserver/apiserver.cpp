@@ -140,6 +140,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
                                        std::move(registry));
   state->tokens = std::move(tokens);
   state->backend.refuses_anonymous = state->options.refuses_anonymous;
+  state->backend.node_authorizer = state->options.node_authorizer;
   state->backend.audit = std::move(audit);
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });

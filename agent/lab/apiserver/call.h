@@ -32,6 +32,7 @@ struct Backend {
   sync::TokenTable& tokens;
   bool secured;                    // false: everybody may do everything
   bool refuses_anonymous = false;  // anonymous callers get 401 in place of 403
+  bool node_authorizer = false;    // nodes may do what theirs is, and no more
   std::optional<AuditLog> audit = {};
 };
 

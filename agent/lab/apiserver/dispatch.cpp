@@ -1,6 +1,8 @@
 #include "agent/lab/apiserver/dispatch.h"
 
 #include "agent/lab/apiserver/apiserver.h"
+#include "agent/lab/apiserver/compress.h"
+#include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/transcode.h"
 #include "platform/http/date.h"
 #include "sync/apiserver/negotiate.h"
@@ -165,7 +167,7 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   if (!who) return refuse(who.error());
   audited.who = *who;
   if (backend.secured) {
-    const auto allowed = sync::authorize(*who, *info);
+    const auto allowed = authorize(backend, *who, *info);
     const bool unknown = *who == sync::anonymous();
     if (!allowed && unknown && backend.refuses_anonymous) {
       return refuse(sync::status::unauthorized());
@@ -190,7 +192,15 @@ http::Response dispatch(Backend& backend, const std::string& address,
   Audited audited;
   Reply reply = answer(backend, address, request, audited);
   http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
+  maybe_compress(request, audited.info.verb, response);
   response.headers.set("Date", http::format_date(received));
+  // Every answer has one, whoever asked for whatever; a caller may bring his own.
+  const std::string_view audit_id = request.headers.get("Audit-ID");
+  response.headers.set("Audit-Id",
+                       audit_id.empty() ? backend.random.uuid() : std::string(audit_id));
+  if (!response.headers.has("Cache-Control")) {
+    response.headers.set("Cache-Control", "no-cache, private");
+  }
   if (backend.audit) backend.audit->record(received, request, audited, response.status);
   return response;
 }

@@ -27,9 +27,34 @@ http::Response reply_document(const json::object& document) {
   return reply_json(200, sync::serialize(document) + "\n");
 }
 
-http::Response reply_document(const std::optional<json::object>& document) {
-  if (!document) return reply_text(404, "404 page not found\n");
-  return reply_document(*document);
+// A version that a group does not have is an unknown resource; an unknown group is no path at all.
+http::Response reply_unknown(const std::vector<std::string_view>& parts) {
+  const bool core = parts.size() >= 2 && parts[0] == "api";
+  const bool known =
+      parts.size() >= 3 && parts[0] == "apis" && !sync::versions_of(parts[1]).empty();
+  if (core || known) return reply_status(sync::status::generic(404));
+  return reply_text(404, "404 page not found\n");
+}
+
+// An OpenAPI document that is not there, as upstream's handler says it: with nothing.
+http::Response reply_openapi(const std::optional<json::object>& document) {
+  if (document) return reply_document(*document);
+  return {.status = 404, .headers = {}, .body = {}};
+}
+
+// The list of OpenAPI documents has no type of its own upstream: it is taken for text.
+http::Response openapi_index() {
+  http::Response response = reply_document(sync::openapi_index());
+  response.headers.set("Content-Type", "text/plain; charset=utf-8");
+  return response;
+}
+
+// So that the path and its type are there; we count nothing.
+http::Response metrics() {
+  http::Response response = reply_text(200, "# TYPE apiserver_request_total counter\n");
+  response.headers.set("Content-Type",
+                       "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
+  return response;
 }
 
 // Old kubectls ask for protobuf and read nothing else.
@@ -66,24 +91,18 @@ http::Response serve_document(const sync::RequestInfo& info, const http::Query& 
   if (path == "api") return reply_document(sync::api_versions(address));
   if (path == "apis") return reply_document(sync::group_list());
   if (path == "openapi/v2") return serve_openapi_v2(accept);
-  if (path == "openapi/v3") return reply_document(sync::openapi_index());
+  if (path == "openapi/v3") return openapi_index();
+  if (path == "metrics") return metrics();
   const std::vector<std::string_view> parts = split(path, '/');
-  if (parts.size() == 2 && parts[0] == "api") {
-    return reply_document(sync::resource_list("", parts[1]));
-  }
-  if (parts.size() == 2 && parts[0] == "apis")
-    return reply_document(sync::group_document(parts[1]));
-  if (parts.size() == 3 && parts[0] == "apis") {
-    return reply_document(sync::resource_list(parts[1], parts[2]));
-  }
-  const bool openapi = parts.size() >= 4 && parts[0] == "openapi" && parts[1] == "v3";
-  if (openapi && parts.size() == 4 && parts[2] == "api") {
-    return reply_document(sync::openapi_document("", parts[3]));
-  }
-  if (openapi && parts.size() == 5 && parts[2] == "apis") {
-    return reply_document(sync::openapi_document(parts[3], parts[4]));
-  }
-  return reply_text(404, "404 page not found\n");
+  std::optional<json::object> found;
+  if (parts.size() == 2 && parts[0] == "api") found = sync::resource_list("", parts[1]);
+  if (parts.size() == 2 && parts[0] == "apis") found = sync::group_document(parts[1]);
+  if (parts.size() == 3 && parts[0] == "apis") found = sync::resource_list(parts[1], parts[2]);
+  if (found) return reply_document(*found);
+  if (parts.size() < 3 || parts[0] != "openapi" || parts[1] != "v3") return reply_unknown(parts);
+  if (parts.size() == 4 && parts[2] == "api") found = sync::openapi_document("", parts[3]);
+  if (parts.size() == 5 && parts[2] == "apis") found = sync::openapi_document(parts[3], parts[4]);
+  return reply_openapi(found);
 }
 
 }  // namespace holdfast::agent::lab

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/call.h"
+#include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/selection.h"
 #include "platform/text.h"
 #include "sync/api/list_options.h"
@@ -73,6 +74,9 @@ Answer<sync::DeleteOptions> read_delete_options(const Call& call) {
 Reply remove(Backend& backend, const Call& call) {
   const auto options = read_delete_options(call);
   if (!options) return refuse(options.error());
+  const StoredPtr old = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  const auto fine = admit_write(backend, call, nullptr, old ? &old->object : nullptr);
+  if (!fine) return refuse(fine.error());
   const auto removed = backend.editor.remove(call.stored(), call.target(), *options);
   if (!removed) return refuse(removed.error());
   return reply_removed(backend, call, *removed);

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/call.h"
+#include "agent/lab/apiserver/nodes.h"
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
@@ -82,6 +83,7 @@ Reply issue_token(Backend& backend, const Call& call) {
   const sync::StructType& type = sync::known_type("TokenRequest");
   auto asked = read_as(call, type, "TokenRequest");
   if (!asked) return refuse(asked.error());
+  if (auto fine = admit_write(backend, call, &*asked, nullptr); !fine) return refuse(fine.error());
   const StoredPtr account = backend.registry.find(call.stored(), call.name_space(), call.info.name);
   if (!account) return refuse(missing(call.resource(), call.info.name));
   json::object& spec = sync::make_object(*asked, {"spec"});

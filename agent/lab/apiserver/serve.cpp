@@ -47,6 +47,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   options.address = net::HostPort{at.host, listener->port()}.text();
   options.audit_log = settings.audit_log_path;
   options.refuses_anonymous = !is_local(at);
+  options.node_authorizer = settings.node_authorizer;
   options.controllers = settings.controllers;
   options.scheduler = settings.scheduler;
   options.authority = std::move(tls.authority);

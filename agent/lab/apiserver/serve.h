@@ -20,6 +20,7 @@ struct ServeSettings {
   // are served.
   std::string token_file;
   std::string audit_log_path = {};  // a line for every request is added to it; empty: none
+  bool node_authorizer = false;     // with tokens: nodes have a real node's rights only
   bool controllers = true;
   bool scheduler = true;                                         // one of the controllers
   Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of those that are signed

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/call.h"
+#include "agent/lab/apiserver/nodes.h"
 #include "platform/check.h"
 #include "sync/api/json.h"
 #include "sync/api/patch/patch.h"
@@ -195,6 +196,9 @@ Reply evict(Backend& backend, const Call& call) {
   const auto options = eviction_options(call, *eviction);
   if (!options) return refuse(options.error());
   const StoredPtr pod = backend.registry.find(call.stored(), call.name_space(), call.info.name);
+  if (auto fine = admit_write(backend, call, &*eviction, nullptr); !fine) {
+    return refuse(fine.error());
+  }
   std::vector<std::string> warnings;
   if (sync::dig_text(*eviction, {"apiVersion"}) == "policy/v1beta1") {
     warnings.emplace_back("policy/v1beta1 Eviction is deprecated in v1.22+, unavailable in v1.25+");

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/call.h"
+#include "agent/lab/apiserver/nodes.h"
 #include "sync/api/patch/patch.h"
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/loops/certificates.h"
@@ -69,6 +70,9 @@ Reply create(Backend& backend, const Call& call) {
   if (!space.empty() && space != call.name_space()) {
     return refuse(sync::status::bad_request(std::string(namespace_differs)));
   }
+  if (auto fine = admit_write(backend, call, &decoded->object, nullptr); !fine) {
+    return refuse(fine.error());
+  }
   if (call.resource().kind == "CertificateSigningRequest") {
     sync::set_requester(decoded->object, call.who);
   }
@@ -86,12 +90,17 @@ Reply update(Backend& backend, const Call& call) {
   const sync::Resource& resource = call.stored();
   const bool there = backend.registry.find(resource, call.name_space(), call.info.name) != nullptr;
   if (!there && call.subresource == nullptr && sync::creates_on_update(resource)) {
+    const auto fine = admit_write(backend, call, &decoded->object, nullptr);
+    if (!fine) return refuse(fine.error());
     return create_by_update(backend, call, std::move(decoded->object));
   }
   const bool versioned = !sync::version_of(decoded->object).empty();
   if (there && !versioned && sync::needs_version(resource)) return refuse(version_needed(call));
   const json::object& wanted = decoded->object;
-  const auto change = [&wanted](const json::object&) -> Answer<json::object> { return wanted; };
+  const auto change = [&backend, &call, &wanted](const json::object& old) -> Answer<json::object> {
+    if (auto fine = admit_write(backend, call, &wanted, &old); !fine) return refuse(fine.error());
+    return wanted;
+  };
   const auto stored =
       backend.editor.update(resource, call.target(), part_of(call), change, call.dry_run);
   if (!stored) return refuse(stored.error());
@@ -104,8 +113,12 @@ Reply patch(Backend& backend, const Call& call) {
   const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
   if (!type) return refuse(sync::status::generic(415));
   std::vector<std::string> warnings;
-  const auto change = [&call, &warnings, type](const json::object& old) {
-    return patched(call, *type, old, warnings);
+  const auto change = [&backend, &call, &warnings,
+                       type](const json::object& old) -> Answer<json::object> {
+    auto made = patched(call, *type, old, warnings);
+    if (!made) return made;
+    if (auto fine = admit_write(backend, call, &*made, &old); !fine) return refuse(fine.error());
+    return made;
   };
   const auto stored =
       backend.editor.update(call.stored(), call.target(), part_of(call), change, call.dry_run);

@@ -73,6 +73,9 @@ Told Rig::ask(const Asked& asked) {
   request.body = asked.body;
   if (!asked.content_type.empty()) request.headers.set("Content-Type", asked.content_type);
   if (!asked.accept.empty()) request.headers.set("Accept", asked.accept);
+  if (!asked.accept_encoding.empty()) {
+    request.headers.set("Accept-Encoding", asked.accept_encoding);
+  }
   if (!asked.token.empty()) request.headers.set("Authorization", "Bearer " + asked.token);
   std::optional<http::Response> response;
   asio::co_spawn(context_, call(server_->handler(), std::move(request), &response), rethrow);

@@ -35,6 +35,7 @@ struct Asked {
   std::string content_type = {};
   std::string accept = {};
   std::string token = {};
+  std::string accept_encoding = {};
 };
 
 struct Told {

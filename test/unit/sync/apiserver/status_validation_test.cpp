@@ -224,8 +224,8 @@ const BlockCase block_cases[] = {
     {"both", R"(["10.1.0.0/24","fd00::/64"])", {}},
     {"twice",
      R"(["10.1.0.0/24","10.1.0.0/24"])",
-     {R"(spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.1.0.0/24"]: may specify no more than one )"
-      "CIDR for each IP family"}},
+     {R"(spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.1.0.0/24"]: may specify no more than )"
+      "one CIDR for each IP family"}},
     {"none",
      R"(["abc"])",
      {R"(spec.podCIDRs[0]: Invalid value: "abc": must be a valid CIDR value, (e.g. 10.9.8.0/24 )"

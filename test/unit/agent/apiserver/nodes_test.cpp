@@ -1,0 +1,145 @@
+// A node's requests to a lab that has the Node authorizer, and answers that are compressed.
+
+#include "platform/http/inflate.h"
+#include "sync/schema/read.h"
+#include "test/unit/agent/apiserver/rig.h"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view node_pods = "/api/v1/namespaces/default/pods";
+constexpr std::string_view node_secrets = "/api/v1/namespaces/default/secrets";
+
+agent::lab::ApiServerOptions guarded() {
+  agent::lab::ApiServerOptions options = quiet();
+  options.tokens = "root,admin,1,system:masters\nnode,system:node:edge1,2,system:nodes\n";
+  options.node_authorizer = true;
+  return options;
+}
+
+Told as_root(Rig& rig, const std::string& target, const std::string& body) {
+  return rig.ask({.method = "POST", .target = target, .body = body, .token = "root"});
+}
+
+struct Tried {
+  std::string method;
+  std::string target;
+  std::string body;
+  int status;
+};
+
+TEST(LabNodes, MayDoWhatConcernsThemselves) {
+  Rig rig(guarded());
+  for (const char* name : {"mine", "other"}) {
+    as_root(rig, std::string(node_secrets),
+            R"({"metadata":{"name":")" + std::string(name) + "\"}}");
+  }
+  as_root(rig, std::string(node_pods),
+          R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge1","containers":[{"name":"c",)"
+          R"("image":"x"}],"volumes":[{"name":"v","secret":{"secretName":"mine"}}]}})");
+  as_root(rig, std::string(node_pods),
+          R"({"metadata":{"name":"q"},"spec":{"nodeName":"edge2","containers":[{"name":"c",)"
+          R"("image":"x"}]}})");
+  const std::string pods(node_pods);
+  const std::string secrets(node_secrets);
+  const Tried all[] = {
+      {"GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1", "", 200},
+      {"GET", "/api/v1/pods", "", 403},
+      {"GET", pods + "/p", "", 200},
+      {"GET", pods + "/q", "", 403},
+      {"GET", secrets + "/mine", "", 200},
+      {"GET", secrets + "?fieldSelector=metadata.name%3Dmine", "", 200},
+      {"GET", secrets + "/other", "", 403},
+      {"GET", secrets, "", 403},
+      {"GET", "/api/v1/nodes", "", 403},
+      {"GET", "/api/v1/services", "", 200},
+      {"POST", "/api/v1/nodes", R"({"metadata":{"name":"edge2"}})", 403},
+      {"POST", "/api/v1/nodes", R"({"metadata":{"name":"edge1"}})", 201},
+      {"GET", "/api/v1/nodes/edge1", "", 200},
+      {"PUT", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1",
+       R"({"metadata":{"name":"edge1"}})", 201},
+      {"DELETE", pods + "/q", "", 403},
+      {"DELETE", pods + "/p", "", 200},
+  };
+  for (const Tried& tried : all) {
+    const Told told = rig.ask(
+        {.method = tried.method, .target = tried.target, .body = tried.body, .token = "node"});
+    EXPECT_EQ(told.status, tried.status)
+        << tried.method << " " << tried.target << ": " << told.body;
+  }
+  const Told refused = rig.ask({.target = pods + "/q", .token = "node"});
+  EXPECT_EQ(
+      sync::dig_text(refused.object(), {"message"}),
+      R"(pods "q" is forbidden: User "system:node:edge1" cannot get resource "pods" in API )"
+      R"(group "" in the namespace "default": no relationship found between node 'edge1' and )"
+      "this object");
+}
+
+TEST(LabCompression, IsForLargeListsOfThoseWhoTakeIt) {
+  Rig rig(quiet());
+  for (const char* name : {"a", "b"}) {
+    json::object map = {{"metadata", json::object{{"name", name}}}};
+    map["data"] = json::object{{"k", std::string(80UL << 10, 'x')}};
+    rig.post("/api/v1/namespaces/default/configmaps", map);
+  }
+  const std::string list = "/api/v1/configmaps";
+  const Told plain = rig.ask({.target = list});
+  EXPECT_FALSE(plain.headers.has("Content-Encoding"));
+  EXPECT_FALSE(plain.headers.get("Audit-Id").empty());
+  const Told packed = rig.ask({.target = list, .accept_encoding = "br, gzip"});
+  EXPECT_EQ(packed.headers.get("Content-Encoding"), "gzip");
+  EXPECT_EQ(packed.headers.get("Vary"), "Accept-Encoding");
+  EXPECT_LT(packed.body.size() * 20, plain.body.size());
+  EXPECT_EQ(http::inflate(packed.body).value(), plain.body);
+  const Told small =
+      rig.ask({.target = list + "?fieldSelector=metadata.name%3Da", .accept_encoding = "gzip"});
+  EXPECT_FALSE(small.headers.has("Content-Encoding"));
+  const Told refused = rig.ask({.target = list, .accept_encoding = "gzip;q=0"});
+  EXPECT_FALSE(refused.headers.has("Content-Encoding"));
+}
+
+struct Typed {
+  std::string target;
+  int status;
+  std::string type;
+};
+
+// As a kube-apiserver 1.36.2 answers each path.
+TEST(LabDocuments, HaveTheRealContentTypes) {
+  const std::string text = "text/plain; charset=utf-8";
+  const Typed all[] = {
+      {"/healthz", 200, text},
+      {"/livez", 200, text},
+      {"/readyz?verbose", 200, text},
+      {"/readyz/nosuch", 404, text},
+      {"/version", 200, "application/json"},
+      {"/api", 200, "application/json"},
+      {"/apis", 200, "application/json"},
+      {"/metrics", 200, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
+      {"/openapi/v2", 200, "application/json"},
+      {"/openapi/v3", 200, text},
+      {"/openapi/v3/api/v1", 200, "application/json"},
+      {"/openapi/v3/nosuch", 404, ""},
+      {"/nosuch", 404, text},
+      {"/logs", 404, text},
+      {"/apis/nosuch", 404, text},
+      {"/apis/nosuch/v1", 404, text},
+      {"/apis/apps/v9", 404, "application/json"},
+      {"/apis/apps/v9/things", 404, "application/json"},
+      {"/api/v1/nosuch", 404, "application/json"},
+      {"/api/v2", 404, "application/json"},
+  };
+  Rig rig(quiet());
+  for (const Typed& typed : all) {
+    const Told told = rig.ask({.target = typed.target});
+    EXPECT_EQ(told.status, typed.status) << typed.target;
+    EXPECT_EQ(told.headers.get("Content-Type"), typed.type) << typed.target;
+    EXPECT_FALSE(told.headers.get("Audit-Id").empty()) << typed.target;
+    EXPECT_EQ(told.headers.get("Cache-Control"), "no-cache, private") << typed.target;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test
