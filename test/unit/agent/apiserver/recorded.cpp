@@ -37,9 +37,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 }  // namespace
 
-std::vector<Exchange> load_exchanges() {
+std::vector<Exchange> load_exchanges(const std::string& file) {
   std::vector<Exchange> all;
-  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/apiserver/exchanges.jsonl");
+  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/apiserver/" + file);
   for (std::string line; std::getline(in, line);) {
     const json::object from = json::parse(line).as_object();
     Exchange exchange;

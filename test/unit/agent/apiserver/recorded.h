@@ -26,7 +26,8 @@ struct Exchange {
   boost::json::value response;
 };
 
-std::vector<Exchange> load_exchanges();
+// `file` in test/data/apiserver.
+std::vector<Exchange> load_exchanges(const std::string& file = "exchanges.jsonl");
 
 // How an answer of ours differs from what was recorded.
 struct Difference {
