@@ -113,6 +113,7 @@ constexpr Newer newer[] = {
     {46, false, "1.36 has the missing image before the second name"},
     {53, false, "1.36 lists one more field that may change, and prints Go's structs otherwise"},
     {67, true, "1.36 answers a resourceVersion that is no number with 400, 1.20 with 500"},
+    {86, false, "1.36 says when to ask again: after 10 s"},
     {102, false, "1.36 prints maps as JSON"},
 };
 

@@ -133,5 +133,57 @@ TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
   });
 }
 
+// 200 KiB, asked for as a list is.
+ApiRequest large(bool may_be_large = true) {
+  return {.target = "/large", .may_be_large = may_be_large};
+}
+
+TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    test::WhoServer server(context);
+    const auto client = ApiClient::make(server.access("node"), clock, "test").value();
+    const std::string expected(200UL << 10, 'x');
+    ApiRequest asked = large();
+    const auto whole = co_await client->send(std::move(asked), false, soon());
+    EXPECT_EQ(whole->body, expected);
+    EXPECT_FALSE(whole->headers.has("Content-Encoding"));
+    EXPECT_LT(*whole->wire_bytes, 4096U);
+    asked = large();
+    const auto streamed = co_await client->send(std::move(asked), true, soon());
+    std::string all;
+    for (;;) {
+      const auto piece = co_await streamed->stream->next();
+      if (!piece || piece->empty()) break;
+      all += *piece;
+    }
+    EXPECT_EQ(all, expected);
+    EXPECT_LT(*streamed->wire_bytes, 4096U);
+    EXPECT_LT(client->traffic().received, 16384U);
+    asked = large(false);
+    const auto plain = co_await client->send(std::move(asked), false, soon());
+    EXPECT_EQ(plain->body, expected);
+    EXPECT_EQ(plain->wire_bytes, nullptr) << "nobody asked for gzip";
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST(ApiClientCompression, RefusesMoreThanItsLimitHoweverSmallOnTheWire) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const SystemClock clock;
+    test::WhoServer server(context);
+    http::ClientLimits limits;
+    limits.reader.body_bytes = 100UL << 10;
+    const auto client = ApiClient::make(server.access("node"), clock, "test", limits).value();
+    ApiRequest asked = large();
+    const auto refused = co_await client->send(std::move(asked), false, soon());
+    EXPECT_EQ(refused.error().code, Errc::exhausted);
+    EXPECT_EQ(refused.error().what, "GET /large: gzip: the body is larger than 102400 bytes");
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
 }  // namespace
 }  // namespace holdfast::agent

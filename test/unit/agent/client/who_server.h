@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/client/kubeconfig.h"
+#include "agent/lab/apiserver/compress.h"
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
 #include "platform/loop/timer.h"
@@ -39,7 +40,8 @@ class TwoPieces final : public http::BodyStream {
   int count_ = 0;
 };
 
-// Says who its caller is; streams on /stream; refuses those without a token on /private.
+// Says who its caller is; streams on /stream; refuses those without a token on
+// /private; has 200 KiB on /large, compressed for those who take gzip.
 class WhoServer {
  public:
   explicit WhoServer(asio::io_context& context)
@@ -79,6 +81,8 @@ class WhoServer {
         request.peer.common_name + "/" + std::string(request.headers.get("authorization"));
     if (request.path() == "/private") response.status = 401;
     if (request.path() == "/stream") response.stream = stream;
+    if (request.path() == "/large") response.body = std::string(200UL << 10, 'x');
+    agent::lab::maybe_compress(request, "list", response);
     co_return response;
   }
 
