@@ -1,0 +1,147 @@
+"""Scenarios around what people and the cloud see: kubectl on the node, refused writes, the lifecycle controllers."""
+
+import json
+import time
+
+import judge
+import pods
+
+TOO_LONG = 5  # seconds: kubectl's own start, on a busy machine, is part of it
+NODE_PODS = ("get", "pods", "-A", "--field-selector=spec.nodeName=edge1")
+
+# kubectl on the node without credentials of its own, that is with the node's: (arguments, exit code, expected output)
+AS_NODE = (
+    (("get", "node", "edge1"), 0, ("edge1", "STATUS", "VERSION")),
+    (("get", "node", "edge1", "-o", "wide"), 0, ("INTERNAL-IP", "containerd://")),
+    (NODE_PODS, 0, ("READY", "RESTARTS", "claim", "Running")),
+    ((*NODE_PODS, "-o", "wide"), 0, ("NODE", "edge1", "10.88.0.")),
+    (("get", "pod", "claim", "-n", pods.NAMESPACE, "-o", "yaml"), 0, ("claimName: data",)),
+    (("describe", "node", "edge1"), 0, ("Conditions:", "Allocatable:")),
+    (("describe", "pod", "claim", "-n", pods.NAMESPACE), 0, ("ClaimName:",)),
+    (("version",), 0, ("Client Version",)),
+    (("delete", "pod", "claim", "-n", pods.NAMESPACE), 1, ("unreachable",)),
+    (("annotate", "pod", "claim", "-n", pods.NAMESPACE, "a=b"), 1, ("unreachable",)),
+    (("get", "configmaps", "-A"), 1, ()),
+)
+# The same with an administrator's credentials, whose reads have been cached while connected.
+AS_ADMIN = (
+    (("get", "pods", "-A"), 0, ("READY", "RESTARTS", "claim")),
+    (("get", "nodes"), 0, ("STATUS", "VERSION")),
+    (("get", "deployment", "web", "-n", pods.NAMESPACE), 0, ("UP-TO-DATE", "3/3")),
+    (("get", "all", "-n", pods.NAMESPACE), None, ()),
+    (("rollout", "status", "deployment/web", "-n", pods.NAMESPACE, "--timeout=3s"), None, ()),
+    (("auth", "can-i", "get", "pods"), None, ()),
+    (("scale", "deployment", "web", "--replicas=5", "-n", pods.NAMESPACE), 1, ("unreachable",)),
+    (("delete", "deployment", "web", "-n", pods.NAMESPACE), 1, ("unreachable",)),
+    (("create", "configmap", "new", "-n", pods.NAMESPACE), 1, ("unreachable",)),
+)
+
+
+def kubectl_offline(site):
+    """kubectl on the node while the link is down: answers with a warning, or fails at once and says why."""
+    site.write_kubeconfig("local", "http://127.0.0.1:10261")
+    site.write_kubeconfig("local-admin", "http://127.0.0.1:10261", "admintoken")
+    for who, table in (("local", AS_NODE), ("local-admin", AS_ADMIN)):
+        for arguments, code, _ in table:
+            if code != 1 and arguments[0] in ("get", "describe", "version"):
+                site.kubectl(*arguments, kubeconfig=who)
+    before = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
+    site.cut()
+    for who, table in (("local", AS_NODE), ("local-admin", AS_ADMIN)):
+        for arguments, code, words in table:
+            _kubectl_once(site, who, arguments, code, words)
+    after = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
+    site.report.equal("the table of pods has the same columns", before.splitlines()[:1], after.splitlines()[:1])
+    site.join()
+
+
+def _kubectl_once(site, who, arguments, code, words):
+    report, what = site.report, f"kubectl ({who}) {' '.join(arguments)}"
+    start = time.monotonic()
+    done = site.kubectl(*arguments, kubeconfig=who, timeout=150)
+    took = time.monotonic() - start
+    output = done.stdout + done.stderr
+    found = f"exit code {done.returncode} after {took:.1f} s:\n{output[:1200]}"
+    report.check(what + ": within a moment", took < TOO_LONG, f"expected: under {TOO_LONG} s\nfound: {found}",
+                 f"{took:.1f} s")
+    if code is not None:
+        missing = [word for word in words if word not in output]
+        report.check(what + ": as expected", done.returncode == code and not missing,
+                     f"expected: exit code {code} and {words}\nfound: {found}")
+    is_read = arguments[0] in ("get", "describe")
+    if is_read and done.returncode == 0:
+        report.check(what + ": warns of stale data", "Warning:" in done.stderr, f"expected a warning\nfound: {found}")
+    if arguments[0] == "rollout":
+        report.check(what + ": does not report success without a word", done.returncode != 0 or "Warning:" in output,
+                     f"expected: a failure or a warning\nfound: {found}")
+
+
+def forbidden_writes(site):
+    """Events of a namespace that is terminating are refused with 403; the rejoin goes on without them."""
+    report = site.report
+    namespace = "ending"
+    site.apply(pods.namespace(namespace))
+    blocked = {"apiVersion": "v1", "kind": "ConfigMap", "data": {},
+               "metadata": {"name": "blocker", "namespace": namespace, "finalizers": ["holdfast.test/blocker"]}}
+    site.apply(blocked)
+    site.cut()
+    for number in range(5):
+        site.local.create(f"/api/v1/namespaces/{namespace}/events", pods.event(namespace, f"refused-{number}"))
+    site.local.create(f"/api/v1/namespaces/{pods.NAMESPACE}/events", pods.event(pods.NAMESPACE, "accepted"))
+    site.api.delete(f"/api/v1/namespaces/{namespace}")
+    site.link("pass")
+    report.until("the agent is connected although events are refused", 40,
+                 lambda: (site.link_state() == "connected", site.link_state()))
+    path = f"/api/v1/namespaces/{pods.NAMESPACE}/events/accepted"
+    report.until("the other event has arrived", 30, lambda: (site.api.get_or_none(path) is not None, "missing"))
+    site.api.merge(f"/api/v1/namespaces/{namespace}/configmaps/blocker", {"metadata": {"finalizers": None}})
+    report.until("the namespace is gone", 60,
+                 lambda: (site.api.get_or_none(f"/api/v1/namespaces/{namespace}") is None, "still there"))
+
+
+def autonomy(site):
+    """holdfast-cloud: a silent node that is autonomous keeps its pods; without the annotation they are evicted."""
+    report = site.report
+    annotation = "node.beta.openyurt.io/autonomy"
+    site.apply(pods.pod("impatient", pods.pod_spec(pods.container(), nodeName="edge1", tolerations=[
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}
+        for key in ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready")])))
+    report.until("one more pod runs", 60, lambda: judge.run(site, "impatient"))
+    site.api.merge("/api/v1/nodes/edge1", {"metadata": {"annotations": {annotation: "true"}}})
+    site.cut("hole")
+    report.until("the silent node is shown as Unknown", 120, lambda: judge.node_condition(site, "Ready", "Unknown"))
+    _no_eviction(site, seconds=15)
+    site.api.merge("/api/v1/nodes/edge1", {"metadata": {"annotations": {annotation: None}}})
+    report.until("without autonomy it gets a NoExecute taint", 60, lambda: _tainted(site, "NoExecute"))
+    report.until("and the pod that tolerates it for a second is deleted", 60, lambda: (
+        _deleting(site, "impatient"), "not deleted"))
+    site.join()
+    report.until("the pod ends on the node", 60, lambda: judge.gone(site, "impatient"))
+    report.until("the node has no taint", 60, lambda: _tainted(site, None))
+    report.until("the other pods are Ready in the cloud", 90, lambda: judge.all_run(site, in_cloud=True))
+
+
+def _taints(site):
+    return site.api.get("/api/v1/nodes/edge1")["spec"].get("taints", [])
+
+
+def _tainted(site, effect):
+    taints = _taints(site)
+    return (any(each["effect"] == effect for each in taints) if effect else not taints), json.dumps(taints)
+
+
+def _deleting(site, name):
+    pod = site.api.get_or_none(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/{name}")
+    return pod is None or "deletionTimestamp" in pod["metadata"]
+
+
+def _no_eviction(site, seconds):
+    """Looks for so long: no NoExecute taint, and no pod is deleted."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        evicted = [name for name, pod in judge.cloud_pods(site).items() if "deletionTimestamp" in pod["metadata"]]
+        if evicted or _tainted(site, "NoExecute")[0]:
+            site.report.fail("an autonomous node keeps its pods", f"taints {_taints(site)}, deleted: {evicted}")
+            return
+        time.sleep(0.5)
+    site.report.ok("an autonomous node keeps its pods", f"for {seconds} s after it was Unknown")

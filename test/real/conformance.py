@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Upstream's e2e.test, directly and through the agent: what passes directly passes through the agent.
+
+    conformance.py --kubernetes DIR --bin DIR --work DIR [--ci] [--only REGEX] [--ways direct,agent,cloud]
+
+The three ways, each with a control plane and a node of its own:
+
+    direct  kubelet and tests speak to the API server, upstream's controllers and scheduler
+    agent   kubelet and tests speak to holdfast-edge --cache-agents='*'
+    cloud   as direct, with holdfast-cloud in place of node-lifecycle, taint-eviction and kube-scheduler
+            (sig-scheduling, sig-apps and NoExecuteTaintManager)
+
+Exits 0 when every test that passed directly passed in the other ways or is in explained.txt; 1 when one did not; 77
+when there is no Kubernetes. Results are in WORK/results.json, and a table for README.md in WORK/table.md.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import time
+
+import isolate
+import judge
+from report import Failed, Report
+from site_parts import Site
+from suite import Suite, matching
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LISTS = os.path.join(HERE, "conformance")
+CLOUD = re.compile(r"^\[sig-(scheduling|apps)\]|NoExecuteTaintManager|PriorityClass|Preemption")
+TAINTS = re.compile(r"NoExecuteTaintManager")  # [Disruptive] in name only: it taints the node and cleans up
+SKIPPED = 77
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kubernetes", required=True)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--ci", action="store_true", help="the subset of ci.txt")
+    parser.add_argument("--only", default="", help="only tests whose name matches")
+    parser.add_argument("--ways", default="direct,agent,cloud")
+    parser.add_argument("--processes", type=int, default=4, help="of e2e.test at a time")
+    return parser.parse_args()
+
+
+def chosen_names(suite, options):
+    names = matching(suite.names(), os.path.join(LISTS, "focus.txt"))
+    skipped = matching(names, os.path.join(LISTS, "skip.txt"))
+    names = [name for name in names if name not in skipped or TAINTS.search(name)]
+    if options.ci:
+        names = list(matching(names, os.path.join(LISTS, "ci.txt")))
+    return sorted(name for name in names if re.search(options.only, name))
+
+
+def start(site, way):
+    """Starts a site for one way; returns the kubeconfig of the tests."""
+    ours = "holdfast-cloud" if way == "cloud" else None
+    site.control_plane(lifecycle=ours or "upstream", scheduler=ours or "kube-scheduler")
+    site.node.start_containerd()
+    if way == "agent":
+        site.node.start_agent("--cache-agents=*")
+        site.report.until("the agent is connected", 60, lambda: (site.link_state() == "connected", site.link_state()))
+    site.node.behind_agent = way == "agent"
+    site.node.start_kubelet()
+    site.report.until("the node is Ready", 120, lambda: judge.node_condition(site, "Ready", "True"))
+    if way == "agent":
+        return site.write_kubeconfig("tests", "http://127.0.0.1:10261", "admintoken")
+    return site.path("admin.kubeconfig")
+
+
+def play(report, options, way, names):
+    """Plays tests one way; those that fail are tried once more, alone."""
+    report.begin(way)
+    folder = os.path.join(options.work, way)
+    site = Site(report, options.kubernetes, options.bin, folder)
+    began = time.monotonic()
+    try:
+        kubeconfig = start(site, way)
+        suite = Suite(site.program("e2e.test"), os.path.join(folder, "reports"))
+        results = suite.run(way, kubeconfig, names, options.processes)
+        again = [name for name, each in results.items() if each["state"] not in ("passed", "skipped")]
+        if again and way != "direct":
+            second = suite.run(way + "-again", kubeconfig, again, 2)
+            for name, each in second.items():
+                results[name] = {**each, "tries": 2, "first": results[name]["message"]}
+        print(f"# {way}: {len(names)} tests in {time.monotonic() - began:.0f} s", flush=True)
+        return results
+    finally:
+        site.down()
+
+
+def sig(name):
+    return re.match(r"\[sig-([a-z-]+)\]", name).group(1)
+
+
+def table(results):
+    """Counts for each group of tests and way, in Markdown."""
+    ways = list(results)
+    lines = ["| tests | " + " | ".join(f"{way}: passed of played" for way in ways) + " |",
+             "|---" * (len(ways) + 1) + "|"]
+    for group in sorted({sig(name) for each in results.values() for name in each}):
+        cells = []
+        for way in ways:
+            states = [each["state"] for name, each in results[way].items() if sig(name) == group]
+            played = [state for state in states if state != "skipped"]
+            cells.append(f"{played.count('passed')} of {len(played)}" if played else "")
+        lines.append(f"| sig-{group} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def compare(report, direct, other, way):
+    """Records each test that passed directly and not in the other way, unless explained.txt has it."""
+    report.begin(f"{way} against direct")
+    explained = matching(other, os.path.join(LISTS, "explained.txt"))
+    played = [name for name in other if direct.get(name, {}).get("state") == "passed"]
+    for name in sorted(played):
+        state = other[name]["state"]
+        if state == "passed":
+            if other[name].get("tries"):
+                print(f"# passed only at the second try: {name}: {other[name]['first'][:200]!r}")
+            continue
+        if name in explained:
+            print(f"# explained: {name}: {explained[name]}")
+        else:
+            report.fail(name, f"passed directly, {state} with {way}\n{other[name]['message']}")
+    passed = sum(other[name]["state"] == "passed" for name in played)
+    report.check(f"what passes directly passes with {way}", passed or not played, "none passed",
+                 f"{passed} of {len(played)} tests")
+
+
+def main():
+    options = arguments()
+    if not os.path.exists(os.path.join(options.kubernetes, "bin", "e2e.test")):
+        print(f"SKIPPED: no Kubernetes with e2e.test in {options.kubernetes}; see test/real/README.md")
+        return SKIPPED
+    isolate.enter()
+    options.work = os.path.abspath(options.work)
+    shutil.rmtree(options.work, ignore_errors=True)
+    report = Report()
+    program = os.path.join(os.path.abspath(options.kubernetes), "bin", "e2e.test")
+    suite = Suite(program, os.path.join(options.work, "list"))
+    names = chosen_names(suite, options)
+    results = {}
+    try:
+        for way in options.ways.split(","):
+            passed = results.get("direct", {})
+            wanted = [name for name in names
+                      if (way != "cloud" or CLOUD.search(name))
+                      and passed.get(name, {"state": "passed"})["state"] == "passed"]
+            results[way] = play(report, options, way, wanted)
+            with open(os.path.join(options.work, "results.json"), "w") as file:
+                json.dump(results, file, indent=1)
+    except Failed:
+        pass
+    for way in results:
+        if way != "direct" and "direct" in results:
+            compare(report, results["direct"], results[way], way)
+    with open(os.path.join(options.work, "table.md"), "w") as file:
+        file.write(table(results) + "\n")
+    print(table(results))
+    return report.summary()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

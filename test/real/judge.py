@@ -1,0 +1,193 @@
+"""What the scenarios ask of a site: comparisons of the cloud, the agent's cache, the kubelet and the machine.
+
+Functions for Report.until return (holds, found).
+"""
+
+import glob
+import json
+
+import pods
+
+
+def cloud_pods(site):
+    """The pods of edge1 in the cloud: {namespace/name: pod}."""
+    listed = site.api.get("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1")
+    return _by_name(listed["items"])
+
+
+def local_pods(site):
+    """The same as a component of the node reads them from the agent."""
+    listed = site.local.get("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1&resourceVersion=0")
+    return _by_name(listed["items"])
+
+
+def _by_name(items):
+    return {f"{pod['metadata']['namespace']}/{pod['metadata']['name']}": pod for pod in items}
+
+
+def node_condition(site, kind, status):
+    conditions = site.api.get("/api/v1/nodes/edge1")["status"].get("conditions", [])
+    found = {each["type"]: each["status"] for each in conditions}
+    return found.get(kind) == status, found
+
+
+def state(pod):
+    """One word for a pod: its phase, or "Ready", or why a container waits."""
+    status = pod.get("status", {})
+    for each in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
+        waiting = each.get("state", {}).get("waiting")
+        if waiting:
+            return waiting.get("reason", "Waiting")
+    ready = {each["type"]: each["status"] for each in status.get("conditions", [])}.get("Ready")
+    phase = status.get("phase", "Unknown")
+    return "Ready" if phase == "Running" and ready == "True" else phase
+
+
+def states(found):
+    return {name: state(pod) for name, pod in sorted(found.items())}
+
+
+def all_run(site, in_cloud=False):
+    """Every pod of pods.one_of_each is Ready, or Succeeded if it is the job's; none is too many."""
+    found = states(cloud_pods(site) if in_cloud else site.node.pods())
+    found = {name: word for name, word in found.items() if name.startswith(pods.NAMESPACE + "/")}
+    good = [word for word in found.values() if word in ("Ready", "Succeeded")]
+    return len(good) == len(found) == pods.PODS_OF_EACH, found
+
+
+def all_run_anew(site, before):
+    """Every pod of `before` is Ready in containers that are not those of before, or has Succeeded."""
+    now = site.node.pods()
+    found = states(now)
+    missing = [name for name in before if found.get(name) not in ("Ready", "Succeeded")]
+    same = [name for name in before if name in now and found[name] == "Ready"
+            and container_ids(now[name]) & container_ids(before[name])]
+    not_ready = {name: found.get(name, "unknown to the kubelet") for name in missing}
+    return not missing and not same, {"not ready": not_ready, "old containers": same}
+
+
+def run(site, *names):
+    """Pods of the scenarios' namespace are Ready on the node."""
+    found = states(site.node.pods())
+    return all(found.get(f"{pods.NAMESPACE}/{name}") == "Ready" for name in names), found
+
+
+def gone(site, name):
+    found = site.node.pods()
+    return f"{pods.NAMESPACE}/{name}" not in found, states(found)
+
+
+def count(site, prefix, expected):
+    found = [name for name in site.node.pods() if name.startswith(f"{pods.NAMESPACE}/{prefix}")]
+    return len(found) == expected, found
+
+
+def has_image(site, name, image):
+    pod = site.node.pods()[f"{pods.NAMESPACE}/{name}"]
+    found = [each.get("image") for each in pod["status"]["containerStatuses"] if "running" in each["state"]]
+    return found == [image], found
+
+
+def volume_content(site, name, expected):
+    """What a pod's ConfigMap and Secret volumes hold on the machine."""
+    uid = site.node.pods()[f"{pods.NAMESPACE}/{name}"]["metadata"]["uid"]
+    found = []
+    for path in glob.glob(f"{site.path('kubelet')}/pods/{uid}/volumes/*/*/value"):
+        with open(path) as file:
+            found.append(file.read())
+    return found == [expected, expected], found
+
+
+def name_of_job(found):
+    return next(name for name in found if name.startswith(pods.NAMESPACE + "/once-"))
+
+
+def container_ids(pod):
+    return {each["containerID"] for each in pod["status"].get("containerStatuses", []) if each.get("containerID")}
+
+
+def restarts(site):
+    """{namespace/name: restarts of its containers}, as the kubelet counts them."""
+    return {name: _restarts(pod) for name, pod in site.node.pods().items()}
+
+
+def _restarts(pod):
+    return sum(each["restartCount"] for each in pod["status"].get("containerStatuses", []))
+
+
+def restarted(site, victim):
+    """The pod `victim` is Ready in another container than before."""
+    name = f"{victim['metadata']['namespace']}/{victim['metadata']['name']}"
+    now = site.node.pods()[name]
+    new = container_ids(now) and not container_ids(now) & container_ids(victim)
+    return bool(new) and state(now) == "Ready", {"state": state(now), "new container": bool(new)}
+
+
+def cloud_knows_restart(site, victim):
+    name = f"{victim['metadata']['namespace']}/{victim['metadata']['name']}"
+    found = _restarts(cloud_pods(site)[name])
+    return found > _restarts(victim), f"{found} restarts in the cloud"
+
+
+def only_restarted(site, before, expected):
+    """Records that no container restarted except those of the pods in `expected`."""
+    now = restarts(site)
+    found = {name for name in before if now.get(name) != before[name]}
+    site.report.equal("no other pod was restarted", sorted(expected), sorted(found))
+
+
+COMPARED = ("phase", "podIP", "podIPs", "hostIP", "containerStatuses", "initContainerStatuses", "reason")
+
+
+def _comparable(pod):
+    status = {name: pod["status"].get(name) for name in COMPARED}
+    status["conditions"] = sorted(
+        (each["type"], each["status"]) for each in pod["status"].get("conditions", []))
+    return status
+
+
+def differences(first, second):
+    """{namespace/name: {field: [first, second]}} of two sets of pods, for the fields that a kubelet reports."""
+    found = {}
+    for name in sorted(set(first) | set(second)):
+        if name not in first or name not in second:
+            found[name] = "only in the " + ("first" if name in first else "second")
+            continue
+        one, two = _comparable(first[name]), _comparable(second[name])
+        fields = {key: [one[key], two[key]] for key in one if one[key] != two[key]}
+        if fields:
+            found[name] = fields
+    return found
+
+
+def statuses_equal(site, seconds=60):
+    """Records that the statuses in the cloud become equal to the kubelet's."""
+
+    def compare():
+        found = differences(cloud_pods(site), site.node.pods())
+        return not found, "cloud and kubelet differ: " + json.dumps(found)
+
+    site.report.until("the statuses in the cloud are the kubelet's", seconds, compare, fatal=False)
+
+
+def local_statuses_equal(site):
+    found = differences(local_pods(site), site.node.pods())
+    return not found, "agent and kubelet differ: " + json.dumps(found)
+
+
+def local_status_is_current(site, name):
+    key = f"{pods.NAMESPACE}/{name}"
+    found = differences({key: local_pods(site)[key]}, {key: site.node.pods()[key]})
+    return not found, "agent and kubelet differ: " + json.dumps(found)
+
+
+def journal(site):
+    """The agent's journal as a list of entries."""
+    found = site.admin.get("/v1/journal")
+    return found if isinstance(found, list) else found.get("entries") or found.get("items") or []
+
+
+def nothing_refused(site):
+    """Records that the cloud has refused none of the replayed writes of pods and of the node."""
+    refused = [entry for entry in journal(site) if "refused" in json.dumps(entry) or "conflict" in json.dumps(entry)]
+    site.report.check("no replayed write was refused", not refused, json.dumps(refused[-5:], indent=1))

@@ -1,0 +1,180 @@
+"""The node of a site: containerd, the agent and the kubelet, each of which can be killed, and a power cut."""
+
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import urllib.request
+import uuid
+
+from isolate import NODE_ADDRESS
+from processes import all_pids, container_pids, kill_pids, read_proc
+
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+CACHE_AGENTS = ("kubelet,kube-proxy,flanneld,coredns,raven-agent-ds,yurttunnel-agent,holdfast-edge,kubectl")
+CONTAINERD = """version = 3
+root = "{work}/containerd/root"
+state = "{work}/containerd/state"
+[grpc]
+  address = "{work}/containerd.sock"
+[plugins."io.containerd.cri.v1.images".pinned_images]
+  sandbox = "registry.k8s.io/pause:3.10.2"
+[plugins."io.containerd.cri.v1.runtime"]
+  restrict_oom_score_adj = true
+  enable_cdi = false
+  [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+      BinaryName = "{runc}"
+  [plugins."io.containerd.cri.v1.runtime".cni]
+    bin_dirs = ["/usr/lib/cni"]
+    conf_dir = "{work}/cni"
+"""
+KUBELET = """apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cgroupDriver: cgroupfs
+failSwapOn: false
+failCgroupV1: false
+authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
+authorization: {mode: AlwaysAllow}
+evictionHard: {memory.available: "50Mi", nodefs.available: "1%", imagefs.available: "1%"}
+imageGCHighThresholdPercent: 100
+containerLogMaxSize: 1Mi
+clusterDNS: ["10.0.0.10"]
+clusterDomain: cluster.local
+maxPods: 200
+"""
+
+
+class Node:
+    """edge1. `site` is the Site that it belongs to."""
+
+    def __init__(self, site):
+        self.site = site
+        self.behind_agent = True
+
+    def start(self, behind_agent=True):
+        """Starts all parts, without waiting for the node to be Ready. Without the agent the kubelet goes direct."""
+        self.behind_agent = behind_agent
+        self.start_containerd()
+        if behind_agent:
+            self.start_agent()
+        self.start_kubelet()
+
+    def start_agent(self, *more):
+        site = self.site
+        folder = site.path("holdfast")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        site.processes.start("edge", [
+            os.path.join(site.bin, "holdfast-edge"), "--node-name=edge1", "--kubeconfig", site.path("node.kubeconfig"),
+            "--data-dir", folder, "--cache-agents=" + CACHE_AGENTS, *more])
+
+    def start_containerd(self):
+        site, work = self.site, self.site.work
+        os.makedirs(site.path("cni"), exist_ok=True)
+        with open(site.path("containerd.toml"), "w") as file:
+            file.write(CONTAINERD.format(work=work, runc=shutil.which("runc")))
+        network = {"cniVersion": "0.4.0", "name": "real", "plugins": [
+            {"type": "bridge", "bridge": "real0", "isGateway": True, "ipMasq": False, "ipam": {
+                "type": "host-local", "ranges": [[{"subnet": "10.88.0.0/24"}]], "dataDir": work + "/ipam"}},
+            {"type": "portmap", "capabilities": {"portMappings": True}}]}
+        with open(site.path("cni/10-real.conflist"), "w") as file:
+            json.dump(network, file)
+        path = site.program("") + ":" + os.environ["PATH"]
+        site.processes.start("containerd", [site.program("containerd"), "--config", site.path("containerd.toml")],
+                             {"PATH": path})
+        site.report.until("containerd answers", 60, lambda: (self._ctr("version"), ""))
+        if not os.path.exists(site.path("images-imported")):
+            self.import_images()
+
+    def import_images(self):
+        folder = os.path.join(self.site.kubernetes, "images")
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".tar") and not self._ctr("-n", "k8s.io", "images", "import", os.path.join(folder, name)):
+                raise RuntimeError("cannot import " + name)
+        open(self.site.path("images-imported"), "w").close()
+
+    def _ctr(self, *arguments):
+        command = [self.site.program("ctr"), "-a", self.site.path("containerd.sock"), *arguments]
+        return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
+
+    def start_kubelet(self, through_relay=False):
+        """Starts the kubelet. Without an agent it goes to the API server, or to the relay, where bytes are counted."""
+        site = self.site
+        with open(site.path("kubelet.yaml"), "w") as file:
+            file.write(KUBELET)
+        if self.behind_agent:
+            config = site.write_kubeconfig("kubelet", "http://127.0.0.1:10261")
+        else:
+            server = f"https://127.0.0.1:{site.relay_port if through_relay else site.api_port}"
+            config = site.write_kubeconfig("kubelet", server, "nodetoken")
+        site.processes.start("kubelet", [
+            site.program("kubelet"), "--config", site.path("kubelet.yaml"), "--kubeconfig", config,
+            "--container-runtime-endpoint", "unix://" + site.path("containerd.sock"), "--hostname-override=edge1",
+            "--node-ip=" + NODE_ADDRESS, "--root-dir", site.path("kubelet"), "--v=2"])
+
+    # What the kubelet has.
+
+    def pods(self):
+        """The pods that the kubelet has now, with its own view of their status: {namespace/name: pod}."""
+        context = ssl._create_unverified_context()
+        with urllib.request.urlopen("https://127.0.0.1:10250/pods", context=context, timeout=5) as answer:
+            items = json.load(answer).get("items") or []
+        return {f"{pod['metadata']['namespace']}/{pod['metadata']['name']}": pod for pod in items}
+
+    def containers_of(self, pod):
+        """The processes of a pod (as an object) on this machine."""
+        uid = pod["metadata"]["uid"]
+        return [pid for pid in container_pids("pod" + uid) if "/pause" not in read_proc(pid, "cmdline")]
+
+    # Accidents.
+
+    def kill_container(self, pod):
+        """kill -9 of a pod's processes except its pause process."""
+        pids = self.containers_of(pod)
+        if not pids:
+            raise RuntimeError("the pod has no process")
+        kill_pids(pids)
+
+    def power_off(self):
+        """What a power cut leaves: no process of the node, no mount, no network device, no /run of containerd."""
+        for name in ("edge", "kubelet", "containerd"):
+            self.site.processes.kill(name)
+        kill_pids(self._shims() + container_pids())
+        kill_pids(self._shims() + container_pids())
+        self._unmount()
+        links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True).stdout
+        for line in links.splitlines():
+            name = line.split(": ")[1].partition("@")[0]
+            if name.startswith("veth") or name == "real0":
+                subprocess.run(["ip", "link", "delete", name], capture_output=True)
+        shutil.rmtree(self.site.path("containerd/state"), ignore_errors=True)
+
+    def power_on(self):
+        """Another boot: the kernel has a new boot ID, then everything starts at once."""
+        boot_id = self.site.path("boot-id")
+        with open(boot_id, "w") as file:
+            file.write(f"{uuid.uuid4()}\n")
+        subprocess.run(["umount", BOOT_ID], capture_output=True)
+        subprocess.run(["mount", "--bind", boot_id, BOOT_ID], check=True)
+        self.start(self.behind_agent)
+
+    def repair(self):
+        """Starts what does not run."""
+        for name, start in (("containerd", self.start_containerd), ("edge", self.start_agent),
+                            ("kubelet", self.start_kubelet)):
+            if not self.site.processes.is_running(name) and (name != "edge" or self.behind_agent):
+                start()
+
+    def _shims(self):
+        socket = self.site.path("containerd.sock")
+        return [pid for pid in all_pids()
+                if "containerd-shim" in read_proc(pid, "cmdline") and socket in read_proc(pid, "cmdline")]
+
+    def _unmount(self):
+        with open("/proc/mounts") as file:
+            mounts = [line.split()[1] for line in file]
+        for mount in sorted(mounts, reverse=True):
+            if mount.startswith(self.site.work + "/") or mount.startswith("/run/netns/cni-"):
+                subprocess.run(["umount", "-l", mount], capture_output=True)

@@ -1,0 +1,82 @@
+"""Result lines, measured figures and waits with deadlines: what every program of this folder prints."""
+
+import time
+
+
+class Failed(Exception):
+    """A check did not hold or a deadline passed. The message says what was expected and what was found."""
+
+
+class Report:
+    """Prints one TAP-like line for each check and a summary at the end. Not thread-safe."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failures = []  # "scenario: what: details"
+        self.figures = []  # (name, value with unit)
+        self.scenario = ""
+
+    def begin(self, scenario):
+        self.scenario = scenario
+        print(f"# {scenario}", flush=True)
+
+    def ok(self, what, figure=""):
+        """Records a check that held. `figure` is the measured value with its unit, if there is one."""
+        self.passed += 1
+        print(f"ok {self._count()} - {what}" + (f" ({figure})" if figure else ""), flush=True)
+        if figure:
+            self.figures.append((f"{self.scenario}: {what}", figure))
+
+    def fail(self, what, details):
+        """Records a check that did not hold; the scenario goes on."""
+        self.failures.append(f"{self.scenario}: {what}: {details}")
+        print(f"not ok {self._count()} - {what}", flush=True)
+        for line in str(details).splitlines():
+            print(f"#   {line}", flush=True)
+
+    def check(self, what, holds, details="", figure=""):
+        """Records a check. `details` says what was expected and what was found."""
+        if holds:
+            self.ok(what, figure)
+        else:
+            self.fail(what, details)
+
+    def equal(self, what, expected, found):
+        self.check(what, expected == found, f"expected: {expected}\nfound:    {found}")
+
+    def until(self, what, seconds, ask, every=0.1, fatal=True):
+        """Waits until ask() returns (True, anything) and records the seconds it took.
+
+        ask() returns (holds, found); an exception of it counts as not yet. When `seconds` have passed, the
+        check fails with what was found last; with `fatal` the rest of the scenario is left out.
+        Returns the seconds, or None.
+        """
+        start = time.monotonic()
+        while True:
+            try:
+                holds, found = ask()
+            except Exception as error:  # a server that is starting refuses, hangs up, answers 503
+                holds, found = False, f"{type(error).__name__}: {error}"
+            took = time.monotonic() - start
+            if holds:
+                self.ok(what, f"{took:.1f} s")
+                return took
+            if took > seconds:
+                details = f"expected within {seconds} s\nfound: {str(found)[:2000]}"
+                self.fail(what, details)
+                if fatal:
+                    raise Failed(what)
+                return None
+            time.sleep(every)
+
+    def summary(self):
+        """Prints all failures again and one closing line. Returns the exit code."""
+        for failure in self.failures:
+            print(f"# failed: {failure.splitlines()[0]}")
+        total = self._count()
+        print(f"1..{total}\n{self.passed} of {total} checks passed, {len(self.failures)} failed", flush=True)
+        return 1 if self.failures else 0
+
+    def _count(self):
+        return self.passed + len(self.failures)
+

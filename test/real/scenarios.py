@@ -1,0 +1,195 @@
+"""What is played with the real parts: each function is a scenario, by its name with dashes.
+
+A scenario begins with a node that is connected and whose pods all run. It leaves nothing behind that another one could
+notice; after a failure main.py repairs the site.
+"""
+
+import os
+
+import cloud_scenarios
+import judge
+import pods
+from judge import node_condition
+
+
+def start(site):
+    """The first start: a node that has never been here becomes Ready, and pods with volumes of every kind run."""
+    report = site.report
+    site.node.start_containerd()
+    site.node.start_agent()
+    report.until("the agent answers", 30, lambda: (site.admin.get("/healthz") or True, ""))
+    report.until("the agent is connected", 30, lambda: (site.link_state() == "connected", site.link_state()))
+    site.node.start_kubelet()
+    report.until("the node is Ready for the first time", 60, lambda: node_condition(site, "Ready", "True"))
+    site.apply(*pods.one_of_each(site.path("claim")))
+    report.until("pods with PVC, tokens, ConfigMap, Secret, init container, host network run", 120,
+                 lambda: judge.all_run(site, in_cloud=True))
+    judge.statuses_equal(site)
+
+
+def refused_link(site):
+    """The link refuses connections: reads and watches go on, a killed container comes back."""
+    _outage(site, "refuse")
+
+
+def black_hole(site):
+    """The link swallows everything: the same as a link that refuses."""
+    _outage(site, "hole")
+
+
+def _outage(site, mode):
+    report = site.report
+    before = judge.restarts(site)
+    site.cut(mode)
+    node = site.local.get("/api/v1/nodes/edge1")
+    report.equal("the node is read from the cache", "edge1", node["metadata"]["name"])
+    victim = site.node.pods()["site/claim"]
+    site.node.kill_container(victim)
+    report.until("a container killed while offline runs again", 30, lambda: judge.restarted(site, victim))
+    report.until("the agent shows its new status to readers on the node", 15,
+                 lambda: judge.local_status_is_current(site, "claim"))
+    site.join()
+    report.until("the cloud knows of the restart", 60, lambda: judge.cloud_knows_restart(site, victim))
+    judge.only_restarted(site, before, {"site/claim"})
+    judge.statuses_equal(site)
+
+
+def kubelet_killed(site):
+    """The kubelet is killed and started while the link is down: it finds its pods and restarts none."""
+    report = site.report
+    before = judge.restarts(site)
+    site.cut()
+    site.processes.kill("kubelet")
+    site.node.start_kubelet()
+    report.until("the kubelet has all its pods again", 60, lambda: judge.all_run(site))
+    judge.only_restarted(site, before, set())
+    victim = site.node.pods()["site/token"]
+    site.node.kill_container(victim)
+    report.until("a container killed afterwards runs again", 60, lambda: judge.restarted(site, victim))
+    site.join()
+    report.until("the node is Ready in the cloud", 60, lambda: node_condition(site, "Ready", "True"))
+    judge.statuses_equal(site)
+
+
+def agent_killed(site):
+    """The agent is killed while the link is down: it answers from its cache at once, and nothing restarts."""
+    report = site.report
+    before = judge.restarts(site)
+    site.cut()
+    site.processes.kill("edge")
+    site.node.start_agent()
+    report.until("the agent answers reads from its cache", 15,
+                 lambda: (site.local.get("/api/v1/nodes/edge1") is not None, ""))
+    victim = site.node.pods()["site/settings"]
+    site.node.kill_container(victim)
+    report.until("a container killed afterwards runs again", 60, lambda: judge.restarted(site, victim))
+    site.join()
+    judge.only_restarted(site, before, {"site/settings"})
+    judge.statuses_equal(site)
+
+
+def power_cut(site):
+    """Everything on the node ends at once while the link is down; after the boot all pods run, without the cloud."""
+    report = site.report
+    site.cut()
+    before = site.node.pods()
+    site.node.power_off()
+    site.node.power_on()
+    report.until("all pods run again while offline", 120, lambda: judge.all_run_anew(site, before))
+    report.until("the agent shows the new statuses to readers on the node", 30,
+                 lambda: judge.local_statuses_equal(site))
+    with open(os.path.join(site.path("claim"), "starts")) as file:
+        report.check("the claim's pod has its data", len(file.read().splitlines()) >= 2)
+    once = site.node.pods().get(judge.name_of_job(before))
+    report.equal("the completed job has not run again", "Succeeded", once and once["status"]["phase"])
+    site.join()
+    report.until("the node is Ready in the cloud", 60, lambda: node_condition(site, "Ready", "True"))
+    judge.statuses_equal(site)
+    judge.nothing_refused(site)
+
+
+def power_cut_connected(site):
+    """The same with the cloud within reach, for comparison."""
+    report = site.report
+    before = site.node.pods()
+    site.node.power_off()
+    site.node.power_on()
+    report.until("all pods run again while connected", 120, lambda: judge.all_run_anew(site, before))
+    judge.statuses_equal(site)
+
+
+def changes_meanwhile(site):
+    """While the link is down pods are deleted, created and changed in the cloud: afterwards the node follows."""
+    report = site.report
+    extra = [pods.pod("doomed", pods.pod_spec(pods.container())),
+             pods.pod("relabelled", pods.pod_spec(pods.container()))]
+    site.apply(*extra)
+    report.until("two more pods run", 60, lambda: judge.run(site, "doomed", "relabelled"))
+    site.cut()
+    site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/doomed", grace=0)
+    new = pods.pod("created", pods.pod_spec(pods.container(), nodeName="edge1"))
+    site.api.create(f"/api/v1/namespaces/{pods.NAMESPACE}/pods", new)
+    site.api.merge(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/relabelled", {
+        "metadata": {"labels": {"colour": "blue"}},
+        "spec": {"containers": [{**pods.container(), "image": pods.NGINX}]}})
+    site.apply(*pods.settings("two"), pods.web(replicas=1))
+    still_runs, found = judge.run(site, "doomed")
+    report.check("nothing changes on the node while it is offline", still_runs, f"expected: doomed\nfound: {found}")
+    site.join()
+    report.until("the pod deleted in the cloud is gone", 60, lambda: judge.gone(site, "doomed"))
+    report.until("the pod created in the cloud runs", 60, lambda: judge.run(site, "created"))
+    report.until("the pod changed in the cloud has its new image", 90,
+                 lambda: judge.has_image(site, "relabelled", pods.NGINX))
+    report.until("the Deployment has one replica", 60, lambda: judge.count(site, "web-", 1))
+    report.until("ConfigMap and Secret volumes have their new content", 150,
+                 lambda: judge.volume_content(site, "settings", "two"))
+    site.apply(*pods.settings("one"), pods.web())
+    for name in ("created", "relabelled"):
+        site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/{name}")
+    report.until("everything is as before", 90, lambda: judge.all_run(site, in_cloud=True))
+    judge.statuses_equal(site)
+
+
+def pod_deleted_for_good(site):
+    """A pod is deleted gracefully just before the cut: its end is written down and told afterwards."""
+    report = site.report
+    site.apply(pods.pod("leaving", pods.pod_spec(pods.container())))
+    report.until("the pod runs", 60, lambda: judge.run(site, "leaving"))
+    site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/leaving", grace=5)
+    site.cut()
+    report.until("the pod ends while offline", 60, lambda: judge.gone(site, "leaving"))
+    site.join()
+    report.until("the pod is gone in the cloud", 60, lambda: (
+        site.api.get_or_none(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/leaving") is None, "still there"))
+
+
+def new_claim_after_cut(site):
+    """A pod with a claim comes shortly before the cut, and survives a power cut: nobody has read the claim often."""
+    report = site.report
+    folder = site.path("late")
+    volume, claim = pods.volume(folder)
+    volume["metadata"]["name"] = volume["spec"]["claimRef"]["name"] = "late"
+    claim["metadata"]["name"] = claim["spec"]["volumeName"] = "late"
+    late = pods.claim_pod()
+    late["metadata"]["name"] = "late"
+    late["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = "late"
+    site.apply(volume, claim, late)
+    report.until("the pod runs", 60, lambda: judge.run(site, "late"))
+    site.cut()
+    before = site.node.pods()
+    site.node.power_off()
+    site.node.power_on()
+    report.until("all pods run again while offline", 120, lambda: judge.all_run_anew(site, before))
+    site.join()
+    judge.statuses_equal(site)
+    for path in (f"/api/v1/namespaces/{pods.NAMESPACE}/pods/late",
+                 f"/api/v1/namespaces/{pods.NAMESPACE}/persistentvolumeclaims/late", "/api/v1/persistentvolumes/late"):
+        site.api.delete(path)
+    report.until("everything is as before", 90, lambda: judge.all_run(site, in_cloud=True))
+
+
+EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient")  # what a failed scenario may leave
+ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
+       power_cut_connected, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
+       cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy]
+BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}
