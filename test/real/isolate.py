@@ -37,7 +37,8 @@ def _network():
     for command in ("ip link set lo up", "ip link add node0 type veth peer name wire0", "ip link set node0 up",
                     "ip link set wire0 up", f"ip address add {NODE_ADDRESS}/24 dev node0",
                     "ip route add default via 10.99.0.1 dev node0", "sysctl -qw net.ipv4.ip_forward=1",
-                    "hostname edge1"):
+                    "hostname edge1",
+                    "mount --make-rshared /"):  # among the containers; unshare has made it private
         subprocess.run(command.split(), check=True)
 
 
