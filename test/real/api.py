@@ -23,13 +23,16 @@ class Api:
         self.url = urllib.parse.urlsplit(server)
         self.token = token
         self.agent = agent
-        self.context = ssl.create_default_context(cafile=ca) if ca else None
+        self.ca = ca  # may be made later
+
+    def context(self):
+        return ssl.create_default_context(cafile=self.ca)
 
     def connect(self, timeout=10):
         if self.url.scheme == "https":
             return http.client.HTTPSConnection(
                 self.url.hostname, self.url.port, timeout=timeout,
-                context=self.context or ssl._create_unverified_context())
+                context=self.context())
         return http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=timeout)
 
     def headers(self, kind="application/json", accept="application/json"):

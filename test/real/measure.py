@@ -23,7 +23,7 @@ class Connection:
         self.socket = socket.create_connection((api.url.hostname, api.url.port), 10)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if api.url.scheme == "https":
-            self.socket = api.context.wrap_socket(self.socket, server_hostname=api.url.hostname)
+            self.socket = api.context().wrap_socket(self.socket, server_hostname=api.url.hostname)
 
     def get(self, path):
         """Sends a GET and reads its answer. Returns (seconds, status, bytes of the body)."""
