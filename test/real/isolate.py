@@ -7,6 +7,7 @@ and every process in them ends with the first one. Control groups are not separa
 import fcntl
 import glob
 import os
+import signal
 import subprocess
 import sys
 
@@ -28,9 +29,12 @@ def enter():
         fcntl.flock(lock, fcntl.LOCK_EX)
     command = ["unshare", "--net", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc",
                sys.executable, *sys.argv]
-    code = subprocess.run(command, env={**os.environ, INSIDE: "1"}).returncode
+    inner = subprocess.Popen(command, env={**os.environ, INSIDE: "1"})
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, lambda *_: inner.kill())  # and with it, everything in the namespaces
+    code = inner.wait()
     remove_cgroups()
-    sys.exit(code)
+    sys.exit(code if code >= 0 else 1)
 
 
 def _network():
