@@ -74,7 +74,8 @@ class Api:
         return self.request("POST", path, body)
 
     def merge(self, path, body):
-        return self.request("PATCH", path, body, "application/merge-patch+json")
+        """A strategic merge patch: containers are merged by their name."""
+        return self.request("PATCH", path, body, "application/strategic-merge-patch+json")
 
     def delete(self, path, grace=None):
         options = {} if grace is None else {"gracePeriodSeconds": grace}

@@ -53,10 +53,12 @@ def repair(site):
     try:
         site.link("pass")
         site.node.repair()
+        site.join(180)
         site.apply(*scenarios.pods.one_of_each(site.path("claim")))
         for name, pod in judge.cloud_pods(site).items():
             if pod["metadata"]["name"] in scenarios.EXTRA_PODS:
                 site.api.delete(f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}", 0)
+        report.until("the node is Ready", 60, lambda: judge.node_condition(site, "Ready", "True"))
         report.until("the usual pods run again", 120, lambda: judge.all_run(site, in_cloud=True))
         return all(processes.is_running(name) for name in ("edge", "kubelet", "containerd", "apiserver"))
     except Exception as error:
