@@ -43,18 +43,19 @@ AS_ADMIN = (
 def kubectl_offline(site):
     """kubectl on the node while the link is down: answers with a warning, or fails at once and says why."""
     site.write_kubeconfig("local", "http://127.0.0.1:10261")
-    site.write_kubeconfig("local-admin", "http://127.0.0.1:10261", "admintoken")
-    for who, table in (("local", AS_NODE), ("local-admin", AS_ADMIN)):
+    site.node.start_client_agent("kubectl")
+    for who, table in (("local", AS_NODE), ("clients", AS_ADMIN)):
         for arguments, code, _ in table:
             if code != 1 and arguments[0] in ("get", "describe", "version"):
                 site.kubectl(*arguments, kubeconfig=who)
     before = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
     site.cut()
-    for who, table in (("local", AS_NODE), ("local-admin", AS_ADMIN)):
+    for who, table in (("local", AS_NODE), ("clients", AS_ADMIN)):
         for arguments, code, words in table:
             _kubectl_once(site, who, arguments, code, words)
     after = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
     site.report.equal("the table of pods has the same columns", before.splitlines()[:1], after.splitlines()[:1])
+    site.processes.kill("clients")
     site.join()
 
 

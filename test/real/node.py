@@ -8,9 +8,11 @@ import subprocess
 import urllib.request
 import uuid
 
+from api import Api
 from isolate import NODE_ADDRESS
 from processes import all_pids, container_pids, kill_pids, read_proc
 
+CLIENT_AGENT = "http://127.0.0.1:11261"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CACHE_AGENTS = ("kubelet,kube-proxy,flanneld,coredns,raven-agent-ds,yurttunnel-agent,holdfast-edge,kubectl")
 CONTAINERD = """version = 3
@@ -69,6 +71,24 @@ class Node:
         site.processes.start("edge", [
             os.path.join(site.bin, "holdfast-edge"), "--node-name=edge1", "--kubeconfig", site.path("node.kubeconfig"),
             "--data-dir", folder, "--cache-agents=" + CACHE_AGENTS, *more])
+
+    def start_client_agent(self, cache_agents="*"):
+        """Starts a second agent with an administrator's credentials, at CLIENT_AGENT, for kubectl and e2e tests.
+
+        It is what README.md shows: client-go sends no token to an http:// server, so that the agent's own is used.
+        """
+        site = self.site
+        folder = site.path("holdfast-clients")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        site.write_kubeconfig("admin-over-relay", f"https://127.0.0.1:{site.relay_port}", "admintoken")
+        site.processes.start("clients", [
+            os.path.join(site.bin, "holdfast-edge"), "--node-name=clients", "--kubelet-grace=0s", "--kubeconfig",
+            site.path("admin-over-relay.kubeconfig"), "--data-dir", folder, "--cache-agents=" + cache_agents,
+            "--listen=127.0.0.1:11261", "--admin-listen=127.0.0.1:11267", "--secure-listen="])
+        admin = Api("http://127.0.0.1:11267")
+        site.report.until("the agent for clients is connected", 60, lambda: (
+            admin.get("/v1/link")["state"] == "connected", admin.get("/v1/link")))
+        return site.write_kubeconfig("clients", CLIENT_AGENT)
 
     def start_containerd(self):
         site, work = self.site, self.site.work
