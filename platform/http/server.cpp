@@ -169,7 +169,9 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
     session.busy = false;
     if (!go_on) co_return;
-    session.share->give_back_all();
+    // What has arrived of the next request stays counted.
+    const std::size_t taken = session.share->bytes();
+    session.share->give_back(taken - std::min(taken, reader.body_size()));
   }
 }
 

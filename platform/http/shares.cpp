@@ -111,8 +111,11 @@ bool Share::take_answer(std::size_t bytes, std::size_t held) {
   CHECK(held <= bytes_);
   if (take(bytes)) return true;
   const Shares::State& state = *shares_->state_;
+  const ShareLimits& limits = state.limits;
   const std::size_t others = (trusted_ ? state.all : state.untrusted).bytes - held;
-  if (others > 0 || (!trusted_ && bytes > state.limits.bytes_untrusted())) return false;
+  if (others > 0) return false;
+  if (!trusted_ && bytes > limits.bytes_untrusted()) return false;
+  if (!trusted_ && state.all.bytes + bytes > limits.bytes) return false;
   count(bytes);
   return true;
 }

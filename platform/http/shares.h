@@ -19,7 +19,8 @@ namespace holdfast::http {
 struct ShareLimits {
   std::size_t connections = 1000;
   // Of requests that are being received or answered, and of answers that are being sent; streams
-  // and tunnels do not count. Share::take_answer() lets one larger answer pass.
+  // and tunnels do not count. Only one answer to a trusted caller may be larger: at most it and
+  // the request that it answers are held then, see Share::take_answer().
   std::size_t bytes = 12UL * 1024 * 1024;
 
   // Of a caller that is not trusted.
@@ -49,8 +50,9 @@ class Share {
   // taken then.
   [[nodiscard]] bool take(std::size_t bytes);
   // The same for an answer to a request that has taken `held` bytes of this share. It may be larger
-  // when nothing but that request is under way: that of a trusted caller of any size, of another
-  // one up to what all of these may have together.
+  // than that: that of a trusted caller of any size when nothing but its request is under way; that
+  // of another one, when no such caller has anything else under way, up to what all of these may
+  // have together and within the limit of the server.
   [[nodiscard]] bool take_answer(std::size_t bytes, std::size_t held);
   // Gives back up to so many.
   void give_back(std::size_t bytes);

@@ -135,6 +135,23 @@ TEST(HttpGate, RefusesByTheHeadAlone) {
   }
 }
 
+TEST(HttpGate, BytesOfTheNextRequestStayCounted) {
+  ServerLimits limits;
+  limits.shares = {.connections = 1000, .bytes = 60'000};
+  GatedServer rig(limits);
+  const std::string both = "GET /a HTTP/1.1\r\nHost: x\r\n" + bearer +
+                           "X: " + std::string(2000, 'a') +
+                           "\r\n\r\nGET /b HTTP/1.1\r\nX: " + std::string(14'000, 'b');
+  BareCaller early(rig);
+  EXPECT_EQ(early.ask(both), 200);
+  BareCaller late(rig);
+  EXPECT_EQ(late.ask(both), 429) << "the same caller's third of all is 20,000 bytes";
+  early.hang_up();
+  rig.time.settle();
+  BareCaller again(rig);
+  EXPECT_EQ(again.ask(both), 200);
+}
+
 TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
   constexpr std::size_t body = 100'000;
   ServerLimits limits;

@@ -99,6 +99,11 @@ TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
   EXPECT_TRUE(first.take_answer(600, 10)) << "its own request does not count";
   EXPECT_EQ(first.bytes(), 610U);
   first.give_back_all();
+  ASSERT_TRUE(root.take(700));
+  EXPECT_FALSE(first.take_answer(600, 0)) << "it would come on top of what others use";
+  EXPECT_TRUE(first.take_answer(500, 0));
+  first.give_back_all();
+  root.give_back_all();
   EXPECT_TRUE(root.take_answer(5000, 0)) << "a trusted caller's may be of any size";
 }
 
