@@ -33,11 +33,9 @@ Result<FileEntry> read_entry(const std::string& path, const YAML::Node& key,
 }
 
 Result<std::vector<FileEntry>> read_entries(const std::string& path) {
-  // Whoever may write to it decides what the program does; a token may stand in it.
-  const auto content = fs::read_foreign_secret(path, file_limit);
-  if (!content && content.error().code == Errc::denied) return fail(content.error());
-  if (!content) return fail(Errc::not_found, path + ": cannot be read");
-  const YAML::Node root = YAML::Load(content->bytes);
+  // Whoever may write to it decides what the program does.
+  TRY(const std::string content, fs::read_trusted(path, file_limit));
+  const YAML::Node root = YAML::Load(content);
   std::vector<FileEntry> entries;
   if (root.IsNull()) return entries;
   if (!root.IsMap()) return fail(Errc::invalid, path + ": not a map of names to values");

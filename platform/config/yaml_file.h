@@ -15,8 +15,9 @@ struct FileEntry {
   int line = 0;                     // from 1
 };
 
-// Errors: not_found (cannot read), denied (not a regular file, or everybody may write to it),
-// invalid naming file and line (not YAML, not a map of words, a key twice).
+// Errors: denied (not a regular file, not root's or ours, or others may write to it), exhausted
+// (over 1 MiB), invalid naming file and line (not YAML, not a map of words, a key twice), and those
+// of fs::read_all().
 [[nodiscard]] Result<std::vector<FileEntry>> read_yaml_file(const std::string& path);
 
 }  // namespace holdfast::config

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cstdio>
+#include <vector>
 
 #include "platform/fs/errno.h"
+#include "platform/text.h"
 
 namespace holdfast::fs {
 namespace {
@@ -68,6 +70,14 @@ Status check_all_above(const Path& path) {
     if (auto safe = check_on_the_way(above); !safe) return safe;
   }
   return {};
+}
+
+// What users besides the owner may do with a file: "read", "write" or "read and write".
+std::string foreign_rights(mode_t mode) {
+  const bool write = (mode & foreign_write) != 0;
+  const bool read = (mode & (S_IRGRP | S_IROTH)) != 0;
+  if (read && write) return "read and write";
+  return write ? "write" : "read";
 }
 
 // A file that was opened for reading, and its facts at that time.
@@ -140,6 +150,13 @@ Result<std::string> read_secret(const Path& file, std::size_t limit) {
   return read_rest(opened.descriptor, file, limit);
 }
 
+Result<std::string> read_trusted(const Path& file, std::size_t limit) {
+  TRY(const Opened opened, open_regular(file, 0));
+  auto ours = check_written_by_us_alone(file, opened.facts);
+  if (!ours) return fail(ours.error());
+  return read_rest(opened.descriptor, file, limit);
+}
+
 Result<ForeignSecret> read_foreign_secret(const Path& file, std::size_t limit) {
   TRY(const Opened opened, open_regular(file, 0));
   const mode_t mode = opened.facts.st_mode;
@@ -149,14 +166,17 @@ Result<ForeignSecret> read_foreign_secret(const Path& file, std::size_t limit) {
   }
   ForeignSecret secret;
   TRY(secret.bytes, read_rest(opened.descriptor, file, limit));
+  std::vector<std::string> warnings;
   if ((mode & foreign_any) != 0) {
-    secret.warning = file.string() + " has mode " + mode_text(opened.facts) +
-                     ": users besides its owner may read this secret; run: chmod 600 " +
-                     file.string();
-  } else if (!is_ours(opened.facts)) {
-    secret.warning = file.string() + " belongs to user " + std::to_string(opened.facts.st_uid) +
-                     ", who may replace it";
+    warnings.push_back(file.string() + " has mode " + mode_text(opened.facts) +
+                       ": users besides its owner may " + foreign_rights(mode) +
+                       " this secret; run: chmod 600 " + file.string());
   }
+  if (!is_ours(opened.facts)) {
+    warnings.push_back(file.string() + " belongs to user " + std::to_string(opened.facts.st_uid) +
+                       ", who may replace it");
+  }
+  secret.warning = join(warnings, "; ");
   return secret;
 }
 

@@ -35,10 +35,15 @@ namespace holdfast::fs {
 // or write. Errors: also those of read_all().
 [[nodiscard]] Result<std::string> read_secret(const Path& file, std::size_t limit);
 
+// The bytes of a file that decides what a program does, such as its configuration: a regular file
+// (links to it are followed) which is ours and which nobody else may write to. Others may read it.
+// Errors: also those of read_all().
+[[nodiscard]] Result<std::string> read_trusted(const Path& file, std::size_t limit);
+
 // A secret that other software looks after, such as another daemon's key.
 struct ForeignSecret {
   std::string bytes;
-  std::string warning;  // who else may read it, and what to do about that; "": nobody
+  std::string warning;  // who else may read or write it, and what to do about that; "": nobody
 };
 
 // Refused only when everybody may write to it: whoever can change a file that names a server can

@@ -115,8 +115,26 @@ TEST_F(Ownership, OtherSoftwaresSecretsAreReadWithAWarning) {
                                " has mode 0644: users besides its owner may read this secret; "
                                "run: chmod 600 " +
                                at("kubelet.conf").string());
+  const std::pair<mode_t, const char*> rows[] = {{0620, "may write this secret"},
+                                                 {0640, "may read this secret"},
+                                                 {0664, "may read and write"}};
+  for (const auto& [mode, rights] : rows) {
+    ASSERT_EQ(::chmod(at("kubelet.conf").c_str(), mode), 0);
+    const std::string warning = read_foreign_secret(at("kubelet.conf"), 100)->warning;
+    EXPECT_NE(warning.find(rights), std::string::npos) << warning;
+  }
   ASSERT_EQ(::chmod(at("kubelet.conf").c_str(), 0646), 0);
   EXPECT_EQ(read_foreign_secret(at("kubelet.conf"), 100).error().code, Errc::denied);
+}
+
+TEST_F(Ownership, AWarningNamesTheModeAndTheOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to give a file away";
+  file("key", 0644);
+  give_away("key");
+  const std::string warning = read_foreign_secret(at("key"), 100)->warning;
+  EXPECT_NE(warning.find("has mode 0644"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("belongs to user 65534"), std::string::npos) << warning;
+  EXPECT_EQ(read_trusted(at("key"), 100).error().code, Errc::denied);
 }
 
 TEST_F(Ownership, ADirectoryThatOthersMayWriteToIsRefused) {
