@@ -90,7 +90,7 @@ asio::awaitable<Result<Response>> ask(CorePtr core, Request request, bool stream
                                       MonoTime deadline) {
   if (const Status writable = check_writable(request); !writable) co_return fail(writable.error());
   const bool upgrade = request.headers.has("upgrade");
-  drop_hop_by_hop(request.headers, streamed);  // Without a stream there is no tunnel either.
+  if (!streamed) request.headers.remove("upgrade");  // Without a stream there is no tunnel either.
   // HTTP/2 has no upgrade: a tunnel needs a connection that speaks HTTP/1.1 only.
   const bool alone = core->sessions == nullptr || upgrade || core->wants_http1(kind_of(request));
   if (alone) co_return co_await ask_alone(core, request, streamed, deadline);

@@ -55,7 +55,7 @@ Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& reques
   if (streamed) limits.body_bytes = std::numeric_limits<std::size_t>::max();
   // Only a caller who can take a tunnel has asked for one.
   const Asked asked{.head = request.method == Method::head,
-                    .upgrade = streamed && request.headers.has("upgrade")};
+                    .upgrade = streamed && asks_for_upgrade(request.headers)};
   return Exchange{std::move(connection), ResponseReader(limits, asked), identity_of(request)};
 }
 
@@ -176,7 +176,9 @@ void Pool::keep(ConnectionPtr connection, std::string identity) {
   const auto same = [&identity](const Kept& other) { return other.identity == identity; };
   const auto count = static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), same));
   if (count >= limits.idle_connections) {
-    kept.erase(std::find_if(kept.begin(), kept.end(), same));
+    const auto oldest = std::find_if(kept.begin(), kept.end(), same);
+    if (oldest == kept.end()) return connection->close();  // None may be kept.
+    kept.erase(oldest);
   }
   kept.push_back(
       {std::move(connection), std::move(identity), loop::BootClock::now() + limits.idle});

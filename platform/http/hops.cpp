@@ -52,6 +52,8 @@ bool is_about_caller(std::string_view name) {
          lower.starts_with("x-remote-");
 }
 
+bool asks_for_upgrade(const Headers& headers) { return !upgrade_of(headers).empty(); }
+
 void drop_hop_by_hop(Headers& headers, bool keep_upgrade) {
   const std::string upgrade = keep_upgrade ? upgrade_of(headers) : std::string();
   std::vector<std::string> dropped;

@@ -18,6 +18,9 @@ namespace holdfast::http {
 // (Impersonate-*, X-Remote-*).
 [[nodiscard]] bool is_about_caller(std::string_view name);
 
+// Whether the headers ask for an upgrade that drop_hop_by_hop() would keep.
+[[nodiscard]] bool asks_for_upgrade(const Headers& headers);
+
 // Removes hop-by-hop headers and those that Connection names. Connection cannot name headers that
 // are about the caller, nor Host, Accept and Content-*: without them the next hop would take the
 // request for somebody else's, or for another request. With `keep_upgrade` an Upgrade stays, alone

@@ -42,11 +42,14 @@ struct Column {
   std::string v6;
 };
 
+// An IPv4 address is printed mapped for an IPv6 socket. A listener on "::" sees it mapped as well.
 Column column_of(const tcp::endpoint& end) {
-  if (end.address().is_v6()) return {{}, printed(end.address().to_v6().to_bytes(), end.port())};
-  const ip::address_v4 address = end.address().to_v4();
-  const ip::address_v6 mapped = ip::make_address_v6(ip::v4_mapped, address);
-  return {printed(address.to_bytes(), end.port()), printed(mapped.to_bytes(), end.port())};
+  ip::address address = end.address();
+  const bool is_mapped = address.is_v6() && address.to_v6().is_v4_mapped();
+  if (is_mapped) address = ip::make_address_v4(ip::v4_mapped, address.to_v6());
+  if (address.is_v6()) return {{}, printed(address.to_v6().to_bytes(), end.port())};
+  const ip::address_v6 mapped = ip::make_address_v6(ip::v4_mapped, address.to_v4());
+  return {printed(address.to_v4().to_bytes(), end.port()), printed(mapped.to_bytes(), end.port())};
 }
 
 std::vector<std::string_view> columns_of(std::string_view line) {

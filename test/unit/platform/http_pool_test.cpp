@@ -149,6 +149,15 @@ TEST(HttpPool, KeptConnectionsAreBoundedOverAllIdentities) {
   EXPECT_EQ(pool.take("d"), nullptr);
 }
 
+TEST(HttpPool, NoConnectionIsKeptWhereNoneMayBe) {
+  test::VirtualTime time;
+  h1::Pool pool{.limits = {.idle_connections = 0, .idle_total = 3, .idle = 60s}};
+  for (const char* identity : {"a", "a", "b"}) {
+    pool.keep(std::make_shared<test::Echo>(time.executor()), identity);
+    EXPECT_TRUE(pool.kept.empty());
+  }
+}
+
 TEST(HttpPool, AnInterimAnswerIsNotTheAnswer) {
   for (const bool streamed : {false, true}) {
     PoolRig rig({"HTTP/1.1 100 Continue\r\n\r\n" + hello_answer, hello_answer});
