@@ -27,12 +27,15 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
                              " FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
-      size_(database.prepare("SELECT count(*), coalesce(sum(length(bytes) + length(key)), 0),"
-                             " coalesce(sum(owner = ?1), 0),"
-                             " coalesce(sum((length(bytes) + length(key)) * (owner = ?1)), 0)"
-                             " FROM answer WHERE owner <> ?1 OR key <> ?2")),
-      rows_(database.prepare("SELECT owner, key, length(bytes) + length(key) FROM answer"
-                             " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")),
+      // The length() of TEXT is in characters.
+      size_(database.prepare(
+          "SELECT count(*), coalesce(sum(length(bytes) + length(CAST(key AS BLOB))), 0),"
+          " coalesce(sum(owner = ?1), 0),"
+          " coalesce(sum((length(bytes) + length(CAST(key AS BLOB))) * (owner = ?1)), 0)"
+          " FROM answer WHERE owner <> ?1 OR key <> ?2")),
+      rows_(database.prepare(
+          "SELECT owner, key, length(bytes) + length(CAST(key AS BLOB)) FROM answer"
+          " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")),
       keys_(database.prepare("SELECT key FROM answer WHERE owner = ?1"
                              " AND substr(key, 1, ?3) = ?2 ORDER BY key")) {}
 

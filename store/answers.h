@@ -29,13 +29,13 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// What may be kept. One owner is the first: room is always made for its answers, and all others
+// What may be kept. One owner may be the first: room is always made for its answers, and all others
 // (foreign owners) share at most half of the rows and bytes. Bytes are those of answers and keys.
 struct AnswerLimits {
   std::int64_t rows = 1000;
   std::int64_t bytes = 16 << 20;
   std::int64_t answer_bytes = 2 << 20;  // of one
-  std::string first_owner = "node";
+  std::string first_owner = {};         // "": all owners are foreign
   std::int64_t foreign_rows = 64;  // of one foreign owner
   std::int64_t foreign_bytes = 4 << 20;
 };

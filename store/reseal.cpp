@@ -137,18 +137,28 @@ Result<bool> is_complete(Database& database) {
   return row.next();
 }
 
+// Empties the log, which has the pages as they were. SQLite tells in a row, not by an error, that
+// another connection kept it from doing so.
+Status empty_log(Database& database) {
+  Statement checkpoint = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+  Cursor row = checkpoint.use();
+  TRY(const bool told, row.next());
+  if (told && row.integer(0) == 0) return {};
+  return fail(Errc::conflict, database.name() +
+                                  ": its rows are sealed, but another process that has it open "
+                                  "keeps the bytes before in its log");
+}
+
 Result<Resealed> perform(Database& database, const Task& task) {
   if (auto set = database.execute("PRAGMA secure_delete = ON"); !set) return fail(set.error());
   TRY(Transaction transaction, database.begin(Durability::full));
   TRY(const Resealed count, reseal_all(database, task));
+  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
+  if (auto emptied = empty_log(database); !emptied) return fail(emptied.error());
+  // Only now is all of it done: seal_once() comes back here after a conflict or a crash.
   const Status marked =
       database.execute("INSERT INTO sealing (complete) VALUES (1) ON CONFLICT DO NOTHING");
   if (!marked) return fail(marked.error());
-  if (auto committed = transaction.commit(); !committed) return fail(committed.error());
-  if (count == Resealed{}) return count;
-  // The log has the pages as they were.
-  auto emptied = database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  if (!emptied) return fail(emptied.error());
   return count;
 }
 

@@ -24,6 +24,7 @@ Result<std::string> rekey(const RekeySettings& settings) {
   TRY(store::Database database, store::Database::open(dir / "cache.db", {}));
   if (auto done = store::migrate(database, store::cache_schema()); !done) return fail(done.error());
   const auto done = store::reseal(database, from.get(), sealing_with(to.get()));
+  if (!done && done.error().code == Errc::conflict) return fail(done.error());
   if (!done) return fail("nothing was changed", done.error());
   return std::to_string(done->objects) + " objects and " + std::to_string(done->answers) +
          " tokens are sealed with the key in " + settings.new_key_file + "\n";

@@ -78,7 +78,7 @@ class FileSource final : public Source {
     made->cache_database_ = std::make_unique<store::Database>(std::move(cache));
     made->cache_ = std::make_unique<store::Cache>(*made->cache_database_, sealing);
     made->answers_ =
-        std::make_unique<store::Answers>(*made->cache_database_, store::AnswerLimits{}, sealing);
+        std::make_unique<store::Answers>(*made->cache_database_, CacheLimits{}.answers, sealing);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
     made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
     TRY(made->ledger_, Ledger::open(*made->outbox_database_, clock));

@@ -8,10 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "store/answers.h"
 
 namespace holdfast::agent {
+
+inline constexpr std::string_view node_owner = "node";
 
 // Of one foreign owner.
 struct OwnerLimits {
@@ -29,7 +33,7 @@ struct CacheLimits {
   std::int64_t disk_bytes = 128LL << 20;
   std::size_t scope_bytes = 8UL << 20;  // of one scope in memory
   std::size_t scope_objects = 20'000;
-  store::AnswerLimits answers = {};  // discovery documents, tokens
+  store::AnswerLimits answers = {.first_owner = std::string(node_owner)};  // documents, tokens
 };
 
 // What foreign owners may have of `all`.

@@ -17,8 +17,6 @@ struct Caller {
   bool by_certificate = false;  // and by nothing else: nothing is passed on for him
 };
 
-inline constexpr std::string_view node_owner = "node";
-
 // What makes a caller on loopback act as the node.
 struct NodeProof {
   // Whether a peer without credentials does; see LocalCallers. Errors: denied.

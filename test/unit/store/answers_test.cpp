@@ -72,6 +72,34 @@ TEST_F(AnswersTest, OneThatIsTooLargeIsNotKept) {
   EXPECT_EQ(said(put(answers, "node", "a", {200, "", "123456789", {}})), "ok");
 }
 
+TEST_F(AnswersTest, KeysCountByTheirBytes) {
+  // 20 characters in 40 bytes: ten such keys are 400 bytes, of which five fit in 210.
+  Answers answers(database_, {.foreign_bytes = 210});
+  const auto kept = [this] {
+    auto statement = database_.prepare("SELECT count(*) FROM answer");
+    Cursor row = statement.use();
+    EXPECT_TRUE(value(row.next()));
+    return row.integer(0);
+  };
+  for (int i = 0; i < 10; ++i) {
+    std::string key = "/" + std::to_string(i);
+    for (int at = 0; at < 19; ++at) key += "\u00e9";
+    ASSERT_EQ(said(put(answers, "o", key, {200, "", "", {}})), "ok");
+  }
+  EXPECT_EQ(kept(), 5);
+}
+
+TEST_F(AnswersTest, NobodyIsFirstUnlessItIsSaid) {
+  Answers answers(database_, {.rows = 20, .foreign_rows = 4});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(said(put(answers, "node", "/" + std::to_string(i), apis)), "ok");
+  }
+  auto statement = database_.prepare("SELECT count(*) FROM answer");
+  Cursor row = statement.use();
+  ASSERT_TRUE(value(row.next()));
+  EXPECT_EQ(row.integer(0), 4);
+}
+
 TEST_F(AnswersTest, AnOwnerWhoHasManyLosesTheLeastRecentlyUsed) {
   Answers answers(database_, {.rows = 100, .foreign_rows = 3});
   const auto kept = [&answers](const std::string& key) {
@@ -92,7 +120,7 @@ TEST_F(AnswersTest, AnOwnerWhoHasManyLosesTheLeastRecentlyUsed) {
 }
 
 TEST_F(AnswersTest, ForeignOwnersShareHalfAndTheNodeAlwaysHasRoom) {
-  Answers answers(database_, {.rows = 20, .foreign_rows = 4});
+  Answers answers(database_, {.rows = 20, .first_owner = "node", .foreign_rows = 4});
   for (int i = 0; i < 50; ++i) {
     const std::string owner = "stranger " + std::to_string(i);
     for (const char* key : {"/version", "/api"}) {

@@ -91,9 +91,9 @@ class SealTest : public testing::Test {
     return text;
   }
 
-  bool file_has(std::string_view bytes) {
+  bool file_has(std::string_view bytes, const std::string& name = "cache.db") {
     for (const char* suffix : {"", "-wal"}) {
-      std::ifstream in(dir_.path() / (std::string("cache.db") + suffix), std::ios::binary);
+      std::ifstream in(dir_.path() / (name + suffix), std::ios::binary);
       const std::string content{std::istreambuf_iterator<char>(in), {}};
       if (content.find(bytes) != std::string::npos) return true;
     }
@@ -260,6 +260,29 @@ TEST_F(SealTest, AllOfItIsSealedWithANewKeyOrNothing) {
   EXPECT_EQ(said(reseal(database_, &new_key, with(&old_key))),
             "corrupt: answer token fails its checksum");
   EXPECT_EQ(shown(&new_key).substr(0, 16), "password phrase ");
+}
+
+TEST_F(SealTest, WhoeverKeepsTheLogFromBeingEmptiedIsAConflict) {
+  const std::filesystem::path file = dir_.path() / "shared.db";
+  const DatabaseOptions options{.access = Access::shared,
+                                .busy_timeout = std::chrono::milliseconds(1)};
+  database_ = value(Database::open(file, options));
+  ASSERT_EQ(said(migrate(database_, cache_schema())), "ok");
+  fill(nullptr);
+  Database other = value(Database::open(file, options));
+  Statement select = other.prepare("SELECT name FROM object");
+  for (const bool again : {false, true}) {
+    SCOPED_TRACE(again);
+    Cursor row = select.use();
+    ASSERT_TRUE(value(row.next()));
+    const auto done =
+        again ? reseal(database_, &old_key, with(&new_key)) : seal_once(database_, with(&old_key));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Errc::conflict) << done.error().what;
+  }
+  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{}) << "the log is emptied";
+  EXPECT_FALSE(file_has("password", "shared.db"));
+  EXPECT_EQ(shown(&new_key), all);
 }
 
 TEST_F(SealTest, AnOlderProgramFindsNothingThatItWouldMistake) {
