@@ -49,7 +49,7 @@ Failure failure_of(const Error& error) {
 
 bool is_refusal(const Failure& failure) {
   const int status = failure.http_status;
-  return status >= 400 && status < 500 && status != 410 && status != 429;
+  return status >= 400 && status < 500 && status != 408 && status != 410 && status != 429;
 }
 
 Reflector::Reflector(const ReflectorConfig& config, Random& random)

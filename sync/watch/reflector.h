@@ -55,7 +55,8 @@ struct Failure {
 [[nodiscard]] Failure failure_of(const ApiStatus& status);
 [[nodiscard]] Failure failure_of(const Error& error);
 
-// Whether the server decided against it (4xx, but not 410 and 429): asking again soon is no use.
+// Whether the server decided against it (4xx, but not 408, 410 and 429): asking again soon is no
+// use.
 [[nodiscard]] bool is_refusal(const Failure& failure);
 
 namespace reflect {

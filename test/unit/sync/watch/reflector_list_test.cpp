@@ -121,8 +121,9 @@ TEST(Reflector, AListThatKeepsFailingIsAskedForLessAndLessAndAWatchIsNot) {
 }
 
 TEST(Reflector, ARefusalIsTheServersDecision) {
-  const std::pair<int, bool> cases[] = {{400, true},  {401, true},  {403, true},  {404, true},
-                                        {410, false}, {429, false}, {500, false}, {0, false}};
+  const std::pair<int, bool> cases[] = {{400, true},  {401, true},  {403, true},
+                                        {404, true},  {408, false}, {410, false},
+                                        {429, false}, {500, false}, {0, false}};
   for (const auto& [status, refusal] : cases) {
     EXPECT_EQ(is_refusal({.http_status = status}), refusal) << status;
   }
