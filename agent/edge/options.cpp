@@ -40,6 +40,8 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("data-dir", settings.data_dir,
               "where the cache, the outbox and the journal are kept");
   options.add("listen", settings.listen, "address of the local API proxy");
+  options.add("allow-insecure-bind", settings.allow_insecure_bind,
+              "the proxy may listen beyond loopback, where others can read its callers' tokens");
   options.add("admin-listen", settings.admin_listen, "address of health, metrics and state");
   options.add("runtime", settings.runtime,
               "none, or process: run this node's pods as plain local processes (labs and tests)");
@@ -51,7 +53,7 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("allowed-uids", settings.allowed_uids,
               "users that may call on loopback without credentials of their own");
   options.add("trust-host-network-pods", settings.trust_host_network_pods,
-              "pods on the host's network may do so, too, if they run as such a user");
+              "containers on the host's network may do so, too, if they run as such a user");
   options.add("node-token-file", settings.node_token_file,
               "a file with a token by which such callers prove themselves; made if it is missing");
   options.add("require-node-token", settings.require_node_token,
@@ -109,6 +111,21 @@ Status make_paths_absolute(EdgeOptions& settings) {
   return {};
 }
 
+namespace {
+
+Status check_listeners(const EdgeOptions& settings) {
+  auto proxy = net::HostPort::parse(settings.listen);
+  if (!proxy) return fail("--listen", proxy.error());
+  auto admin = net::HostPort::parse(settings.admin_listen);
+  if (!admin) return fail("--admin-listen", admin.error());
+  if (settings.allow_insecure_bind || proxy->is_loopback()) return {};
+  return fail(Errc::invalid, "--listen " + settings.listen +
+                                 " needs --allow-insecure-bind: it is plain HTTP, and others can "
+                                 "read the tokens of its callers; --secure-listen has TLS");
+}
+
+}  // namespace
+
 Status check(const EdgeOptions& settings) {
   const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
   if (settings.node_name.empty()) return bad("--node-name is required");
@@ -126,12 +143,7 @@ Status check(const EdgeOptions& settings) {
   if (settings.runtime != "none" && settings.runtime != "process") {
     return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
   }
-  for (const auto& [flag, address] : {std::pair{"--listen", &settings.listen},
-                                      std::pair{"--admin-listen", &settings.admin_listen}}) {
-    if (auto parsed = net::HostPort::parse(*address); !parsed) {
-      return fail(std::string(flag), parsed.error());
-    }
-  }
+  if (auto good = check_listeners(settings); !good) return good;
   if (settings.require_node_token && settings.node_token_file.empty()) {
     return bad("--require-node-token needs --node-token-file");
   }

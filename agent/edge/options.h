@@ -24,6 +24,7 @@ struct EdgeOptions {
   std::string node_name;  // required
   std::string data_dir = "/var/lib/holdfast";
   std::string listen = "127.0.0.1:10261";        // the proxy
+  bool allow_insecure_bind = false;              // the proxy may listen beyond loopback
   std::string admin_listen = "127.0.0.1:10267";  // health, metrics, state
   std::string runtime = "none";                  // or "process"
   std::string log_level = "info";
@@ -36,7 +37,7 @@ struct EdgeOptions {
                                            "holdfast-edge"};
   // Who may call on loopback without credentials of his own.
   std::vector<std::string> allowed_uids = {"0"};
-  // Processes in pods may do so, too, if they have an allowed uid (hostNetwork).
+  // Processes in containers may do so, too, if they have an allowed uid (hostNetwork).
   bool trust_host_network_pods = false;
   // A secret by which callers on loopback act as the node, as a bearer token; made if the file is
   // missing. "" for none. If it is required, an allowed uid alone does not act as the node.

@@ -57,7 +57,9 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   const std::string at = std::string(here) + ":" + std::to_string(edge_port);
   const std::uint16_t secure_port = free_port();
-  launch_edge({"--listen=" + at,
+  launch_edge({"--listen=" + at});
+  EXPECT_NE(edge->wait(10s).value_or(0), 0) << "tokens would cross the network in the clear";
+  launch_edge({"--listen=" + at, "--allow-insecure-bind=true",
                "--secure-listen=" + std::string(here) + ":" + std::to_string(secure_port),
                "--require-client-certificates=false"});
   const bool up = eventually(15s, [this] {

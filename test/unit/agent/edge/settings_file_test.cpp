@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "agent/edge/options.h"
+#include "platform/fs/file.h"
 #include "platform/text.h"
 #include "test/support/scratch_dir.h"
 
@@ -62,8 +63,14 @@ FileOutcome read_file(const std::string& path) {
 FileOutcome read_text(const std::string& text) {
   const test::ScratchDir dir;
   const std::string path = dir.path() / "edge.yaml";
-  std::ofstream(path) << text;
+  EXPECT_TRUE(fs::atomic_write(path, text, 0644));
   return read_file(path);
+}
+
+// The file's text in a file of our own: the source tree may be another user's.
+FileOutcome read_packaged() {
+  std::ifstream in(packaged);
+  return read_text(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 // Every flag with the value that it has in `settings`.
@@ -75,11 +82,35 @@ std::string help(EdgeOptions settings) {
 }
 
 TEST(SettingsFile, AsItIsShippedItAsksForTheNodesName) {
-  const FileOutcome outcome = read_file(packaged);
+  const FileOutcome outcome = read_packaged();
   EXPECT_EQ(outcome.problem, "");
   const Status checked = check(outcome.settings);
   ASSERT_FALSE(checked.has_value());
   EXPECT_EQ(checked.error().what, "--node-name is required");
+}
+
+// Callers send their tokens to the proxy in the clear.
+TEST(SettingsFile, AProxyForTheNetworkMustBeAskedForTwice) {
+  const struct {
+    const char* listen;
+    bool allow;
+    bool good;
+  } rows[] = {{"127.0.0.1:10261", false, true}, {"127.9.9.9:0", false, true},
+              {"[::1]:10261", false, true},     {"0.0.0.0:10261", false, false},
+              {"10.0.0.1:10261", false, false}, {"[::]:10261", false, false},
+              {"0.0.0.0:10261", true, true},    {"127.0.0.1:10261", true, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.listen);
+    EdgeOptions settings;
+    settings.node_name = "a";
+    settings.identity.kubeconfig = "k";
+    settings.listen = row.listen;
+    settings.allow_insecure_bind = row.allow;
+    const Status checked = check(settings);
+    EXPECT_EQ(checked.has_value(), row.good) << (checked ? "" : checked.error().what);
+    if (checked) continue;
+    EXPECT_NE(checked.error().what.find("--allow-insecure-bind"), std::string::npos);
+  }
 }
 
 TEST(SettingsFile, EveryExampleCanBeUsedAsItStands) {
