@@ -13,8 +13,22 @@ Status denied(std::string why) { return fail(Errc::denied, std::move(why)); }
 
 }  // namespace
 
-LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock)
-    : options_(options), clock_(clock) {}
+LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock,
+                           proc::SocketHolders holders)
+    : options_(options),
+      clock_(clock),
+      holders_(std::move(holders)),
+      sees_all_(holders_.sees_all()) {
+  for (const std::string& path : holders_.own_cgroups()) {
+    const std::string_view container = sync::container_of(path);
+    if (!container.empty()) containers_.emplace_back(container);
+  }
+  if (sees_all_) return;
+  log_warn(
+      "the descriptors of other processes cannot be read: a container runtime that forwards a "
+      "port here is not recognised",
+      {{"needed", "CAP_SYS_PTRACE"}});
+}
 
 Status LocalCallers::acts_as_node(const net::Peer& peer) {
   if (!peer.owner) {
@@ -30,7 +44,7 @@ Status LocalCallers::acts_as_node(const net::Peer& peer) {
       return {};
     case sync::LocalProcess::pod:
       if (options_.trust_host_network_pods) return {};
-      return denied("a pod does not act as the node: bring a token");
+      return denied("a container does not act as the node: bring a token");
     case sync::LocalProcess::relay:
       return denied("a container runtime does not act as the node: bring a token");
     case sync::LocalProcess::unknown:
@@ -41,7 +55,7 @@ Status LocalCallers::acts_as_node(const net::Peer& peer) {
 }
 
 sync::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
-  const std::uint64_t key = owner.cookie != 0 ? owner.cookie : owner.inode;
+  const SocketKey key{owner.cookie, owner.inode};
   const auto known = judged_.find(key);
   if (known != judged_.end()) return known->second;
   const sync::LocalProcess process = look_up(owner);
@@ -55,18 +69,26 @@ sync::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
   return process;
 }
 
+std::string LocalCallers::seen_from_here(std::string_view cgroup) const {
+  for (const std::string& container : containers_) cgroup = sync::seen_from(container, cgroup);
+  return std::string(cgroup);
+}
+
 sync::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
-  const auto path = holders_.cgroup_path(owner.cgroup);
-  if (path && sync::is_pod_cgroup(*path)) return sync::LocalProcess::pod;
-  const auto holder = holders_.find(owner.inode, clock_.mono());
+  const MonoTime now = clock_.mono();
+  const auto path = holders_.cgroup_path(owner.cgroup, now);
+  if (path && sync::is_container_cgroup(seen_from_here(*path))) return sync::LocalProcess::pod;
+  auto holder = holders_.find(owner.inode, owner.cgroup, now);
   if (!holder) {
-    // Without the right to read other processes' descriptors the cgroup alone has to do. After a
-    // search that was cut short it proves nothing: callers by way of a relay can spend the budget.
-    const bool cut_short = holder.error().code == Errc::exhausted;
-    return path && !cut_short ? sync::LocalProcess::host : sync::LocalProcess::unknown;
+    // Without the right to read other processes' descriptors the cgroup alone has to do. A search
+    // that was cut short proves nothing, nor does one that could see every process.
+    const bool hidden = holder.error().code == Errc::not_found && !sees_all_;
+    return path && hidden ? sync::LocalProcess::host : sync::LocalProcess::unknown;
   }
-  const sync::LocalProcess process = sync::judge_process(holder->program, holder->cgroups);
+  for (std::string& cgroup : holder->cgroups) cgroup = seen_from_here(cgroup);
+  const auto process = sync::judge_process(holder->program, holder->called, holder->cgroups);
   if (process == sync::LocalProcess::host) holders_.remember(holder->pid);
+  if (process == sync::LocalProcess::relay) holders_.remember_relay(holder->pid);
   log_debug(
       "local caller",
       {{"pid", holder->pid}, {"program", holder->program}, {"process", sync::to_string(process)}});

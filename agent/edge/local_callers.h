@@ -11,6 +11,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "agent/edge/options.h"
 #include "platform/net/connection.h"
@@ -22,8 +26,9 @@ namespace holdfast::agent {
 
 class LocalCallers {
  public:
-  // Both outlive this.
-  LocalCallers(const EdgeOptions& options, const Clock& clock);
+  // `options` and `clock` outlive this.
+  LocalCallers(const EdgeOptions& options, const Clock& clock,
+               proc::SocketHolders holders = proc::SocketHolders());
 
   // Whether the peer, who brings no credentials, acts as the node. Errors: denied, saying why not.
   [[nodiscard]] Status acts_as_node(const net::Peer& peer);
@@ -31,13 +36,19 @@ class LocalCallers {
  private:
   [[nodiscard]] sync::LocalProcess process_of(const net::SocketOwner& owner);
   [[nodiscard]] sync::LocalProcess look_up(const net::SocketOwner& owner);
+  [[nodiscard]] std::string seen_from_here(std::string_view cgroup) const;
+
+  using SocketKey = std::pair<std::uint64_t, std::uint64_t>;  // cookie, inode
 
   const EdgeOptions& options_;
   const Clock& clock_;
   proc::SocketHolders holders_;
-  // Of each connection, by its socket's cookie or, without one, its inode; the oldest are dropped.
-  std::map<std::uint64_t, sync::LocalProcess> judged_;
-  std::deque<std::uint64_t> order_;
+  // Whether every process can be read: then one that is not found proves nothing.
+  const bool sees_all_;
+  // The containers that we are in: where the node is one, all of its processes are below it.
+  std::vector<std::string> containers_;
+  std::map<SocketKey, sync::LocalProcess> judged_;  // of each connection; the oldest are dropped
+  std::deque<SocketKey> order_;
 };
 
 }  // namespace holdfast::agent

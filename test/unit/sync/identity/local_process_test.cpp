@@ -39,8 +39,75 @@ TEST(LocalProcess, IsJudgedByItsCgroupsFirstAndItsProgramThen) {
   };
   for (const Case& c : cases) {
     const std::string where = c.cgroups.empty() ? "nowhere" : c.cgroups.back();
-    EXPECT_EQ(judge_process(c.program, c.cgroups), c.process) << c.program << " in " << where;
+    EXPECT_EQ(judge_process(c.program, {}, c.cgroups), c.process) << c.program << " in " << where;
   }
+}
+
+TEST(LocalProcess, WhateverItIsCalledCountsAgainstIt) {
+  struct Case {
+    const char* program;
+    std::vector<std::string> called;
+    LocalProcess process;
+  };
+  using enum LocalProcess;
+  const std::vector<std::string> cgroups = {"/system.slice/k3s.service"};
+  const Case cases[] = {
+      {"k3s", {"k3s", "k3s-server"}, host},
+      {"k3s", {"containerd", "containerd"}, relay},
+      {"k3s", {"", "containerd"}, relay},
+      {"k3s", {"containerd", "k3s"}, relay},
+      {"containerd", {"kubelet", "kubelet"}, relay},
+      {"busybox", {"nsenter"}, relay},
+      {"kubelet", {}, host},
+      {"", {"kubelet", "kubelet"}, unknown},
+  };
+  for (const Case& c : cases) {
+    const std::string name = c.called.empty() ? "" : c.called.back();
+    EXPECT_EQ(judge_process(c.program, c.called, cgroups), c.process) << c.program << " " << name;
+  }
+}
+
+TEST(LocalProcess, ContainersOutsideThePodsHierarchyAreKnownByTheirNames) {
+  const std::string id(64, 'a');
+  const struct {
+    std::string path;
+    std::string container;  // "": it is none
+  } rows[] = {
+      {"/system.slice/docker-" + id + ".scope", "/system.slice/docker-" + id + ".scope"},
+      {"/docker/" + id, "/docker/" + id},
+      {"/docker/0a/init", "/docker/0a"},
+      {"/docker/" + id + "/docker/0b", "/docker/" + id + "/docker/0b"},
+      {"/machine.slice/libpod-" + id + ".scope/container",
+       "/machine.slice/libpod-" + id + ".scope"},
+      {"/libpod_parent/libpod-" + id, "/libpod_parent/libpod-" + id},
+      {"/system.slice/cri-containerd-" + id + ".scope",
+       "/system.slice/cri-containerd-" + id + ".scope"},
+      {"/system.slice/crio-" + id + ".scope", "/system.slice/crio-" + id + ".scope"},
+      {"/system.slice:cri-containerd:" + id, "/system.slice:cri-containerd:" + id},
+      {"/k8s.io/" + id, "/k8s.io/" + id},
+      {"/system.slice/nerdctl-" + id + ".scope", "/system.slice/nerdctl-" + id + ".scope"},
+      {"/", ""},
+      {"", ""},
+      {"/docker", ""},
+      {"/system.slice/docker.service", ""},
+      {"/system.slice/docker-prune.service", ""},
+      {"/system.slice/crio-wipe.service", ""},
+      {"/system.slice/containerd.service", ""},
+      {"/user.slice/user-0.slice/session-1.scope", ""},
+      {"/process_api/" + id.substr(0, 32), ""},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(container_of(row.path), row.container);
+    EXPECT_EQ(is_container_cgroup(row.path), !row.container.empty()) << row.path;
+  }
+}
+
+TEST(LocalProcess, ANodeThatIsAContainerIsSeenFromInside) {
+  EXPECT_EQ(seen_from("", "/docker/0a"), "/docker/0a");
+  EXPECT_EQ(seen_from("/docker/0a", "/docker/0a"), "/");
+  EXPECT_EQ(seen_from("/docker/0a", "/docker/0a/kubelet.service"), "/kubelet.service");
+  EXPECT_EQ(seen_from("/docker/0a", "/docker/0a/docker/0b"), "/docker/0b");
+  EXPECT_EQ(seen_from("/docker/0a", "/docker/0ab/init"), "/docker/0ab/init");
 }
 
 TEST(LocalProcess, TheKubeletAsksOnBehalfOfPodsUnderNamesOfItsOwn) {

@@ -1,0 +1,137 @@
+// Which processes of this machine act as the node.
+
+#include "agent/edge/local_callers.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent {
+namespace {
+
+// A machine of our own: its /proc and its cgroups of version 2.
+class LocalCallersTest : public testing::Test {
+ protected:
+  LocalCallersTest() {
+    std::filesystem::create_directories(cgroups() / "system.slice" / "kubelet.service");
+    std::filesystem::create_directories(cgroups() / "kubepods" / "pod1");
+    std::ofstream(cgroups() / "cgroup.controllers") << "cpu\n";
+    options_.allowed_uids = {"0"};
+  }
+
+  [[nodiscard]] fs::Path proc() const { return dir_.path() / "proc"; }
+  [[nodiscard]] fs::Path cgroups() const { return dir_.path() / "cgroup"; }
+  [[nodiscard]] std::uint64_t id_of(const char* cgroup) const {
+    struct stat facts {};
+    EXPECT_EQ(::stat((cgroups() / cgroup).c_str(), &facts), 0);
+    return facts.st_ino;
+  }
+
+  void add(int pid, const std::string& program, std::uint64_t inode, const std::string& cgroup,
+           const std::string& called = "") {
+    const fs::Path process = proc() / std::to_string(pid);
+    std::filesystem::create_directories(process / "fd");
+    std::filesystem::create_symlink("socket:[" + std::to_string(inode) + "]", process / "fd" / "5");
+    std::filesystem::create_symlink("/usr/bin/" + program, process / "exe");
+    std::ofstream(process / "cgroup") << "0::" << cgroup << "\n";
+    std::ofstream(process / "comm") << (called.empty() ? program : called) << "\n";
+  }
+
+  [[nodiscard]] LocalCallers callers(const proc::HolderLimits& limits = {}) const {
+    return {options_, clock_, proc::SocketHolders(limits, proc(), cgroups())};
+  }
+
+  static bool acts(LocalCallers& callers, const net::SocketOwner& owner) {
+    return callers.acts_as_node({.address = "127.0.0.1", .owner = owner}).has_value();
+  }
+
+  EdgeOptions options_;
+  SystemClock clock_;
+
+ private:
+  test::ScratchDir dir_;
+};
+
+TEST_F(LocalCallersTest, OnlyAProcessOfTheHostDoes) {
+  add(1, "systemd", 99, "/init.scope");
+  add(10, "kubelet", 100, "/system.slice/kubelet.service");
+  add(11, "sh", 101, "/kubepods/pod1");
+  add(12, "containerd", 102, "/system.slice/containerd.service");
+  add(13, "k3s", 103, "/system.slice/k3s.service", "containerd");
+  add(14, "k3s", 104, "/system.slice/k3s.service", "k3s-server");
+  add(15, "sh", 105, "/system.slice/docker-" + std::string(64, 'a') + ".scope");
+  const std::pair<std::uint64_t, bool> rows[] = {{100, true},  {101, false}, {102, false},
+                                                 {103, false}, {104, true},  {105, false},
+                                                 {106, false}};
+  LocalCallers judge = callers();
+  for (const auto& [inode, good] : rows) {
+    EXPECT_EQ(acts(judge, {.uid = 0, .inode = inode, .cookie = inode}), good) << inode;
+    EXPECT_FALSE(acts(judge, {.uid = 1000, .inode = inode, .cookie = inode})) << inode;
+  }
+  options_.trust_host_network_pods = true;
+  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 101, .cookie = 101}));
+  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 102, .cookie = 102}));
+}
+
+// Without the right to see other processes, their cgroup alone decides.
+TEST_F(LocalCallersTest, WhoIsNotFoundIsOfTheHostOnlyWhereProcessesAreHidden) {
+  const net::SocketOwner kubelet{
+      .uid = 0, .inode = 100, .cgroup = id_of("system.slice/kubelet.service")};
+  const net::SocketOwner pod{.uid = 0, .inode = 101, .cgroup = id_of("kubepods/pod1")};
+  const net::SocketOwner nowhere{.uid = 0, .inode = 102, .cgroup = 999'999'999};
+  for (const bool sees_all : {false, true}) {
+    SCOPED_TRACE(sees_all);
+    if (sees_all) add(1, "systemd", 99, "/init.scope");
+    LocalCallers judge = callers();
+    EXPECT_EQ(acts(judge, kubelet), !sees_all);
+    EXPECT_FALSE(acts(judge, pod));
+    EXPECT_FALSE(acts(judge, nowhere));
+  }
+}
+
+// The kernel's cookies and its inodes are numbers of their own.
+TEST_F(LocalCallersTest, ACookieIsNoInode) {
+  add(1, "systemd", 99, "/init.scope");
+  add(10, "kubelet", 100, "/system.slice/kubelet.service");
+  add(11, "containerd", 101, "/system.slice/containerd.service");
+  LocalCallers judge = callers();
+  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 101}));
+  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 101}));
+}
+
+TEST_F(LocalCallersTest, ARelayThatFloodsKeepsNobodyElseOut) {
+  add(1, "systemd", 99, "/init.scope");
+  add(10, "kubelet", 100, "/system.slice/kubelet.service");
+  add(11, "containerd", 101, "/system.slice/containerd.service");
+  for (int i = 0; i < 500; ++i) {
+    std::filesystem::create_symlink("socket:[" + std::to_string(1000 + i) + "]",
+                                    proc() / "11" / "fd" / std::to_string(100 + i));
+  }
+  proc::HolderLimits limits;
+  limits.each = {.burst = 2000, .per_second = 0};
+  LocalCallers judge = callers(limits);
+  for (std::uint64_t inode = 1000; inode < 1500; ++inode) {
+    EXPECT_FALSE(acts(judge, {.uid = 0, .inode = inode, .cookie = inode}));
+  }
+  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 100}));
+}
+
+// Where the node is a container itself, its processes are below that container.
+TEST_F(LocalCallersTest, TheContainerThatTheNodeIsDoesNotCount) {
+  add(1, "systemd", 99, "/docker/0a/init.scope");
+  add(10, "kubelet", 100, "/docker/0a/kubelet.service");
+  add(11, "sh", 101, "/docker/0a/kubelet/kubepods/pod1");
+  add(12, "sh", 102, "/docker/0b");
+  std::filesystem::create_directories(proc() / "self");
+  std::ofstream(proc() / "self" / "cgroup") << "0::/docker/0a/holdfast.service\n";
+  LocalCallers judge = callers();
+  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 100}));
+  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 101, .cookie = 101}));
+  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 102, .cookie = 102}));
+}
+
+}  // namespace
+}  // namespace holdfast::agent
