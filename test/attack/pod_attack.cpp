@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 
 #include "test/attack/cgroup.h"
 #include "test/attack/site.h"
@@ -173,6 +174,100 @@ TEST_F(Attack, ARuntimeThatRelaysIsNotTheNode) {
     EXPECT_TRUE(written.refused()) << "by way of " << name << ": " << written.status;
   }
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
+}
+
+// A runtime that relays, in a cgroup of its own, on a machine where every search for the holder of
+// a socket reads thousands of descriptors.
+class Relays : public Attack {
+ protected:
+  // The port that it relays from; 0 if it could not be started.
+  std::uint16_t start_relay() {
+    const std::string program = file("containerd");
+    std::filesystem::copy_file("/proc/self/exe", program);
+    (void)chmod(program.c_str(), 0700);
+    const std::uint16_t at = free_port();
+    const std::uint16_t to = edge_port;
+    relay_ = std::make_unique<Stranger>(As{.uid = 0, .cgroup = cgroup_.folders()},
+                                        [&program, at, to](const Say&) {
+                                          const std::string from_text = std::to_string(at);
+                                          const std::string to_text = std::to_string(to);
+                                          (void)execl(program.c_str(), program.c_str(), "--relay",
+                                                      from_text.c_str(), to_text.c_str(), nullptr);
+                                        });
+    return eventually(5s, [at] { return connect_to(at).open(); }) ? at : std::uint16_t{0};
+  }
+
+  void fill_process_table() {
+    for (int i = 0; i < 3; ++i) {
+      fillers_.push_back(std::make_unique<Stranger>(As{.uid = 0}, [](const Say& say) {
+        int held = 0;
+        while (held < 9000 && dup(STDIN_FILENO) >= 0) ++held;
+        say(std::to_string(held));
+        for (;;) (void)pause();
+      }));
+      EXPECT_EQ(fillers_.back()->line(), "9000");
+    }
+  }
+
+  // Opens so many connections before it asks on any of them; and tells how many answers had which
+  // status.
+  static std::string ask_at_once(std::uint16_t port, const std::string& bytes, int count) {
+    std::vector<Socket> sockets;
+    for (int i = 0; i < count; ++i) sockets.push_back(connect_to(port));
+    for (const Socket& socket : sockets) (void)socket.send(bytes);
+    std::map<int, int> statuses;
+    for (const Socket& socket : sockets) ++statuses[parse_answer(converse(socket, "", 10s)).status];
+    std::string text;
+    for (const auto& [status, times] : statuses) {
+      text += std::to_string(times) + " times " + std::to_string(status) + " ";
+    }
+    return text;
+  }
+
+ private:
+  PodCgroup cgroup_{"holdfast-attack.slice/containerd.service"};
+  std::unique_ptr<Stranger> relay_;
+  std::vector<std::unique_ptr<Stranger>> fillers_;
+};
+
+TEST_F(Relays, ManyConnectionsAtOnceAreNotTheNode) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  fill_process_table();
+  const std::uint16_t at = start_relay();
+  ASSERT_NE(at, 0);
+  const Ask read{.target = secrets_path, .host = "127.0.0.1:" + std::to_string(edge_port)};
+  Ask write = read;
+  write.target = events_path;
+  write.method = "POST";
+  write.body = event_body("by-a-relay");
+  for (const Ask& one : {read, write}) {
+    const std::string bytes = text_of(one, edge_port);
+    const std::string came = as_nobody([at, &bytes] { return ask_at_once(at, bytes, 100); }, 60s);
+    EXPECT_EQ(came, "100 times 401 ");
+  }
+  EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
+}
+
+// What a relay's callers can spend must not be what other processes of the node need.
+TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  fill_process_table();
+  const std::uint16_t at = start_relay();
+  ASSERT_NE(at, 0);
+  const std::string host = "127.0.0.1:" + std::to_string(edge_port);
+  const std::string bytes = text_of({.target = secrets_path, .host = host}, edge_port);
+  Stranger stranger({.uid = nobody, .limit = 60s}, [at, &bytes](const Say& say) {
+    for (;;) say(ask_at_once(at, bytes, 50));
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stranger.line(), "50 times 401 ");
+  // Each is a process that the agent has never seen.
+  const std::uint16_t port = edge_port;
+  for (int i = 0; i < 5; ++i) {
+    const Answer read = parse_answer(as({.uid = 0}, [port] {
+      return ask_raw(port, {.target = secrets_path + "?resourceVersion=0"});
+    }));
+    EXPECT_EQ(read.status, 200) << "process " << i;
+  }
 }
 
 // The kubelet asks what a pod's manifest says, as root: probes and life-cycle hooks.

@@ -3,28 +3,49 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
+#include <vector>
 
 #include "test/attack/wire.h"
 
 namespace holdfast::attack {
+namespace {
+
+struct Pair {
+  Socket near;
+  Socket far;
+};
+
+// Passes on what waits at one end; whether both are still open.
+bool pass(const Socket& from, const Socket& to) {
+  const std::string bytes = from.receive(0ms);
+  return !bytes.empty() && to.send(bytes) == bytes.size();
+}
+
+void accept_one(const Socket& listener, std::uint16_t to, std::vector<Pair>& pairs) {
+  Pair pair{Socket(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC)), connect_to(to)};
+  if (pair.near.open() && pair.far.open()) pairs.push_back(std::move(pair));
+}
+
+}  // namespace
 
 int relay(std::uint16_t from, std::uint16_t to) {
   const Socket listener = listen_on(from);
   if (!listener.open()) return 1;
+  std::vector<Pair> pairs;
   for (;;) {
-    const Socket near(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
-    const Socket far = connect_to(to);
-    if (!near.open() || !far.open()) continue;
-    for (bool open = true; open;) {
-      std::array<pollfd, 2> ends = {{{near.fd(), POLLIN, 0}, {far.fd(), POLLIN, 0}}};
-      open = poll(ends.data(), ends.size(), 10'000) > 0;
-      for (std::size_t i = 0; open && i < ends.size(); ++i) {
-        if (ends[i].revents == 0) continue;
-        const std::string bytes = (i == 0 ? near : far).receive();
-        open = !bytes.empty() && (i == 0 ? far : near).send(bytes) == bytes.size();
-      }
+    std::vector<pollfd> watched = {{listener.fd(), POLLIN, 0}};
+    for (const Pair& pair : pairs) {
+      watched.push_back({pair.near.fd(), POLLIN, 0});
+      watched.push_back({pair.far.fd(), POLLIN, 0});
     }
+    if (poll(watched.data(), watched.size(), -1) < 0) continue;
+    for (std::size_t i = pairs.size(); i-- > 0;) {
+      bool open = true;
+      if (watched[1 + 2 * i].revents != 0) open = pass(pairs[i].near, pairs[i].far);
+      if (open && watched[2 + 2 * i].revents != 0) open = pass(pairs[i].far, pairs[i].near);
+      if (!open) pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (watched[0].revents != 0) accept_one(listener, to, pairs);
   }
 }
 

@@ -41,6 +41,16 @@ std::string post_header(std::uint32_t stream, const std::string& credentials) {
   return frame(1, 4, stream, block);
 }
 
+// GET, https, by a kubelet.
+std::string get_header(std::uint32_t stream, const std::string& path, const std::string& token) {
+  const auto value = [](const std::string& text) { return static_cast<char>(text.size()) + text; };
+  const std::string agent = std::string{0x0f, 0x2b} + value("kubelet/v1.32.4");
+  const std::string credentials = std::string{0x0f, 0x08} + value("Bearer " + token);
+  // 5: the end of the headers, and of the stream.
+  return frame(1, 5, stream,
+               "\x82\x87\x04" + value(path) + "\x01" + value("localhost") + agent + credentials);
+}
+
 // By how much the window updates among `bytes` open the connection's window.
 std::size_t opened_by(const std::string& bytes) {
   std::size_t at = 0;
@@ -97,6 +107,19 @@ class Tls : public Attack {
     EXPECT_TRUE(edge->running()) << what;
     EXPECT_TRUE(sanitized() || edge->peak() <= edge_budget)
         << what << ": " << edge->peak() / 1024 << " MiB";
+  }
+
+  // A list of so many objects of 100 KB each in a namespace of its own.
+  void fill_list(const std::string& name, int objects) {
+    ASSERT_EQ(
+        as_admin("POST", "/api/v1/namespaces", R"({"metadata":{"name":")" + name + R"("}})").status,
+        201);
+    for (int i = 0; i < objects; ++i) {
+      const std::string body = R"({"metadata":{"name":"c)" + std::to_string(i) +
+                               R"("},"data":{"k":")" + std::string(100'000, 'x') + R"("}})";
+      const std::string path = "/api/v1/namespaces/" + name + "/configmaps";
+      ASSERT_EQ(as_admin("POST", path, body).status, 201);
+    }
   }
 
   const std::uint16_t secure_port = free_port();
@@ -188,6 +211,38 @@ TEST_F(Tls, BodiesOfManyStreamsAreBounded) {
     expect_root_is_served();
     expect_within_budget("bodies of many streams");
     if (HasFailure()) return;
+  }
+}
+
+// One connection asks for a large list on a hundred streams and reads no answer.
+TEST_F(Tls, AnswersOfManyStreamsAreBounded) {
+  ASSERT_NO_FATAL_FAILURE(start_with_tls());
+  ASSERT_NO_FATAL_FAILURE(fill_list("large", 50));
+  ASSERT_NO_FATAL_FAILURE(fill_list("medium", 30));
+  ASSERT_NO_FATAL_FAILURE(warm("/api/v1/namespaces/large/configmaps"));
+  for (const std::string name : {"medium", "large"}) {
+    const std::string path = "/api/v1/namespaces/" + name + "/configmaps?resourceVersion=0";
+    const auto served = [this, &path] {
+      return ask_over_tls(secure_port, {.target = path, .bearer = "bob-token"}).status == 200;
+    };
+    ASSERT_TRUE(eventually(20s, served)) << name;
+    for (const uid_t uid : {nobody, uid_t{0}}) {
+      const std::uint16_t port = secure_port;
+      Stranger stranger({.uid = uid, .limit = 60s}, [port, &path](const Say& say) {
+        std::string opening = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "");
+        for (std::uint32_t stream = 1; stream < 200; stream += 2) {
+          opening += get_header(stream, path, "bob-token");
+        }
+        const TlsSocket socket(port, "h2");
+        say(socket.send(opening) ? "sent" : "not sent");
+        for (;;) (void)poll(nullptr, 0, 1000);
+      });
+      EXPECT_EQ(stranger.line(), "sent");
+      (void)eventually(4s, [this] { return edge->peak() > edge_budget; });
+      expect_root_is_served();
+      expect_within_budget("answers of many streams: " + name + " to uid " + std::to_string(uid));
+      if (HasFailure()) return;
+    }
   }
 }
 
