@@ -161,6 +161,8 @@ Result<std::string> show_json(std::string_view document) {
 Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::parse_json(document));
   std::vector<Row> rows{{"node", text_of(status, {"node"})}, {"link", link_line(status)}};
+  const std::string outage = text_of(status, {"link", "outage"});
+  if (outage != "-") rows.push_back({"", outage});
   for (Row& row : server_rows(status)) rows.push_back(std::move(row));
   rows.push_back({"kubelet", kubelet_line(status)});
   rows.push_back({"outbox", text_of(status, {"outbox", "entries"}) + " writes, " +

@@ -41,6 +41,7 @@ json::object link_json(const Uplink& uplink, MonoTime now) {
                          {"reason", link.reason()},
                          {"servers", servers_json(uplink, now)}};
   if (uplink.fault()) described["fault"] = to_string(*uplink.fault());
+  if (uplink.outage().began()) described["outage"] = uplink.describe_outage();
   if (const auto since = link.overloaded_since()) {
     described["overloaded_for_seconds"] = seconds(now - *since);
   }

@@ -1,5 +1,6 @@
 #include "agent/edge/answer.h"
 
+#include "agent/edge/uplink.h"
 #include "platform/http/hops.h"
 
 namespace holdfast::agent {
@@ -22,8 +23,26 @@ http::Response to_response(const sync::ApiStatus& status) {
   return response;
 }
 
-http::Response unavailable(std::string_view why) {
-  return to_response(sync::status::service_unavailable(std::string(why), retry_after_s));
+http::Response unavailable(const Uplink& uplink, std::string_view why) {
+  if (uplink.link().may_ask()) {
+    return to_response(sync::status::service_unavailable(std::string(why), retry_after_s));
+  }
+  return to_response(
+      sync::status::service_unavailable(uplink.describe_outage() + "; " + std::string(why)));
+}
+
+http::Response not_reached(const Uplink& uplink, const Error& error) {
+  // A budget of our own is spent; it fills up again while the link is connected.
+  const bool soon = uplink.link().may_ask();
+  if (error.code == Errc::exhausted) {
+    return to_response(sync::status::too_many_requests(error.what, soon ? retry_after_s : 0));
+  }
+  if (error.code == Errc::timeout) return to_response(sync::status::timeout(error.what, 0));
+  if (soon) {
+    return to_response(
+        sync::status::service_unavailable("the cloud was not reached: " + error.what));
+  }
+  return unavailable(uplink, error.what);
 }
 
 http::Response status_problem(int status, std::string_view message) {

@@ -120,6 +120,8 @@ Status Edge::build() {
                                      clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
+  outages_ = std::make_unique<OutageReport>(*uplink_, *ledger_, clock_);
+  outages_->resume();
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
   needs_ = std::make_unique<PodNeeds>(options_, *scopes_, *feeders_, clock_);
   housekeeping_ =
@@ -214,6 +216,7 @@ Status Edge::start() {
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
+  tasks_.spawn("outages", outages_->run());
   tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());

@@ -23,6 +23,7 @@
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/ota.h"
+#include "agent/edge/outage_report.h"
 #include "agent/edge/pod_needs.h"
 #include "agent/edge/reads.h"
 #include "agent/edge/rejoin.h"
@@ -108,6 +109,7 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<Reads> reads_;
   std::unique_ptr<Writes> writes_;
+  std::unique_ptr<OutageReport> outages_;
   std::unique_ptr<Rejoin> rejoin_;
   std::unique_ptr<Ota> ota_;
   std::unique_ptr<PodNeeds> needs_;

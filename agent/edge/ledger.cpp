@@ -105,11 +105,13 @@ Status Ledger::settle(store::EntryId id, store::Outcome outcome, std::string_vie
   });
 }
 
-void Ledger::record(std::string_view kind, std::string_view subject, std::string_view what) {
+void Ledger::record(std::string_view kind, std::string_view subject, std::string_view what,
+                    std::string_view detail) {
   const store::Record line{.at = clock_.wall(),
                            .kind = std::string(kind),
                            .subject = std::string(subject),
-                           .what = std::string(what)};
+                           .what = std::string(what),
+                           .detail = std::string(detail)};
   const auto write = [this, &line](const store::Transaction& in) -> Status {
     auto seq = journal_->append(in, line);
     if (!seq) return fail(seq.error());

@@ -38,8 +38,9 @@ class Ledger {
   [[nodiscard]] Status put_back(store::EntryId id, store::Attempt attempt);
   [[nodiscard]] Status settle(store::EntryId id, store::Outcome outcome, std::string_view detail);
 
-  // A line in the journal. A disk that refuses is logged.
-  void record(std::string_view kind, std::string_view subject, std::string_view what);
+  // A line in the journal; `detail` is JSON, or "". A disk that refuses is logged.
+  void record(std::string_view kind, std::string_view subject, std::string_view what,
+              std::string_view detail = {});
 
   [[nodiscard]] store::Outbox& outbox() { return outbox_; }
   [[nodiscard]] store::Journal& journal() { return *journal_; }

@@ -23,10 +23,6 @@ http::Response passed_on(const http::Response& response) {
   return status_problem(response.status, "the pod: " + error.what);
 }
 
-http::Response not_reached(const Error& error) {
-  return unavailable("the cloud is out of reach: " + error.what);
-}
-
 http::Response no_page(const std::string& path) {
   return status_problem(404, "no such page: " + path);
 }
@@ -106,16 +102,16 @@ http::Response Ota::pods() const {
                               .resource_version = std::to_string(cache.version())};
     return json_response(200, sync::join_list(head, views) + "\n");
   }
-  return unavailable("the pods of this node were never completely received");
+  return unavailable(uplink_, "the pods of this node were never completely received");
 }
 
 asio::awaitable<http::Response> Ota::begin(Target target, std::string authorization) {
   if (!uplink_.link().may_ask()) {
-    co_return unavailable("an upgrade needs the cloud, which is out of reach");
+    co_return unavailable(uplink_, "an upgrade needs the cloud");
   }
   ApiRequest look{.target = target.path(), .authorization = authorization};
   const auto pod = co_await uplink_.send(std::move(look), false, options_.write_deadline);
-  if (!pod) co_return not_reached(pod.error());
+  if (!pod) co_return not_reached(uplink_, pod.error());
   if (pod->status != 200) co_return passed_on(*pod);
   const auto decided =
       sync::decide_ota(target.action, pod->body, options_.node_name, clock_.wall());
@@ -138,7 +134,7 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
     act.content_type = "application/strategic-merge-patch+json";
   }
   const auto done = co_await uplink_.send(std::move(act), false, options_.write_deadline);
-  if (!done) co_return not_reached(done.error());
+  if (!done) co_return not_reached(uplink_, done.error());
   if (done->status / 100 != 2) co_return passed_on(*done);
   log_info("upgrade over the air", {{"what", decided->message}});
   co_return plain_text(200, decided->message);
@@ -152,7 +148,7 @@ asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
   look.target = "/api/v1/namespaces/" + percent_encode(namespace_name) + "/configmaps/";
   look.target += percent_encode(decided.config_map);
   const auto map = co_await uplink_.send(std::move(look), false, options_.write_deadline);
-  if (!map) co_return not_reached(map.error());
+  if (!map) co_return not_reached(uplink_, map.error());
   if (map->status == 404) co_return status_problem(403, what + " with its manifest is not there");
   if (map->status != 200) {
     const Error error = sync::to_error(map->status, map->body);

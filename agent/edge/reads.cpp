@@ -60,14 +60,8 @@ http::Request upstream_request(const http::Request& request) {
   return onward;
 }
 
-http::Response passed_on_or_why(Result<http::Response> response) {
-  if (!response) {
-    const Error& error = response.error();
-    if (error.code == Errc::timeout) return to_response(sync::status::timeout(error.what, 1));
-    const bool spent = error.code == Errc::exhausted;
-    if (spent) return to_response(sync::status::too_many_requests(error.what, 1));
-    return unavailable("the cloud is out of reach: " + error.what);
-  }
+http::Response passed_on_or_why(const Uplink& uplink, Result<http::Response> response) {
+  if (!response) return not_reached(uplink, response.error());
   drop_connection_headers(response->headers, response->status == 101);
   return *std::move(response);
 }
@@ -92,7 +86,7 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders
 
 asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
   if (!uplink_.link().may_ask()) {
-    co_return unavailable("the cloud is out of reach: " + uplink_.link().reason());
+    co_return unavailable(uplink_, "nobody else can answer this");
   }
   constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver's own with a kubelet: 30 s
   const bool streamed = request.method != http::Method::head;
@@ -101,19 +95,21 @@ asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
     response->stream->cancel();
     response->stream.reset();
   }
-  co_return passed_on_or_why(std::move(response));
+  co_return passed_on_or_why(uplink_, std::move(response));
 }
 
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
   if (names_local_version(request)) {
     co_return to_response(sync::status::expired("the resource version was made here, not there"));
   }
+  const bool hopeless = uplink_.link().state() == sync::LinkState::offline && uplink_.fault();
+  if (hopeless) co_return unavailable(uplink_, "this is not cached");
   http::Request onward = upstream_request(request);
   const bool streamed = request.query().find("watch=") != std::string_view::npos ||
                         request.query().find("follow=") != std::string_view::npos ||
                         request.headers.has("upgrade");
   auto response = co_await uplink_.forward(std::move(onward), streamed, limit);
-  co_return passed_on_or_why(std::move(response));
+  co_return passed_on_or_why(uplink_, std::move(response));
 }
 
 asio::awaitable<http::Response> Reads::serve(const http::Request& request,
@@ -177,12 +173,11 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     in_any_encoding.encoding.clear();
     question.scope = scopes_.covering(in_any_encoding, question.object(), true);
   }
-  if (!question.scope) co_return unavailable("the cloud is out of reach and this is not cached");
+  if (!question.scope) co_return unavailable(uplink_, "this is not cached");
   bool usable = co_await wait_until_complete(question.scope);
   if (!usable) usable = scopes_.derive(*question.scope);
   if (!usable) {
-    co_return unavailable("the cloud is out of reach and " + question.info.resource +
-                          " were never completely received");
+    co_return unavailable(uplink_, question.info.resource + " were never completely received");
   }
   if (is_before_the_cache(question)) {
     response = co_await ask_cloud(request, question);
@@ -349,7 +344,7 @@ asio::awaitable<http::Response> Reads::serve_document(const http::Request& reque
   }
   const auto known = scopes_.find_answer(caller.owner, key);
   if (!known || !*known) {
-    co_return unavailable("the cloud is out of reach and this was never asked before");
+    co_return unavailable(uplink_, "this was never asked before");
   }
   http::Response response{.status = (*known)->status, .body = (*known)->bytes};
   response.headers.set("Content-Type", (*known)->content_type);

@@ -67,9 +67,9 @@ http::Response Reads::get_from(const Question& question) const {
   if (sync::accepts(question.accept, cached)) {
     return answer(cached, sync::object_body(cache.kind(), *object->bytes));
   }
-  return unavailable("the cloud is out of reach, and " + question.info.resource +
-                     " are cached in " + std::string(to_string(cached)) +
-                     " alone: " + bytes.error().what);
+  return unavailable(uplink_, question.info.resource + " are cached in " +
+                                  std::string(to_string(cached)) +
+                                  " alone: " + bytes.error().what);
 }
 
 // The watch as its filters show it; null: none can. Errors: unavailable (what they must know is not
@@ -113,7 +113,9 @@ asio::awaitable<http::Response> Reads::watch_from(Question question) {
   ScopePtr scope = question.scope;
   FilterCall call = *question.call;
   auto shown = co_await follow(std::move(scope), std::move(call), watch.from);
-  if (!shown && shown.error().code == Errc::unavailable) co_return unavailable(shown.error().what);
+  if (!shown && shown.error().code == Errc::unavailable) {
+    co_return unavailable(uplink_, shown.error().what);
+  }
   if (!shown) co_return to_response(sync::status::internal_error(shown.error().what));
   watch.shown = *std::move(shown);
   question.call->streamed = true;

@@ -190,6 +190,7 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
   if (sync::is_expired(write.object.resource, age)) {
     const double seconds = std::chrono::duration<double>(age).count();
     log_info("not replayed any more", {{"write", write.verb + " " + write.target}});
+    uplink_.outage().settled(write.verb + " " + write.target + ": too old to be replayed");
     const std::string waited = sync::serialize(sync::json::object{{"waited_seconds", seconds}});
     co_return ledger_.settle(entry.id, store::Outcome::expired, waited);
   }
@@ -217,6 +218,8 @@ asio::awaitable<Status> Rejoin::send(store::Entry entry) {
   const bool applied = verdict == sync::Verdict::applied;
   log_info("replayed",
            {{"write", write.verb + " " + write.target}, {"verdict", sync::to_string(verdict)}});
+  const std::string answered = applied ? "" : ": answered " + std::to_string(answer->status);
+  uplink_.outage().settled(applied ? "" : write.verb + " " + write.target + answered);
   const std::string detail = applied ? "" : both_sides(write, *answer);
   co_return ledger_.settle(entry.id, outcome_of(verdict), detail);
 }

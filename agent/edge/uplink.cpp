@@ -35,7 +35,8 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       answers_(settings.answers),
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
-      servers_changed_(std::move(executor)) {}
+      servers_changed_(std::move(executor)),
+      outage_(sync::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {
   const std::vector<ServerAddress> all = client_.access().servers();
@@ -188,14 +189,16 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
     outcome = fail(Errc::denied, reason);
   }
   const sync::Evidence evidence = evidence_of(outcome);
-  note(evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
-       : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
-                                                : sync::fault_of(outcome.error()));
+  const auto fault = evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
+                     : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
+                                                              : sync::fault_of(outcome.error());
+  note(fault);
   const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
   // As long as another server may answer, the link is not judged by this one.
   const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
                                              pause.value_or(Duration::zero()));
   if (changed) announce();
+  if (!others) tell_outage(fault, reason);
   if (outcome && outcome->stream) {
     const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
       bytes->received(traffic, size);
@@ -238,15 +241,28 @@ void Uplink::doubt() {
 void Uplink::rejoined() {
   link_.rejoined(clock_.mono());
   announce();
+  tell_outage(std::nullopt, "");
 }
 
 void Uplink::rejoin_failed(std::string_view reason) {
   link_.rejoin_failed(clock_.mono(), reason);
   announce();
+  tell_outage(fault_.value_or(sync::LinkFault::other), reason);
+}
+
+std::string Uplink::describe_outage() const {
+  return sync::describe(outage_, {clock_.mono(), clock_.wall()});
+}
+
+// Wakes who reports outages, if there is anything to say.
+void Uplink::tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
+  const MonoTime now = clock_.mono();
+  outage_.hear(now, link_.state(), fault, reason);
+  if (outage_.due() <= now) changed_.notify_all();
 }
 
 void Uplink::announce() {
-  log_info("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
+  log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
   // What was open before a fault may hang for ever after it.
   if (link_.state() != sync::LinkState::connected) client_.forget_connections();
   changed_.notify_all();

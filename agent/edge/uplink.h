@@ -21,6 +21,7 @@
 #include "platform/loop/event.h"
 #include "platform/random.h"
 #include "sync/autonomy/fault.h"
+#include "sync/autonomy/outage.h"
 
 namespace holdfast::agent {
 
@@ -93,6 +94,12 @@ class Uplink {
   using Faults = std::array<std::uint64_t, sync::link_faults>;
   [[nodiscard]] const Faults& faults() const { return faults_; }
 
+  // The outage that is under way, for those who tell people of it; see OutageReport.
+  [[nodiscard]] const sync::Outage& outage() const { return outage_; }
+  [[nodiscard]] sync::Outage& outage() { return outage_; }
+  // sync::describe() of it, as of now: "" while the link is connected.
+  [[nodiscard]] std::string describe_outage() const;
+
   // Which callers the API server has accepted.
   [[nodiscard]] const Owners& owners() const { return owners_; }
 
@@ -127,6 +134,7 @@ class Uplink {
   // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
   std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
   void announce();
+  void tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
 
   ApiClient& client_;
   const Clock& clock_;
@@ -141,6 +149,7 @@ class Uplink {
   UplinkObserver* observer_ = nullptr;
   std::optional<sync::LinkFault> fault_;
   Faults faults_{};
+  sync::Outage outage_;
 };
 
 }  // namespace holdfast::agent

@@ -47,8 +47,8 @@ http::Response in_wanted_encoding(const http::Request& request, int status, std:
 
 // Nobody here can tell whether a caller's own credentials are any good, and what is accepted here
 // is sent with the node's.
-http::Response unknown_credentials() {
-  return unavailable("the cloud, which alone knows these credentials, is out of reach");
+http::Response unknown_credentials(const Uplink& uplink) {
+  return unavailable(uplink, "nobody else knows these credentials");
 }
 
 // The rules read JSON, whatever encoding a write came in.
@@ -98,7 +98,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
-  if (!is_node) co_return unknown_credentials();
+  if (!is_node) co_return unknown_credentials(uplink_);
   const auto readable = as_json(request);
   if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
   co_return accept(*readable, info, admission, caller);
@@ -121,7 +121,7 @@ asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request
 }
 
 asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request) {
-  if (!uplink_.link().may_ask()) co_return unknown_credentials();
+  if (!uplink_.link().may_ask()) co_return unknown_credentials(uplink_);
   if (sync::carries_local_version(request.body)) {
     co_return to_response(
         sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
@@ -159,7 +159,7 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
     response.headers.set("Content-Type", (*known)->content_type);
     co_return response;
   }
-  co_return unavailable("the cloud is out of reach and no valid token is stored");
+  co_return unavailable(uplink_, "no valid token is stored");
 }
 
 namespace {
@@ -243,7 +243,7 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
   const std::optional<std::string> current = current_of(scopes, object, caller.owner);
   if (registration && about.name == options_.node_name && !current) {
-    return unavailable("the cloud is out of reach and this node was never registered");
+    return unavailable(uplink_, "this node was never registered");
   }
   const std::string uid = sync::local_uid(random_.uuid());
   const auto query = http::Query::parse(request.query());
@@ -259,6 +259,8 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
                          .new_uid = uid};
   if (current) write.current = *current;
   const sync::LocalOutcome outcome = apply_local_write(write);
+  const bool needs_cloud = !outcome.accepted && outcome.refusal.code == 503;
+  if (needs_cloud) return unavailable(uplink_, outcome.refusal.message);
   if (!outcome.accepted) return to_response(outcome.refusal);
   if (outcome.queued) {
     if (auto added = ledger_.add(about, about.name, *outcome.queued); !added) {

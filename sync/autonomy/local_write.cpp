@@ -23,10 +23,9 @@ GroupResource resource_of(const LocalWrite& write) {
 }
 
 LocalOutcome needs_cloud(const LocalWrite& write, std::string_view why) {
-  return refuse(status::service_unavailable(
-      std::string(write.request.verb) + " of " + resource_of(write).text() +
-          " needs the cloud, which is out of reach: " + std::string(why),
-      10));
+  return refuse(status::service_unavailable(std::string(write.request.verb) + " of " +
+                                            resource_of(write).text() +
+                                            " needs the cloud: " + std::string(why)));
 }
 
 // The member of an object, or nullptr.

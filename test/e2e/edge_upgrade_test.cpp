@@ -165,7 +165,8 @@ TEST_F(EdgeUpgrade, WithoutTheCloudItSaysSoAtOnce) {
                  .user_agent = "kubectl/v1"};
   const Answer refused = ask(agent_port, exec);
   EXPECT_EQ(refused.status, 503);
-  EXPECT_NE(refused.body.find("the cloud is out of reach"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.body.find("the cloud has been unreachable since "), std::string::npos)
+      << refused.body;
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Resp
     if (learnt) continue;
     std::string why = call.resource;
     why.append(" are not shown before ").append(to_string(shown->need)).append(" are known");
-    co_return unavailable(why);
+    co_return unavailable(uplink_, why);
   }
   co_return response;
 }

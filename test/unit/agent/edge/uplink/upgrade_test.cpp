@@ -172,7 +172,7 @@ TEST(Upgrade, OfflineItIsRefusedAtOnceAndSaysWhy) {
       const http::Response refused =
           site.ask(upgrade(http::Method::get, what, {{"Upgrade", "websocket"}}));
       EXPECT_EQ(refused.status, 503) << what;
-      EXPECT_NE(refused.body.find("the cloud is out of reach: "), std::string::npos)
+      EXPECT_NE(refused.body.find("the cloud has been unreachable since "), std::string::npos)
           << refused.body;
       EXPECT_NE(refused.body.find("\"kind\":\"Status\""), std::string::npos) << refused.body;
       EXPECT_LT(site.time.clock().mono() - began, 100ms) << fault;

@@ -1,0 +1,176 @@
+// What people get to hear of an outage, through the whole agent: the log, the journal, the refusals
+// and the warnings that answers from the cache carry.
+
+#include <gtest/gtest.h>
+
+#include "platform/log.h"
+#include "platform/text.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+// The log's lines meanwhile, without their time; of the levels warn and info, and of outages alone.
+class LogOfOutages {
+ public:
+  LogOfOutages() {
+    set_log_level(LogLevel::info);
+    ::testing::internal::CaptureStderr();
+  }
+  std::vector<std::string> lines() {
+    const std::string text = ::testing::internal::GetCapturedStderr();
+    set_log_level(LogLevel::error);
+    std::vector<std::string> found;
+    for (const std::string_view line : split(text, '\n')) {
+      const std::size_t space = line.find(' ');
+      if (space == std::string_view::npos) continue;
+      const std::string_view said = line.substr(space + 1);
+      const bool about = said.find("the cloud") != std::string_view::npos ||
+                         said.find("connected") != std::string_view::npos ||
+                         said.find("link") != std::string_view::npos;
+      if (about) found.emplace_back(said);
+    }
+    return found;
+  }
+};
+
+// The journal's records of outages.
+std::vector<sync::json::value> outages(Site& site) {
+  const auto journal = sync::parse_json(site.admin("/v1/journal?subject=cloud"));
+  std::vector<sync::json::value> found;
+  for (const sync::json::value& record : journal->as_array()) {
+    EXPECT_EQ(record.at("kind"), "outage");
+    found.push_back(record);
+  }
+  return found;
+}
+
+http::Request from_kubectl(http::Method method, const std::string& target, std::string body = "") {
+  http::Request request{.method = method, .target = target, .body = std::move(body)};
+  request.headers.add("User-Agent", "kubectl/v1.32.0 (linux/amd64) kubernetes/abcdef");
+  request.headers.add("Accept", "application/json");
+  if (!request.body.empty()) request.headers.add("Content-Type", "application/json");
+  return request;
+}
+
+http::Request event(const std::string& name) {
+  http::Request request{.method = http::Method::post, .target = "/api/v1/namespaces/a/events"};
+  request.headers.add("User-Agent", "kubelet/v1.36.2");
+  request.headers.add("Content-Type", "application/json");
+  request.body = R"({"kind":"Event","apiVersion":"v1","metadata":{"name":")" + name + R"("}})";
+  return request;
+}
+
+TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
+  LogOfOutages log;
+  Site site;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.time.run(10s);
+  site.servers[0]->cut("refuse");
+  site.time.run(10min);
+  for (const char* name : {"e1", "e2", "e3"}) EXPECT_EQ(site.ask(event(name)).status, 201);
+  site.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
+    if (asked.method != http::Method::post) return std::nullopt;
+    const bool invalid = asked.body.find("e2") != std::string::npos;
+    return http::Response{.status = invalid ? 422 : 201, .body = "{}"};
+  };
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.time.run(1s);
+  const std::vector<sync::json::value> records = outages(site);
+  ASSERT_EQ(records.size(), 2u);
+  // Probes are jittered: the moments are taken from the journal.
+  const sync::json::object& ended = records[1].at("detail").as_object();
+  const std::string begin(ended.at("begin").as_string());
+  const std::string at = begin.substr(11, 8) + "Z";
+  const Duration lasted = std::chrono::seconds(static_cast<int>(ended.at("seconds").as_double()));
+  const std::string reason =
+      "connect to 127.0.0.1:" + std::to_string(site.servers[0]->port()) + ": Connection refused";
+  const std::string why = reason +
+                          "; check the server's address and port in the kubeconfig, and that the "
+                          "API server runs";
+  const std::string replayed =
+      "2 writes replayed, 1 refused: POST /api/v1/namespaces/a/events: answered 422";
+  const std::vector<std::string> expected = {
+      "info connected",
+      "warning the cloud is lost since " + at + ": " + why,
+      "warning the cloud has been lost for 1m0s (since " + at + "): " + why,
+      "warning the cloud has been lost for 3m0s (since " + at + "): " + why,
+      "warning the cloud has been lost for 7m0s (since " + at + "): " + why,
+      "info connected after " + format_duration(lasted) + " (lost at " + at + "; " + replayed + ")",
+  };
+  EXPECT_EQ(log.lines(), expected);
+  const sync::json::object began = {{"begin", begin}, {"fault", "refused"}, {"reason", reason}};
+  EXPECT_EQ(records[0].at("detail"), sync::json::value(began));
+  EXPECT_EQ(std::string(records[0].at("what").as_string()), "began: refused: " + reason);
+  EXPECT_EQ(std::string(records[1].at("what").as_string()),
+            "ended after " + format_duration(lasted) + " (refused: " + reason + "); " + replayed);
+  EXPECT_EQ(std::string(ended.at("reason").as_string()), reason);
+  EXPECT_EQ(ended.at("replayed"), 2);
+  EXPECT_EQ(ended.at("refused"), 1);
+  EXPECT_TRUE(ended.contains("end"));
+}
+
+TEST(Outages, ThatAreNotOverWhenTheAgentEndsAreTakenUp) {
+  Site site;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  site.time.run(1h);
+  site.stop();
+  site.time.run(1h);
+  site.start();
+  site.time.run(1min);
+  const http::Response refused =
+      site.ask(from_kubectl(http::Method::get, "/api/v1/namespaces/a/secrets"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("the cloud has been unreachable since 12:00Z (2 h 1 min): "
+                              "connection refused; "),
+            std::string::npos)
+      << refused.body;
+  EXPECT_EQ(outages(site).size(), 1u) << "it is the same outage";
+  site.servers[0]->cut("pass");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.time.run(1s);
+  EXPECT_EQ(outages(site).size(), 2u);
+}
+
+TEST(Outages, RefusalsComeAtOnceWithoutRetryAfterAndSayWhy) {
+  for (const char* fault : {"refuse", "black-hole"}) {
+    SCOPED_TRACE(fault);
+    Site site;
+    ASSERT_TRUE(site.until(LinkState::connected));
+    site.servers[0]->cut(fault);
+    ASSERT_TRUE(site.until(LinkState::offline));
+    site.time.run(26min);
+    const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}})";
+    const http::Request requests[] = {
+        from_kubectl(http::Method::get, "/api/v1/namespaces/a/secrets"),
+        from_kubectl(http::Method::get, "/api/v1/namespaces/a/pods/p/log"),
+        from_kubectl(http::Method::get, "/apis/metrics.k8s.io/v1beta1/nodes"),
+        from_kubectl(http::Method::get, "/version"),
+        from_kubectl(http::Method::post, "/api/v1/namespaces/a/pods", pod),
+        from_kubectl(http::Method::post, "/api/v1/namespaces/a/pods/p/exec?command=sh"),
+        from_kubectl(http::Method::remove, "/api/v1/namespaces/a/pods/p"),
+        from_kubectl(http::Method::post, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                     R"({"kind":"SelfSubjectAccessReview"})"),
+    };
+    for (const http::Request& request : requests) {
+      SCOPED_TRACE(request.target);
+      const MonoTime began = site.time.clock().mono();
+      const http::Response refused = site.ask(request);
+      EXPECT_LT(site.time.clock().mono() - began, 100ms);
+      EXPECT_EQ(refused.status, 503);
+      EXPECT_FALSE(refused.headers.has("retry-after"));
+      EXPECT_EQ(refused.body.find("retryAfterSeconds"), std::string::npos);
+      EXPECT_NE(refused.body.find("the cloud has been unreachable since 12:0"), std::string::npos)
+          << refused.body;
+      EXPECT_NE(refused.body.find(" (26 min): "), std::string::npos) << refused.body;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink
