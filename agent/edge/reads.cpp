@@ -82,7 +82,8 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders
       filters_(filters),
       clock_(clock),
       random_(random),
-      pages_(clock, random) {}
+      pages_(clock, random),
+      people_(options, scopes, uplink, clock) {}
 
 asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
   if (!uplink_.link().may_ask()) {
@@ -115,6 +116,15 @@ asio::awaitable<http::Response> Reads::pass_through(const http::Request& request
 asio::awaitable<http::Response> Reads::serve(const http::Request& request,
                                              const sync::RequestInfo& info, const Caller& caller) {
   FilterCall call = co_await filters_.call_of(caller.agent, info);
+  const std::optional<http::Request> plain = people_.without_form(request);
+  http::Response response = co_await serve_filtered(plain ? *plain : request, info, caller, call);
+  const bool of_objects = call.from_cache || plain;
+  co_return people_.show(request, info, caller, of_objects, std::move(response));
+}
+
+asio::awaitable<http::Response> Reads::serve_filtered(const http::Request& request,
+                                                      const sync::RequestInfo& info,
+                                                      const Caller& caller, FilterCall& call) {
   if (!filters_.view(call)) co_return co_await serve_seen(request, info, caller, call);
   const std::optional<http::Request> whole = for_whole_objects(request);
   if (!whole) co_return to_response(sync::status::generic(406));
@@ -126,7 +136,7 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
                                                   const sync::RequestInfo& info,
                                                   const Caller& caller, FilterCall& call) {
   if (!info.is_resource && is_description(request.path())) {
-    co_return co_await serve_document(request, caller);
+    co_return co_await serve_document(request, caller, call);
   }
   if (is_passed_on(info)) co_return co_await dial(request);
   if (!caller.cached || !info.is_resource) {
@@ -325,7 +335,7 @@ asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
 }
 
 asio::awaitable<http::Response> Reads::serve_document(const http::Request& request,
-                                                      const Caller& caller) {
+                                                      const Caller& caller, FilterCall& call) {
   const std::string key = request.target + " " + std::string(request.headers.get("accept"));
   const bool readable = request.method == http::Method::get;
   if (uplink_.link().may_ask() || !readable) {
@@ -346,6 +356,7 @@ asio::awaitable<http::Response> Reads::serve_document(const http::Request& reque
   if (!known || !*known) {
     co_return unavailable(uplink_, "this was never asked before");
   }
+  call.from_cache = true;
   http::Response response{.status = (*known)->status, .body = (*known)->bytes};
   response.headers.set("Content-Type", (*known)->content_type);
   co_return response;

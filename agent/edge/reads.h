@@ -10,6 +10,7 @@
 #include "agent/edge/filters/shown_watch.h"
 #include "agent/edge/list_pages.h"
 #include "agent/edge/options.h"
+#include "agent/edge/people.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
 #include "platform/random.h"
@@ -45,11 +46,14 @@ class Reads {
 
  private:
   struct Question;
+  asio::awaitable<http::Response> serve_filtered(const http::Request& request,
+                                                 const sync::RequestInfo& info,
+                                                 const Caller& caller, FilterCall& call);
   asio::awaitable<http::Response> serve_seen(const http::Request& request,
                                              const sync::RequestInfo& info, const Caller& caller,
                                              FilterCall& call);
-  asio::awaitable<http::Response> serve_document(const http::Request& request,
-                                                 const Caller& caller);
+  asio::awaitable<http::Response> serve_document(const http::Request& request, const Caller& caller,
+                                                 FilterCall& call);
   asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
   void find_scope(Question& question);
   ScopePtr open_scope(const store::ScopeKey& key);
@@ -79,6 +83,7 @@ class Reads {
   const Clock& clock_;
   Random& random_;
   ListPages pages_;
+  People people_;
 };
 
 }  // namespace holdfast::agent

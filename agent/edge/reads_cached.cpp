@@ -9,6 +9,7 @@
 namespace holdfast::agent {
 
 asio::awaitable<http::Response> Reads::from_cache(Question question) {
+  question.call->from_cache = true;
   if (question.is_watch()) co_return co_await watch_from(std::move(question));
   http::Response response = question.is_list() ? list_from(question) : get_from(question);
   co_return response;

@@ -1,4 +1,4 @@
-// The cells of each kind's row in a table. Only tables.cpp calls these.
+// The cells of each kind's row in a table. Only tables.cpp and printed.cpp call these.
 
 #pragma once
 

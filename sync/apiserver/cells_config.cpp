@@ -58,12 +58,6 @@ void csr_cells(json::array& cells, const json::object& csr, WallTime now) {
   cells.emplace_back(csr_condition(csr));
 }
 
-void account_cells(json::array& cells, const json::object& account, WallTime now) {
-  cells.emplace_back(name_of(account));
-  cells.emplace_back(dig_list(account, {"secrets"}).size());
-  cells.emplace_back(object_age(account, now));
-}
-
 std::string joined(const json::array& list) {
   std::vector<std::string> parts;
   for (const json::value& item : list) parts.emplace_back(as_text(item));
@@ -124,12 +118,16 @@ void endpoints_cells(json::array& cells, const json::object& endpoints, WallTime
   std::vector<std::string> parts;
   for (const json::value& item : dig_list(endpoints, {"subsets"})) {
     const json::object& subset = as_object(item);
-    for (const json::value& address : dig_list(subset, {"addresses"})) {
-      const std::string ip(dig_text(as_object(address), {"ip"}));
-      for (const json::value& port : dig_list(subset, {"ports"})) {
-        parts.push_back(ip + ":" + std::to_string(dig_int(as_object(port), {"port"})));
+    const json::array& addresses = dig_list(subset, {"addresses"});
+    for (const json::value& port : dig_list(subset, {"ports"})) {
+      const std::string number = std::to_string(dig_int(as_object(port), {"port"}));
+      for (const json::value& address : addresses) {
+        parts.push_back(std::string(dig_text(as_object(address), {"ip"})) + ":" + number);
       }
-      if (dig_list(subset, {"ports"}).empty()) parts.push_back(ip);
+    }
+    if (!dig_list(subset, {"ports"}).empty()) continue;
+    for (const json::value& address : addresses) {
+      parts.emplace_back(dig_text(as_object(address), {"ip"}));
     }
   }
   cells.emplace_back(name_of(endpoints));
@@ -159,7 +157,6 @@ FillCells config_cells(std::string_view plural) {
   if (plural == "configmaps") return configmap_cells;
   if (plural == "secrets") return secret_cells;
   if (plural == "certificatesigningrequests") return csr_cells;
-  if (plural == "serviceaccounts") return account_cells;
   if (plural == "services") return service_cells;
   if (plural == "endpoints") return endpoints_cells;
   if (plural == "endpointslices") return slice_cells;

@@ -1,6 +1,7 @@
 // Rows of pods, nodes and events: the tables that say most.
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -17,7 +18,21 @@ namespace json = boost::json;
 struct PodSummary {
   std::string reason;
   std::int64_t restarts = 0;
+  std::optional<WallTime> restarted;  // last
   std::size_t ready = 0;
+  std::size_t total = 0;
+};
+
+// Restarts of one kind of containers, with the time of the last one.
+struct Restarts {
+  std::int64_t count = 0;
+  std::optional<WallTime> last;
+
+  void add(const json::object& status) {
+    count += dig_int(status, {"restartCount"});
+    const auto ended = parse_rfc3339(dig_text(status, {"lastState", "terminated", "finishedAt"}));
+    if (ended && (!last || *last < *ended)) last = *ended;
+  }
 };
 
 std::string exit_reason(const json::object& terminated) {
@@ -28,28 +43,6 @@ std::string exit_reason(const json::object& terminated) {
   return "ExitCode:" + std::to_string(dig_int(terminated, {"exitCode"}));
 }
 
-// Describes the first init container that is not done; false when all are.
-bool summarize_init(PodSummary& summary, const json::object& pod) {
-  const json::array& statuses = dig_list(pod, {"status", "initContainerStatuses"});
-  for (std::size_t at = 0; at < statuses.size(); ++at) {
-    const json::object& status = as_object(statuses[at]);
-    summary.restarts += dig_int(status, {"restartCount"});
-    const json::value* terminated = dig(status, {"state", "terminated"});
-    const std::string_view waiting = dig_text(status, {"state", "waiting", "reason"});
-    if (terminated != nullptr) {
-      if (dig_int(as_object(*terminated), {"exitCode"}) == 0) continue;
-      summary.reason = "Init:" + exit_reason(as_object(*terminated));
-    } else if (!waiting.empty() && waiting != "PodInitializing") {
-      summary.reason = "Init:" + std::string(waiting);
-    } else {
-      summary.reason = "Init:" + std::to_string(at) + "/" +
-                       std::to_string(dig_list(pod, {"spec", "initContainers"}).size());
-    }
-    return true;
-  }
-  return false;
-}
-
 bool has_condition(const json::object& object, std::string_view type, std::string_view status) {
   for (const json::value& condition : dig_list(object, {"status", "conditions"})) {
     if (dig_text(as_object(condition), {"type"}) != type) continue;
@@ -58,13 +51,58 @@ bool has_condition(const json::object& object, std::string_view type, std::strin
   return false;
 }
 
-void summarize_containers(PodSummary& summary, const json::object& pod) {
-  summary.restarts = 0;
+// Names of the init containers that go on beside the others.
+std::set<std::string_view> sidecars_of(const json::object& pod) {
+  std::set<std::string_view> names;
+  for (const json::value& item : dig_list(pod, {"spec", "initContainers"})) {
+    const json::object& container = as_object(item);
+    const bool goes_on = dig_text(container, {"restartPolicy"}) == "Always";
+    if (goes_on) names.insert(dig_text(container, {"name"}));
+  }
+  return names;
+}
+
+std::string init_reason(const json::object& pod, const json::object& status, std::size_t at) {
+  const json::value* terminated = dig(status, {"state", "terminated"});
+  const std::string_view waiting = dig_text(status, {"state", "waiting", "reason"});
+  if (terminated != nullptr) return "Init:" + exit_reason(as_object(*terminated));
+  if (!waiting.empty() && waiting != "PodInitializing") return "Init:" + std::string(waiting);
+  return "Init:" + std::to_string(at) + "/" +
+         std::to_string(dig_list(pod, {"spec", "initContainers"}).size());
+}
+
+// Describes the first init container that is not done; false when all are. `sidecars` are the
+// restarts of those that go on.
+bool summarize_init(PodSummary& summary, const json::object& pod, Restarts& sidecars) {
+  const std::set<std::string_view> going_on = sidecars_of(pod);
+  summary.total += going_on.size();
+  Restarts all;
+  bool initializing = false;
+  const json::array& statuses = dig_list(pod, {"status", "initContainerStatuses"});
+  for (std::size_t at = 0; at < statuses.size() && !initializing; ++at) {
+    const json::object& status = as_object(statuses[at]);
+    const bool is_sidecar = going_on.contains(dig_text(status, {"name"}));
+    all.add(status);
+    if (is_sidecar) sidecars.add(status);
+    const json::value* terminated = dig(status, {"state", "terminated"});
+    const bool done = terminated != nullptr && dig_int(as_object(*terminated), {"exitCode"}) == 0;
+    const bool runs = !done && is_sidecar && dig_bool(status, {"started"});
+    if (runs && dig_bool(status, {"ready"})) ++summary.ready;
+    if (done || runs) continue;
+    summary.reason = init_reason(pod, status, at);
+    initializing = true;
+  }
+  summary.restarts = all.count;
+  summary.restarted = all.last;
+  return initializing;
+}
+
+void summarize_containers(PodSummary& summary, const json::object& pod, Restarts restarts) {
   bool running = false;
   const json::array& statuses = dig_list(pod, {"status", "containerStatuses"});
   for (auto at = statuses.rbegin(); at != statuses.rend(); ++at) {
     const json::object& status = as_object(*at);
-    summary.restarts += dig_int(status, {"restartCount"});
+    restarts.add(status);
     const std::string_view waiting = dig_text(status, {"state", "waiting", "reason"});
     const json::value* terminated = dig(status, {"state", "terminated"});
     if (!waiting.empty()) {
@@ -79,17 +117,43 @@ void summarize_containers(PodSummary& summary, const json::object& pod) {
   if (summary.reason == "Completed" && running) {
     summary.reason = has_condition(pod, "Ready", "True") ? "Running" : "NotReady";
   }
+  summary.restarts = restarts.count;
+  summary.restarted = restarts.last;
+}
+
+bool is_gated(const json::object& pod) {
+  for (const json::value& item : dig_list(pod, {"status", "conditions"})) {
+    const json::object& condition = as_object(item);
+    const bool gated = dig_text(condition, {"type"}) == "PodScheduled" &&
+                       dig_text(condition, {"reason"}) == "SchedulingGated";
+    if (gated) return true;
+  }
+  return false;
 }
 
 PodSummary summarize(const json::object& pod) {
+  const std::string_view phase = dig_text(pod, {"status", "phase"});
   PodSummary summary;
-  summary.reason = text_or(dig_text(pod, {"status", "reason"}), dig_text(pod, {"status", "phase"}));
-  if (!summarize_init(summary, pod)) summarize_containers(summary, pod);
-  if (is_terminating(pod)) {
-    const bool lost = dig_text(pod, {"status", "reason"}) == "NodeLost";
-    summary.reason = lost ? "Unknown" : "Terminating";
+  summary.total = dig_list(pod, {"spec", "containers"}).size();
+  summary.reason = text_or(dig_text(pod, {"status", "reason"}), phase);
+  if (is_gated(pod)) summary.reason = "SchedulingGated";
+  Restarts sidecars;
+  const bool initializing = summarize_init(summary, pod, sidecars);
+  if (!initializing || has_condition(pod, "Initialized", "True")) {
+    summarize_containers(summary, pod, sidecars);
   }
+  if (!is_terminating(pod)) return summary;
+  const bool lost = dig_text(pod, {"status", "reason"}) == "NodeLost";
+  const bool over = phase == "Succeeded" || phase == "Failed";
+  if (lost || !over) summary.reason = lost ? "Unknown" : "Terminating";
   return summary;
+}
+
+// "4", "4 (12m ago)"
+std::string restarts_cell(const PodSummary& summary, WallTime now) {
+  const std::string count = std::to_string(summary.restarts);
+  if (summary.restarts == 0 || !summary.restarted) return count;
+  return count + " (" + human_duration(now - *summary.restarted) + " ago)";
 }
 
 std::string readiness_gates(const json::object& pod) {
@@ -142,6 +206,14 @@ std::string_view node_address(const json::object& node, std::string_view type) {
   return "<none>";
 }
 
+// "6.1.0 (amd64)"
+std::string node_kernel(const json::object& info) {
+  const std::string_view architecture = dig_text(info, {"architecture"});
+  std::string kernel(text_or(dig_text(info, {"kernelVersion"}), "<unknown>"));
+  if (!architecture.empty()) kernel.append(" (").append(architecture).append(")");
+  return kernel;
+}
+
 std::string event_source(const json::object& event) {
   std::string_view who = dig_text(event, {"source", "component"});
   std::string_view where = dig_text(event, {"source", "host"});
@@ -158,10 +230,9 @@ std::string event_source(const json::object& event) {
 void pod_cells(json::array& cells, const json::object& pod, WallTime now) {
   const PodSummary summary = summarize(pod);
   cells.emplace_back(name_of(pod));
-  cells.emplace_back(std::to_string(summary.ready) + "/" +
-                     std::to_string(dig_list(pod, {"spec", "containers"}).size()));
+  cells.emplace_back(std::to_string(summary.ready) + "/" + std::to_string(summary.total));
   cells.emplace_back(summary.reason);
-  cells.emplace_back(summary.restarts);
+  cells.emplace_back(restarts_cell(summary, now));
   cells.emplace_back(object_age(pod, now));
   cells.emplace_back(pod_address(pod));
   cells.emplace_back(text_or(dig_text(pod, {"spec", "nodeName"}), "<none>"));
@@ -178,9 +249,9 @@ void node_cells(json::array& cells, const json::object& node, WallTime now) {
   cells.emplace_back(dig_text(info, {"kubeletVersion"}));
   cells.emplace_back(node_address(node, "InternalIP"));
   cells.emplace_back(node_address(node, "ExternalIP"));
-  for (const std::string_view field : {"osImage", "kernelVersion", "containerRuntimeVersion"}) {
-    cells.emplace_back(text_or(dig_text(info, {field}), "<unknown>"));
-  }
+  cells.emplace_back(text_or(dig_text(info, {"osImage"}), "<unknown>"));
+  cells.emplace_back(node_kernel(info));
+  cells.emplace_back(text_or(dig_text(info, {"containerRuntimeVersion"}), "<unknown>"));
 }
 
 void event_cells(json::array& cells, const json::object& event, WallTime now) {

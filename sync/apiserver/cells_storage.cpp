@@ -23,9 +23,16 @@ void csidriver_cells(json::array& cells, const json::object& driver, WallTime no
   for (const json::value& mode : dig_list(driver, {"spec", "volumeLifecycleModes"})) {
     modes.emplace_back(as_text(mode));
   }
+  std::vector<std::string> audiences;
+  for (const json::value& token : dig_list(driver, {"spec", "tokenRequests"})) {
+    audiences.emplace_back(dig_text(as_object(token), {"audience"}));
+  }
   cells.emplace_back(name_of(driver));
   cells.emplace_back(dig_bool(driver, {"spec", "attachRequired"}));
   cells.emplace_back(dig_bool(driver, {"spec", "podInfoOnMount"}));
+  cells.emplace_back(dig_bool(driver, {"spec", "storageCapacity"}));
+  cells.emplace_back(audiences.empty() ? "<unset>" : join(audiences, ","));
+  cells.emplace_back(dig_bool(driver, {"spec", "requiresRepublish"}));
   cells.emplace_back(modes.empty() ? "<none>" : join(modes, ","));
   cells.emplace_back(object_age(driver, now));
 }
@@ -41,6 +48,7 @@ void priorityclass_cells(json::array& cells, const json::object& priority, WallT
   cells.emplace_back(dig_int(priority, {"value"}));
   cells.emplace_back(dig_bool(priority, {"globalDefault"}));
   cells.emplace_back(object_age(priority, now));
+  cells.emplace_back(text_or(dig_text(priority, {"preemptionPolicy"}), "PreemptLowerPriority"));
 }
 
 void storageclass_cells(json::array& cells, const json::object& storage, WallTime now) {
@@ -90,6 +98,7 @@ void volume_cells(json::array& cells, const json::object& volume, WallTime now) 
   cells.emplace_back(dig_text(volume, {"status", "phase"}));
   cells.emplace_back(claim);
   cells.emplace_back(dig_text(volume, {"spec", "storageClassName"}));
+  cells.emplace_back(text_or(dig_text(volume, {"spec", "volumeAttributesClassName"}), "<unset>"));
   cells.emplace_back(dig_text(volume, {"status", "reason"}));
   cells.emplace_back(object_age(volume, now));
   cells.emplace_back(text_or(dig_text(volume, {"spec", "volumeMode"}), "<unset>"));
@@ -104,6 +113,7 @@ void claim_cells(json::array& cells, const json::object& claim, WallTime now) {
   cells.emplace_back(bound ? dig_text(status, {"capacity", "storage"}) : "");
   cells.emplace_back(bound ? access_modes(dig_list(status, {"accessModes"})) : "");
   cells.emplace_back(dig_text(claim, {"spec", "storageClassName"}));
+  cells.emplace_back(text_or(dig_text(claim, {"spec", "volumeAttributesClassName"}), "<unset>"));
   cells.emplace_back(object_age(claim, now));
   cells.emplace_back(text_or(dig_text(claim, {"spec", "volumeMode"}), "<unset>"));
 }

@@ -1,6 +1,7 @@
 // Rows of workloads, budgets and leases, and the small formats that all rows share.
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "platform/text.h"
@@ -113,18 +114,23 @@ std::string format_labels(const json::object& labels) {
     parts.push_back(std::string(label.key()) + "=" + std::string(as_text(label.value())));
   }
   if (parts.empty()) return "<none>";
+  std::sort(parts.begin(), parts.end());
   return join(parts, ",");
 }
 
 std::string format_selector(const json::object& selector) {
-  std::vector<std::string> parts;
+  std::multimap<std::string_view, std::string> by_key;
   for (const auto& label : dig_object(selector, {"matchLabels"})) {
-    parts.push_back(std::string(label.key()) + "=" + std::string(as_text(label.value())));
+    std::string text(label.key());
+    by_key.emplace(label.key(), text.append("=").append(as_text(label.value())));
   }
   for (const json::value& requirement : dig_list(selector, {"matchExpressions"})) {
-    parts.push_back(format_requirement(as_object(requirement)));
+    const json::object& one = as_object(requirement);
+    by_key.emplace(dig_text(one, {"key"}), format_requirement(one));
   }
-  if (parts.empty()) return "<none>";
+  if (by_key.empty()) return "<none>";
+  std::vector<std::string> parts;
+  for (auto& [key, text] : by_key) parts.push_back(std::move(text));
   return join(parts, ",");
 }
 

@@ -66,6 +66,11 @@ std::map<std::string_view, json::array> read_columns() {
   return all;
 }
 
+const std::map<std::string_view, json::array>& all_columns() {
+  static const std::map<std::string_view, json::array> all = read_columns();
+  return all;
+}
+
 void name_and_age(json::array& cells, const json::object& object, WallTime now) {
   cells.emplace_back(name_of(object));
   cells.emplace_back(object_age(object, now));
@@ -81,6 +86,22 @@ FillCells find_cells(std::string_view plural) {
   return name_and_age;
 }
 
+}  // namespace
+
+bool has_own_columns(const Resource& resource) { return all_columns().contains(resource.plural); }
+
+const json::array& columns_of(const Resource& resource) {
+  const auto found = all_columns().find(resource.plural);
+  return found != all_columns().end() ? found->second : all_columns().at("default");
+}
+
+json::array cells_of(const Resource& resource, const json::object& object, WallTime now) {
+  json::array cells;
+  find_cells(resource.plural)(cells, object, now);
+  CHECK(cells.size() == columns_of(resource).size());
+  return cells;
+}
+
 json::value row_object(const json::object& object, IncludeObject include) {
   switch (include) {
     case IncludeObject::none:
@@ -91,21 +112,6 @@ json::value row_object(const json::object& object, IncludeObject include) {
       return object;
   }
   UNREACHABLE();
-}
-
-}  // namespace
-
-const json::array& columns_of(const Resource& resource) {
-  static const std::map<std::string_view, json::array> all = read_columns();
-  const auto found = all.find(resource.plural);
-  return found != all.end() ? found->second : all.at("default");
-}
-
-json::array cells_of(const Resource& resource, const json::object& object, WallTime now) {
-  json::array cells;
-  find_cells(resource.plural)(cells, object, now);
-  CHECK(cells.size() == columns_of(resource).size());
-  return cells;
 }
 
 json::object metadata_only(const json::object& object) {

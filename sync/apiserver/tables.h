@@ -14,6 +14,9 @@ namespace holdfast::sync {
 // What a row says of its object besides the cells.
 enum class IncludeObject : std::uint8_t { none, metadata, object };
 
+// Whether its table has more columns than name and age, as far as we know.
+[[nodiscard]] bool has_own_columns(const Resource& resource);
+
 // The columns of a resource's table, as `columnDefinitions` has them.
 [[nodiscard]] const boost::json::array& columns_of(const Resource& resource);
 
@@ -26,6 +29,10 @@ enum class IncludeObject : std::uint8_t { none, metadata, object };
 [[nodiscard]] boost::json::object make_table(const Resource& resource, boost::json::object metadata,
                                              const boost::json::array& objects, WallTime now,
                                              IncludeObject include, bool with_columns);
+
+// What a row has as its `object`.
+[[nodiscard]] boost::json::value row_object(const boost::json::object& object,
+                                            IncludeObject include);
 
 // PartialObjectMetadata of one object.
 [[nodiscard]] boost::json::object metadata_only(const boost::json::object& object);

@@ -32,7 +32,8 @@ struct FilterCall {
   std::string verb;
   std::string group;
   std::string resource;
-  bool streamed = false;  // its watch is filtered where it was made
+  bool streamed = false;    // its watch is filtered where it was made
+  bool from_cache = false;  // the answer was made here, of objects
 };
 
 class AnswerFilters {

@@ -131,28 +131,28 @@ const TableCase table_cases[] = {
      R"("spec":{"containers":[{},{}]},"status":{"phase":"Pending","containerStatuses":[)"
      R"({"restartCount":3,"state":{"waiting":{"reason":"CrashLoopBackOff"}}},)"
      R"({"ready":true,"restartCount":1,"state":{"running":{}}}]}})",
-     R"(["p","1/2","CrashLoopBackOff",4,"3m","<none>","<none>","<none>","<none>"])"},
+     R"(["p","1/2","CrashLoopBackOff","4","3m","<none>","<none>","<none>","<none>"])"},
     {"pod_with_init_containers", "", "Pod",
      R"({"metadata":{"name":"p"},"spec":{"containers":[{}],"initContainers":[{},{}]},)"
      R"("status":{"phase":"Pending","initContainerStatuses":[)"
      R"({"state":{"terminated":{"exitCode":0}}},{"state":{"running":{}}}]}})",
-     R"(["p","0/1","Init:1/2",0,"<unknown>","<none>","<none>","<none>","<none>"])"},
+     R"(["p","0/1","Init:1/2","0","<unknown>","<none>","<none>","<none>","<none>"])"},
     {"killed_pod", "", "Pod",
      R"({"metadata":{"name":"p"},"spec":{"containers":[{}],"nodeName":"n"},)"
      R"("status":{"phase":"Failed","podIPs":[{"ip":"10.0.0.9"}],"containerStatuses":[)"
      R"({"state":{"terminated":{"exitCode":137,"signal":9}}}]}})",
-     R"(["p","0/1","Signal:9",0,"<unknown>","10.0.0.9","n","<none>","<none>"])"},
+     R"(["p","0/1","Signal:9","0","<unknown>","10.0.0.9","n","<none>","<none>"])"},
     {"completed_but_running_pod", "", "Pod",
      R"({"metadata":{"name":"p"},"spec":{"containers":[{},{}],"readinessGates":)"
      R"([{"conditionType":"x"}]},"status":{"phase":"Running","conditions":)"
      R"([{"type":"Ready","status":"True"}],"containerStatuses":[)"
      R"({"state":{"terminated":{"reason":"Completed"}}},)"
      R"({"ready":true,"state":{"running":{}}}]}})",
-     R"(["p","1/2","Running",0,"<unknown>","<none>","<none>","<none>","0/1"])"},
+     R"(["p","1/2","Running","0","<unknown>","<none>","<none>","<none>","0/1"])"},
     {"lost_pod", "", "Pod",
      R"({"metadata":{"name":"p","deletionTimestamp":"2026-11-21T01:23:14Z"},)"
      R"("spec":{"containers":[{}]},"status":{"phase":"Running","reason":"NodeLost"}})",
-     R"(["p","0/1","Unknown",0,"<unknown>","<none>","<none>","<none>","<none>"])"},
+     R"(["p","0/1","Unknown","0","<unknown>","<none>","<none>","<none>","<none>"])"},
     {"cordoned_node", "", "Node",
      R"({"metadata":{"name":"n","labels":{"node-role.kubernetes.io/edge":""}},)"
      R"("spec":{"unschedulable":true},"status":{"conditions":[)"
@@ -180,7 +180,7 @@ const TableCase table_cases[] = {
     {"endpoints", "", "Endpoints",
      R"({"metadata":{"name":"e"},"subsets":[{"addresses":[{"ip":"1.1.1.1"},{"ip":"1.1.1.2"}],)"
      R"("ports":[{"port":80},{"port":81}]}]})",
-     R"(["e","1.1.1.1:80,1.1.1.1:81,1.1.1.2:80 + 1 more...","<unknown>"])"},
+     R"(["e","1.1.1.1:80,1.1.1.2:80,1.1.1.1:81 + 1 more...","<unknown>"])"},
     {"budget", "policy", "PodDisruptionBudget",
      R"({"metadata":{"name":"b"},"spec":{"maxUnavailable":"50%"},)"
      R"("status":{"disruptionsAllowed":2}})",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/people.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "test/unit/agent/edge/uplink/site.h"
@@ -170,6 +171,80 @@ TEST(Outages, RefusalsComeAtOnceWithoutRetryAfterAndSayWhy) {
       EXPECT_NE(refused.body.find(" (26 min): "), std::string::npos) << refused.body;
     }
   }
+}
+
+http::Request read_by(const std::string& agent, const std::string& accept) {
+  http::Request request{.target = "/api/v1/namespaces/a/configmaps"};
+  if (!agent.empty()) request.headers.add("User-Agent", agent);
+  request.headers.add("Accept", accept);
+  return request;
+}
+
+constexpr const char* as_table =
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;"
+    "g=meta.k8s.io,application/json";
+
+TEST(Outages, AnswersFromTheCacheCarryAWarningForPeople) {
+  Site site({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
+  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const http::Request by_kubectl = read_by("kubectl/v1.32.0", "application/json");
+  EXPECT_EQ(site.ask(by_kubectl).headers.get("warning"), "");
+  site.time.run(5s);
+  site.servers[0]->cut("black-hole");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  site.time.run(26min);
+  struct Case {
+    const char* agent;
+    bool warned;
+  };
+  constexpr Case cases[] = {{"kubectl/v1.32.0 (linux/amd64) kubernetes/abc", true},
+                            {"curl/7.88.1", true},
+                            {"", true},
+                            {"unheard-of", true},
+                            {"kubelet/v1.36.2 (linux/amd64)", false},
+                            {"kube-proxy/v1.36.2", false},
+                            {"CoreDNS/1.12", false}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.agent);
+    const http::Response told = site.ask(read_by(c.agent, "application/json"));
+    EXPECT_EQ(told.status, 200);
+    const std::string expected =
+        c.warned ? "299 - \"the cloud has been unreachable since 12:00Z (26 min): no answer in "
+                   "time; this is the last known state\""
+                 : "";
+    EXPECT_EQ(told.headers.get("warning"), expected);
+  }
+}
+
+TEST(Outages, TablesKeepTheirColumnsAndWatchesAreTablesToo) {
+  Site site({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
+  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(read_by("kubectl/v1", as_table)).status, 200);
+  site.time.run(5s);
+  site.servers[0]->cut("refuse");
+  ASSERT_TRUE(site.until(LinkState::offline));
+  for (const char* accept : {as_table, "application/json;as=Table;v=v1;g=meta.k8s.io"}) {
+    const http::Response told = site.ask(read_by("kubectl/v1", accept));
+    ASSERT_EQ(told.status, 200) << told.body;
+    const sync::json::value table = sync::parse_json(told.body).value();
+    EXPECT_EQ(table.at("kind"), "Table");
+    EXPECT_EQ(table.at("columnDefinitions").at(1).at("name"), "Data");
+    EXPECT_EQ(table.at("rows").at(0).at("cells").at(0), "one");
+    EXPECT_EQ(table.at("rows").at(0).at("cells").at(1), 1);
+    EXPECT_EQ(table.at("rows").at(0).at("object").at("kind"), "PartialObjectMetadata");
+  }
+  http::Request watch = read_by("kubectl/v1", as_table);
+  watch.target += "?watch=true&timeoutSeconds=1";
+  const http::Response told = site.ask(watch);
+  EXPECT_EQ(told.status, 200);
+  EXPECT_NE(told.headers.get("warning"), "");
+  EXPECT_NE(told.stream, nullptr);
+}
+
+TEST(Warnings, AreQuotedStrings) {
+  EXPECT_EQ(warning_header("a \"b\" \\ c\r\nd"), "299 - \"a \\\"b\\\" \\\\ cd\"");
 }
 
 }  // namespace
