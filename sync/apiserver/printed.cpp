@@ -82,9 +82,9 @@ Result<std::string> remember_table(std::string_view seen, std::string_view table
     if (uid.empty() || (rows.size() >= limits.rows_max && !rows.contains(uid))) continue;
     rows[uid] = lasting_cells(columns, dig_list(as_object(row), {"cells"}));
   }
-  std::string text = serialize(json::object{{"columns", columns}, {"rows", std::move(rows)}});
+  std::string text = sync::serialize(json::object{{"columns", columns}, {"rows", std::move(rows)}});
   if (text.size() <= limits.bytes_max) return text;
-  return serialize(json::object{{"columns", columns}, {"rows", json::object()}});
+  return sync::serialize(json::object{{"columns", columns}, {"rows", json::object()}});
 }
 
 Printer::Printer(const RequestInfo& info, Form form, IncludeObject include, std::string_view seen)
@@ -161,7 +161,7 @@ json::object Printer::print(const json::object& body, WallTime now, bool with_co
 
 Result<std::string> Printer::print(std::string_view body, WallTime now) const {
   TRY(const json::object read, read_object(body));
-  return serialize(print(read, now, true, include_)) + "\n";
+  return sync::serialize(print(read, now, true, include_)) + "\n";
 }
 
 Result<std::string> Printer::print_event(std::string_view event, WallTime now) {
@@ -172,7 +172,7 @@ Result<std::string> Printer::print_event(std::string_view event, WallTime now) {
   const IncludeObject include = bookmark ? IncludeObject::metadata : include_;
   read["object"] = print(object, now, !told_columns_, include);
   told_columns_ = true;
-  return serialize(read) + "\n";
+  return sync::serialize(read) + "\n";
 }
 
 }  // namespace holdfast::sync

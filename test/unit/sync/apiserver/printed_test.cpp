@@ -41,7 +41,7 @@ std::string table_of_widgets(const std::string& uid, const std::string& size,
 std::string cells_in(const std::string& table) {
   std::string text;
   for (const json::value& row : parse_json(table)->at("rows").as_array()) {
-    text += serialize(row.at("cells")) + "\n";
+    text += sync::serialize(row.at("cells")) + "\n";
   }
   return text;
 }
@@ -53,9 +53,9 @@ TEST(Printed, KnownKindsHaveTheirColumns) {
   const std::string table = printer.print(maps, printed_at()).value();
   EXPECT_EQ(cells_in(table), "[\"a\",1,\"60s\"]\n");
   const json::value read = parse_json(table).value();
-  EXPECT_EQ(serialize(read.at("metadata")), R"({"resourceVersion":"7","continue":"c"})");
+  EXPECT_EQ(sync::serialize(read.at("metadata")), R"({"resourceVersion":"7","continue":"c"})");
   EXPECT_EQ(read.at("columnDefinitions").as_array().size(), 3u);
-  EXPECT_EQ(serialize(read.at("rows").at(0).at("object")),
+  EXPECT_EQ(sync::serialize(read.at("rows").at(0).at("object")),
             R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
             R"({"name":"a","uid":"u1","creationTimestamp":"2026-11-21T01:22:14Z"}})");
 }
@@ -65,7 +65,7 @@ TEST(Printed, RowsCarryWhatWasAskedFor) {
   const auto object = [&info](IncludeObject include) {
     const Printer printer(info, Form::table, include, "");
     const auto table = parse_json(printer.print(maps, printed_at()).value());
-    return serialize(table->at("rows").at(0).at("object"));
+    return sync::serialize(table->at("rows").at(0).at("object"));
   };
   EXPECT_EQ(object(IncludeObject::none), "null");
   EXPECT_EQ(object(IncludeObject::object),
@@ -127,10 +127,10 @@ TEST(Printed, AWatchTellsItsColumnsOnceAndItsErrorsAsTheyAre) {
   const json::value first = event("ADDED");
   EXPECT_EQ(first.at("type"), "ADDED");
   EXPECT_EQ(first.at("object").at("columnDefinitions").as_array().size(), 3u);
-  EXPECT_EQ(serialize(first.at("object").at("metadata")), R"({"resourceVersion":"5"})");
+  EXPECT_EQ(sync::serialize(first.at("object").at("metadata")), R"({"resourceVersion":"5"})");
   EXPECT_TRUE(event("MODIFIED").at("object").at("columnDefinitions").is_null());
   EXPECT_TRUE(event("MODIFIED").at("object").at("rows").at(0).at("object").is_null());
-  EXPECT_EQ(serialize(event("BOOKMARK").at("object").at("rows").at(0).at("object")),
+  EXPECT_EQ(sync::serialize(event("BOOKMARK").at("object").at("rows").at(0).at("object")),
             R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
             R"({"name":"a","resourceVersion":"5"}})");
   const std::string error =
@@ -150,7 +150,7 @@ std::string without_ages(const json::value& cell, std::string_view column) {
   for (const char* age : {"Age", "Last Seen", "First Seen"}) {
     if (column == age) return "an age";
   }
-  std::string text = serialize(cell);
+  std::string text = sync::serialize(cell);
   const std::size_t from = text.find(" (");
   const std::size_t ago = text.find(" ago)");
   if (from != std::string::npos && ago != std::string::npos) text.erase(from + 2, ago - from - 1);
@@ -164,7 +164,7 @@ std::string as_lines(const json::value& table) {
     names.emplace_back(column.at("name").as_string());
     text += names.back();
     for (const char* field : {"type", "format", "priority"}) {
-      text += " " + serialize(column.at(field));
+      text += " " + sync::serialize(column.at(field));
     }
     text += "\n";
   }
@@ -187,7 +187,7 @@ TEST(Printed, EveryKindThatANodeHasIsPrintedAsKubernetesPrintsIt) {
     const RequestInfo info = info_of(std::string(path));
     EXPECT_TRUE(has_columns(info));
     const Printer printer(info, Form::table, IncludeObject::none, "");
-    const std::string table = printer.print(serialize(forms.at("list")), at).value();
+    const std::string table = printer.print(sync::serialize(forms.at("list")), at).value();
     EXPECT_EQ(as_lines(parse_json(table).value()), as_lines(forms.at("table")));
   }
 }
