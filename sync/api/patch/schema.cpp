@@ -25,7 +25,7 @@ constexpr std::array rules = {
     descend("Pod", "spec", "PodSpec"),
     descend("Pod", "status", "PodStatus"),
     descend("PodTemplateSpec", "spec", "PodSpec"),
-    merge("PodSpec", "volumes", "name", "Volume"),
+    PatchField{"PodSpec", "volumes", How::merge, "Volume", "name", true},
     merge("PodSpec", "initContainers", "name", "Container"),
     merge("PodSpec", "containers", "name", "Container"),
     merge("PodSpec", "ephemeralContainers", "name", "Container"),
@@ -72,6 +72,7 @@ constexpr std::array rules = {
     descend("Job", "spec", "WorkloadSpec"),
     descend("Job", "status", "ConditionsOnly"),
     descend("WorkloadSpec", "template", "PodTemplateSpec"),
+    PatchField{"WorkloadSpec", "strategy", How::descend, {}, {}, true},  // a Deployment's
     merge("ConditionsOnly", "conditions", "type"),
     descend("PodDisruptionBudget", "spec", "PodDisruptionBudgetSpec"),
     descend("PodDisruptionBudget", "status", "ConditionsOnly"),

@@ -22,6 +22,7 @@ struct PatchField {
   How how;
   std::string_view of;  // the type of the field or of the list's elements; "" when no rule needs it
   std::string_view key;  // of merge: the element's field that tells elements apart
+  bool retains = false;  // a union: what a patch does not name in $retainKeys goes
 
   bool operator==(const PatchField&) const = default;
 };

@@ -1,0 +1,215 @@
+#include "sync/autonomy/owned_status.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <span>
+
+#include "sync/api/object_header.h"
+#include "sync/api/patch/diff.h"
+#include "sync/api/patch/merge_patch.h"
+#include "sync/autonomy/local_write.h"
+
+namespace holdfast::sync {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 15> pod_fields = {"phase",
+                                                         "reason",
+                                                         "message",
+                                                         "hostIP",
+                                                         "hostIPs",
+                                                         "podIP",
+                                                         "podIPs",
+                                                         "startTime",
+                                                         "qosClass",
+                                                         "initContainerStatuses",
+                                                         "containerStatuses",
+                                                         "ephemeralContainerStatuses",
+                                                         "observedGeneration",
+                                                         "allocatedResources",
+                                                         "resources"};
+constexpr std::array<std::string_view, 8> pod_conditions = {"PodScheduled",
+                                                            "Ready",
+                                                            "Initialized",
+                                                            "ContainersReady",
+                                                            "PodResizePending",
+                                                            "PodResizeInProgress",
+                                                            "PodReadyToStartContainers",
+                                                            "AllContainersRestarting"};
+// What the kubelet shares with those who evict: it is written once a pod has ended.
+constexpr std::array<std::string_view, 1> shared_pod_conditions = {"DisruptionTarget"};
+// What says how a pod has ended.
+constexpr std::array<std::string_view, 3> end_fields = {"phase", "reason", "message"};
+constexpr std::array<std::string_view, 2> end_conditions = {"Ready", "ContainersReady"};
+
+constexpr std::array<std::string_view, 9> node_fields = {
+    "addresses", "daemonEndpoints", "nodeInfo", "images",          "volumesInUse",
+    "config",    "runtimeHandlers", "features", "declaredFeatures"};
+// Maps in which others may have put something of their own: extended resources.
+constexpr std::array<std::string_view, 2> node_maps = {"capacity", "allocatable"};
+constexpr std::array<std::string_view, 4> node_conditions = {"Ready", "MemoryPressure",
+                                                             "DiskPressure", "PIDPressure"};
+
+bool contains(Names names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const json::object* object_in(const json::object& object, std::string_view name) {
+  const json::value* found = object.if_contains(name);
+  return found == nullptr ? nullptr : found->if_object();
+}
+
+const json::array* list_in(const json::object& object, std::string_view name) {
+  const json::value* found = object.if_contains(name);
+  return found == nullptr ? nullptr : found->if_array();
+}
+
+std::string_view text_in(const json::object& object, std::string_view name) {
+  const json::value* found = object.if_contains(name);
+  return found != nullptr && found->is_string() ? std::string_view(found->get_string())
+                                                : std::string_view();
+}
+
+std::string_view type_of(const json::value& condition) {
+  const json::object* object = condition.if_object();
+  return object == nullptr ? std::string_view() : text_in(*object, "type");
+}
+
+// Takes these fields from `ours`, also when they are missing there.
+void take_fields(json::object& result, const json::object& ours, Names names) {
+  for (const std::string_view name : names) {
+    if (const json::value* found = ours.if_contains(name)) {
+      result[name] = *found;
+    } else {
+      result.stable_erase(name);
+    }
+  }
+}
+
+// Their conditions but for those of our types, and then ours of our types: the kubelet's order.
+void take_conditions(json::object& result, const json::object& ours, Names types) {
+  json::array all;
+  const json::array* before = list_in(result, "conditions");
+  const json::array* after = list_in(ours, "conditions");
+  if (before == nullptr && after == nullptr) return;
+  for (const json::value& each : before != nullptr ? *before : json::array()) {
+    if (!contains(types, type_of(each))) all.push_back(each);
+  }
+  for (const json::value& each : after != nullptr ? *after : json::array()) {
+    if (contains(types, type_of(each))) all.push_back(each);
+  }
+  result["conditions"] = std::move(all);
+}
+
+bool has_ended(const json::object& pod_status) {
+  const std::string_view phase = text_in(pod_status, "phase");
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+ReplayPatch conflict(std::string why) {
+  return {.what = ReplayPatch::What::conflict, .why = std::move(why)};
+}
+
+std::string uid_of(const json::object& object) {
+  const json::object* metadata = object_in(object, "metadata");
+  return metadata == nullptr ? std::string() : std::string(text_in(*metadata, "uid"));
+}
+
+// Why this is not the object that the write was meant for; "" when it is.
+std::string other_object(const StatusReplay& replay, const json::object& queued,
+                         const json::object& theirs) {
+  const std::string meant = uid_of(queued);
+  const std::string found = uid_of(theirs);
+  if (!meant.empty() && !is_local_uid(meant) && meant != found) {
+    return "the cloud has another object of this name: uid " + found + " instead of " + meant;
+  }
+  const json::object* spec = object_in(theirs, "spec");
+  if (replay.resource != "pods" || spec == nullptr) return {};
+  const std::string_view node = text_in(*spec, "nodeName");
+  if (node == replay.node_name) return {};
+  return "the pod is on another node: " + std::string(node);
+}
+
+std::string_view kind_of(std::string_view resource) {
+  if (resource == "pods") return "Pod";
+  return resource == "nodes" ? "Node" : "CSINode";
+}
+
+}  // namespace
+
+bool is_owned_status(std::string_view verb, std::string_view resource,
+                     std::string_view subresource) {
+  if (verb != "PATCH") return false;
+  if (resource == "csinodes") return subresource.empty();
+  return (resource == "pods" || resource == "nodes") && subresource == "status";
+}
+
+json::object owned_pod_status(const json::object& theirs, const json::object& ours) {
+  json::object result = theirs;
+  // The end of a pod is never taken back.
+  const bool ended_there = has_ended(theirs) && !has_ended(ours);
+  const bool ends_here = has_ended(ours) && !has_ended(theirs);
+  json::object mine = ours;
+  if (ended_there) {
+    take_fields(mine, theirs, end_fields);
+    take_conditions(mine, theirs, end_conditions);
+  }
+  take_fields(result, mine, pod_fields);
+  take_conditions(result, mine, pod_conditions);
+  const json::array* conditions = list_in(mine, "conditions");
+  const bool shares = ends_here && conditions != nullptr &&
+                      std::any_of(conditions->begin(), conditions->end(), [](const auto& each) {
+                        return contains(shared_pod_conditions, type_of(each));
+                      });
+  if (shares) take_conditions(result, mine, shared_pod_conditions);
+  return result;
+}
+
+json::object owned_node_status(const json::object& theirs, const json::object& ours) {
+  json::object result = theirs;
+  take_fields(result, ours, node_fields);
+  take_conditions(result, ours, node_conditions);
+  for (const std::string_view name : node_maps) {
+    const json::object* amounts = object_in(ours, name);
+    if (amounts == nullptr) continue;
+    json::object merged;
+    if (const json::object* before = object_in(result, name)) merged = *before;
+    for (const auto& amount : *amounts) merged[amount.key()] = amount.value();
+    result[name] = std::move(merged);
+  }
+  return result;
+}
+
+Result<ReplayPatch> replay_patch(const StatusReplay& replay) {
+  TRY(json::value queued, parse_json(replay.queued));
+  TRY(json::value theirs, parse_json(replay.theirs));
+  if (!queued.is_object() || !theirs.is_object()) {
+    return fail(Errc::invalid, "a status that is not an object");
+  }
+  prune_nulls(queued);
+  prune_nulls(theirs);
+  const std::string why = other_object(replay, queued.get_object(), theirs.get_object());
+  if (!why.empty()) return conflict(why);
+
+  const std::string_view part = replay.resource == "csinodes" ? "spec" : "status";
+  const json::object none;
+  const json::object* ours = object_in(queued.get_object(), part);
+  const json::object* now = object_in(theirs.get_object(), part);
+  if (ours == nullptr) return ReplayPatch{};
+  if (now == nullptr) now = &none;
+  json::object wanted = *ours;
+  if (replay.resource == "pods") wanted = owned_pod_status(*now, *ours);
+  if (replay.resource == "nodes") wanted = owned_node_status(*now, *ours);
+  const json::object before{{part, *now}};
+  const json::object after{{part, std::move(wanted)}};
+  TRY(json::object patch, strategic_diff(kind_of(replay.resource), before, after));
+  if (patch.empty()) return ReplayPatch{};
+  const std::string uid = uid_of(theirs.get_object());
+  if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
+  return ReplayPatch{.what = ReplayPatch::What::send, .body = serialize(patch)};
+}
+
+}  // namespace holdfast::sync
