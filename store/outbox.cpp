@@ -78,6 +78,9 @@ Outbox::Outbox(Database& database, Journal& journal, OutboxLimits limits)
                                         " ORDER BY place DESC LIMIT 1"))),
       next_(database.prepare(select_entry(" WHERE sending = 0 AND urgency <= ?1 AND " +
                                           is_first_of_its_object + " ORDER BY place LIMIT 1"))),
+      sendable_(
+          database.prepare(select_entry(" WHERE sending = 0 AND place > ?1 AND " +
+                                        is_first_of_its_object + " ORDER BY place LIMIT ?2"))),
       pending_(database.prepare(select_entry(" WHERE " + same_object + " ORDER BY place"))),
       list_(database.prepare(select_entry(" ORDER BY place LIMIT ?1"))),
       mark_(database.prepare("UPDATE entry SET sending = 1, attempts = attempts + 1"
@@ -200,6 +203,20 @@ Result<std::optional<Entry>> Outbox::next(int least_urgency) {
   TRY(const bool found, row.next());
   if (!found) return std::nullopt;
   return read_entry(row);
+}
+
+Result<Outbox::Page> Outbox::sendable(std::int64_t after, std::size_t limit) {
+  Page page;
+  Cursor row = sendable_.use(after, static_cast<std::int64_t>(limit));
+  std::int64_t last = 0;
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) break;
+    page.entries.push_back(read_entry(row));
+    last = place_of(row);
+  }
+  if (page.entries.size() == limit) page.after = last;
+  return page;
 }
 
 Status Outbox::mark_sending(const Transaction&, EntryId id) {

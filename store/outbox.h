@@ -124,6 +124,14 @@ class Outbox {
   // ones than `least_urgency` wait. It stays queued until settle().
   [[nodiscard]] Result<std::optional<Entry>> next(int least_urgency = INT_MAX);
 
+  // The entries that may be sent, oldest first, in pages of at most `limit`. `after` is the
+  // previous page's; 0 for the first one.
+  struct Page {
+    std::vector<Entry> entries = {};
+    std::int64_t after = 0;  // for the next page; 0: this was the last one
+  };
+  [[nodiscard]] Result<Page> sendable(std::int64_t after, std::size_t limit);
+
   // To be committed before the first byte leaves. Errors: not_found; conflict, when it is already.
   [[nodiscard]] Status mark_sending(const Transaction& in, EntryId id);
 
@@ -170,7 +178,7 @@ class Outbox {
   Database& database_;
   Journal& journal_;
   OutboxLimits limits_;
-  Statement insert_, find_, superseded_, next_, pending_, list_;
+  Statement insert_, find_, superseded_, next_, sendable_, pending_, list_;
   Statement mark_, requeue_, remove_, size_, droppable_size_, droppable_, interrupted_;
   OutboxSize counted_;
   std::optional<std::uint64_t> counted_at_;  // Database::rollbacks() when it was counted

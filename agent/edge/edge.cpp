@@ -217,6 +217,7 @@ Status Edge::start() {
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->keep_link());
   tasks_.spawn("outages", outages_->run());
+  tasks_.spawn("keep replaying", rejoin_->keep_replaying());
   tasks_.spawn("keep servers", rejoin_->keep_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());

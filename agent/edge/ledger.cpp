@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "platform/log.h"
+#include "sync/autonomy/owned_status.h"
 
 namespace holdfast::agent {
 namespace {
@@ -68,41 +69,66 @@ Status Ledger::add(const sync::RequestInfo& request, const std::string& name,
   return {};
 }
 
-Result<std::optional<store::Entry>> Ledger::take() {
-  for (;;) {
-    TRY(std::optional<store::Entry> entry, outbox_.next());
-    if (!entry) return entry;
-    const store::EntryId id = entry->id;
-    if (entry->damaged) {
-      if (auto done = settle(id, store::Outcome::damaged, ""); !done) return fail(done.error());
-      continue;
-    }
-    const auto mark = [this, id](const store::Transaction& in) {
-      return outbox_.mark_sending(in, id);
-    };
-    if (auto marked = in_transaction(database_, mark); !marked) return fail(marked.error());
-    ++entry->attempts;
-    return entry;
+Result<Ledger::Taken> Ledger::turn(std::span<const Ended> ended, std::int64_t after,
+                                   std::size_t limit, const std::set<store::EntryId>& held_back) {
+  Taken taken;
+  TRY(store::Transaction transaction, database_.begin());
+  for (const Ended& each : ended) {
+    if (auto done = end(transaction, each); !done) return fail(done.error());
   }
+  if (limit > 0) {
+    TRY(store::Outbox::Page page, outbox_.sendable(after, limit));
+    taken.after = page.after;
+    for (store::Entry& entry : page.entries) {
+      if (held_back.contains(entry.id)) continue;
+      if (auto done = take(transaction, std::move(entry), taken); !done) return fail(done.error());
+    }
+  }
+  if (auto done = transaction.commit(); !done) return fail(done.error());
+  for (const Ended& each : ended) {
+    if (each.outcome) accepted_.erase(each.id);
+  }
+  return taken;
+}
+
+Status Ledger::end(const store::Transaction& in, const Ended& ended) {
+  if (!ended.outcome) return outbox_.requeue(in, ended.id, ended.attempt);
+  return outbox_.settle(in, ended.id, *ended.outcome, clock_.wall(), ended.detail);
+}
+
+Status Ledger::take(const store::Transaction& in, store::Entry entry, Taken& taken) {
+  if (entry.damaged) {
+    return outbox_.settle(in, entry.id, store::Outcome::damaged, clock_.wall(), "");
+  }
+  if (auto marked = outbox_.mark_sending(in, entry.id); !marked) return marked;
+  ++entry.attempts;
+  taken.entries.push_back(std::move(entry));
+  return {};
+}
+
+Status Ledger::overtaken(const sync::RequestInfo& request) {
+  TRY(const store::OutboxSize size, outbox_.size());
+  if (size.entries == 0) return {};
+  const store::ObjectKey object = object_of(request, request.name);
+  TRY(const std::vector<store::Entry> waiting, outbox_.pending(object));
+  std::vector<Ended> ended;
+  for (const store::Entry& entry : waiting) {
+    const store::ObjectKey& about = entry.write.object;
+    const bool status =
+        sync::is_owned_status(entry.write.verb, about.resource, about.subresource) &&
+        about.subresource == request.subresource;
+    if (!status || entry.sending) continue;
+    ended.push_back({.id = entry.id, .outcome = store::Outcome::superseded});
+  }
+  if (ended.empty()) return {};
+  auto done = turn(ended, 0, 0, {});
+  return done ? Status() : fail(done.error());
 }
 
 Duration Ledger::age(const store::Entry& entry) const {
   const auto known = accepted_.find(entry.id);
   if (known != accepted_.end()) return clock_.mono() - known->second;
   return std::max(clock_.wall() - entry.write.created, Duration::zero());
-}
-
-Status Ledger::put_back(store::EntryId id, store::Attempt attempt) {
-  return in_transaction(database_, [this, id, attempt](const store::Transaction& in) {
-    return outbox_.requeue(in, id, attempt);
-  });
-}
-
-Status Ledger::settle(store::EntryId id, store::Outcome outcome, std::string_view detail) {
-  accepted_.erase(id);
-  return in_transaction(database_, [this, id, outcome, detail](const store::Transaction& in) {
-    return outbox_.settle(in, id, outcome, clock_.wall(), detail);
-  });
 }
 
 void Ledger::record(std::string_view kind, std::string_view subject, std::string_view what,

@@ -7,8 +7,11 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/time.h"
 #include "store/outbox.h"
@@ -28,16 +31,27 @@ class Ledger {
   [[nodiscard]] Status add(const sync::RequestInfo& request, const std::string& name,
                            const sync::QueuedWrite& write);
 
-  // The next write to send, already marked as being sent (its attempts count this one); nothing
-  // when the outbox is empty.
-  [[nodiscard]] Result<std::optional<store::Entry>> take();
+  // How an attempt to send an entry ended.
+  struct Ended {
+    store::EntryId id{};
+    std::optional<store::Outcome> outcome = {};         // nothing: it stays queued
+    store::Attempt attempt = store::Attempt::not_sent;  // of one that stays
+    std::string detail = {};                            // JSON, for the journal
+  };
+  struct Taken {
+    std::vector<store::Entry> entries = {};
+    std::int64_t after = 0;  // for the next turn; 0: no more entries come after these
+  };
+  // One durable transaction: notes what has ended, and marks as being sent up to `limit` of the
+  // entries behind `after` (0: all) that may be sent and are not held back. What this returns may
+  // leave at once. On an error nothing was changed. Errors: the disk's.
+  [[nodiscard]] Result<Taken> turn(std::span<const Ended> ended, std::int64_t after,
+                                   std::size_t limit, const std::set<store::EntryId>& held_back);
+  // The cloud took a newer status of the object directly: older ones that wait are not sent.
+  [[nodiscard]] Status overtaken(const sync::RequestInfo& request);
   // How long an entry has waited: by the clock that never jumps, unless it was accepted by an
   // earlier run of the agent; then by the calendar, as far as that has not been set back.
   [[nodiscard]] Duration age(const store::Entry& entry) const;
-  // The cloud was not reached: it waits for the next time.
-  [[nodiscard]] Status put_back(store::EntryId id, store::Attempt attempt);
-  [[nodiscard]] Status settle(store::EntryId id, store::Outcome outcome, std::string_view detail);
-
   // A line in the journal; `detail` is JSON, or "". A disk that refuses is logged.
   void record(std::string_view kind, std::string_view subject, std::string_view what,
               std::string_view detail = {});
@@ -46,6 +60,9 @@ class Ledger {
   [[nodiscard]] store::Journal& journal() { return *journal_; }
 
  private:
+  [[nodiscard]] Status end(const store::Transaction& in, const Ended& ended);
+  [[nodiscard]] Status take(const store::Transaction& in, store::Entry entry, Taken& taken);
+
   Ledger(store::Database& database, const Clock& clock, std::unique_ptr<store::Journal> journal,
          store::Outbox outbox);
 

@@ -3,42 +3,16 @@
 #include <algorithm>
 
 #include "agent/edge/caller.h"
-#include "platform/check.h"
-#include "platform/http/grammar.h"
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
 #include "sync/api/object_header.h"
-#include "sync/autonomy/replay.h"
 
 namespace holdfast::agent {
 namespace {
 
 constexpr RejoinLimits limits;
-
-store::Outcome outcome_of(sync::Verdict verdict) {
-  switch (verdict) {
-    case sync::Verdict::applied:
-      return store::Outcome::applied;
-    case sync::Verdict::conflict:
-      return store::Outcome::conflict;
-    case sync::Verdict::rejected:
-      return store::Outcome::rejected;
-    case sync::Verdict::retry:
-      break;
-  }
-  UNREACHABLE();
-}
-
-http::Method method_of(const store::Write& write) { return http::parse_method(write.verb); }
-
-// Both sides of a conflict, for the journal.
-std::string both_sides(const store::Write& write, const http::Response& answer) {
-  return sync::serialize(sync::json::object{
-      {"sent", write.body}, {"status", answer.status}, {"answered", answer.body}});
-}
 
 }  // namespace
 
@@ -51,7 +25,8 @@ Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feede
       ledger_(ledger),
       lease_(lease),
       clock_(clock),
-      random_(random) {
+      random_(random),
+      replay_(options, uplink, ledger, clock) {
   feeders_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
 
@@ -110,6 +85,7 @@ asio::awaitable<void> Rejoin::rejoin() {
 }
 
 asio::awaitable<void> Rejoin::join() {
+  co_await replay_.join();
   if (!meanwhile_) co_return;
   meanwhile_->cancel();
   co_await meanwhile_->join();
@@ -119,7 +95,7 @@ asio::awaitable<Status> Rejoin::stages() {
   // Full jitter: the nodes of a site come back together, but do not ask together.
   co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
   Status done = co_await look_at_node();
-  if (done) done = co_await drain();
+  if (done) done = co_await replay_.drain();
   if (done) done = co_await list_by_turns();
   if (done) done = co_await catch_up();
   // Lists that were not answered may have been the link's fault after all.
@@ -131,7 +107,7 @@ asio::awaitable<Status> Rejoin::stages() {
 // nothing runs between that and the link being connected.
 asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
-    Status drained = co_await drain();
+    Status drained = co_await replay_.drain();
     if (!drained) co_return drained;
     const std::vector<ScopePtr> outdated = feeders_.outdated();
     if (outdated.empty()) co_return drained;
@@ -173,55 +149,17 @@ asio::awaitable<Status> Rejoin::look_at_node() {
   co_return done;
 }
 
-asio::awaitable<Status> Rejoin::drain() {
+asio::awaitable<void> Rejoin::keep_replaying() {
   for (;;) {
-    auto entry = ledger_.take();
-    if (!entry) co_return fail("outbox", entry.error());
-    Status sent;
-    if (!*entry) co_return sent;
-    sent = co_await send(**std::move(entry));
-    if (!sent) co_return sent;
+    const bool connected = uplink_.link().state() == sync::LinkState::connected;
+    const MonoTime due = connected ? replay_.due() : MonoTime::max();
+    if (clock_.mono() < due) {
+      (void)co_await uplink_.changed().wait_until(due);
+      continue;
+    }
+    const Status sent = co_await replay_.drain();
+    if (!sent) log_info("replay goes on later", {{"error", sent.error()}});
   }
-}
-
-asio::awaitable<Status> Rejoin::send(store::Entry entry) {
-  const store::Write& write = entry.write;
-  const Duration age = ledger_.age(entry);
-  if (sync::is_expired(write.object.resource, age)) {
-    const double seconds = std::chrono::duration<double>(age).count();
-    log_info("not replayed any more", {{"write", write.verb + " " + write.target}});
-    uplink_.outage().settled(write.verb + " " + write.target + ": too old to be replayed");
-    const std::string waited = sync::serialize(sync::json::object{{"waited_seconds", seconds}});
-    co_return ledger_.settle(entry.id, store::Outcome::expired, waited);
-  }
-  if (!http::is_acceptable_target(write.target)) {  // Queued when paths were not encoded yet.
-    const std::string why = sync::serialize(sync::json::object{{"refused", "malformed target"}});
-    co_return ledger_.settle(entry.id, store::Outcome::rejected, why);
-  }
-  ApiRequest request{.method = method_of(write),
-                     .target = write.target,
-                     .body = write.body,
-                     .content_type = write.content_type};
-  const auto answer = co_await uplink_.send(std::move(request), false, limits.request);
-  if (!answer) {
-    Status kept = ledger_.put_back(entry.id, store::Attempt::maybe_sent);
-    if (!kept || uplink_.has_another_way(answer.error())) co_return kept;
-    co_return fail("outbox", answer.error());
-  }
-  const sync::Verdict verdict =
-      sync::judge_replay(write.verb, answer->status, entry.maybe_sent, entry.attempts);
-  if (verdict == sync::Verdict::retry) {
-    if (auto kept = ledger_.put_back(entry.id, store::Attempt::not_sent); !kept) co_return kept;
-    co_return fail(Errc::unavailable,
-                   write.target + ": answered " + std::to_string(answer->status));
-  }
-  const bool applied = verdict == sync::Verdict::applied;
-  log_info("replayed",
-           {{"write", write.verb + " " + write.target}, {"verdict", sync::to_string(verdict)}});
-  const std::string answered = applied ? "" : ": answered " + std::to_string(answer->status);
-  uplink_.outage().settled(applied ? "" : write.verb + " " + write.target + answered);
-  const std::string detail = applied ? "" : both_sides(write, *answer);
-  co_return ledger_.settle(entry.id, outcome_of(verdict), detail);
 }
 
 // A turn that waits for our own budget is not late.

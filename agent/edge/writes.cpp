@@ -95,6 +95,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await reads_.pass_through(request, limit);
     reads_.note_written(info, caller, response);
+    if (is_node && acceptable && response.status < 300) forget_older(info);
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
@@ -102,6 +103,15 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
   const auto readable = as_json(request);
   if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
   co_return accept(*readable, info, admission, caller);
+}
+
+// The cloud has a newer status than one that may still wait to be sent.
+void Writes::forget_older(const sync::RequestInfo& info) {
+  sync::RequestInfo about = info;
+  if (about.resource == "nodes") about.namespace_name.clear();
+  if (auto done = ledger_.overtaken(about); !done) {
+    log_warn("an older write stays queued", {{"error", done.error()}});
+  }
 }
 
 // Only the body of a creation tells whose lease it is.
@@ -322,6 +332,7 @@ Status Writes::reapply_outbox() {
                            .request = *info,
                            .content_type = queued.content_type,
                            .body = queued.body,
+                           .queued = true,
                            .node_name = options_.node_name,
                            .version = version,
                            .now = queued.created,

@@ -32,6 +32,7 @@ class Writes {
   [[nodiscard]] Status reapply_outbox();
 
  private:
+  void forget_older(const sync::RequestInfo& info);
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   asio::awaitable<http::Response> serve_lease(const http::Request& request);
   // The node's lease for a caller with credentials of its own: the API server decides.

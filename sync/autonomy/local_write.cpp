@@ -6,6 +6,7 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/api/patch/patch.h"
+#include "sync/autonomy/owned_status.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
 #include "sync/schema/protobuf.h"
@@ -77,7 +78,7 @@ std::string cloud_uid(const json::value& object) {
 
 // The object after the client's patch or update, or why not.
 tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json::value& current) {
-  if (write.request.verb == "patch") {
+  if (write.request.verb == "patch" && !write.queued) {
     const auto type = parse_patch_type(write.content_type);
     if (!type) return tl::unexpected(status::generic(415));
     return apply_patch(*type, text_at(current, {"kind"}), current, write.body);
@@ -101,6 +102,20 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
           .body = sync::serialize(patch),
           .uid = uid,
           .replaces_older = true};
+}
+
+// What was queued of an object, whole, laid over what the cache has of it.
+json::value owned_part(const LocalWrite& write, const json::value& current,
+                       const json::value& queued) {
+  const json::value before = status_of(current);
+  if (!before.is_object() || !queued.is_object()) return queued;
+  if (write.admission == Admission::pod_status) {
+    return owned_pod_status(before.get_object(), queued.get_object());
+  }
+  if (write.admission == Admission::node_status) {
+    return owned_node_status(before.get_object(), queued.get_object());
+  }
+  return queued;
 }
 
 // A status (of a CSINode, which has none: the spec) of an object that the cache has.
@@ -128,7 +143,9 @@ LocalOutcome apply_status(const LocalWrite& write) {
   const bool whole = write.admission == Admission::csi_node;
   const std::string_view part = whole ? "spec" : "status";
   json::value result = *current;
-  if (const json::value* found = member(&*wanted, part)) result.as_object()[part] = *found;
+  if (const json::value* found = member(&*wanted, part)) {
+    result.as_object()[part] = write.queued ? owned_part(write, *current, *found) : *found;
+  }
   object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
 
   LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::put};

@@ -33,6 +33,7 @@ struct LocalWrite {
   const RequestInfo& request;
   std::string_view content_type;
   std::string_view body;
+  bool queued = false;  // `body` is what was queued for the cloud: the whole status, no patch
   std::string_view grace_period_seconds = {};  // of a delete's query
   std::string_view node_name;
   // The object as the cache has it, with kind and apiVersion; nothing: it is not there.

@@ -1,12 +1,27 @@
 #include "sync/autonomy/replay.h"
 
+#include <algorithm>
+
 #include "platform/check.h"
+#include "sync/api/status.h"
 
 namespace holdfast::sync {
 namespace {
 
 // Of failures that may pass, but may also be this one write's own: server errors, a refusal.
-constexpr int attempts_max = 5;
+constexpr int refusals_max = 8;
+constexpr Duration backoff_min = std::chrono::seconds(1);
+constexpr Duration backoff_max = std::chrono::seconds(60);
+
+// Nothing is created any more in a namespace that is being deleted.
+bool namespace_ends(std::string_view body) {
+  const auto status = parse_status(body);
+  if (!status || !status->details) return false;
+  const auto& causes = status->details->causes;
+  return std::any_of(causes.begin(), causes.end(), [](const StatusCause& cause) {
+    return cause.reason == "NamespaceTerminating";
+  });
+}
 
 }  // namespace
 
@@ -20,27 +35,39 @@ std::string_view to_string(Verdict verdict) {
       return "rejected";
     case Verdict::retry:
       return "retry";
+    case Verdict::wait:
+      return "wait";
   }
   UNREACHABLE();
 }
 
-Verdict judge_replay(std::string_view verb, int http_status, bool maybe_sent, int attempts) {
+Verdict judge_replay(const ReplayAnswer& answer) {
+  const int http_status = answer.http_status;
   if (http_status >= 200 && http_status < 300) return Verdict::applied;
   switch (http_status) {
     case 404:
-      return verb == "DELETE" ? Verdict::applied : Verdict::conflict;
+      return answer.verb == "DELETE" ? Verdict::applied : Verdict::conflict;
     case 409:
-      return verb == "POST" && maybe_sent ? Verdict::applied : Verdict::conflict;
-    case 401:  // Whoever we are, and how loaded the server is, says nothing about the write.
+      return answer.verb == "POST" && answer.maybe_sent ? Verdict::applied : Verdict::conflict;
+    case 401:  // Who we are, and how loaded the server is, says nothing about the write.
     case 429:
     case 503:
       return Verdict::retry;
     case 403:
+      if (namespace_ends(answer.body)) return Verdict::rejected;
       break;
     default:
       if (http_status < 500) return Verdict::rejected;
   }
-  return attempts >= attempts_max ? Verdict::rejected : Verdict::retry;
+  return answer.refusals + 1 >= refusals_max ? Verdict::rejected : Verdict::wait;
+}
+
+bool may_have_arrived(int http_status) { return http_status >= 500; }
+
+Duration replay_backoff(int refusals) {
+  Duration wait = backoff_min;
+  for (int i = 1; i < refusals && wait < backoff_max; ++i) wait *= 2;
+  return std::min(wait, backoff_max);
 }
 
 bool is_expired(std::string_view resource, Duration age) {

@@ -14,15 +14,27 @@ enum class Verdict : std::uint8_t {
   applied,   // done, or done before
   conflict,  // the cloud has something newer; ours is reported and given up
   rejected,  // the cloud will never take it
-  retry,     // not now
+  retry,     // the server or our credentials are the reason: nothing is sent for now
+  wait,      // this write alone is tried again, after replay_backoff(); others go on meanwhile
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
-// `verb` is the HTTP method. `maybe_sent`: an earlier attempt may have arrived. `attempts` counts
-// this one: a write that fails over and over must not hold up all others for ever.
-[[nodiscard]] Verdict judge_replay(std::string_view verb, int http_status, bool maybe_sent,
-                                   int attempts);
+struct ReplayAnswer {
+  std::string_view verb;  // the HTTP method
+  int http_status = 200;
+  std::string_view body = {};
+  bool maybe_sent = false;  // an earlier attempt may have arrived
+  int refusals = 0;         // how often this write was told to wait before
+};
+
+[[nodiscard]] Verdict judge_replay(const ReplayAnswer& answer);
+
+// Whether a write that was answered so may have been carried out all the same.
+[[nodiscard]] bool may_have_arrived(int http_status);
+
+// How long a write waits that was told to for the `refusals`-th time, from 1 on.
+[[nodiscard]] Duration replay_backoff(int refusals);
 
 // How long the cloud keeps an event: kube-apiserver's own --event-ttl.
 inline constexpr Duration event_lifetime = std::chrono::hours(1);

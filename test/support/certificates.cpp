@@ -72,9 +72,10 @@ struct Authority::State {
   Certificate certificate;
 };
 
-Authority::Authority(const std::string& common_name)
+Authority::Authority(const std::string& common_name, std::chrono::seconds ends)
     : state_(new State{make_key(), Certificate(nullptr, &X509_free)}) {
-  state_->certificate = make_certificate({.common_name = common_name}, state_->key.get());
+  state_->certificate =
+      make_certificate({.common_name = common_name, .ends = ends}, state_->key.get());
   X509* certificate = state_->certificate.get();
   CHECK(X509_set_issuer_name(certificate, X509_get_subject_name(certificate)) == 1);
   extend(certificate, NID_basic_constraints, "critical,CA:TRUE");

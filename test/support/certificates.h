@@ -21,7 +21,9 @@ struct Subject {
 
 class Authority {
  public:
-  explicit Authority(const std::string& common_name);
+  // `ends`: from now on.
+  explicit Authority(const std::string& common_name,
+                     std::chrono::seconds ends = std::chrono::hours(1));
   ~Authority();
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;

@@ -40,6 +40,24 @@ TEST_F(OutboxTest, TheOldestComesFirst) {
   EXPECT_EQ(value(outbox_->next()), std::nullopt);
 }
 
+TEST_F(OutboxTest, WhatMayBeSentComesInPages) {
+  for (const char* name : {"a", "b", "a", "c", "d"}) ASSERT_TRUE(add(patch(name, "x")));
+  ASSERT_EQ(said(mark_sending(2)), "ok");
+  const auto names = [](const Outbox::Page& page) {
+    Texts all;
+    for (const Entry& entry : page.entries) all.push_back(entry.write.object.name);
+    return all;
+  };
+  const Outbox::Page first = value(outbox_->sendable(0, 2));
+  EXPECT_EQ(names(first), (Texts{"a", "c"}));
+  const Outbox::Page second = value(outbox_->sendable(first.after, 2));
+  EXPECT_EQ(names(second), Texts{"d"});
+  EXPECT_EQ(second.after, 0) << "it was the last one";
+  ASSERT_EQ(said(mark_sending(1)), "ok");
+  ASSERT_EQ(said(settle(1, Outcome::applied)), "ok");
+  EXPECT_EQ(names(value(outbox_->sendable(0, 9))), (Texts{"a", "c", "d"}));
+}
+
 TEST_F(OutboxTest, WritesToOneObjectNeverOvertakeEachOther) {
   Write other_version = patch("a", "2", "");
   other_version.object.version = "v2";

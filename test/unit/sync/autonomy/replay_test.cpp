@@ -3,52 +3,71 @@
 namespace holdfast::sync {
 namespace {
 
+constexpr std::string_view forbidden =
+    R"({"kind":"Status","status":"Failure","message":"events \"x\" is forbidden: no","reason":)"
+    R"("Forbidden","details":{"name":"x","kind":"events"},"code":403})";
+// As kube-apiserver 1.36 answers.
+constexpr std::string_view terminating =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"events \"x\")"
+    R"( is forbidden: unable to create new content in namespace a because it is being terminated",)"
+    R"("reason":"Forbidden","details":{"name":"x","kind":"events","causes":[{"reason":)"
+    R"("NamespaceTerminating","message":"namespace a is being terminated","field":)"
+    R"("metadata.namespace"}]},"code":403})";
+
 TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
   struct Case {
-    std::string_view verb;
-    int status;
-    bool maybe_sent;
-    int attempts;
+    ReplayAnswer answer;
     Verdict verdict;
   };
   const Case cases[] = {
-      {"PATCH", 200, false, 1, Verdict::applied},
-      {"POST", 201, true, 9, Verdict::applied},
-      {"DELETE", 202, false, 1, Verdict::applied},
+      {{"PATCH", 200}, Verdict::applied},
+      {{"POST", 201, "", true, 9}, Verdict::applied},
+      {{"DELETE", 202}, Verdict::applied},
       // Gone before, or by our own earlier attempt.
-      {"DELETE", 404, false, 1, Verdict::applied},
-      {"DELETE", 404, true, 1, Verdict::applied},
-      {"PATCH", 404, false, 1, Verdict::conflict},
-      {"POST", 404, false, 1, Verdict::conflict},
+      {{"DELETE", 404}, Verdict::applied},
+      {{"DELETE", 404, "", true}, Verdict::applied},
+      {{"PATCH", 404}, Verdict::conflict},
+      {{"POST", 404}, Verdict::conflict},
       // Somebody else's, unless it may be ours.
-      {"POST", 409, false, 1, Verdict::conflict},
-      {"POST", 409, true, 1, Verdict::applied},
-      {"PATCH", 409, false, 1, Verdict::conflict},
-      {"PATCH", 409, true, 1, Verdict::conflict},
-      {"DELETE", 409, true, 1, Verdict::conflict},
+      {{"POST", 409}, Verdict::conflict},
+      {{"POST", 409, "", true}, Verdict::applied},
+      {{"PATCH", 409}, Verdict::conflict},
+      {{"PATCH", 409, "", true}, Verdict::conflict},
+      {{"DELETE", 409, "", true}, Verdict::conflict},
       // The cloud will never take it.
-      {"PATCH", 400, false, 1, Verdict::rejected},
-      {"POST", 405, false, 1, Verdict::rejected},
-      {"PATCH", 415, false, 1, Verdict::rejected},
-      {"PATCH", 422, false, 1, Verdict::rejected},
-      {"PATCH", 302, false, 1, Verdict::rejected},
-      // May pass, or be this write's own fault: not for ever.
-      {"PATCH", 500, false, 1, Verdict::retry},
-      {"PATCH", 500, false, 4, Verdict::retry},
-      {"PATCH", 500, false, 5, Verdict::rejected},
-      {"PATCH", 403, false, 4, Verdict::retry},
-      {"PATCH", 403, false, 5, Verdict::rejected},
-      {"PATCH", 504, true, 5, Verdict::rejected},
+      {{"PATCH", 400}, Verdict::rejected},
+      {{"POST", 405}, Verdict::rejected},
+      {{"PATCH", 415}, Verdict::rejected},
+      {{"PATCH", 422}, Verdict::rejected},
+      {{"PATCH", 302}, Verdict::rejected},
+      {{"POST", 403, terminating}, Verdict::rejected},
+      // May pass, or be this write's own fault: not for ever, and others do not wait for it.
+      {{"PATCH", 500}, Verdict::wait},
+      {{"PATCH", 500, "", false, 6}, Verdict::wait},
+      {{"PATCH", 500, "", false, 7}, Verdict::rejected},
+      {{"POST", 403, forbidden}, Verdict::wait},
+      {{"PATCH", 403, "", false, 6}, Verdict::wait},
+      {{"PATCH", 403, "", false, 7}, Verdict::rejected},
+      {{"PATCH", 504, "", true, 7}, Verdict::rejected},
       // Says nothing about the write: nothing accepted is lost by it.
-      {"PATCH", 401, false, 1000, Verdict::retry},
-      {"POST", 429, false, 1000, Verdict::retry},
-      {"DELETE", 503, true, 1000, Verdict::retry},
+      {{"PATCH", 401, "", false, 1000}, Verdict::retry},
+      {{"POST", 429, "", false, 1000}, Verdict::retry},
+      {{"DELETE", 503, "", true, 1000}, Verdict::retry},
   };
   for (const Case& c : cases) {
-    const Verdict verdict = judge_replay(c.verb, c.status, c.maybe_sent, c.attempts);
+    const Verdict verdict = judge_replay(c.answer);
     EXPECT_EQ(to_string(verdict), to_string(c.verdict))
-        << c.verb << " " << c.status << " maybe_sent=" << c.maybe_sent << " #" << c.attempts;
+        << c.answer.verb << " " << c.answer.http_status << " maybe_sent=" << c.answer.maybe_sent
+        << " #" << c.answer.refusals;
   }
+}
+
+TEST(Replay, AWriteWaitsLongerEachTimeUpToAMinute) {
+  using std::chrono::seconds;
+  const int waits[] = {1, 2, 4, 8, 16, 32, 60, 60};
+  int refusals = 0;
+  for (const int wait : waits) EXPECT_EQ(replay_backoff(++refusals), seconds(wait));
+  EXPECT_EQ(replay_backoff(1'000'000), seconds(60));
 }
 
 TEST(Replay, AnEventIsSentAsLongAsTheCloudWouldHaveKeptIt) {

@@ -4,6 +4,7 @@
 
 #include "agent/edge/answer.h"
 #include "platform/check.h"
+#include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/object_header.h"
 #include "sync/api/patch/patch.h"
@@ -135,6 +136,8 @@ http::Response Cloud::answer(const http::Request& request) {
   const std::string path(request.path());
   if (path.find("/leases") != std::string::npos) return lease(request);
   const http::Query query = http::Query::parse(request.query()).value();
+  const bool status = path.ends_with("/status");
+  if (status && request.method == http::Method::patch) return patch_status(request);
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
   if (is_got_by_name(path)) {
     return to_response(sync::status::forbidden({"", "things"}, "", "no relationship found"));
@@ -148,6 +151,67 @@ http::Response Cloud::answer(const http::Request& request) {
     return ok(found->second.at(name));
   }
   return to_response(sync::status::not_found({"", "things"}, name));
+}
+
+std::string Cloud::object(const std::string& collection, const std::string& name) const {
+  const auto found = collections_.find(collection);
+  if (found == collections_.end() || !found->second.contains(name)) return {};
+  return found->second.at(name);
+}
+
+namespace {
+
+bool is_ipv6(std::string_view address) { return address.find(':') != std::string_view::npos; }
+
+// What kube-apiserver says of a pod's addresses; "" when they are good.
+std::string wrong_addresses(const json::object& status) {
+  const json::value* all = status.if_contains("podIPs");
+  if (all == nullptr || all->as_array().empty()) return {};
+  std::vector<std::string> ips;
+  for (const json::value& each : all->as_array()) {
+    ips.emplace_back(each.at("ip").as_string());
+  }
+  const json::value* first = status.if_contains("podIP");
+  if (first == nullptr || first->as_string() != ips[0]) return "podIPs[0]: must equal podIP";
+  if (ips.size() > 2) return "podIPs: may specify no more than one IP for each IP family";
+  const bool same = ips.size() == 2 && is_ipv6(ips[0]) == is_ipv6(ips[1]);
+  return same ? "podIPs: may specify no more than one IP for each IP family" : "";
+}
+
+std::string uid_of(const json::value& object) {
+  return std::string(object.at("metadata").at("uid").as_string());
+}
+
+}  // namespace
+
+http::Response Cloud::patch_status(const http::Request& request) {
+  std::string path(request.path());
+  path.resize(path.size() - std::string_view("/status").size());
+  const std::string collection = path.substr(0, path.rfind('/'));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string resource = collection.substr(collection.rfind('/') + 1);
+  const std::string known = object(collection, name);
+  if (known.empty()) return to_response(sync::status::not_found({"", resource}, name));
+  const json::value before = sync::parse_json(known).value();
+  const auto type = sync::parse_patch_type(request.headers.get("content-type"));
+  if (!type) return to_response(sync::status::generic(415));
+  auto after = sync::apply_patch(*type, kind_of(collection), before, request.body);
+  if (!after) return to_response(after.error());
+  if (uid_of(*after) != uid_of(before)) {
+    return to_response(sync::status::conflict({"", resource}, name, "Precondition failed: UID"));
+  }
+  if (resource == "pods" && after->as_object().contains("status")) {
+    const std::string wrong = wrong_addresses(after->at("status").as_object());
+    sync::ApiStatus invalid = sync::status::generic(422);
+    invalid.message = wrong;
+    if (!wrong.empty()) return to_response(invalid);
+  }
+  std::string& kept = collections_[collection][name];
+  const std::string version = std::to_string(++version_);
+  kept = sync::with_resource_version(sync::serialize(*after), version).value();
+  events.push_back({version_, collection, name, "MODIFIED", kept});
+  changed.notify_all();
+  return ok(kept);
 }
 
 http::Response Cloud::lease(const http::Request& request) {
@@ -191,7 +255,8 @@ http::Response Cloud::list(const std::string& asked_for, const http::Query& quer
 
 ApiServer::ApiServer(asio::any_io_executor executor, Cloud& cloud, const Clock& clock,
                      std::size_t number, std::shared_ptr<const tls::Context> tls)
-    : cloud_(cloud),
+    : executor_(executor),
+      cloud_(cloud),
       clock_(clock),
       number_(number),
       never_(executor),
@@ -200,6 +265,16 @@ ApiServer::ApiServer(asio::any_io_executor executor, Cloud& cloud, const Clock& 
   const net::HostPort behind{"127.0.0.1", listener->port()};
   server_.listen(std::move(listener));
   cable = FaultProxy::open(executor, {"127.0.0.1", 0}, behind).value();
+}
+
+asio::awaitable<void> ApiServer::show(std::shared_ptr<const tls::Context> tls) {
+  const std::uint16_t port = cable->port();
+  co_await cable->stop();
+  auto listener = net::Listener::open(executor_, {"127.0.0.1", 0}, std::move(tls)).value();
+  const net::HostPort behind{"127.0.0.1", listener->port()};
+  server_.listen(std::move(listener));
+  cable.reset();
+  cable = FaultProxy::open(executor_, {"127.0.0.1", port}, behind).value();
 }
 
 asio::awaitable<void> ApiServer::stop(MonoTime deadline) {
@@ -211,6 +286,7 @@ asio::awaitable<http::Response> ApiServer::handle(const http::Request& request) 
   const std::string what = std::string(to_string(request.method)) + " " + request.target;
   cloud_.asked.push_back({number_, what, clock_.mono()});
   const bool lease = request.path().find("/leases") != std::string_view::npos;
+  if (latency > Duration::zero()) co_await loop::sleep_until(clock_.mono() + latency);
   http::Response response;
   auto answered = special(request);
   if (answered && answered->status == 0) co_await never_.wait();

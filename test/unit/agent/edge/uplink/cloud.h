@@ -49,6 +49,9 @@ class Cloud {
 
   http::Response answer(const http::Request& request);
 
+  // An object as it is now; "" when it is not there.
+  [[nodiscard]] std::string object(const std::string& collection, const std::string& name) const;
+
   std::vector<Asked> asked;
   std::vector<std::string> renewals;  // the renewTimes of the lease, as they came
   std::vector<Happened> events;
@@ -56,6 +59,8 @@ class Cloud {
 
  private:
   http::Response lease(const http::Request& request);
+  // Strategic merge patches, and what a kube-apiserver refuses of a pod's addresses.
+  http::Response patch_status(const http::Request& request);
   http::Response list(const std::string& collection, const http::Query& query);
 
   std::int64_t version_ = 100;
@@ -71,8 +76,11 @@ class ApiServer {
 
   [[nodiscard]] std::uint16_t port() const { return cable->port(); }
   void cut(std::string_view fault) { cable->set(Fault::parse(fault).value()); }
+  // Comes back at the same address with another certificate.
+  asio::awaitable<void> show(std::shared_ptr<const tls::Context> tls);
   asio::awaitable<void> stop(MonoTime deadline);
 
+  Duration latency{};  // of each answer
   // Instead of the cloud's answers, once it is set; a `status` of 0: none at all, the connection
   // stays open.
   std::optional<http::Response> instead;
@@ -86,6 +94,7 @@ class ApiServer {
  private:
   asio::awaitable<http::Response> handle(const http::Request& request);
 
+  asio::any_io_executor executor_;
   Cloud& cloud_;
   const Clock& clock_;
   std::size_t number_;

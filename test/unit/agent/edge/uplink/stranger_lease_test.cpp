@@ -26,7 +26,9 @@ std::optional<http::Response> check_token(const http::Request& request) {
 
 http::Request with_token(http::Method method, std::string target, std::string token) {
   http::Request request{.method = method, .target = std::move(target)};
-  request.headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", "application/json"}};
+  const bool patch = method == http::Method::patch;
+  const char* type = patch ? "application/merge-patch+json" : "application/json";
+  request.headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", type}};
   if (!token.empty()) request.headers.add("Authorization", "Bearer " + token);
   if (method != http::Method::get) {
     request.body = R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":)"
