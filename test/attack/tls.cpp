@@ -49,6 +49,13 @@ TlsSocket::TlsSocket(TlsSocket&&) noexcept = default;
 
 bool TlsSocket::open() const { return state_->open; }
 
+std::string TlsSocket::protocol() const {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  if (state_->open) SSL_get0_alpn_selected(state_->ssl, &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
 bool TlsSocket::send(std::string_view bytes) const {
   std::size_t sent = 0;
   if (!state_->open || bytes.empty()) return state_->open;

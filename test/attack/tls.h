@@ -19,6 +19,8 @@ class TlsSocket {
 
   // Whether it has shaken hands.
   [[nodiscard]] bool open() const;
+  // What was agreed to speak: "h2"; "" without an agreement.
+  [[nodiscard]] std::string protocol() const;
   // Sends all, or as much as is taken within two seconds; whether it was all.
   [[nodiscard]] bool send(std::string_view bytes) const;
   // What comes next; empty: the end, or nothing within the limit.
