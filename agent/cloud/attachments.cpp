@@ -1,12 +1,15 @@
 #include "agent/cloud/attachments.h"
 
 #include "sync/api/json.h"
+#include "sync/api/list_bytes.h"
 
 namespace holdfast::agent {
 
 namespace json = boost::json;
 
 namespace {
+
+constexpr std::size_t items_max = 250'000;
 
 // The text at a field of an object; empty when either is missing.
 std::string_view text(const json::value* object, std::string_view field) {
@@ -23,12 +26,10 @@ const json::value* child(const json::value& object, std::string_view field) {
 }  // namespace
 
 Result<std::vector<Attachment>> attachments_of(std::string_view list, std::string_view node) {
-  TRY(const json::value whole, sync::parse_json(list));
-  const json::value* items = child(whole, "items");
+  TRY(const sync::ListBytes whole, sync::split_list(list, items_max));
   std::vector<Attachment> found;
-  if (items == nullptr || items->is_null()) return found;
-  if (!items->is_array()) return fail(Errc::invalid, "items: expected an array");
-  for (const json::value& item : items->get_array()) {
+  for (const std::string_view bytes : whole.items) {
+    TRY(const json::value item, sync::parse_json(bytes));
     const json::value* metadata = child(item, "metadata");
     const std::string_view name = text(metadata, "name");
     if (name.empty() || text(child(item, "spec"), "nodeName") != node) continue;

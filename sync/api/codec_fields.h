@@ -33,9 +33,14 @@ concept Is = std::same_as<std::remove_const_t<T>, U>;
 enum class Presence : std::uint8_t { if_set, always };
 using enum Presence;
 
+// Of one object, in all of its arrays: an item may take hundreds of bytes of memory, and three of
+// JSON.
+inline constexpr std::size_t read_items_max = 20'000;
+
 struct ReadContext {
   DecodeOptions options;
-  std::string error;  // the first one; empty while all is well
+  std::string error;      // the first one; empty while all is well
+  std::size_t items = 0;  // of arrays, so far
 };
 
 class Reader {
@@ -88,6 +93,8 @@ class Reader {
   void read(const json::value& value, std::vector<T>& out, const Path& path) {
     const json::array* array = value.if_array();
     if (array == nullptr) return expected(path, "an array");
+    context_.items += array->size();
+    if (context_.items > read_items_max) return expected(path, "fewer items");
     out.reserve(array->size());
     for (std::size_t i = 0; i < array->size(); ++i) {
       T& item = out.emplace_back();

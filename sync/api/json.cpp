@@ -12,6 +12,26 @@ constexpr std::string_view hex_digits = "0123456789abcdef";
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
+// Whether `text` may have more than `most` values. Each value but the first one of a container
+// follows a comma, and what is between quotes is none.
+bool has_more_values(std::string_view text, std::size_t most) {
+  if (text.size() / 2 < most) return false;
+  std::size_t values = 1;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size() && values <= most; ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',' || c == '[' || c == '{') {
+      ++values;
+    }
+  }
+  return values > most;
+}
+
 Error parse_error(std::size_t offset, const boost::system::error_code& ec) {
   const bool too_deep = ec == json::error::too_deep;
   return Error{too_deep ? Errc::exhausted : Errc::invalid,
@@ -107,6 +127,9 @@ Result<json::value> parse_json(std::string_view text, const JsonLimits& limits,
   if (text.size() > limits.bytes) {
     return fail(Errc::exhausted, "JSON of " + std::to_string(text.size()) + " bytes, limit " +
                                      std::to_string(limits.bytes));
+  }
+  if (has_more_values(text, limits.values)) {
+    return fail(Errc::exhausted, "JSON of more than " + std::to_string(limits.values) + " values");
   }
   json::parse_options options;
   options.max_depth = limits.depth;

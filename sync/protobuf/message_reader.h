@@ -32,11 +32,20 @@ using google::protobuf::RepeatedPtrField;
 template <class M>
 concept IsMessage = std::derived_from<M, google::protobuf::MessageLite>;
 
+// Of one object, in all of its repeated fields.
+inline constexpr std::size_t read_items_max = 20'000;
+
+// What the readers of one object share.
+struct ReadState {
+  std::string error;      // the first one
+  std::size_t items = 0;  // of repeated fields, so far
+};
+
 class MessageReader {
  public:
-  // `unknown` are the message's fields that the parser did not know; `error` is the first one.
-  MessageReader(const std::string& unknown, const Path* at, std::string& error)
-      : unknown_(unknown), at_(at), error_(error) {}
+  // `unknown` are the message's fields that the parser did not know.
+  MessageReader(const std::string& unknown, const Path* at, ReadState& state)
+      : unknown_(unknown), at_(at), state_(state), error_(state.error) {}
 
   template <class In, class Out>
   void operator()(int number, std::string_view name, const In& in, Out& out) {
@@ -75,7 +84,7 @@ class MessageReader {
   void read(T in, std::optional<T>& out, const Path&) { out = in; }
   template <IsMessage M, class T>
   void read(const M& in, T& out, const Path& path) {
-    MessageReader inner(in.unknown_fields(), &path, error_);
+    MessageReader inner(in.unknown_fields(), &path, state_);
     fields(inner, in, out);
     inner.done();
   }
@@ -90,6 +99,8 @@ class MessageReader {
   }
   template <IsMessage M, class T>
   void read(const RepeatedPtrField<M>& in, std::vector<T>& out, const Path& path) {
+    state_.items += static_cast<std::size_t>(in.size());
+    if (state_.items > read_items_max) return failed(path, "too many items");
     out.reserve(static_cast<std::size_t>(in.size()));
     for (const M& item : in) {
       T& added = out.emplace_back();
@@ -99,7 +110,8 @@ class MessageReader {
 
   const std::string& unknown_;
   const Path* at_;
-  std::string& error_;
+  ReadState& state_;
+  std::string& error_;       // of state_
   std::uint64_t known_ = 0;  // a bit for each number; none is above 63
 };
 
@@ -144,15 +156,15 @@ Result<T> read_message(std::string_view bytes) {
   options.initial_block_size = scratch.size();
   google::protobuf::Arena arena(options);
   M& message = *google::protobuf::Arena::CreateMessage<M>(&arena);
-  if (auto parsed = parse(message, *raw); !parsed) {
+  if (auto parsed = parse(message, *raw, arena); !parsed) {
     return fail(std::string(T::kind), parsed.error());
   }
-  std::string error;
-  MessageReader reader(message.unknown_fields(), nullptr, error);
+  ReadState state;
+  MessageReader reader(message.unknown_fields(), nullptr, state);
   T out;
   fields(reader, message, out);
   reader.done();
-  if (!error.empty()) return fail(Errc::invalid, std::string(T::kind) + ": " + error);
+  if (!state.error.empty()) return fail(Errc::invalid, std::string(T::kind) + ": " + state.error);
   return out;
 }
 

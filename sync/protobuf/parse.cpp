@@ -1,7 +1,10 @@
 #include "sync/protobuf/parse.h"
 
+#include <google/protobuf/arena.h>
+#include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/message_lite.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -17,6 +20,41 @@ using google::protobuf::MessageLite;
 bool parses(MessageLite& message, std::string_view bytes) {
   return message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
+
+// Input in small pieces, which ends when the arena has grown too large.
+class LimitedInput final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  static constexpr std::size_t piece = 16UL << 10;
+
+  LimitedInput(std::string_view bytes, const google::protobuf::Arena& arena)
+      : bytes_(bytes), arena_(arena) {}
+
+  bool Next(const void** data, int* size) override {
+    if (arena_.SpaceAllocated() > arena_bytes_max) exceeded_ = true;
+    if (exceeded_ || at_ == bytes_.size()) return false;
+    const std::size_t length = std::min(piece, bytes_.size() - at_);
+    *data = bytes_.data() + at_;
+    *size = static_cast<int>(length);
+    at_ += length;
+    return true;
+  }
+  void BackUp(int count) override { at_ -= static_cast<std::size_t>(count); }
+  bool Skip(int count) override {
+    const auto wanted = static_cast<std::size_t>(count);
+    const bool there = wanted <= bytes_.size() - at_;
+    at_ = there ? at_ + wanted : bytes_.size();
+    return there;
+  }
+  [[nodiscard]] std::int64_t ByteCount() const override { return static_cast<std::int64_t>(at_); }
+
+  [[nodiscard]] bool exceeded() const { return exceeded_; }
+
+ private:
+  std::string_view bytes_;
+  const google::protobuf::Arena& arena_;
+  std::size_t at_ = 0;
+  bool exceeded_ = false;
+};
 
 // The parser says only that it failed: find the field of the outermost message in which.
 Error where_it_broke(const MessageLite& message, std::string_view bytes) {
@@ -43,12 +81,21 @@ Result<std::string_view> object_of(std::string_view kind, std::string_view bytes
   return envelope.raw;
 }
 
-Status parse(MessageLite& message, std::string_view bytes) {
+Status parse(MessageLite& message, std::string_view bytes, const google::protobuf::Arena& arena) {
   // Bodies and frames are limited long before.
   if (bytes.size() > std::size_t{std::numeric_limits<int>::max()}) {
     return fail(Errc::invalid, "protobuf: more than 2 GiB");
   }
-  if (parses(message, bytes)) return {};
+  if (bytes.size() <= LimitedInput::piece) {
+    if (parses(message, bytes)) return {};
+    return fail(where_it_broke(message, bytes));
+  }
+  LimitedInput input(bytes, arena);
+  if (message.ParsePartialFromZeroCopyStream(&input) && !input.exceeded()) return {};
+  if (input.exceeded()) {
+    return fail(Errc::exhausted, "protobuf: takes more than " + std::to_string(arena_bytes_max) +
+                                     " bytes of memory");
+  }
   return fail(where_it_broke(message, bytes));
 }
 

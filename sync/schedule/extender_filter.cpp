@@ -21,7 +21,7 @@ tl::unexpected<Error> wrong(const std::string& what) {
 }
 
 Result<json::object> read_answer(std::string_view body) {
-  auto value = parse_json(body);
+  auto value = parse_json(body, trusted_json);
   if (!value) return wrong(value.error().what);
   if (!value->is_object()) return wrong("expected an object");
   json::object object = std::move(value->get_object());
@@ -161,7 +161,7 @@ Status strike_out(const ExtenderSettings& extender, const FilterAnswer& answer, 
 }
 
 Result<HostScores> read_prioritize_answer(std::string_view body) {
-  auto value = parse_json(body);
+  auto value = parse_json(body, trusted_json);
   if (!value) return wrong(value.error().what);
   if (!value->is_array()) return wrong("expected an array");
   HostScores scores;

@@ -87,7 +87,7 @@ std::string preempt_request(const ExtenderSettings& extender, const Pod& pod,
 }
 
 Result<ExtenderAnswer> read_preempt_answer(std::string_view body) {
-  TRY(const json::value value, parse_json(body));
+  TRY(const json::value value, parse_json(body, trusted_json));
   const json::object* object = value.if_object();
   if (object == nullptr) return fail(Errc::invalid, "extender's answer: expected an object");
   ExtenderAnswer answer;

@@ -216,5 +216,16 @@ TEST(Codec, ManyFitInMemory) {
   EXPECT_LE(sizeof(Pod), 1200u);
 }
 
+// Each takes hundreds of bytes once it is decoded.
+TEST(Codec, TooManyItemsAreRefused) {
+  const auto pod_with = [](std::size_t containers) {
+    std::string items = "{}";
+    for (std::size_t i = 1; i < containers; ++i) items += ",{}";
+    return through<Pod>(R"({"spec":{"containers":[)" + items + "]}}");
+  };
+  EXPECT_EQ(pod_with(30'000), "Pod: spec.containers: expected fewer items");
+  EXPECT_TRUE(pod_with(10'000).starts_with("{")) << pod_with(10'000).substr(0, 100);
+}
+
 }  // namespace
 }  // namespace holdfast::sync

@@ -21,6 +21,10 @@ const BadJson bad_texts[] = {
     {"more_after_it", "{} x", {}, {Errc::invalid, "JSON at byte 3: extra data"}},
     {"too_big", "[1,2,3]", {.bytes = 6}, {Errc::exhausted, "JSON of 7 bytes, limit 6"}},
     {"too_deep", "[[[1]]]", {.depth = 2}, {Errc::exhausted, "JSON at byte 2: too deep"}},
+    {"many_values",
+     "[0,{\"a\":[]},\",\",0]",
+     {.values = 5},
+     {Errc::exhausted, "JSON of more than 5 values"}},
     {"bad_utf8", "\"\xff\"", {}, {Errc::invalid, "JSON at byte 1: syntax error"}},
 };
 

@@ -53,6 +53,27 @@ TEST(HostileProtobuf, CutOffAtEveryByte) {
   }
 }
 
+// Two or three bytes of input each, and a hundred times that of memory.
+TEST(HostileProtobuf, MillionsOfEmptyMessagesAreRefused) {
+  const auto pod_of = [](std::string_view message, std::size_t count) {
+    std::string spec;
+    for (std::size_t i = 0; i < count; ++i) spec += message;
+    std::string pod;
+    append_wire(pod, 2, spec);
+    return enveloped("v1", "Pod", pod);
+  };
+  const std::string_view toleration("\xb2\x01\x00", 3);
+  EXPECT_TRUE(decode_protobuf<Pod>(pod_of(toleration, 10'000)));
+  const auto many = decode_protobuf<Pod>(pod_of(toleration, 30'000));
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().what.find("too many items"), std::string::npos) << many.error().what;
+  for (const std::string_view message : {toleration, std::string_view("\x12\x00", 2)}) {
+    const auto huge = decode_protobuf<Pod>(pod_of(message, 1'000'000));
+    ASSERT_FALSE(huge);
+    EXPECT_EQ(huge.error().code, Errc::exhausted) << huge.error().what;
+  }
+}
+
 TEST(HostileProtobuf, EveryByteTurned) {
   for (const auto& [kind, bytes] : samples()) {
     for (std::size_t at = 0; at < bytes.size(); ++at) {
