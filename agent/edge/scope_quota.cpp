@@ -46,7 +46,10 @@ std::string Scopes::largest_foreign_owner() const {
 bool Scopes::drop_least_recently_used(const std::function<bool(const LocalScope&)>& among) {
   ScopePtr found;
   for (const auto& [key, scope] : scopes_) {
-    if (scope->cache().has_local_events() || !among(*scope)) continue;
+    // The node's own scope shows what the node has written until the cloud has it. For other owners
+    // that is a copy: the outbox keeps the write, and they must not block the node's room.
+    const bool keeps_writes = scope->cache().has_local_events() && !is_foreign(key);
+    if (keeps_writes || !among(*scope)) continue;
     if (!found || used_before(*scope, *found)) found = scope;
   }
   if (!found) return false;
@@ -185,9 +188,21 @@ Result<bool> Scopes::fits(const store::Scope& row) {
   TRY(const store::CacheSize size, cache_.size(row.id));
   const auto objects = static_cast<std::size_t>(size.objects);
   const std::size_t bytes = static_cast<std::size_t>(size.bytes) + objects * sync::object_overhead;
-  const std::size_t all = is_foreign(row.key) ? limits_.foreign.bytes : limits_.scope_bytes;
-  return objects <= limits_.scope_objects && bytes <= all &&
-         memory_bytes_ + bytes <= limits_.memory_bytes;
+  if (objects > limits_.scope_objects || bytes > limits_.scope_bytes) return false;
+  if (memory_bytes_ + bytes > limits_.memory_bytes) return false;
+  if (!is_foreign(row.key)) return true;
+  const std::size_t foreign = memory_bytes_ - bytes_of(std::string(node_owner));
+  return bytes_of(row.key.owner) + bytes <= limits_.foreign.bytes &&
+         foreign + bytes <= foreign_share(limits_.memory_bytes);
+}
+
+// Whether the restored scopes, this one included, are not more than may be opened. The node's own
+// are kept: they may show writes that the cloud does not have yet.
+bool Scopes::fits_by_number(const store::ScopeKey& key) const {
+  if (!is_foreign(key)) return true;
+  const std::size_t share = foreign_share(limits_.scopes);
+  return scopes_.size() <= limits_.scopes && foreign_count() <= share &&
+         count_of(key.owner) <= std::min(limits_.foreign.scopes, share);
 }
 
 bool Scopes::forget_events(std::string_view owner) {

@@ -52,9 +52,13 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
 Status Scopes::restore() {
   if (auto limited = limit_file(); !limited) return limited;
   TRY(std::vector<store::Scope> rows, cache_.scopes());
-  // Should there be more than fits, the node's scopes come first.
-  std::stable_partition(rows.begin(), rows.end(),
-                        [](const store::Scope& row) { return row.key.owner == node_owner; });
+  // Should there be more than fits, the node's scopes come first, then those used most recently.
+  const auto foreign = std::stable_partition(rows.begin(), rows.end(), [](const store::Scope& row) {
+    return row.key.owner == node_owner;
+  });
+  std::stable_sort(foreign, rows.end(), [](const store::Scope& a, const store::Scope& b) {
+    return a.last_used > b.last_used;
+  });
   for (const store::Scope& row : rows) {
     const auto done = restore_one(row);
     if (done) continue;
@@ -77,6 +81,10 @@ Status Scopes::restore_one(const store::Scope& row) {
   const ScopePtr scope = make(row.key);
   scope->set_row(row.id);
   scope->set_last_used(row.last_used);
+  if (!fits_by_number(row.key)) {
+    log_warn("scope on the disk is one too many: dropped", {{"path", scope->path()}});
+    return drop(*scope);
+  }
   if (!row.complete) return {};
   TRY(const bool fitting, fits(row));
   if (!fitting) {

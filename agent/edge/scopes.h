@@ -155,6 +155,7 @@ class Scopes {
   [[nodiscard]] std::size_t bytes_of(const std::string& owner) const;
   [[nodiscard]] Status limit_file();
   [[nodiscard]] Result<bool> fits(const store::Scope& row);
+  [[nodiscard]] bool fits_by_number(const store::ScopeKey& key) const;
 
   asio::any_io_executor executor_;
   store::Database& database_;

@@ -153,5 +153,56 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
   EXPECT_EQ(count(run.scopes, "token:a"), 0u);
 }
 
+TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  const auto fill = [](Scopes& scopes, const store::ScopeKey& which) {
+    sync::WatchCache::Objects all;
+    all[key("a")] = large(10'000, 5);
+    EXPECT_TRUE(scopes.replace(*scopes.open(which).value(), std::move(all), 5, pod_kind));
+  };
+  {
+    Agent run(context, dir.path());
+    for (const char* owner : {"token:a", "token:b", "token:c", "node"}) {
+      for (int i = 0; i < 8; ++i) fill(run.scopes, of(owner, i));
+    }
+  }
+  {
+    Agent run(context, dir.path(), CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
+    EXPECT_EQ(count(run.scopes, "node"), 8u);
+    for (const char* owner : {"token:a", "token:b", "token:c"}) {
+      EXPECT_LE(count(run.scopes, owner), 4u);
+    }
+    EXPECT_EQ(run.scopes.all().size(), 18u) << "half of all for foreign owners";
+  }
+  Agent run(context, dir.path(),
+            CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
+  EXPECT_EQ(count(run.scopes, "node"), 8u);
+  EXPECT_LE(run.scopes.memory_bytes(), 150'000u);
+  for (const char* owner : {"token:a", "token:b", "token:c"}) {
+    EXPECT_LE(count(run.scopes, owner), 3u) << owner;
+  }
+}
+
+// Copies of what the node has written: the outbox keeps the writes.
+TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path(), 4);
+  for (int i = 0; i < 2; ++i) {
+    const ScopePtr scope = run.scopes.open(of("token:a", i)).value();
+    EXPECT_TRUE(run.scopes.replace(*scope, objects({{"a", 4}}), 5, pod_kind));
+    run.scopes.apply_local(*scope, put("a", local + 1));
+    ASSERT_TRUE(scope->cache().has_local_events());
+  }
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(run.scopes.open(of("node", i))) << i;
+  EXPECT_EQ(count(run.scopes, "token:a"), 0u);
+  // The node's own scopes stay.
+  const ScopePtr own = run.scopes.find(of("node", 0));
+  EXPECT_TRUE(run.scopes.replace(*own, objects({{"a", 4}}), 5, pod_kind));
+  run.scopes.apply_local(*own, put("a", local + 2));
+  EXPECT_FALSE(run.scopes.open(of("node", 4)));
+}
+
 }  // namespace
 }  // namespace holdfast::agent::cached
