@@ -70,8 +70,11 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
 
 Status check_host(const http::Request& request, const std::vector<std::string>& names) {
   const std::string_view host = request.headers.get("host");
+  // A caller chooses the text, and it goes into the log: a name of DNS has at most 253 characters.
+  constexpr std::size_t shown_max = 200;
   const auto refused = [host] {
-    return fail(Errc::invalid, "this listener is not called \"" + std::string(host) + "\"");
+    return fail(Errc::invalid,
+                "this listener is not called \"" + std::string(host.substr(0, shown_max)) + "\"");
   };
   const std::size_t colon = host.ends_with(']') ? host.npos : host.rfind(':');
   const bool with_port = colon != host.npos;

@@ -93,6 +93,9 @@ Result<std::string> load_node_token(const EdgeOptions& options) {
   if (file.empty()) return std::string();
   auto text = fs::read_secret(file, file_max);
   if (!text && text.error().code == Errc::not_found) {
+    // Where others may write they could put a token of their own in its place.
+    const auto dir = std::filesystem::absolute(file).parent_path();
+    if (auto safe = fs::check_own_dir(dir); !safe) return fail("--node-token-file", safe.error());
     std::string made = make_secret();
     if (auto kept = fs::atomic_write(file, made); !kept) {
       return fail("--node-token-file", kept.error());

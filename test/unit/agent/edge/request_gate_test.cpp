@@ -3,6 +3,11 @@
 #include "agent/edge/request_gate.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "test/support/scratch_dir.h"
 
 namespace holdfast::agent {
 namespace {
@@ -39,6 +44,29 @@ TEST(RequestGate, ABodyIsAsLargeAsItsKindMayBe) {
     const http::Request request{.method = row.method, .target = row.target};
     EXPECT_EQ(body_bytes_max(request), row.bytes) << row.target;
   }
+}
+
+TEST(RequestGate, ATokenIsMadeOnlyWhereNobodyElseMayWrite) {
+  const test::ScratchDir dir;
+  EdgeOptions options;
+  options.node_token_file = dir.path() / "token";
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
+  const auto refused = load_node_token(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::denied) << refused.error().what;
+  EXPECT_FALSE(std::filesystem::exists(options.node_token_file));
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0700), 0);
+  const auto made = load_node_token(options);
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_EQ(load_node_token(options).value(), *made);
+}
+
+TEST(RequestGate, ALongHostIsCutOff) {
+  http::Request request{.method = http::Method::get, .target = "/"};
+  request.headers.set("Host", std::string(30'000, 'h'));
+  const Status refused = check_host(request, {});
+  ASSERT_FALSE(refused);
+  EXPECT_LE(refused.error().what.size(), 300u);
 }
 
 }  // namespace
