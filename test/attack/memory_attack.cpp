@@ -66,16 +66,6 @@ class Memory : public Attack {
       }
     }
   }
-
-  // Whether it was; once is enough.
-  static bool expect_within(Program& victim, const std::string& name, long budget,
-                            const std::string& what) {
-    note_peak(name, victim.peak());
-    if (sanitized() || victim.peak() <= budget) return true;
-    ADD_FAILURE() << what << ": " << victim.peak() / 1024 << " MiB of " << name;
-    note(what);
-    return false;
-  }
 };
 
 TEST_F(Memory, EndlessRequestsToTheProxyAreCutOff) {

@@ -210,6 +210,15 @@ std::size_t Attack::performed_as_node(const std::string& uri, const std::string&
   return count;
 }
 
+bool Attack::expect_within(Program& victim, const std::string& name, long budget,
+                           const std::string& what) {
+  note_peak(name, victim.peak());
+  if (sanitized() || victim.peak() <= budget) return true;
+  ADD_FAILURE() << what << ": " << victim.peak() / 1024 << " MiB of " << name;
+  note(what);
+  return false;
+}
+
 void Attack::expect_root_is_served() {
   int proxied = 0;
   int admin = 0;

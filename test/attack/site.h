@@ -61,6 +61,9 @@ class Attack : public ::testing::Test {
   // How many requests the lab's API server was asked by the node whose URI and verb have this.
   [[nodiscard]] std::size_t performed_as_node(const std::string& uri,
                                               const std::string& verb) const;
+  // Fails unless the victim's memory was within the budget (KiB) at any time; whether it was.
+  static bool expect_within(Program& victim, const std::string& name, long budget,
+                            const std::string& what);
   // Fails unless root gets ten answers of ten, from the proxy and from the admin listener.
   void expect_root_is_served();
   [[nodiscard]] std::string edge_log() const { return read_file(file("edge.log")); }
