@@ -20,6 +20,11 @@ void discard_memory(char* bytes, std::size_t size) {
 
 void return_large_blocks() { (void)mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
 
+std::size_t heap_bytes_in_use() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 void release_free_memory() { (void)malloc_trim(0); }
 
 }  // namespace holdfast

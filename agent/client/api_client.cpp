@@ -30,10 +30,12 @@ Result<std::string> body_of(const ApiRequest& request, http::Response response) 
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
                                                    std::string user_agent,
-                                                   const http::ClientLimits& limits) {
+                                                   const http::ClientLimits& limits,
+                                                   std::shared_ptr<AnswerReader> answers) {
   TRY(Ways ways, ways_of(access, limits));
-  return std::unique_ptr<ApiClient>(
-      new ApiClient(std::move(access), std::move(ways), clock, std::move(user_agent), limits));
+  return std::unique_ptr<ApiClient>(new ApiClient(std::move(access), std::move(ways), clock,
+                                                  std::move(user_agent), limits,
+                                                  std::move(answers)));
 }
 
 Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access,
@@ -95,9 +97,10 @@ Status ApiClient::adopt(ClusterAccess access) {
 }
 
 ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
-                     const http::ClientLimits& limits)
+                     const http::ClientLimits& limits, std::shared_ptr<AnswerReader> answers)
     : access_(std::move(access)),
       limits_(limits),
+      answers_(std::move(answers)),
       ways_(std::move(ways)),
       clock_(clock),
       user_agent_(std::move(user_agent)),
@@ -158,9 +161,16 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
   const std::string doing = describe(made);
   if (held_) co_return fail(Errc::denied, doing + ": " + *held_);
   http::Client& client = to->for_request(own_credentials);
-  const auto verb = streamed ? &http::Client::open : &http::Client::send;
+  const std::shared_ptr<AnswerReader> reader = streamed ? nullptr : answers_;
+  const auto verb = streamed || reader ? &http::Client::open : &http::Client::send;
   auto response = co_await (client.*verb)(std::move(made), deadline);
   if (response && may_be_gzip) response = plain(*std::move(response));
+  if (!response) co_return fail(doing, response.error());
+  if (!reader) co_return response;
+  const auto whose = own_credentials ? Requester::own : Requester::foreign;
+  auto read = co_await reader->read(*std::move(response), whose, deadline);
+  if (!read) co_return fail(doing, read.error());
+  response = ReadAnswer::whole(*std::move(read));
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }

@@ -12,14 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "agent/client/answer_reader.h"
 #include "agent/client/kubeconfig.h"
 #include "platform/http/client.h"
 #include "platform/result.h"
 #include "platform/time.h"
 
 namespace holdfast::agent {
-
-namespace asio = boost::asio;
 
 struct ApiRequest {
   http::Method method = http::Method::get;
@@ -46,10 +45,12 @@ class ApiCaller {
 
 class ApiClient final : public ApiCaller {
  public:
-  // Errors: invalid (certificates).
+  // With `answers`, which may be shared with other clients, call() and send() read answers that are
+  // not streamed within its limits, and fail with `exhausted` beyond them; without it each answer
+  // has the limits of `limits` alone. Errors: invalid (certificates).
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> make(
       ClusterAccess access, const Clock& clock, std::string user_agent,
-      const http::ClientLimits& limits = {});
+      const http::ClientLimits& limits = {}, std::shared_ptr<AnswerReader> answers = {});
 
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
@@ -107,7 +108,7 @@ class ApiClient final : public ApiCaller {
                                             const http::ClientLimits& limits);
 
   ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
-            const http::ClientLimits& limits);
+            const http::ClientLimits& limits, std::shared_ptr<AnswerReader> answers);
   // The way to that server, or to the preferred one.
   [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
@@ -119,6 +120,7 @@ class ApiClient final : public ApiCaller {
 
   ClusterAccess access_;
   http::ClientLimits limits_;
+  std::shared_ptr<AnswerReader> answers_;
   Ways ways_;  // shared with the calls under way
   std::size_t preferred_ = 0;
   std::optional<std::string> held_;

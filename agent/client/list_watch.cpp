@@ -100,6 +100,11 @@ class Run {
   void perform_now(reflect::Action action) {
     if (auto* replace = std::get_if<reflect::Replace>(&action)) {
       take_list(std::move(*replace));
+    } else if (auto* page = std::get_if<reflect::TakePage>(&action)) {
+      const Status taken = sink_.try_page(std::move(page->items), page->first, kind_);
+      if (!taken) give_up(taken.error());
+    } else if (const auto* end = std::get_if<reflect::EndList>(&action)) {
+      end_list(end->resource_version);
     } else if (const auto* apply = std::get_if<reflect::Apply>(&action)) {
       const Status applied = sink_.try_apply(apply->event);
       if (!applied) give_up(applied.error());
@@ -127,12 +132,21 @@ class Run {
     if (!taken) give_up(taken.error());
   }
 
+  void end_list(const std::string& version) {
+    sink_.end_list(version);
+    list_items_ = 0;
+    if (std::exchange(list_bytes_, 0) >= large_list) release_free_memory();
+  }
+
   // The sink has no room. Actions that are still queued belong to this list or watch: they are
   // dropped.
   void give_up(const Error& error) {
     actions_.clear();
+    list_bytes_ = 0;
+    list_items_ = 0;
     close_watch();
     const sync::Failure failure = sync::failure_of(error);
+    if (reflector_.state() == State::listing) return fail_list(failure);
     sink_.list_failed(failure);
     feed(reflect::WatchFailed{failure});
   }
@@ -170,7 +184,8 @@ class Run {
 
   void take_page(std::string& body, bool protobuf) {
     list_bytes_ += body.size();
-    if (auto room = admit_list(); !room) return fail_list(sync::failure_of(room.error()));
+    if (auto room = admit_page(body.size()); !room)
+      return fail_list(sync::failure_of(room.error()));
     const std::size_t items_max = target_.reflector.list_items - list_items_;
     auto list =
         protobuf ? sync::split_protobuf_list(body, items_max) : sync::split_list(body, items_max);
@@ -198,8 +213,9 @@ class Run {
     if (last) (void)sink_.try_hold(0);
   }
 
-  [[nodiscard]] Status admit_list() {
-    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_hold(list_bytes_);
+  [[nodiscard]] Status admit_page(std::size_t page_bytes) {
+    const std::size_t held = target_.reflector.by_page ? page_bytes : list_bytes_;
+    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_hold(held);
     return fail(Errc::exhausted, "the list has more than " +
                                      std::to_string(target_.reflector.list_bytes) + " bytes");
   }

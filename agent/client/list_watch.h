@@ -49,6 +49,14 @@ class ListWatchSink {
     apply(event);
     return {};
   }
+  // The same page by page, with ReflectorConfig::by_page: these objects exist; `first`: a list
+  // begins. Errors: exhausted; the list then ends, and begins anew after a pause.
+  [[nodiscard]] virtual Status try_page(std::vector<std::string> /*items*/, bool /*first*/,
+                                        const sync::ScopeKind& /*kind*/) {
+    return fail(Errc::exhausted, "lists are not taken in pages");
+  }
+  // The pages since the first one have all objects that exist.
+  virtual void end_list(const std::string& /*version*/) {}
   // The list-watch holds `bytes` of pages of an unfinished list, or of an unfinished event; each
   // call replaces the number of the last one. Errors: exhausted; the list-watch then drops them and
   // begins anew after a pause.

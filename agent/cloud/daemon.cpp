@@ -50,8 +50,13 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
   log_warnings_about(access);
   const std::string agent = "holdfast-cloud/" + std::string(version);
   Clients clients;
-  TRY(clients.rules, ApiClient::make(access, clock, agent));
-  TRY(clients.election, ApiClient::make(access, clock, agent + " leader-election"));
+  clients.memory = std::make_unique<CloudMemory>(
+      CloudMemoryLimits{.heap_bytes = static_cast<std::size_t>(settings.heap_max)});
+  const http::ClientLimits limits = clients.memory->client_limits();
+  const auto& answers = clients.memory->answers();
+  TRY(clients.rules, ApiClient::make(access, clock, agent, limits, answers));
+  TRY(clients.election,
+      ApiClient::make(access, clock, agent + " leader-election", limits, answers));
   if (!settings.node_exists_url.empty()) {
     auto provider = Provider::make(settings.node_exists_url, clock);
     if (!provider) return fail("--node-exists-url", provider.error());
@@ -73,8 +78,8 @@ Status Daemon::add_scheduler(asio::any_io_executor executor, const ClusterAccess
       [this](std::string_view kind) { metrics_.skipped(kind); }};
   SchedulerDaemon::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests,
                                      settings_.kube_api_content_type == sync::protobuf_type};
-  TRY(scheduler_, SchedulerDaemon::make(std::move(executor), std::move(settings), access, clock_,
-                                        std::move(hooks)));
+  TRY(scheduler_, SchedulerDaemon::make(std::move(executor), std::move(settings), access,
+                                        *clients_.memory, clock_, std::move(hooks)));
   return {};
 }
 
@@ -111,7 +116,17 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
                    [this](const auto& name) { cloud_.remove_daemon_set(name.first, name.second); },
                    [this] { heard(); }, [this] { metrics_.skipped(sync::DaemonSet::kind); }),
       endpoints_(executor, pages()),
-      tasks_(executor) {}
+      tasks_(executor) {
+  nodes_.keep_within(*clients_.memory, [this] { failed(); });
+  pods_.keep_within(*clients_.memory, [this] { failed(); });
+  leases_.keep_within(*clients_.memory, [this] { failed(); });
+  daemon_sets_.keep_within(*clients_.memory, [this] { failed(); });
+}
+
+bool Daemon::out_of_memory() const {
+  return nodes_.out_of_memory() || pods_.out_of_memory() || leases_.out_of_memory() ||
+         daemon_sets_.out_of_memory();
+}
 
 Endpoints::Pages Daemon::pages() {
   Endpoints::Pages pages;
@@ -121,6 +136,7 @@ Endpoints::Pages Daemon::pages() {
   }
   pages.ready = {{"caches", [this] { return complete(); }},
                  {"hearing", [this]() -> Status {
+                    if (out_of_memory()) return fail(Errc::exhausted, "a list exceeds --heap-max");
                     if (!hearing_.deaf()) return {};
                     return fail(Errc::unavailable, "the API server does not answer");
                   }}};
@@ -182,6 +198,7 @@ asio::awaitable<void> Daemon::list_watch(std::string path, ListWatchSink& sink) 
   ListWatchTarget target{.path = std::move(path), .ask_protobuf = protobuf};
   // A renewal that is seen a tenth of a second late is seen well before any grace has passed.
   if (target.path == leases_path) target.gather = std::chrono::milliseconds(100);
+  clients_.memory->limit(target);
   co_await run_list_watch(std::move(target), *this, sink, clock_, random_);
 }
 
@@ -208,6 +225,7 @@ void Daemon::requested(http::Method method, int status) {
 }
 
 void Daemon::heard() {
+  if (out_of_memory()) return;  // The server answers, but what we know of the nodes is outdated.
   const bool was_deaf = hearing_.deaf();
   if (hearing_.heard(clock_.mono())) {
     log_warn("API server is back, silence forgiven");
@@ -220,7 +238,8 @@ void Daemon::heard() {
 void Daemon::failed() {
   if (hearing_.deaf()) return;
   hearing_.failed();
-  log_warn("API server does not answer, judging nobody");
+  log_warn("evictions paused", {{"reason", out_of_memory() ? "a list exceeds the memory"
+                                                           : "the API server does not answer"}});
   cloud_.pause();
   hearing_changed_.notify_all();
 }

@@ -19,6 +19,7 @@
 #include "agent/cloud/feed.h"
 #include "agent/cloud/hearing.h"
 #include "agent/cloud/leader.h"
+#include "agent/cloud/memory_limit.h"
 #include "agent/cloud/provider.h"
 #include "agent/cloud/scheduler/scheduler_daemon.h"
 #include "agent/cloud/settings.h"
@@ -59,6 +60,7 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
     asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
   };
   struct Clients {
+    std::unique_ptr<CloudMemory> memory;  // of all clients
     std::unique_ptr<ApiClient> rules;
     std::unique_ptr<ApiClient> election;
     std::unique_ptr<Provider> provider;  // null: nobody is asked
@@ -76,6 +78,8 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   void requested(http::Method method, int status);
   void heard();
   void failed();
+  // Whether some of the feeds are outdated because their lists do not fit into the memory.
+  [[nodiscard]] bool out_of_memory() const;
   void maybe_begin();
   void lost(const std::string& why);
   void watch(std::string path, ListWatchSink& sink);

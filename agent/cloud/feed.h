@@ -1,11 +1,15 @@
 // One kind of object, from an API server's list and watch into the Cloud.
 //
+// A list is taken over page by page. If a list or a watch fails for want of memory, every object
+// that came since the last complete list is removed again: the objects before them did fit.
+//
 // Threading: the loop's thread only.
 
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -13,6 +17,7 @@
 #include <vector>
 
 #include "agent/client/list_watch.h"
+#include "agent/cloud/memory_limit.h"
 #include "platform/log.h"
 #include "sync/api/codec.h"
 #include "sync/api/lease_renewal.h"
@@ -41,32 +46,65 @@ class Feed final : public ListWatchSink {
         heard_(std::move(heard)),
         skipped_(std::move(skipped)) {}
 
+  // From now on objects are taken over only within the limits of `memory`, which outlives the feed;
+  // `refused` is called when that made a list or a watch fail.
+  void keep_within(CloudMemory& memory, std::function<void()> refused) {
+    memory_ = &memory;
+    refused_ = std::move(refused);
+    held_ = std::make_unique<HeldBytes>(memory.answers()->pool(), Requester::own);
+  }
+
+  // Whether the last list or watch did not fit into the memory: what is known here is outdated.
+  [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
   // Whether a whole list was received once.
   [[nodiscard]] bool complete() const { return complete_; }
   // Objects that could not be read.
   [[nodiscard]] std::size_t malformed() const { return malformed_; }
 
-  void replace(std::vector<std::string> items, const std::string& /*version*/,
-               const sync::ScopeKind& /*kind*/) override {
-    std::set<Name> there;
+  void replace(std::vector<std::string> items, const std::string& version,
+               const sync::ScopeKind& kind) override {
+    if (try_page(std::move(items), true, kind)) end_list(version);
+  }
+
+  Status try_page(std::vector<std::string> items, bool first,
+                  const sync::ScopeKind& /*kind*/) override {
+    if (first) ++list_;
     for (std::string& kept : items) {
       const std::string item = std::move(kept);  // given back before the next one is read
+      if (auto room = admit(item); !room) return room;
       const auto object = read(item);
       if (!object) {
-        keep(item, there);
+        keep(item);
         continue;
       }
-      there.emplace(object->metadata.namespace_name, object->metadata.name);
+      note({object->metadata.namespace_name, object->metadata.name});
       set_(*object);
     }
-    for (const Name& name : std::exchange(known_, std::move(there))) {
-      if (!known_.contains(name)) remove_(name);
-    }
+    return {};
+  }
+
+  void end_list(const std::string& /*version*/) override {
+    remove_if([this](const Seen& seen) { return seen.last != list_; });
+    complete_list_ = list_;
+    out_of_memory_ = false;
     complete_ = true;
     heard_();
   }
 
-  void apply(const sync::WatchEvent& event) override {
+  void list_failed(const sync::Failure& failure) override {
+    if (failure.code != Errc::exhausted) return;
+    remove_if([this](const Seen& seen) { return seen.first > complete_list_; });
+    out_of_memory_ = true;
+    if (refused_) refused_();
+  }
+
+  Status try_hold(std::size_t bytes) override { return held_ ? held_->set(bytes) : Status(); }
+
+  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+
+  Status try_apply(const sync::WatchEvent& event) override {
+    const bool grows = event.type != sync::WatchEvent::Type::deleted;
+    if (auto room = grows ? admit(event.object) : Status(); !room) return room;
     if (const auto object = read(event.object)) {
       const Name name{object->metadata.namespace_name, object->metadata.name};
       if (event.type == sync::WatchEvent::Type::deleted) {
@@ -74,17 +112,45 @@ class Feed final : public ListWatchSink {
         complained_.erase(name);
         remove_(name);
       } else {
-        known_.insert(name);
+        known_.try_emplace(name, Seen{list_ + 1, list_});  // It came after that list.
         set_(*object);
       }
     }
     heard_();
+    return {};
   }
 
   void bookmark(const std::string& /*version*/) override { heard_(); }
 
  private:
   static constexpr std::size_t complaints_max = 1000;  // more are only counted
+
+  // The lists, counted from 1, that an object came with.
+  struct Seen {
+    std::uint64_t first;  // with a watch event: the list after it
+    std::uint64_t last;
+  };
+
+  void note(const Name& name) {
+    known_.try_emplace(name, Seen{list_, list_}).first->second.last = list_;
+  }
+
+  template <class Predicate>
+  void remove_if(Predicate predicate) {
+    for (auto at = known_.begin(); at != known_.end();) {
+      if (!predicate(at->second)) {
+        ++at;
+        continue;
+      }
+      const Name name = at->first;
+      at = known_.erase(at);
+      remove_(name);
+    }
+  }
+
+  Status admit(const std::string& object) {
+    return memory_ == nullptr ? Status() : memory_->heap().admit(object.size());
+  }
 
   // An object that cannot be read is skipped: it stays what it was for us.
   Result<T> read(const std::string& bytes) {
@@ -127,9 +193,9 @@ class Feed final : public ListWatchSink {
   }
 
   // What cannot be read may still have a name: then it is not gone.
-  static void keep(const std::string& bytes, std::set<Name>& there) {
+  void keep(const std::string& bytes) {
     const auto header = sync::read_any_header(bytes);
-    if (header) there.emplace(header->namespace_name, header->name);
+    if (header) note({header->namespace_name, header->name});
   }
 
   bool whole_;
@@ -137,7 +203,13 @@ class Feed final : public ListWatchSink {
   std::function<void(const Name&)> remove_;
   std::function<void()> heard_;
   std::function<void()> skipped_;
-  std::set<Name> known_;
+  CloudMemory* memory_ = nullptr;
+  std::unique_ptr<HeldBytes> held_;
+  std::function<void()> refused_;
+  bool out_of_memory_ = false;
+  std::uint64_t list_ = 0;           // the number of the current list
+  std::uint64_t complete_list_ = 0;  // of the last complete one
+  std::map<Name, Seen> known_;
   std::set<Name> complained_;  // whose objects could not be read last time
   std::size_t malformed_ = 0;
   bool complete_ = false;

@@ -170,6 +170,7 @@ Status check_ranges(const CloudSettings& settings) {
       require(settings.node_monitor_grace_period > settings.node_monitor_period,
               "--node-monitor-grace-period must be above --node-monitor-period"),
       positive(settings.node_lease_duration, "--node-lease-duration"),
+      require(settings.heap_max >= 16 << 20, "--heap-max must be at least 16 MiB"),
       require(settings.concurrent_node_updates > 0, "--concurrent-node-updates must be above zero"),
       require(settings.eviction_deadline >= Duration::zero() &&
                   settings.eviction_deadline <= eviction_deadline_most,
@@ -255,6 +256,9 @@ void add_options(config::Options& options, CloudSettings& settings) {
               "--autonomy-mode=openyurt only), scheduler (never in *); -name turns one off");
   add_options(options, settings.scheduler);
   options.add("feature-gates", settings.feature_gates, "Name=true|false, as upstream's");
+  options.add("heap-max", settings.heap_max,
+              "bytes of memory beyond which no more objects are taken over; what does not fit is "
+              "logged, and nothing is evicted or scheduled until it does");
   options.add("concurrent-node-updates", settings.concurrent_node_updates,
               "writes under way at one time");
 }

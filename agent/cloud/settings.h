@@ -45,6 +45,7 @@ struct CloudSettings {
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> feature_gates;
   int concurrent_node_updates = 32;
+  std::int64_t heap_max = 88 << 20;  // bytes
 };
 
 void add_options(config::Options& options, CloudSettings& settings);

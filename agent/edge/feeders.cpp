@@ -46,6 +46,11 @@ int turn_of(const store::ScopeKey& key) {
   return 4;
 }
 
+BytePoolLimits held_pool_limits(std::size_t scope_bytes) {
+  const std::size_t bytes = std::max(held_limits.bytes, held_limits.foreign + scope_bytes);
+  return {.bytes = bytes, .own = bytes, .foreign = held_limits.foreign};
+}
+
 Feeders::Feeders(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink, const Clock& clock,
                  Random& random)
     : executor_(executor),
@@ -53,6 +58,8 @@ Feeders::Feeders(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
       uplink_(uplink),
       clock_(clock),
       random_(random),
+      held_bytes_(held_pool_limits(scopes.limits().scope_bytes),
+                  "unfinished lists and watch events"),
       tasks_(std::move(executor)) {
   scopes_.on_drop([this](const LocalScope& scope) { stop_feeding(scope); });
 }

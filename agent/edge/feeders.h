@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/client/byte_pool.h"
 #include "agent/client/list_watch.h"
 #include "agent/edge/scopes.h"
 #include "agent/edge/uplink.h"
@@ -26,6 +27,16 @@ namespace holdfast::agent {
 // The turns of a rejoin.
 inline constexpr int turns = 5;
 [[nodiscard]] int turn_of(const store::ScopeKey& key);
+
+// Bytes that feeds hold of lists and watch events that are not complete yet.
+struct HeldLimits {
+  std::size_t bytes = 12UL << 20;   // of all feeds; more, if one list of the node needs it
+  std::size_t foreign = 4UL << 20;  // of all feeds of owners other than the node
+  std::size_t event = 3UL << 20;    // of one watch event: twice what etcd takes
+};
+inline constexpr HeldLimits held_limits;
+// With so many bytes of one list at most, of which the node always has room for one.
+[[nodiscard]] BytePoolLimits held_pool_limits(std::size_t scope_bytes);
 
 class Feeders final : public ListWatchSource {
  public:
@@ -73,8 +84,8 @@ class Feeders final : public ListWatchSource {
   void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
-  // Bytes that all feeds hold of what is not complete yet; see HeldBytes.
-  [[nodiscard]] std::size_t& held_bytes() { return held_bytes_; }
+  // Bytes that all feeds hold of what is not complete yet.
+  [[nodiscard]] BytePool& held_bytes() { return held_bytes_; }
 
  private:
   // The scope was dropped. Credentials of an owner without any scope are forgotten.
@@ -97,7 +108,7 @@ class Feeders final : public ListWatchSource {
   Random& random_;
   int admitted_ = -1;
   std::set<ScopeNumber> restart_;  // they are listed, or got, anew
-  std::size_t held_bytes_ = 0;
+  BytePool held_bytes_;
   OnHealth on_health_ = [](const LocalScope&) {};
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;

@@ -19,8 +19,7 @@ Result<UplinkSettings> EdgeOptions::uplink() const {
                                .probe_backoff_min = probe_backoff_min,
                                .probe_backoff_max = probe_backoff_max}};
   TRY(made.rates, sync::parse_byte_rates(uplink_budget));
-  made.answers.answer_bytes = static_cast<std::size_t>(list_bytes_max);
-  made.answers.in_flight_bytes = std::max(made.answers.in_flight_bytes, made.answers.answer_bytes);
+  made.answers = answer_limits(static_cast<std::size_t>(list_bytes_max));
   return made;
 }
 

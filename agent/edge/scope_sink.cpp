@@ -1,7 +1,6 @@
 #include "agent/edge/scope_sink.h"
 
-#include <algorithm>
-
+#include "agent/edge/caller.h"
 #include "sync/protobuf/header.h"
 
 namespace holdfast::agent {
@@ -13,23 +12,17 @@ std::optional<sync::Version> server_version(std::string_view text) {
   return version && !sync::is_local(*version) ? version : std::nullopt;
 }
 
-}  // namespace
-
-Status HeldBytes::set(std::size_t bytes) {
-  if (bytes > bytes_ && total_ - bytes_ + bytes > most_) {
-    return fail(Errc::exhausted, "unfinished lists and watch events have more than " +
-                                     std::to_string(most_) + " bytes");
-  }
-  total_ = total_ - bytes_ + bytes;
-  bytes_ = bytes;
-  return {};
+Requester requester_of(const store::ScopeKey& key) {
+  return key.owner == node_owner ? Requester::own : Requester::foreign;
 }
+
+}  // namespace
 
 ScopeSink::ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
     : feeders_(feeders),
       scopes_(scopes),
       scope_(std::move(scope)),
-      held_(feeders.held_bytes(), std::max(held_limits.bytes, scopes.limits().scope_bytes)) {}
+      held_(feeders.held_bytes(), requester_of(scope_->key())) {}
 
 Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
                               const sync::ScopeKind& kind) {

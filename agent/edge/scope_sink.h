@@ -12,30 +12,6 @@
 
 namespace holdfast::agent {
 
-// Bytes that feeds hold of what is not complete yet.
-struct HeldLimits {
-  std::size_t bytes = 12UL << 20;  // of all feeds
-  std::size_t event = 3UL << 20;   // of one watch event: twice what etcd takes
-};
-inline constexpr HeldLimits held_limits;
-
-// What one feed holds of `total`, which counts the bytes of all feeds.
-class HeldBytes {
- public:
-  HeldBytes(std::size_t& total, std::size_t most) : total_(total), most_(most) {}
-  ~HeldBytes() { total_ -= bytes_; }
-  HeldBytes(const HeldBytes&) = delete;
-  HeldBytes& operator=(const HeldBytes&) = delete;
-
-  // Errors: exhausted; then it holds what it held.
-  [[nodiscard]] Status set(std::size_t bytes);
-
- private:
-  std::size_t& total_;
-  std::size_t most_;
-  std::size_t bytes_ = 0;
-};
-
 class ScopeSink final : public ListWatchSink {
  public:
   ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope);

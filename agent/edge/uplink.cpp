@@ -54,20 +54,33 @@ std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t serv
   return std::nullopt;
 }
 
-asio::awaitable<Result<http::Response>> Uplink::forward_to(std::size_t server,
-                                                           http::Request request, bool streamed,
-                                                           MonoTime deadline) {
+asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const Sent& sent, http::Request request,
+                                                       bool streamed, MonoTime deadline) {
   const bool as_stream = streamed || request.method != http::Method::head;
-  auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, server);
-  if (!outcome || streamed) co_return outcome;
-  co_return co_await answers_.gather(*std::move(outcome), deadline);
+  auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, sent.server);
+  co_return co_await read(sent, std::move(outcome), streamed, deadline);
 }
 
-asio::awaitable<Result<http::Response>> Uplink::send_to(std::size_t server, ApiRequest request,
-                                                        bool streamed, MonoTime deadline) {
-  auto outcome = co_await client_.send(std::move(request), true, deadline, server);
-  if (!outcome || streamed) co_return outcome;
-  co_return co_await answers_.gather(*std::move(outcome), deadline);
+asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const Sent& sent, ApiRequest request,
+                                                    bool streamed, MonoTime deadline) {
+  auto outcome = co_await client_.send(std::move(request), true, deadline, sent.server);
+  co_return co_await read(sent, std::move(outcome), streamed, deadline);
+}
+
+asio::awaitable<Result<ReadAnswer>> Uplink::read(const Sent& sent, Result<http::Response> outcome,
+                                                 bool streamed, MonoTime deadline) {
+  if (!outcome) co_return fail(outcome.error());
+  bytes_->received(sent.traffic, agent::size_of(*outcome));
+  if (streamed) {
+    ReadAnswer stream{.response = *std::move(outcome)};
+    co_return stream;
+  }
+  // Counted as they arrive: an answer that breaks off has cost them, too.
+  const AnswerReader::Count count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
+    bytes->received(traffic, size);
+  };
+  const auto whose = sent.own_credentials ? Requester::own : Requester::foreign;
+  co_return co_await answers_.read(*std::move(outcome), whose, deadline, count);
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
@@ -96,14 +109,14 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     } else {
       copy = request;
     }
-    auto outcome = co_await forward_to(server, std::move(copy), streamed, until);
-    const bool too_large = !outcome && answers_.is_too_large(outcome.error());
-    if (too_large) co_return status_problem(507, outcome.error().what);
-    outcome = judge(sent, std::move(outcome));
-    if (outcome) owners_.hear(credentials, sent.target, outcome->status);
-    if (outcome) co_return outcome;
+    auto read = co_await forward_to(sent, std::move(copy), streamed, until);
+    read = judge_read(sent, std::move(read));
+    if (read) owners_.hear(credentials, sent.target, read->response.status);
+    const bool too_large = read && read->body == ReadAnswer::Body::too_large;
+    if (too_large) co_return status_problem(507, read->problem);
+    if (read) co_return ReadAnswer::whole(*std::move(read));
     const auto other = try_another(repeatable, server, tries);
-    if (!other) co_return outcome;
+    if (!other) co_return fail(read.error());
     server = *other;
   }
 }
@@ -121,12 +134,12 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
     const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
-    auto outcome = co_await send_to(server, std::move(copy), streamed, sent.began + limit);
-    outcome = judge(sent, std::move(outcome));
-    if (outcome) owners_.hear(request.authorization, sent.target, outcome->status);
-    if (outcome) co_return outcome;
+    auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + limit);
+    read = judge_read(sent, std::move(read));
+    if (read) owners_.hear(request.authorization, sent.target, read->response.status);
+    if (read) co_return ReadAnswer::whole(*std::move(read));
     const auto other = try_another(repeatable, server, tries);
-    if (!other) co_return outcome;
+    if (!other) co_return fail(read.error());
     server = *other;
   }
 }
@@ -148,8 +161,17 @@ asio::awaitable<void> Uplink::keep_servers(std::string target, Duration limit) {
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
     auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
+    if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
     (void)judge(sent, std::move(outcome));
   }
+}
+
+Result<ReadAnswer> Uplink::judge_read(const Sent& sent, Result<ReadAnswer> outcome) {
+  if (!outcome) return fail(judge(sent, fail(outcome.error())).error());
+  auto response = judge(sent, std::move(outcome->response));
+  if (!response) return fail(response.error());
+  outcome->response = *std::move(response);
+  return outcome;
 }
 
 Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
@@ -168,7 +190,7 @@ Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Respo
 }
 
 Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
-  if (outcome) bytes_->answered(sent.traffic, agent::size_of(*outcome));
+  if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(sent, std::move(outcome));
   if (!outcome) {
     // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.

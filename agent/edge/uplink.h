@@ -60,7 +60,7 @@ class Uplink {
   // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
   // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
   // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
-  // together. An answer that is larger than UplinkAnswerLimits allow becomes a 507. Without
+  // together. An answer that is larger than AnswerLimits allow becomes a 507. Without
   // `silence_tells` a missing answer is no evidence against link and server: they wait for somebody
   // else.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
@@ -69,7 +69,7 @@ class Uplink {
   // once the budget lets it go.
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same as it was answered, whatever the status. Errors: exhausted, too, for an answer
-  // that is larger than UplinkAnswerLimits allow.
+  // that AnswerLimits do not allow.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
                                                Silence silence = Silence::of_link);
 
@@ -117,11 +117,16 @@ class Uplink {
     bool silence_tells = true;
   };
 
-  // Sends to one server, and gathers the answer unless it is to be streamed.
-  asio::awaitable<Result<http::Response>> forward_to(std::size_t server, http::Request request,
-                                                     bool streamed, MonoTime deadline);
-  asio::awaitable<Result<http::Response>> send_to(std::size_t server, ApiRequest request,
-                                                  bool streamed, MonoTime deadline);
+  // Sends to one server, and reads the answer unless it is to be streamed. What is wrong with the
+  // body of an answer says nothing about its server.
+  asio::awaitable<Result<ReadAnswer>> forward_to(const Sent& sent, http::Request request,
+                                                 bool streamed, MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> send_to(const Sent& sent, ApiRequest request, bool streamed,
+                                              MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> read(const Sent& sent, Result<http::Response> outcome,
+                                           bool streamed, MonoTime deadline);
+  // Judges the answer's head, also of one whose body is not whole.
+  Result<ReadAnswer> judge_read(const Sent& sent, Result<ReadAnswer> outcome);
 
   // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
   // turned into an error.
@@ -142,7 +147,7 @@ class Uplink {
   sync::ServerRota servers_;
   UplinkStreams streams_;
   Owners owners_;
-  UplinkAnswers answers_;
+  AnswerReader answers_;
   std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
   loop::Event changed_;
   loop::Event servers_changed_;

@@ -93,11 +93,10 @@ void UplinkBytes::received(sync::UplinkClass traffic, std::size_t bytes) {
   budget_.spend(traffic, bytes, clock_.mono());
 }
 
-void UplinkBytes::answered(sync::UplinkClass traffic, std::size_t bytes) {
+void UplinkBytes::expect(sync::UplinkClass traffic, std::size_t bytes) {
   constexpr double newest = 0.25;
   double& expected = under_.at(static_cast<std::size_t>(traffic)).expected;
   expected += (static_cast<double>(bytes) - expected) * newest;
-  received(traffic, bytes);
 }
 
 const UplinkBytes::Cost& UplinkBytes::cost(sync::UplinkClass traffic) const {

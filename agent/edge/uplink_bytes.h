@@ -45,8 +45,8 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
 
   void sent(sync::UplinkClass traffic, std::size_t bytes);
   void received(sync::UplinkClass traffic, std::size_t bytes);
-  // The same for the answer to a request, by which the next ones' cost is guessed.
-  void answered(sync::UplinkClass traffic, std::size_t bytes);
+  // An answer had so many bytes: the next ones' cost is estimated by it. They are not counted here.
+  void expect(sync::UplinkClass traffic, std::size_t bytes);
 
   [[nodiscard]] const Cost& cost(sync::UplinkClass traffic) const;
   // Whether a request waits now, or began to wait since `time`.

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "agent/edge/uplink_answers.h"
+#include "agent/client/answer_reader.h"
 #include "sync/autonomy/byte_budget.h"
 #include "sync/autonomy/link.h"
 #include "sync/autonomy/rota.h"
@@ -13,7 +13,7 @@ struct UplinkSettings {
   sync::LinkConfig link = {};
   sync::RotaConfig rota = {};
   sync::ByteRates rates = {};
-  UplinkAnswerLimits answers = {};
+  AnswerLimits answers = {};
 };
 
 }  // namespace holdfast::agent

@@ -85,12 +85,7 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
     actions.push_back(Warn{"a list of more than " + std::to_string(config_.list_bytes) + " bytes"});
     return wait_after(now, {.code = Errc::exhausted}, actions);
   }
-  if (items_.empty()) {
-    items_ = std::move(page.items);
-  } else {
-    items_.insert(items_.end(), std::make_move_iterator(page.items.begin()),
-                  std::make_move_iterator(page.items.end()));
-  }
+  keep(std::move(page.items), actions);
   if (!continued_) list_version_ = std::move(page.resource_version);
   if (!page.continue_token.empty()) {
     if (asked_version_ == "0") server_pages_ = true;
@@ -99,15 +94,33 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
   }
   seen_ = std::exchange(list_version_, {});
   seen_is_gone_ = false;
-  actions.push_back(Replace{std::exchange(items_, {}), seen_});
+  if (config_.by_page) {
+    actions.push_back(EndList{seen_});
+  } else {
+    actions.push_back(Replace{std::exchange(items_, {}), seen_});
+  }
   watch(now, actions);
+}
+
+void Reflector::keep(std::vector<std::string>&& items, Actions& actions) {
+  if (config_.by_page) {
+    actions.push_back(TakePage{std::move(items), !continued_});
+  } else if (items_.empty()) {
+    items_ = std::move(items);
+  } else {
+    items_.insert(items_.end(), std::make_move_iterator(items.begin()),
+                  std::make_move_iterator(items.end()));
+  }
 }
 
 void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   CHECK(state_ == State::listing);
   const bool gone = failed.failure.code == Errc::gone;
-  // What was collected belongs to a state that the server forgot meanwhile: all at once, then.
-  if (gone && continued_) return list_all(actions);
+  // What was collected belongs to a state that the server forgot meanwhile: all at once, then,
+  // unless that may be more than the owner can hold.
+  if (gone && continued_) {
+    return config_.by_page ? wait_after(now, failed.failure, actions) : list_all(actions);
+  }
   if ((gone || failed.failure.version_too_large) && !asked_version_.empty()) {
     seen_is_gone_ = true;
     return list(actions);
@@ -164,7 +177,8 @@ void Reflector::list(Actions& actions) {
   drop_pages();
   asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
   // A limit keeps the server from answering out of its watch cache, except for "0".
-  const bool paged = server_pages_ || asked_version_.empty() || asked_version_ == "0";
+  const bool paged =
+      config_.by_page || server_pages_ || asked_version_.empty() || asked_version_ == "0";
   send(asked_version_, paged ? config_.page_size : 0, {}, actions);
 }
 

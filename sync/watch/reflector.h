@@ -5,7 +5,9 @@
 // broke or was very short is watched again from where it was instead of listed again, and a
 // watch that outlives its timeout is taken for dead.
 //
-// A list reaches the owner only as a whole: Replace comes after the last page, or never.
+// A list reaches the owner only as a whole: Replace comes after the last page, or never. With
+// ReflectorConfig::by_page each page reaches the owner at once, so that nobody has to hold the
+// whole list; EndList comes after the last page, or never.
 
 #pragma once
 
@@ -33,6 +35,8 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);        // shorter and without events: suspicious
   std::size_t list_bytes = 256UL << 20;                  // of all pages together
   std::size_t list_items = 10'000'000;                   // objects of all pages together
+  bool by_page =
+      false;  // TakePage and EndList instead of Replace; every list is asked for in pages
   BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that only a list can
   // follow (but not when its version is gone): a scope that stays broken is asked for less and less
@@ -105,6 +109,15 @@ struct Replace {  // this is everything there is
   std::string resource_version;
   bool operator==(const Replace&) const = default;
 };
+struct TakePage {  // these objects exist; they need not be all
+  std::vector<std::string> items;
+  bool first;  // of a list that begins
+  bool operator==(const TakePage&) const = default;
+};
+struct EndList {  // the pages since the first one have all objects that exist
+  std::string resource_version;
+  bool operator==(const EndList&) const = default;
+};
 struct Apply {  // added, modified or deleted
   WatchEvent event;
   bool operator==(const Apply&) const = default;
@@ -121,8 +134,8 @@ struct Warn {
   std::string what;
   bool operator==(const Warn&) const = default;
 };
-using Action =
-    std::variant<SendList, OpenWatch, CloseWatch, Replace, Apply, Bookmark, WaitUntil, Warn>;
+using Action = std::variant<SendList, OpenWatch, CloseWatch, Replace, TakePage, EndList, Apply,
+                            Bookmark, WaitUntil, Warn>;
 using Actions = std::vector<Action>;
 
 }  // namespace reflect
@@ -156,6 +169,7 @@ class Reflector {
   void on(MonoTime now, const reflect::WatchFailed& failed, Actions& actions);
   void on(MonoTime now, const reflect::TimePassed& passed, Actions& actions);
 
+  void keep(std::vector<std::string>&& items, Actions& actions);
   void list(Actions& actions);
   void list_all(Actions& actions);
   void send(std::string version, std::int64_t limit, std::string token, Actions& actions);

@@ -16,19 +16,23 @@ constexpr Duration api_call_limit = std::chrono::seconds(10);
 Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_executor executor,
                                                                Settings settings,
                                                                const ClusterAccess& access,
+                                                               CloudMemory& memory,
                                                                const Clock& clock, Hooks hooks) {
   const std::string agent = "holdfast-cloud/" + std::string(version) + " scheduler";
   Clients clients;
-  TRY(clients.rules, ApiClient::make(access, clock, agent));
-  TRY(clients.election, ApiClient::make(access, clock, agent + " leader-election"));
+  const http::ClientLimits limits = memory.client_limits();
+  TRY(clients.rules, ApiClient::make(access, clock, agent, limits, memory.answers()));
+  TRY(clients.election,
+      ApiClient::make(access, clock, agent + " leader-election", limits, memory.answers()));
   TRY(Extenders extenders, make_extenders(settings.plan, clock));
   return std::unique_ptr<SchedulerDaemon>(
       new SchedulerDaemon(std::move(executor), std::move(settings), std::move(clients),
-                          std::move(extenders), clock, std::move(hooks)));
+                          std::move(extenders), memory, clock, std::move(hooks)));
 }
 
 SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                                 Extenders extenders, const Clock& clock, Hooks hooks)
+                                 Extenders extenders, CloudMemory& memory, const Clock& clock,
+                                 Hooks hooks)
     : settings_(std::move(settings)),
       clients_(std::move(clients)),
       hooks_(std::move(hooks)),
@@ -45,7 +49,8 @@ SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settin
                clock, hooks_.requested),
       scheduler_(executor, settings_.plan, std::move(extenders), limited_, clock,
                  Random::from_entropy()),
-      feeds_(scheduler_, *this, clock, random_, {[this] { maybe_begin(); }, hooks_.skipped},
+      feeds_(scheduler_, *this, memory, clock, random_,
+             {[this] { maybe_begin(); }, hooks_.skipped, [this] { scheduler_.pause(); }},
              {.protobuf = settings_.protobuf, .whole = !settings_.plan.extenders.empty()}),
       clock_(clock),
       tasks_(executor) {}

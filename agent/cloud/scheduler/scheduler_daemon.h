@@ -32,12 +32,10 @@ class SchedulerDaemon final : private ListWatchSource {
     std::function<void(std::string_view kind)> skipped;
   };
 
-  // `clock` and what the hooks refer to outlive it. Errors: invalid (certificates).
-  [[nodiscard]] static Result<std::unique_ptr<SchedulerDaemon>> make(asio::any_io_executor executor,
-                                                                     Settings settings,
-                                                                     const ClusterAccess& access,
-                                                                     const Clock& clock,
-                                                                     Hooks hooks);
+  // `memory`, `clock` and what the hooks refer to outlive it. Errors: invalid (certificates).
+  [[nodiscard]] static Result<std::unique_ptr<SchedulerDaemon>> make(
+      asio::any_io_executor executor, Settings settings, const ClusterAccess& access,
+      CloudMemory& memory, const Clock& clock, Hooks hooks);
 
   void start();
   // Nothing is decided any more.
@@ -65,7 +63,7 @@ class SchedulerDaemon final : private ListWatchSource {
   };
 
   SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                  Extenders extenders, const Clock& clock, Hooks hooks);
+                  Extenders extenders, CloudMemory& memory, const Clock& clock, Hooks hooks);
 
   void maybe_begin();
   void lost(const std::string& why);

@@ -11,9 +11,10 @@ std::function<void()> skip(const SchedulerFeeds::Hooks& hooks, std::string_view 
 
 }  // namespace
 
-SchedulerFeeds::SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, const Clock& clock,
-                               Random& random, Hooks hooks, Ways ways)
+SchedulerFeeds::SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, CloudMemory& memory,
+                               const Clock& clock, Random& random, Hooks hooks, Ways ways)
     : source_(source),
+      memory_(memory),
       clock_(clock),
       random_(random),
       ways_(ways),
@@ -28,7 +29,12 @@ SchedulerFeeds::SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, co
                   hooks.heard, skip(hooks, sync::Namespace::kind)),
       budgets_([&scheduler](const auto& budget) { scheduler.set(budget); },
                [&scheduler](const auto& name) { scheduler.remove_budget(name.first, name.second); },
-               hooks.heard, skip(hooks, sync::PodDisruptionBudget::kind)) {}
+               hooks.heard, skip(hooks, sync::PodDisruptionBudget::kind)) {
+  nodes_.keep_within(memory, hooks.refused);
+  pods_.keep_within(memory, hooks.refused);
+  namespaces_.keep_within(memory, hooks.refused);
+  budgets_.keep_within(memory, hooks.refused);
+}
 
 void SchedulerFeeds::start(loop::Tasks& tasks) {
   watch(tasks, "/api/v1/nodes", nodes_, true);
@@ -41,10 +47,15 @@ void SchedulerFeeds::watch(loop::Tasks& tasks, std::string path, ListWatchSink& 
   std::string name = "schedule " + path;
   ListWatchTarget target{.path = std::move(path),
                          .ask_protobuf = plenty && ways_.protobuf && !ways_.whole};
+  memory_.limit(target);
   tasks.spawn(std::move(name), run_list_watch(std::move(target), source_, sink, clock_, random_));
 }
 
 Status SchedulerFeeds::complete() const {
+  if (nodes_.out_of_memory() || pods_.out_of_memory() || namespaces_.out_of_memory() ||
+      budgets_.out_of_memory()) {
+    return fail(Errc::exhausted, "the scheduler's lists exceed --heap-max");
+  }
   std::string missing;
   if (!nodes_.complete()) missing += " nodes";
   if (!pods_.complete()) missing += " pods";

@@ -19,6 +19,7 @@ class SchedulerFeeds {
   struct Hooks {
     std::function<void()> heard;                         // something came
     std::function<void(std::string_view kind)> skipped;  // an object that could not be read
+    std::function<void()> refused = [] {};               // a list that did not fit into the memory
   };
   struct Ways {
     bool protobuf = false;  // what is asked for
@@ -26,18 +27,20 @@ class SchedulerFeeds {
   };
 
   // All that is borrowed, and what the hooks refer to, outlives it.
-  SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, const Clock& clock, Random& random,
-                 Hooks hooks, Ways ways);
+  SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, CloudMemory& memory,
+                 const Clock& clock, Random& random, Hooks hooks, Ways ways);
 
   // Lists and watches as `tasks`.
   void start(loop::Tasks& tasks);
-  // Errors: unavailable, naming what was never received in full.
+  // Errors: unavailable, naming what was never received in full; exhausted, while a list does not
+  // fit into the memory.
   [[nodiscard]] Status complete() const;
 
  private:
   void watch(loop::Tasks& tasks, std::string path, ListWatchSink& sink, bool plenty);
 
   ListWatchSource& source_;
+  CloudMemory& memory_;
   const Clock& clock_;
   Random& random_;
   Ways ways_;

@@ -5,7 +5,6 @@
 
 #include "agent/edge/identity/cluster.h"
 #include "agent/edge/identity/pods_interface.h"
-#include "agent/edge/uplink_answers.h"
 #include "platform/check.h"
 #include "platform/http/date.h"
 #include "platform/log.h"
@@ -145,7 +144,7 @@ Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_ag
   // Answers with 2xx come as streams, which the uplink gathers within its limits; all others come
   // whole.
   http::ClientLimits limits;
-  limits.reader.body_bytes = UplinkAnswerLimits{}.error_bytes;
+  limits.reader.body_bytes = AnswerLimits{}.error_bytes;
   TRY(std::unique_ptr<ApiClient> made,
       ApiClient::make(access_, clock_, std::move(user_agent), limits));
   client_ = made.get();

@@ -125,6 +125,7 @@ struct Bench {
                            .ask_protobuf = ask_protobuf,
                            .gather = gather};
     target.reflector.first_list_version = "";
+    target.reflector.by_page = by_page;
     target.reflector.short_watch = 0s;
     target.reflector.backoff = {.initial = 1ms, .most = 2ms};
     tasks.spawn("list-watch", run_list_watch(target, script, sink, clock, random));
@@ -139,6 +140,7 @@ struct Bench {
 
   std::string resume_from;
   bool ask_protobuf = false;
+  bool by_page = false;
   Duration gather{};
   SystemClock clock;
   Random random{1};
@@ -216,6 +218,55 @@ TEST(ListWatch, WhatASinkHasNoRoomForIsListedAgainAndNothingAfterItIsTold) {
     EXPECT_EQ(narrow.lines, (Lines{"failed exhausted", "replace 8", "apply 8", "failed exhausted",
                                    "replace 12"}));
     EXPECT_TRUE(bench.script.asked[1].starts_with("list ")) << "no watch of a list not taken over";
+  });
+}
+
+// Takes pages, and no object twice.
+struct Pages final : ListWatchSink {
+  void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
+  void apply(const sync::WatchEvent&) override {}
+  void bookmark(const std::string&) override {}
+  Status try_page(std::vector<std::string> items, bool first, const sync::ScopeKind&) override {
+    if (items.size() > 1) return fail(Errc::exhausted, "full");
+    lines.push_back((first ? "first " : "next ") + std::to_string(items.size()));
+    return {};
+  }
+  void end_list(const std::string& version) override { lines.push_back("end " + version); }
+  void list_failed(const sync::Failure& failure) override {
+    lines.push_back("failed " + std::string(to_string(failure.code)));
+  }
+  Status try_hold(std::size_t bytes) override {
+    held_most = std::max(held_most, bytes);
+    held = bytes;
+    return {};
+  }
+  Lines lines;
+  std::size_t held = 0;
+  std::size_t held_most = 0;
+};
+
+TEST(ListWatch, PageByPageOnlyOnePageIsHeld) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    Bench bench(context);
+    bench.by_page = true;
+    Pages pages;
+    const std::string two = pod("3") + "," + pod("5");
+    bench.script.list("7", pod("3"), "more");
+    bench.script.list("7", two, "more");  // There is no room for it in the middle,
+    bench.script.list("7", two);          // nor at the end.
+    for (int i = 0; i < 10; ++i) bench.script.list("8", pod("3"), i < 9 ? "more" : "");
+    bench.start(pages);
+    const bool asked = co_await bench.script.wait_until_asked(14);
+    EXPECT_TRUE(asked);
+    bench.tasks.cancel();
+    co_await bench.tasks.join();
+    Lines expected{"first 1", "failed exhausted", "failed exhausted", "first 1"};
+    expected.insert(expected.end(), 9, "next 1");
+    expected.emplace_back("end 8");
+    EXPECT_EQ(pages.lines, expected);
+    EXPECT_TRUE(bench.script.asked[13].starts_with("watch "));
+    EXPECT_EQ(pages.held, 0u);
+    EXPECT_LE(pages.held_most, 250u) << "bytes of one page";
   });
 }
 

@@ -91,6 +91,55 @@ TEST(Feed, MalformedObjectsAreCountedAndSkipped) {
   EXPECT_EQ(feed.malformed(), 3u);
 }
 
+TEST(Feed, PagesAreTakenOverAtOnceAndWhatTheyDoNotHaveGoesAtTheirEnd) {
+  Log log;
+  auto feed = make_feed(log);
+  ASSERT_TRUE(feed.try_page({item("a"), item("b")}, true, {}));
+  EXPECT_FALSE(feed.complete());
+  ASSERT_TRUE(feed.try_page({item("c")}, false, {}));
+  feed.end_list("1");
+  EXPECT_TRUE(feed.complete());
+  feed.apply({Type::added, item("d"), "2"});
+  ASSERT_TRUE(feed.try_page({item("a")}, true, {}));
+  ASSERT_TRUE(feed.try_page({item("c")}, true, {})) << "it broke off, and began anew";
+  feed.end_list("3");
+  EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set c", "set d", "set a", "set c", "remove a",
+                              "remove b", "remove d"}));
+}
+
+// What fitted stays; what came after it goes; and with a list that fits again all is well.
+TEST(Feed, AListThatDoesNotFitIsTakenBack) {
+  Log log;
+  std::size_t heap = 0;
+  CloudMemory memory({.heap_bytes = 100}, [&heap] { return heap; });
+  int refused = 0;
+  auto feed = make_feed(log);
+  feed.keep_within(memory, [&refused] { ++refused; });
+  const std::string large = item(std::string(100'000, 'l'));
+  ASSERT_TRUE(feed.try_page({item("a")}, true, {}));
+  feed.end_list("1");
+  feed.apply({Type::added, item("b"), "2"});
+  ASSERT_TRUE(feed.try_page({item("a"), item("c")}, true, {}));
+  heap = 101;
+  const Status full = feed.try_page({large}, false, {});
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, Errc::exhausted);
+  EXPECT_FALSE(feed.out_of_memory()) << "told by the list-watch";
+  feed.list_failed(sync::failure_of(full.error()));
+  EXPECT_TRUE(feed.out_of_memory());
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set a", "set c", "remove b", "remove c"}));
+  heap = 100;
+  ASSERT_TRUE(feed.try_page({item("a"), item("b")}, true, {}));
+  EXPECT_TRUE(feed.out_of_memory());
+  feed.end_list("3");
+  EXPECT_FALSE(feed.out_of_memory());
+  heap = 101;
+  const Status event = feed.try_apply({Type::added, large, "4"});
+  ASSERT_FALSE(event);
+  EXPECT_TRUE(feed.try_apply({Type::deleted, item("b"), "5"})) << "what shrinks is always taken";
+}
+
 TEST(Feed, EachSkippedObjectIsTold) {
   int skipped = 0;
   Feed<sync::Pod> feed([](const auto&) {}, [](const auto&) {}, [] {}, [&skipped] { ++skipped; });

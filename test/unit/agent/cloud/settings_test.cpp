@@ -143,6 +143,7 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--feature-gates=Wings=true"}, "Wings"},
       {{"--feature-gates=NodeLease=yes"}, "NodeLease"},
       {{"--concurrent-node-updates=0"}, "--concurrent-node-updates"},
+      {{"--heap-max=1000000"}, "--heap-max"},
       {{"--eviction-mode=ask"}, "--eviction-mode"},
       {{"--eviction-mode=evict", "--enable-taint-manager=false"}, "--enable-taint-manager"},
       {{"--eviction-deadline=-1s"}, "--eviction-deadline"},

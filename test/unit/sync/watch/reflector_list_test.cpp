@@ -86,6 +86,27 @@ const std::vector<Script> lists = {
          {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
      },
      {.list_bytes = 10}},
+    {"by page: each page at once, and never everything in one answer",
+     {
+         {0s, Started{}, {"list rv= limit=2 continue="}},
+         {1s, page({"a", "b"}, "10", "t"), {"first page: a b", "list rv= limit=2 continue=t"}},
+         {2s, page({"c"}, "10"), {"page: c", "end rv=10", "watch rv=10 for 469"}},
+         {3s, watch_failed(expired), {"wait until 3.269872027s"}},
+         {10s, TimePassed{}, {"list rv=10 limit=2 continue="}},
+         {11s, page({"a"}, "20", "t"), {"first page: a", "list rv= limit=2 continue=t"}},
+         {12s, list_failed(expired), {"wait until 13.498667268s"}},
+         {20s, TimePassed{}, {"list rv=10 limit=2 continue="}},
+     },
+     {.first_list_version = "", .page_size = 2, .by_page = true}},
+    {"by page: pages without end are too much, too",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"123456"}, "10", "t"), {"first page: 123456", "list rv= limit=500 continue=t"}},
+         {2s,
+          page({"12345"}, "10", "t"),
+          {"warn: a list of more than 10 bytes", "wait until 2.536802008s"}},
+     },
+     {.list_bytes = 10, .by_page = true}},
 };
 
 TEST(Reflector, Lists) { replay(lists); }

@@ -28,6 +28,12 @@ struct Show {
     for (const std::string& item : replace.items) text += " " + item;
     return text;
   }
+  std::string operator()(const TakePage& page) const {
+    std::string text = page.first ? "first page:" : "page:";
+    for (const std::string& item : page.items) text += " " + item;
+    return text;
+  }
+  std::string operator()(const EndList& end) const { return "end rv=" + end.resource_version; }
   std::string operator()(const Apply& apply) const {
     return std::string(to_string(apply.event.type)) + " " + apply.event.object +
            " rv=" + apply.event.resource_version;

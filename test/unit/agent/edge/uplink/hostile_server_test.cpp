@@ -201,58 +201,28 @@ TEST(HostileServer, AnAnswerThatIsPassedOnIsLimited) {
   EXPECT_EQ(site.ask("/version").status, 200);
 }
 
-TEST(UplinkAnswers, AllTogetherAreLimitedAndTimeIs) {
-  test::VirtualTime time;
-  UplinkAnswers answers({.answer_bytes = 1000, .in_flight_bytes = 1500});
-  struct Source final : http::BodyStream {
-    explicit Source(asio::any_io_executor executor) : changed(std::move(executor)) {}
-    asio::awaitable<Result<std::string>> next() override {
-      while (pieces.empty() && !cancelled) co_await changed.wait();
-      if (cancelled) co_return fail(Errc::cancelled, "source");
-      std::string piece = std::exchange(pieces.front(), {});
-      pieces.erase(pieces.begin());
-      co_return piece;
-    }
-    void cancel() override {
-      cancelled = true;
-      changed.notify_all();
-    }
-    std::vector<std::string> pieces;
-    bool cancelled = false;
-    loop::Event changed;
+// What it has cost is charged, and that the server has answered is heard.
+TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
+  Site site(small);
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->instead = http::Response{.status = 0};
+  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != "/api/v1/secrets") return std::nullopt;
+    return flood(std::make_shared<Flood>("{", 64 * mebibyte));
   };
-  const auto gather = [&answers, &time](std::shared_ptr<Source> source, std::string* outcome) {
-    http::Response response;
-    response.stream = std::move(source);
-    const MonoTime deadline = time.clock().mono() + 10s;
-    return [](UplinkAnswers& from, http::Response with, MonoTime until,
-              std::string* into) -> asio::awaitable<void> {
-      const auto done = co_await from.gather(std::move(with), until);
-      *into = done ? done->body.substr(0, 3) + std::to_string(done->body.size())
-                   : std::string(to_string(done.error().code));
-    }(answers, std::move(response), deadline, outcome);
+  site.edge->uplink().doubt();
+  ASSERT_EQ(site.state(), LinkState::suspect);
+  const auto received = [&site] {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
+      sum += site.edge->uplink().bytes().cost(static_cast<sync::UplinkClass>(i)).received;
+    }
+    return sum;
   };
-  std::string first;
-  std::string second;
-  std::string third;
-  const auto slow = std::make_shared<Source>(time.executor());
-  slow->pieces = {std::string(900, 'a')};
-  loop::Tasks tasks(time.executor());
-  tasks.spawn("slow", gather(slow, &first));
-  time.settle();
-  EXPECT_EQ(answers.in_flight(), 900u);
-  const auto other = std::make_shared<Source>(time.executor());
-  other->pieces = {std::string(400, 'b'), std::string(400, 'b'), ""};
-  time.complete(gather(other, &second));
-  EXPECT_EQ(second, "exhausted") << "together they are too many";
-  EXPECT_EQ(answers.in_flight(), 900u);
-  time.run(11s);
-  EXPECT_EQ(first, "timeout");
-  EXPECT_EQ(answers.in_flight(), 0u);
-  const auto whole = std::make_shared<Source>(time.executor());
-  whole->pieces = {std::string(400, 'b'), std::string(400, 'b'), ""};
-  time.complete(gather(whole, &third));
-  EXPECT_EQ(third, "bbb800");
+  const std::uint64_t before = received();
+  EXPECT_EQ(site.ask("/api/v1/secrets", "kubectl").status, 507);
+  EXPECT_GE(received() - before, mebibyte);
+  EXPECT_EQ(site.state(), LinkState::connected);
 }
 
 }  // namespace
