@@ -34,20 +34,22 @@ class Admin {
         const NodeLease& lease, const Clock& clock);
 
   // The identity whose certificates are reported, too. It outlives this.
-  void tell_of(const NodeIdentity& identity) { identity_ = &identity; }
+  void report_certificates(const NodeIdentity& identity) { identity_ = &identity; }
   // Serves the pages of `ota`, which outlives this.
   void serve(Ota& ota) { ota_ = &ota; }
   // Where others may add numbers of their own.
   [[nodiscard]] Metrics& registry() { return metrics_; }
   // The databases whose written bytes are reported. They outlive this.
-  void tell_of(std::vector<store::Database*> databases) { databases_ = std::move(databases); }
+  void report_databases(std::vector<store::Database*> databases) {
+    databases_ = std::move(databases);
+  }
   // Reports how many connections and requests a listener has refused, under its name.
   using CountRefusals = std::function<http::Refusals()>;
-  void tell_of(std::string listener, CountRefusals count) {
+  void report_refusals(std::string listener, CountRefusals count) {
     refusals_.emplace_back(std::move(listener), std::move(count));
   }
   // Reports what housekeeping has dropped, by reason. It outlives this.
-  void tell_of(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
+  void report_dropped(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);
 

@@ -127,7 +127,7 @@ Status Edge::build() {
   housekeeping_ =
       std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, *needs_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
-  admin_->tell_of(*identity_);
+  admin_->report_certificates(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
@@ -135,8 +135,8 @@ Status Edge::build() {
   TRY(std::string node_token, load_node_token(options_));
   gate_ = std::make_unique<RequestGate>(options_, *local_callers_, std::move(node_token),
                                         admin_->registry());
-  admin_->tell_of(*housekeeping_);
-  admin_->tell_of(databases);
+  admin_->report_dropped(*housekeeping_);
+  admin_->report_databases(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
@@ -170,16 +170,15 @@ Status Edge::open_listeners() {
     return fail("--data-dir", written.error());
   }
   if (auto opened = open_door(); !opened) return opened;
-  tell_of_refusals();
+  report_refusals();
   return {};
 }
 
-void Edge::tell_of_refusals() {
-  admin_->tell_of("proxy", [this] { return server_->refusals(); });
-  admin_->tell_of("tls", [this] { return door_->refusals(); });
-  admin_->tell_of("admin", [this] {
-    return admin_door_ ? admin_door_->refusals() : admin_server_->refusals();
-  });
+void Edge::report_refusals() {
+  admin_->report_refusals("proxy", [this] { return server_->refusals(); });
+  admin_->report_refusals("tls", [this] { return tls_listeners_->refusals(); });
+  admin_->report_refusals(
+      "admin", [this] { return admin_tls_ ? admin_tls_->refusals() : admin_server_->refusals(); });
 }
 
 // Beyond loopback nobody is identified without TLS and a certificate.
@@ -198,11 +197,11 @@ Status Edge::open_admin() {
                                    ": beyond loopback it needs TLS with client certificates, and "
                                    "the kubeconfig names no certificate authority");
   }
-  admin_door_ = std::make_unique<SecureDoor>(
-      executor_, std::vector<SecureDoor::Place>{{.flag = "--admin-listen", .at = at}}, *identity_,
-      clock_, admin, gate_->gate_of(listener), limits_of(listener));
-  if (auto opened = admin_door_->refresh(); !opened) return opened;
-  admin_port_ = admin_door_->port() != 0 ? admin_door_->port() : at.port;
+  admin_tls_ = std::make_unique<TlsListeners>(
+      executor_, std::vector<TlsListeners::Address>{{.flag = "--admin-listen", .at = at}},
+      *identity_, clock_, admin, gate_->gate_of(listener), limits_of(listener));
+  if (auto opened = admin_tls_->refresh(); !opened) return opened;
+  admin_port_ = admin_tls_->port() != 0 ? admin_tls_->port() : at.port;
   return {};
 }
 
@@ -224,7 +223,7 @@ Status Edge::start() {
   tasks_.spawn("what pods need", needs_->follow());
   tasks_.spawn("housekeeping", housekeeping_->run());
   if (pods_interface_) {
-    tasks_.spawn("interface for pods", pods_interface_->keep([this] { let_pods_in(); }));
+    tasks_.spawn("interface for pods", pods_interface_->keep([this] { listen_for_pods(); }));
   }
   if (node_agent_) {
     tasks_.spawn("node status", node_agent_->post_status());
@@ -239,34 +238,34 @@ Status Edge::start() {
 
 Status Edge::open_door() {
   const auto handler = [this](const http::Request& request) { return handle_over_tls(request); };
-  door_ = std::make_unique<SecureDoor>(executor_, secure_places(options_.identity), *identity_,
-                                       clock_, handler, gate_->gate_of(Listener::tls),
-                                       limits_of(Listener::tls));
+  tls_listeners_ = std::make_unique<TlsListeners>(
+      executor_, tls_addresses(options_.identity), *identity_, clock_, handler,
+      gate_->gate_of(Listener::tls), limits_of(Listener::tls));
   identity_->on_serving_change([this] {
     if (auto changed = refresh_doors(); !changed) {
       log_error("serving certificate not taken into use", {{"error", changed.error()}});
     }
   });
   if (pods_interface_ && pods_interface_->ensure()) {
-    door_->add(*place_of_pods(options_.identity));
-    filters_->let_pods_in();
+    tls_listeners_->add(*tls_address_of_pods(options_.identity));
+    filters_->use_pods_address();
   }
-  return door_->refresh();
+  return tls_listeners_->refresh();
 }
 
 Status Edge::refresh_doors() {
-  if (auto changed = door_->refresh(); !changed) return changed;
-  return admin_door_ ? admin_door_->refresh() : Status();
+  if (auto changed = tls_listeners_->refresh(); !changed) return changed;
+  return admin_tls_ ? admin_tls_->refresh() : Status();
 }
 
 // The interface could be made only now.
-void Edge::let_pods_in() {
-  door_->add(*place_of_pods(options_.identity));
-  if (auto opened = door_->refresh(); !opened) {
+void Edge::listen_for_pods() {
+  tls_listeners_->add(*tls_address_of_pods(options_.identity));
+  if (auto opened = tls_listeners_->refresh(); !opened) {
     log_error("pods can't be served", {{"error", opened.error()}});
     return;
   }
-  filters_->let_pods_in();
+  filters_->use_pods_address();
 }
 
 asio::awaitable<void> Edge::flush_in_groups() {
@@ -285,9 +284,9 @@ asio::awaitable<void> Edge::flush_in_groups() {
 
 asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (server_) co_await server_->stop(deadline);
-  if (door_) co_await door_->stop(deadline);
+  if (tls_listeners_) co_await tls_listeners_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
-  if (admin_door_) co_await admin_door_->stop(deadline);
+  if (admin_tls_) co_await admin_tls_->stop(deadline);
   if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();

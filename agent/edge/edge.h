@@ -15,7 +15,7 @@
 #include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/identity/pods_interface.h"
-#include "agent/edge/identity/secure_door.h"
+#include "agent/edge/identity/tls_listeners.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/local_callers.h"
 #include "agent/edge/node/local_api.h"
@@ -82,9 +82,9 @@ class Edge final : public LocalApi, public proc::Service {
   [[nodiscard]] Status open_listeners();
   [[nodiscard]] Status open_admin();
   [[nodiscard]] Status open_door();
-  void tell_of_refusals();
+  void report_refusals();
   [[nodiscard]] Status refresh_doors();
-  void let_pods_in();
+  void listen_for_pods();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
   asio::awaitable<http::Response> perform(const http::Request& request,
                                           const sync::RequestInfo& info, const Caller& caller);
@@ -121,8 +121,8 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
-  std::unique_ptr<SecureDoor> door_;
-  std::unique_ptr<SecureDoor> admin_door_;         // with an --admin-listen beyond loopback
+  std::unique_ptr<TlsListeners> tls_listeners_;
+  std::unique_ptr<TlsListeners> admin_tls_;        // with an --admin-listen beyond loopback
   std::unique_ptr<PodsInterface> pods_interface_;  // null: there is to be none
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;

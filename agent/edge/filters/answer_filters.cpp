@@ -96,7 +96,7 @@ void AnswerFilters::start() {
   refresh();
 }
 
-void AnswerFilters::let_pods_in() {
+void AnswerFilters::use_pods_address() {
   FilterKnowledge knowledge = *knowledge_;
   knowledge.master = address_for_pods(options_);
   if (knowledge == *knowledge_) return;

@@ -46,8 +46,8 @@ class AnswerFilters {
   // Follows what the agent's own scopes bring; a task that runs until it is cancelled.
   asio::awaitable<void> keep_up();
 
-  // Pods reach the agent by now where address_for_pods() says.
-  void let_pods_in();
+  // From now on pods are told the address that address_for_pods() names: it is listened on.
+  void use_pods_address();
 
   // Whether the ConfigMap has this component cached.
   [[nodiscard]] bool caches(const std::string& component);

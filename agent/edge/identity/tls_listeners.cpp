@@ -1,4 +1,4 @@
-#include "agent/edge/identity/secure_door.h"
+#include "agent/edge/identity/tls_listeners.h"
 
 #include "agent/edge/answer.h"
 #include "agent/edge/identity/pods_interface.h"
@@ -6,30 +6,30 @@
 
 namespace holdfast::agent {
 
-SecureDoor::SecureDoor(asio::any_io_executor executor, std::vector<Place> places,
-                       NodeIdentity& identity, const Clock& clock, http::Handler handler,
-                       http::Gate gate, const http::ServerLimits& limits)
+TlsListeners::TlsListeners(asio::any_io_executor executor, std::vector<Address> addresses,
+                           NodeIdentity& identity, const Clock& clock, http::Handler handler,
+                           http::Gate gate, const http::ServerLimits& limits)
     : executor_(std::move(executor)),
       identity_(identity),
       clock_(clock),
       handler_(std::move(handler)),
       gate_(std::move(gate)),
       limits_(limits) {
-  for (Place& place : places) add(std::move(place));
+  for (Address& address : addresses) add(std::move(address));
 }
 
-void SecureDoor::add(Place place) {
-  for (const Open& each : places_) {
-    if (listens_at(each.place.at, place.at)) return;
+void TlsListeners::add(Address address) {
+  for (const Listener& each : listeners_) {
+    if (listens_at(each.address.at, address.at)) return;
   }
-  places_.push_back({.place = std::move(place)});
+  listeners_.push_back({.address = std::move(address)});
 }
 
-Status SecureDoor::refresh() {
+Status TlsListeners::refresh() {
   if (identity_.authority().empty()) return {};
-  for (Open& each : places_) {
+  for (Listener& each : listeners_) {
     if (!each.context) {
-      if (auto opened = open(each); !opened) return fail(each.place.flag, opened.error());
+      if (auto opened = open(each); !opened) return fail(each.address.flag, opened.error());
       continue;
     }
     TRY(const tls::Identity serving, identity_.serving());
@@ -38,15 +38,15 @@ Status SecureDoor::refresh() {
   return {};
 }
 
-Status SecureDoor::open(Open& each) {
+Status TlsListeners::open(Listener& each) {
   TRY(tls::Identity serving, identity_.serving());
   const tls::ServerSettings settings{.identity = std::move(serving),
                                      .client_ca_pem = identity_.authority(),
-                                     .client_required = each.place.certificates,
+                                     .client_required = each.address.certificates,
                                      .now = [clock = &clock_] { return clock->wall(); }};
   TRY(const std::shared_ptr<const tls::Context> context, tls::Context::for_server(settings));
   TRY(std::unique_ptr<net::Listener> listener,
-      net::Listener::open(executor_, each.place.at, context));
+      net::Listener::open(executor_, each.address.at, context));
   const std::uint16_t port = listener->port();
   if (port_ == 0) port_ = port;
   if (!server_) {
@@ -54,22 +54,22 @@ Status SecureDoor::open(Open& each) {
   }
   server_->listen(std::move(listener));
   each.context = context;
-  log_info(each.place.certificates ? "serving with certificates" : "serving callers with tokens",
-           {{"flag", each.place.flag}, {"address", each.place.at.host}, {"port", port}});
+  log_info(each.address.certificates ? "serving with certificates" : "serving callers with tokens",
+           {{"flag", each.address.flag}, {"address", each.address.at.host}, {"port", port}});
   return {};
 }
 
-http::Refusals SecureDoor::refusals() const {
+http::Refusals TlsListeners::refusals() const {
   return server_ ? server_->refusals() : http::Refusals{};
 }
 
-std::optional<SecureDoor::Place> place_of_pods(const IdentityOptions& options) {
+std::optional<TlsListeners::Address> tls_address_of_pods(const IdentityOptions& options) {
   const auto pods = pods_address(options);
   if (!pods) return std::nullopt;
-  return SecureDoor::Place{.flag = "--dummy-if-ip", .at = *pods, .certificates = false};
+  return TlsListeners::Address{.flag = "--dummy-if-ip", .at = *pods, .certificates = false};
 }
 
-std::vector<SecureDoor::Place> secure_places(const IdentityOptions& options) {
+std::vector<TlsListeners::Address> tls_addresses(const IdentityOptions& options) {
   const auto pods = pods_address(options);
   const auto secure = net::HostPort::parse(options.secure_listen);
   // An address of pods is theirs also where both flags name it.
@@ -79,7 +79,7 @@ std::vector<SecureDoor::Place> secure_places(const IdentityOptions& options) {
            .certificates = options.require_client_certificates}};
 }
 
-asio::awaitable<void> SecureDoor::stop(MonoTime deadline) {
+asio::awaitable<void> TlsListeners::stop(MonoTime deadline) {
   if (server_) co_await server_->stop(deadline);
 }
 
