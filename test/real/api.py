@@ -56,7 +56,7 @@ class Api:
         status, headers, text = self.raw(method, path, body, kind, timeout=timeout)
         if not 200 <= status < 300:
             raise Refused(status, text, headers)
-        return json.loads(text) if text.startswith("{") else text
+        return json.loads(text) if text[:1] in ("{", "[") else text
 
     def get(self, path, timeout=10):
         return self.request("GET", path, timeout=timeout)

@@ -29,29 +29,30 @@ def start(site):
 
 def refused_link(site):
     """The link refuses connections: reads and watches go on, a killed container comes back."""
-    _outage(site, "refuse")
+    _outage(site, "refuse", "claim")
 
 
 def black_hole(site):
     """The link swallows everything: the same as a link that refuses."""
-    _outage(site, "hole")
+    _outage(site, "hole", "init")
 
 
-def _outage(site, mode):
+def _outage(site, mode, name):
+    """Kills the container of the pod `name`; the kubelet delays the next start of one that was killed before."""
     report = site.report
     before = judge.restarts(site)
     site.cut(mode)
     status, _, text = site.local.raw("GET", "/api/v1/nodes/edge1")
     report.check("the node, which the kubelet reads as protobuf, is read as JSON", status == 200,
                  f"expected: 200\nfound: {status}: {text}")
-    victim = site.node.pods()["site/claim"]
+    victim = site.node.pods()[f"{pods.NAMESPACE}/{name}"]
     site.node.kill_container(victim)
     report.until("a container killed while offline runs again", 30, lambda: judge.restarted(site, victim))
     report.until("the agent shows its new status to readers on the node", 15,
-                 lambda: judge.local_status_is_current(site, "claim"))
+                 lambda: judge.local_status_is_current(site, name))
     site.join()
     report.until("the cloud knows of the restart", 60, lambda: judge.cloud_knows_restart(site, victim))
-    judge.only_restarted(site, before, {"site/claim"})
+    judge.only_restarted(site, before, {f"{pods.NAMESPACE}/{name}"})
     judge.statuses_equal(site)
 
 
@@ -92,6 +93,7 @@ def agent_killed(site):
 def power_cut(site):
     """Everything on the node ends at once while the link is down; after the boot all pods run, without the cloud."""
     report = site.report
+    recorded = judge.last_record(site)
     site.cut()
     before = site.node.pods()
     site.node.power_off()
@@ -106,7 +108,7 @@ def power_cut(site):
     site.join()
     report.until("the node is Ready in the cloud", 60, lambda: node_condition(site, "Ready", "True"))
     judge.statuses_equal(site)
-    judge.nothing_refused(site)
+    judge.nothing_refused(site, recorded)
 
 
 def power_cut_connected(site):
