@@ -82,10 +82,12 @@ def count(site, prefix, expected):
     return len(found) == expected, found
 
 
-def has_image(site, name, image):
-    pod = site.node.pods()[f"{pods.NAMESPACE}/{name}"]
-    found = [each.get("image") for each in pod["status"]["containerStatuses"] if "running" in each["state"]]
-    return found == [image], found
+def has_new_image(site, old, image):
+    """The pod `old` runs another image in another container. Names of the same content are one image to containerd."""
+    pod = site.node.pods()[f"{pods.NAMESPACE}/{old['metadata']['name']}"]
+    wanted = [each["image"] for each in pod["spec"]["containers"]]
+    before, now = ([each.get("imageID") for each in one["status"]["containerStatuses"]] for one in (old, pod))
+    return wanted == [image] and now != before and state(pod) == "Ready", {"spec": wanted, "image IDs": now}
 
 
 def volume_content(site, name, expected):

@@ -128,6 +128,7 @@ def changes_meanwhile(site):
              pods.pod("relabelled", pods.pod_spec(pods.container()))]
     site.apply(*extra)
     report.until("two more pods run", 60, lambda: judge.run(site, "doomed", "relabelled"))
+    relabelled = site.node.pods()[f"{pods.NAMESPACE}/relabelled"]
     site.cut()
     site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/doomed", grace=0)
     new = pods.pod("created", pods.pod_spec(pods.container(), nodeName="edge1"))
@@ -142,7 +143,7 @@ def changes_meanwhile(site):
     report.until("the pod deleted in the cloud is gone", 60, lambda: judge.gone(site, "doomed"))
     report.until("the pod created in the cloud runs", 60, lambda: judge.run(site, "created"))
     report.until("the pod changed in the cloud has its new image", 90,
-                 lambda: judge.has_image(site, "relabelled", pods.NGINX))
+                 lambda: judge.has_new_image(site, relabelled, pods.NGINX))
     report.until("the Deployment has one replica", 60, lambda: judge.count(site, "web-", 1))
     report.until("ConfigMap and Secret volumes have their new content", 150,
                  lambda: judge.volume_content(site, "settings", "two"))
