@@ -13,19 +13,26 @@
 namespace holdfast::attack {
 namespace {
 
-const std::string uid_part = "0f3b5c1e-6a0d-4f0e-9a55-0c6d5b1f7a11";
-const std::string container(64, 'c');
+// Another run of the attacks on this machine makes other cgroups, and removes none of ours.
+std::string number_of_run() {
+  const std::string pid = std::to_string(getpid());
+  return std::string(12 - pid.size(), '0') + pid;
+}
+
+const std::string number = number_of_run();
+const std::string uid_part = "0f3b5c1e-6a0d-4f0e-9a55-" + number;
+const std::string container = std::string(52, 'c') + number;
 
 // The containers' cgroups as kubelets name them.
 const std::string pod_paths[] = {
     "kubepods/burstable/pod" + uid_part + "/" + container,
     "kubepods/pod" + uid_part + "/" + container,
     "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod"
-    "0f3b5c1e_6a0d_4f0e_9a55_0c6d5b1f7a11.slice/cri-containerd-" +
-        container + ".scope",
+    "0f3b5c1e_6a0d_4f0e_9a55_" +
+        number + ".slice/cri-containerd-" + container + ".scope",
     "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod"
-    "0f3b5c1e_6a0d_4f0e_9a55_0c6d5b1f7a11.slice/crio-" +
-        container + ".scope",
+    "0f3b5c1e_6a0d_4f0e_9a55_" +
+        number + ".slice/crio-" + container + ".scope",
     "k8s.io/kubelet/kubepods/besteffort/pod" + uid_part + "/" + container + "/init.scope",
 };
 
@@ -225,7 +232,7 @@ class Relays : public Attack {
   }
 
  private:
-  PodCgroup cgroup_{"holdfast-attack.slice/containerd.service"};
+  PodCgroup cgroup_{"holdfast-attack" + number + ".slice/containerd.service"};
   std::unique_ptr<Stranger> relay_;
   std::vector<std::unique_ptr<Stranger>> fillers_;
 };
