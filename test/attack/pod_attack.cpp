@@ -133,9 +133,9 @@ TEST_F(Pods, HostNetworkPodsAreTrustedOnlyWhenAskedFor) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_edge({"--trust-host-network-pods=true"}));
   const std::uint16_t port = edge_port;
-  const Answer read =
-      parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); }));
-  EXPECT_EQ(read.status, 200);
+  const std::string came =
+      as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); });
+  EXPECT_EQ(parse_answer(came).status, 200) << came;
 }
 
 TEST_F(Pods, WhoPostsFromAPodAndLeavesIsNotTheNode) {
