@@ -290,6 +290,11 @@ Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,
   return answers_.find(owner, key);
 }
 
+Result<std::vector<std::string>> Scopes::answer_keys(std::string_view owner,
+                                                     std::string_view prefix) {
+  return answers_.keys(owner, prefix);
+}
+
 Status Scopes::put_answer(std::string_view owner, std::string_view key,
                           const store::Answer& answer) {
   // A pod does not come back without its token, and the cloud may be out of reach by then.

@@ -76,6 +76,12 @@ void Scopes::make_durable(LocalScope& scope) {
   }
 }
 
+void Scopes::release(LocalScope& scope) {
+  if (!scope.held()) return;
+  scope.set_held(false);
+  announce(scope);
+}
+
 Result<store::ScopeId> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
   const LocalScope& scope = *unwritten.scope;
   const sync::WatchCache& cache = scope.cache();

@@ -39,8 +39,8 @@ class Source final : public http::BodyStream {
   loop::Event changed_;
 };
 
-struct Bench {
-  explicit Bench(const AnswerLimits& limits) : reader(limits) {}
+struct ReaderBench {
+  explicit ReaderBench(const AnswerLimits& limits) : reader(limits) {}
 
   asio::awaitable<void> read(std::vector<std::size_t> sizes, Requester whose,
                              std::string* outcome) {
@@ -74,7 +74,7 @@ constexpr AnswerLimits small{.answer_bytes = 1000,
                              .in_flight = {.bytes = 1800, .own = 1500, .foreign = 800}};
 
 TEST(AnswerReader, AllTogetherAreLimitedAndTimeIs) {
-  Bench bench(small);
+  ReaderBench bench(small);
   std::string slow;
   loop::Tasks tasks(bench.time.executor());
   tasks.spawn("slow", bench.read({1000}, Requester::own, &slow));
@@ -89,7 +89,7 @@ TEST(AnswerReader, AllTogetherAreLimitedAndTimeIs) {
 }
 
 TEST(AnswerReader, ForeignCredentialsAlwaysLeaveRoomForOneAnswerToTheNode) {
-  Bench bench(small);
+  ReaderBench bench(small);
   std::vector<std::string> foreign(8);
   loop::Tasks tasks(bench.time.executor());
   for (std::string& outcome : foreign) {
@@ -105,7 +105,7 @@ TEST(AnswerReader, ForeignCredentialsAlwaysLeaveRoomForOneAnswerToTheNode) {
 }
 
 TEST(AnswerReader, EveryPieceCountsWhateverBecomesOfTheAnswer) {
-  Bench bench(small);
+  ReaderBench bench(small);
   EXPECT_EQ(bench.outcome_of({600, 600, 0}, Requester::own), "too large");
   EXPECT_EQ(bench.counted, 1200u);
   std::string late;
