@@ -239,7 +239,7 @@ asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
       end(round, entry, store::Outcome::applied);
       co_return false;
     case sync::ReplayPatch::What::conflict:
-      end(round, entry, store::Outcome::conflict, patch->why, refused(patch->why));
+      end(round, entry, store::Outcome::conflict, patch->why, both_sides(entry.write, *now));
       co_return false;
     case sync::ReplayPatch::What::send:
       break;

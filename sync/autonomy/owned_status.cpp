@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 15> pod_fields = {"phase",
+constexpr std::array<std::string_view, 14> pod_fields = {"phase",
                                                          "reason",
                                                          "message",
                                                          "hostIP",
@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 15> pod_fields = {"phase",
                                                          "podIP",
                                                          "podIPs",
                                                          "startTime",
-                                                         "qosClass",
                                                          "initContainerStatuses",
                                                          "containerStatuses",
                                                          "ephemeralContainerStatuses",
@@ -158,6 +157,9 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
     take_conditions(mine, theirs, end_conditions);
   }
   take_fields(result, mine, pod_fields);
+  // It never changes once it is set, and a server may have set it itself.
+  const json::value* qos = mine.if_contains("qosClass");
+  if (qos != nullptr && !result.contains("qosClass")) result["qosClass"] = *qos;
   take_conditions(result, mine, pod_conditions);
   const json::array* conditions = list_in(mine, "conditions");
   const bool shares = ends_here && conditions != nullptr &&

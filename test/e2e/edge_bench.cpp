@@ -21,6 +21,14 @@ asio::awaitable<void> open_into(http::Client& client, http::Request request, Mon
 
 std::string pod_path(const std::string& name) { return "/api/v1/namespaces/ns/pods/" + name; }
 
+std::string kernel(const std::string& text) {
+  return R"({"status":{"nodeInfo":{"kernelVersion":")" + text + R"("}}})";
+}
+
+std::string kernel_of(const Answer& node) {
+  return node.text({"status", "nodeInfo", "kernelVersion"});
+}
+
 std::string phase(const std::string& text) { return R"({"status":{"phase":")" + text + R"("}})"; }
 
 std::string WatchedEvent::text(std::initializer_list<std::string_view> path) const {

@@ -101,5 +101,8 @@ inline const std::string nodes = "/api/v1/nodes";
 [[nodiscard]] std::string pod_path(const std::string& name);
 // A merge patch of a status.
 [[nodiscard]] std::string phase(const std::string& text);
+// A patch of the kernel's version in a node's status, which the kubelet owns; and what it is.
+[[nodiscard]] std::string kernel(const std::string& text);
+[[nodiscard]] std::string kernel_of(const Answer& node);
 
 }  // namespace holdfast::test

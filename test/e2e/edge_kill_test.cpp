@@ -59,7 +59,7 @@ class Writer {
       const std::string text = std::to_string(counter_);
       Ask ask{.method = Method::patch,
               .target = target + "/status",
-              .body = R"({"status":{"phase":")" + text + R"("}})"};
+              .body = target.starts_with(nodes) ? kernel(text) : phase(text)};
       if (target == "event") {
         ask = {.method = Method::post,
                .target = "/api/v1/namespaces/ns/events",
@@ -98,8 +98,9 @@ void expect_kept(const Writer& writer, std::uint16_t port) {
   for (const auto& [target, span] : writer.statuses) {
     const Answer answer = get(port, target);
     ASSERT_EQ(answer.status, 200) << answer.body;
-    const std::string phase = answer.text({"status", "phase"});
-    const auto counter = parse_int<std::uint64_t>(phase).value_or(0);
+    const bool of_node = target.starts_with(nodes);
+    const std::string text = of_node ? kernel_of(answer) : answer.text({"status", "phase"});
+    const auto counter = parse_int<std::uint64_t>(text).value_or(0);
     EXPECT_GE(counter, span.acknowledged) << target;
     EXPECT_LE(counter, span.sent) << target;
   }

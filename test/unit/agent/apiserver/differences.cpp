@@ -13,6 +13,8 @@ using What = Deliberate::What;
 
 constexpr std::string_view not_asked_for = "nothing in an edge cluster's lab asks for it";
 constexpr std::string_view needs_kubelet = "it needs a kubelet to pass the stream on to";
+constexpr std::string_view newer_columns =
+    "1.36 prints restarts as text, and the kernel with its architecture";
 constexpr std::string_view newer_version = "a newer server has v1, which the recorded one has not";
 
 const std::vector<Deliberate> differences = {
@@ -64,6 +66,10 @@ const std::vector<Deliberate> differences = {
      {},
      "after the rule upstream prints Go's structs, with the changes of this field in them"},
     {{53}, What::first_line, "/details/causes/0/message", {}, "the same"},
+    {{33, 34}, What::value, "/rows/0/cells/8", {}, newer_columns},
+    {{55, 56, 79}, What::value, "/columnDefinitions/3/type", {}, newer_columns},
+    {{55, 56, 79}, What::value, "/rows/*/cells/3", {}, newer_columns},
+    {{75}, What::value, "/*/object/rows/*/cells/3", {}, newer_columns},
     {{64}, What::order, "/items", {}, "the recorded server's cache lists in no order"},
     {{71, 75}, What::order, "", {}, "the recorded server's cache lists in no order"},
     {{75},

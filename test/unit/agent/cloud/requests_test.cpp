@@ -118,10 +118,11 @@ TEST(CloudRequests, AttachmentsAreTheNodesThatAreNotGoingYet) {
       R"({"items":[{"metadata":{"name":"v1","uid":"u1"},"spec":{"nodeName":"a"}},)"
       R"({"metadata":{"name":"v2","uid":"u2"},"spec":{"nodeName":"b"}},)"
       R"({"metadata":{"name":"v3","uid":"u3","deletionTimestamp":"2015-01-01T12:00:00Z"},)"
-      R"("spec":{"nodeName":"a"}},"nonsense",{}]})";
+      R"("spec":{"nodeName":"a"}},{}]})";
   EXPECT_EQ(attachments_of(list, "a").value(), (std::vector<Attachment>{{"v1", "u1"}}));
   EXPECT_EQ(attachments_of(R"({"items":null})", "a").value(), std::vector<Attachment>{});
   EXPECT_FALSE(attachments_of(R"({"items":7})", "a"));
+  EXPECT_FALSE(attachments_of(R"({"items":["nonsense"]})", "a"));
   EXPECT_FALSE(attachments_of("not JSON", "a"));
 }
 

@@ -201,6 +201,7 @@ TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   const ScopePtr own = run.scopes.find(of("node", 0));
   EXPECT_TRUE(run.scopes.replace(*own, objects({{"a", 4}}), 5, pod_kind));
   run.scopes.apply_local(*own, put("a", local + 2));
+  for (int i = 1; i < 4; ++i) run.scopes.find(of("node", i))->watch_begins();
   EXPECT_FALSE(run.scopes.open(of("node", 4)));
 }
 

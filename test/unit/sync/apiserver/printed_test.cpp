@@ -40,7 +40,8 @@ std::string table_of_widgets(const std::string& uid, const std::string& size,
 // The cells of all rows, as text.
 std::string cells_in(const std::string& table) {
   std::string text;
-  for (const json::value& row : parse_json(table)->at("rows").as_array()) {
+  const json::value read = parse_json(table).value();
+  for (const json::value& row : read.at("rows").as_array()) {
     text += sync::serialize(row.at("cells")) + "\n";
   }
   return text;

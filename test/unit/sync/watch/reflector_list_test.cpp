@@ -94,7 +94,7 @@ const std::vector<Script> lists = {
          {3s, watch_failed(expired), {"wait until 3.269872027s"}},
          {10s, TimePassed{}, {"list rv=10 limit=2 continue="}},
          {11s, page({"a"}, "20", "t"), {"first page: a", "list rv= limit=2 continue=t"}},
-         {12s, list_failed(expired), {"wait until 13.498667268s"}},
+         {12s, list_failed(expired), {"wait until 12.687991041s"}},
          {20s, TimePassed{}, {"list rv=10 limit=2 continue="}},
      },
      {.first_list_version = "", .page_size = 2, .by_page = true}},

@@ -211,7 +211,7 @@ TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
     return flood(std::make_shared<Flood>("{", 64 * mebibyte));
   };
   site.edge->uplink().doubt();
-  ASSERT_EQ(site.state(), LinkState::suspect);
+  ASSERT_TRUE(site.until(LinkState::suspect));
   const auto received = [&site] {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
