@@ -95,7 +95,8 @@ TEST(Printed, OtherKindsHaveTheColumnsAndCellsThatWereSeenLast) {
   };
   EXPECT_EQ(cells_in(printed("")), "[\"w1\",\"60s\"]\n[\"w2\",\"24h\"]\n");
   std::string seen = remember_table("", table_of_widgets("u1", "3", "5s")).value();
-  EXPECT_EQ(cells_in(printed(seen)), "[\"w1\",3,\"60s\"]\n[\"w2\",\"<unknown>\",\"24h\"]\n");
+  EXPECT_EQ(cells_in(printed(seen)),
+            "[\"w1\",3,\"60s\"]\n[\"w2\",\"\\u003cunknown\\u003e\",\"24h\"]\n");
   EXPECT_EQ(remember_table(seen, table_of_widgets("u1", "3", "9s")).value(), seen)
       << "an age alone is no news: nothing is written";
   seen = remember_table(seen, table_of_widgets("u2", "4", "9s")).value();
