@@ -92,8 +92,14 @@ asio::awaitable<void> Rejoin::join() {
 }
 
 asio::awaitable<Status> Rejoin::stages() {
-  // Full jitter: the nodes of a site come back together, but do not ask together.
-  co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
+  // Full jitter: the nodes of a site come back together, but do not ask together. One that starts
+  // for the first time has nothing to ask for yet, and its kubelet waits to register.
+  const auto& all = scopes_.all();
+  const bool has_cache = std::any_of(
+      all.begin(), all.end(), [](const auto& each) { return each.second->cache().complete(); });
+  if (has_cache) {
+    co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
+  }
   Status done = co_await look_at_node();
   if (done) done = co_await replay_.drain();
   if (done) done = co_await list_by_turns();
