@@ -120,7 +120,9 @@ asio::awaitable<void> Feeders::feed(ScopePtr scope) {
   for (;;) {
     while (!may_feed(*scope) && !scope->retired()) co_await uplink_.changed().wait();
     if (scope->retired()) break;
-    restart_.erase(scope->number());
+    // What was refused a moment ago may be granted after an outage.
+    const bool asked_for = restart_.erase(scope->number()) > 0;
+    if (!asked_for) scope->feed_by(scope->usual_feeding());
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope->number()] = online;
     online->spawn("feed", online_feed(scope, since));

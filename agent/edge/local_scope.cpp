@@ -1,6 +1,8 @@
 #include "agent/edge/local_scope.h"
 
+#include "agent/edge/caller.h"
 #include "platform/text.h"
+#include "sync/autonomy/references.h"
 
 namespace holdfast::agent {
 
@@ -10,6 +12,12 @@ std::string_view LocalScope::object_name() const {
   const bool one = key_.label_selector.empty() && fields.starts_with(by_name) &&
                    fields.find(',') == std::string_view::npos;
   return one ? fields.substr(by_name.size()) : "";
+}
+
+Feeding LocalScope::usual_feeding() const {
+  const bool of_node = key_.owner == node_owner && !object_name().empty();
+  return of_node && sync::kind_got_by_name(key_.group, key_.resource) ? Feeding::get
+                                                                      : Feeding::list_watch;
 }
 
 std::string LocalScope::path() const {

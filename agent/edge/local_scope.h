@@ -48,6 +48,8 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   // The name of the only object that it can hold; "": it may hold many.
   [[nodiscard]] std::string_view object_name() const;
 
+  // What is known before the API server was asked: a node gets some kinds by name only.
+  [[nodiscard]] Feeding usual_feeding() const;
   [[nodiscard]] Feeding feeding() const { return feeding_; }
   void feed_by(Feeding feeding) { feeding_ = feeding; }
 

@@ -16,6 +16,7 @@ struct Reads::Question {
   store::ScopeKey key;  // of the scope that answers exactly this
   ScopePtr scope;       // that answers it, maybe a wider one; null: none can be had
   bool newest = false;  // only the cloud knows
+  bool asked = false;   // it was, and did not answer
   FilterCall* call = nullptr;
   std::string accept = {};  // the header
 

@@ -184,14 +184,12 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
     question.scope = scopes_.covering(in_any_encoding, question.object(), true);
   }
   if (!question.scope) co_return unavailable(uplink_, "this is not cached");
-  bool usable = co_await wait_until_complete(question.scope);
-  if (!usable) usable = scopes_.derive(*question.scope);
-  if (!usable) {
+  const bool complete = co_await wait_until_complete(question.scope);
+  // The scope cannot be listed, or it was listed too late for what is asked.
+  response = co_await ask_cloud(request, question);
+  if (response) co_return *std::move(response);
+  if (!complete && !scopes_.derive(*question.scope)) {
     co_return unavailable(uplink_, question.info.resource + " were never completely received");
-  }
-  if (is_before_the_cache(question)) {
-    response = co_await ask_cloud(request, question);
-    if (response) co_return *std::move(response);
   }
   co_return co_await from_cache(std::move(question));
 }
@@ -217,7 +215,8 @@ asio::awaitable<std::optional<http::Response>> Reads::ask_cloud(const http::Requ
   const bool complete = question.scope && question.scope->cache().complete();
   const bool wanted = question.newest || !question.scope || only_the_cloud_knows(question) ||
                       is_before_the_cache(question);
-  if (!wanted || !uplink_.link().may_ask()) co_return std::nullopt;
+  if (!wanted || question.asked || !uplink_.link().may_ask()) co_return std::nullopt;
+  question.asked = true;
   http::Request onward = upstream_request(request);
   const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
   auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
@@ -234,8 +233,14 @@ void Reads::keep_answer(Question& question, const http::Response& response) {
   if (question.is_get()) return keep_object(question, response);
   if (response.status != 200) return;
   if (!question.scope) question.scope = open_scope(question.key);
-  // It was refused before.
-  if (question.scope && question.scope->refused()) feeders_.list_again({question.scope});
+  if (!question.scope) return;
+  LocalScope& scope = *question.scope;
+  const bool listable = scope.usual_feeding() == Feeding::list_watch;
+  const bool got = scope.feeding() == Feeding::get && listable;
+  if (!got && !scope.refused()) return;
+  // It was refused before: a node may read a Secret only once the API server knows of its pod.
+  scope.feed_by(scope.usual_feeding());
+  feeders_.list_again({question.scope});
 }
 
 void Reads::keep_object(const Question& question, const http::Response& response) {
@@ -265,7 +270,8 @@ void Reads::keep_object(const Question& question, const http::Response& response
 
 void Reads::note_written(const sync::RequestInfo& info, const Caller& caller,
                          const http::Response& response) {
-  if (response.status < 200 || response.status >= 300 || !info.is_resource) return;
+  const bool whole = info.subresource.empty() || info.subresource == "status";
+  if (response.status < 200 || response.status >= 300 || !info.is_resource || !whole) return;
   std::string name = info.name;
   if (name.empty()) {
     const auto header = sync::read_any_header(response.body);
@@ -327,7 +333,7 @@ bool Reads::is_before_the_cache(const Question& question) {
 
 asio::awaitable<bool> Reads::wait_until_complete(ScopePtr scope) {
   const MonoTime deadline = clock_.mono() + options_.read_deadline;
-  while (!scope->cache().complete() && uplink_.link().may_ask()) {
+  while (!scope->cache().complete() && uplink_.link().may_ask() && scope->health().is_healthy()) {
     const bool changed = co_await scope->changed().wait_until(deadline);
     if (!changed) break;
   }

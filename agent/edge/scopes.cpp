@@ -6,7 +6,6 @@
 #include "platform/check.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/autonomy/references.h"
 
 namespace holdfast::agent {
 namespace {
@@ -127,10 +126,7 @@ ScopePtr Scopes::find(const store::ScopeKey& key) const {
 
 ScopePtr Scopes::make(const store::ScopeKey& key) {
   auto scope = std::make_shared<LocalScope>(executor_, key, ScopeNumber{++last_number_});
-  const bool by_name = !scope->object_name().empty();
-  if (key.owner == node_owner && by_name && sync::kind_got_by_name(key.group, key.resource)) {
-    scope->feed_by(Feeding::get);
-  }
+  scope->feed_by(scope->usual_feeding());
   scopes_[key] = scope;
   return scope;
 }

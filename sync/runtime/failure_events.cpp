@@ -16,7 +16,7 @@ const ContainerStatus* find(const Statuses& statuses, const std::string& name) {
 }
 
 // The container's last attempt, if it could not be started.
-const ContainerTerminated* start_error(const ContainerStatus& status) {
+const ContainerTerminated* failed_start(const ContainerStatus& status) {
   const auto& now = status.state.terminated;
   const auto& last = status.last_state.terminated;
   if (now && now->reason == "StartError") return &*now;
@@ -25,8 +25,8 @@ const ContainerTerminated* start_error(const ContainerStatus& status) {
 
 void tell(const ContainerStatus* before, const ContainerStatus& now,
           std::vector<FailureEvent>& events) {
-  const ContainerTerminated* failed = start_error(now);
-  const ContainerTerminated* known = before == nullptr ? nullptr : start_error(*before);
+  const ContainerTerminated* failed = failed_start(now);
+  const ContainerTerminated* known = before == nullptr ? nullptr : failed_start(*before);
   if (failed != nullptr && (known == nullptr || known->container_id != failed->container_id)) {
     events.push_back({"Failed", "Error: container " + now.name + ": " + failed->message});
   }

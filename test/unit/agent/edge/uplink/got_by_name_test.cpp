@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/answer.h"
 #include "test/unit/agent/edge/uplink/site.h"
 
 namespace holdfast::agent::uplink {
@@ -81,6 +82,32 @@ TEST(GotByName, IsRefreshedByARejoinByARequestAndByAPod) {
   EXPECT_EQ(offline_value(), "pv-4");
   site.cut_link();
   EXPECT_EQ(site.ask(std::string(volumes) + "/pv-4").status, 200) << "found through the claim";
+}
+
+// The Node authorizer refuses a Secret until it has heard of the pod that refers to it.
+TEST(GotByName, AListOfOneNameThatWasRefusedForAMomentIsWatchedAgain) {
+  Site site;
+  const std::string secrets = "/api/v1/namespaces/a/secrets";
+  const std::string list = secrets + "?fieldSelector=metadata.name%3Ds";
+  site.cloud.put(secrets, "s", R"({"data":{"v":"one"}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  site.servers[0]->special = [&secrets](const http::Request& request) {
+    const bool refused = request.path().starts_with(secrets);
+    return refused ? std::optional(to_response(
+                         sync::status::forbidden({"", "secrets"}, "s", "no relationship found")))
+                   : std::nullopt;
+  };
+  EXPECT_EQ(site.ask(list).status, 403);
+  site.time.run(5s);
+  site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  EXPECT_EQ(site.ask(list).status, 200);
+  site.time.run(1s);
+  site.cloud.put(secrets, "s", R"({"data":{"v":"two"}})");
+  site.time.run(1s);
+  site.cut_link();
+  const http::Response answer = site.ask(list);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_NE(answer.body.find("\"two\""), std::string::npos) << answer.body;
 }
 
 TEST(GotByName, AWatchFromBeforeTheCacheGoesToTheCloudWhileThatIsThere) {
