@@ -8,7 +8,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr PodNeedsLimits limits;
+constexpr PodNeedsLimits pod_needs_limits;
 
 bool is_of_node(const LocalScope& scope, std::string_view resource) {
   return scope.key().owner == node_owner && scope.key().resource == resource;
@@ -34,7 +34,7 @@ asio::awaitable<void> PodNeeds::follow() {
   for (;;) {
     update();
     co_await scopes_.changed().wait();
-    co_await loop::sleep_until(clock_.mono() + limits.gather);
+    co_await loop::sleep_until(clock_.mono() + pod_needs_limits.gather);
   }
 }
 
@@ -138,8 +138,8 @@ std::vector<ScopePtr> PodNeeds::scopes_of(const sync::NeededObject& object) cons
 void PodNeeds::get(const sync::NeededObject& object) {
   const std::vector<ScopePtr> known = scopes_of(object);
   for (const ScopePtr& scope : known) {
-    const bool fresh =
-        scope->listed_at() != MonoTime::min() && clock_.mono() - scope->listed_at() < limits.fresh;
+    const bool fresh = scope->listed_at() != MonoTime::min() &&
+                       clock_.mono() - scope->listed_at() < pod_needs_limits.fresh;
     if (!fresh) feeders_.list_again({scope});
   }
   const bool storage =

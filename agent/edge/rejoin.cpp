@@ -12,7 +12,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr RejoinLimits limits;
+constexpr RejoinLimits rejoin_limits;
 
 }  // namespace
 
@@ -118,13 +118,13 @@ asio::awaitable<Status> Rejoin::catch_up() {
     const std::vector<ScopePtr> outdated = feeders_.outdated();
     if (outdated.empty()) co_return drained;
     feeders_.list_again(outdated);
-    co_await wait_for(outdated, clock_.mono(), limits.turn);
+    co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
   }
 }
 
 asio::awaitable<Status> Rejoin::look_at_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
-  const auto node = co_await uplink_.send(std::move(request), false, limits.request);
+  const auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
   if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
   const bool overloaded = node->status == 429 || node->status == 503;
@@ -191,8 +191,8 @@ asio::awaitable<Status> Rejoin::list_by_turns() {
   missed_lists_ = false;
   for (int turn = 0; turn < turns; ++turn) {
     feeders_.admit(turn);
-    const Duration left = began + limits.all_turns - clock_.mono();
-    const Duration limit = std::clamp<Duration>(left, limits.turn_min, limits.turn);
+    const Duration left = began + rejoin_limits.all_turns - clock_.mono();
+    const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, rejoin_limits.turn);
     std::vector<ScopePtr> scopes = feeders_.of_turn(turn);
     co_await wait_for(std::move(scopes), began, limit);
   }
@@ -202,11 +202,11 @@ asio::awaitable<Status> Rejoin::list_by_turns() {
 
 void Rejoin::record_health(const LocalScope& scope) {
   const MonoTime now = clock_.mono();
-  if (!records_since_ || now - *records_since_ >= limits.records_interval) {
+  if (!records_since_ || now - *records_since_ >= rejoin_limits.records_interval) {
     records_since_ = now;
     records_ = 0;
   }
-  if (++records_ > limits.records) return;
+  if (++records_ > rejoin_limits.records) return;
   const ScopeHealth& health = scope.health();
   std::string what(to_string(health.fault()));
   if (!health.is_healthy()) what += ": " + health.reason();

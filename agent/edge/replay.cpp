@@ -16,7 +16,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr ReplayLimits limits;
+constexpr ReplayLimits replay_limits;
 
 store::Outcome outcome_of(sync::Verdict verdict) {
   switch (verdict) {
@@ -69,7 +69,7 @@ struct Replay::Round {
   }
   // Whether the outbox is to be asked for more, or told what has ended.
   [[nodiscard]] bool wants_turn() const {
-    if (ended.size() >= limits.group) return true;
+    if (ended.size() >= replay_limits.group) return true;
     if (under_way == 0 && !ended.empty()) return true;
     return !failed && ready.empty() && !exhausted;
   }
@@ -124,7 +124,8 @@ class UnderWay {
 }  // namespace
 
 asio::awaitable<Status> Replay::drain() {
-  while (running_) (void)co_await round_->changed.wait_until(clock_.mono() + limits.group_time);
+  while (running_)
+    (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
   const Running running(running_);
   const MonoTime began = clock_.mono();
   const auto executor = co_await asio::this_coro::executor;
@@ -133,7 +134,7 @@ asio::awaitable<Status> Replay::drain() {
   again_.reset();
   co_await run(*round);
   co_await round->tasks.join();
-  if (round->failed && !again_) again_ = clock_.mono() + limits.pause_min;
+  if (round->failed && !again_) again_ = clock_.mono() + replay_limits.pause_min;
   if (!round->failed) forget_those_gone(began);
   co_return round->result;
 }
@@ -157,7 +158,7 @@ asio::awaitable<void> Replay::run(Round& round) {
     if (round.under_way == 0 && round.ready.empty() && !round.wants_turn()) co_return;
     if (round.under_way == 0) continue;
     const MonoTime limit =
-        round.ended.empty() ? MonoTime::max() : clock_.mono() + limits.group_time;
+        round.ended.empty() ? MonoTime::max() : clock_.mono() + replay_limits.group_time;
     overdue = !co_await round.changed.wait_until(limit) && !round.ended.empty();
   }
   // The disk does not take what has ended: it comes back as maybe sent, after a restart.
@@ -165,7 +166,7 @@ asio::awaitable<void> Replay::run(Round& round) {
 }
 
 Status Replay::turn(Round& round) {
-  const std::size_t room = round.failed || !round.ready.empty() ? 0 : limits.group;
+  const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;
   const std::int64_t after = round.after;
   if (after == 0) round.took = false;
   if (!round.ended.empty()) {  // What waited for these may come up, at any place.
@@ -183,7 +184,7 @@ Status Replay::turn(Round& round) {
 }
 
 void Replay::launch(Round& round) {
-  while (!round.failed && !round.ready.empty() && round.under_way < limits.in_flight) {
+  while (!round.failed && !round.ready.empty() && round.under_way < replay_limits.in_flight) {
     store::Entry entry = std::move(round.ready.front());
     round.ready.pop_front();
     ++round.under_way;
@@ -257,7 +258,7 @@ asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, b
     request.body = write.body;
     request.content_type = write.content_type;
   }
-  co_return co_await uplink_.send(std::move(request), false, limits.request);
+  co_return co_await uplink_.send(std::move(request), false, replay_limits.request);
 }
 
 void Replay::judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
@@ -283,9 +284,9 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
   if (verdict == sync::Verdict::wait || verdict == sync::Verdict::retry) {
     refuse_for_now(round, entry, *answer, object);
     if (verdict == sync::Verdict::wait) return;
-    const auto pause =
-        pause_of(*answer, {.pause_min = limits.pause_min, .pause_max = limits.pause_max});
-    again_ = clock_.mono() + pause.value_or(limits.pause_min);
+    const auto pause = pause_of(
+        *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
+    again_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
     round.stop(
         fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)));
     return;

@@ -71,7 +71,7 @@ std::string text_at(std::string_view object, std::initializer_list<std::string_v
   return text_of(at);
 }
 
-std::optional<NeededObject> volume(std::string name) {
+std::optional<NeededObject> volume_named(std::string name) {
   if (name.empty()) return std::nullopt;
   return NeededObject{"persistentvolumes", "", std::move(name)};
 }
@@ -92,11 +92,11 @@ Status add_references(std::string_view pod, NeededObjects& references) {
 }
 
 std::optional<NeededObject> volume_of_claim(std::string_view claim) {
-  return volume(text_at(claim, {"spec", "volumeName"}));
+  return volume_named(text_at(claim, {"spec", "volumeName"}));
 }
 
 std::optional<NeededObject> volume_of_attachment(std::string_view attachment) {
-  return volume(text_at(attachment, {"spec", "source", "persistentVolumeName"}));
+  return volume_named(text_at(attachment, {"spec", "source", "persistentVolumeName"}));
 }
 
 std::optional<std::string_view> kind_got_by_name(std::string_view group,
