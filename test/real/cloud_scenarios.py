@@ -6,6 +6,7 @@ import time
 
 import judge
 import pods
+from steady_node import SteadyNode
 
 TOO_LONG = 5  # seconds: kubectl's own start, on a busy machine, is part of it
 NODE_PODS = ("get", "pods", "-A", "--field-selector=spec.nodeName=edge1")
@@ -109,6 +110,11 @@ def forbidden_writes(site):
 
 def autonomy(site):
     """holdfast-cloud: a silent node that is autonomous keeps its pods; without the annotation they are evicted."""
+    with SteadyNode(site.api):
+        _autonomy(site)
+
+
+def _autonomy(site):
     report = site.report
     annotation = "node.beta.openyurt.io/autonomy"
     site.apply(pods.pod("impatient", pods.pod_spec(pods.container(), nodeName="edge1", tolerations=[

@@ -1,0 +1,44 @@
+"""A second node without a kubelet, which is always Ready: with a single silent node everything would be disrupted, and
+Kubernetes evicts nobody then."""
+
+import threading
+import time
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+RENEWED_EVERY = 5  # seconds; the lease is good for 40
+
+
+class SteadyNode:
+    """A context manager: the node is there inside of it. No pods are scheduled to it."""
+
+    def __init__(self, api, name="steady"):
+        self.api = api
+        self.name = name
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._renew)
+
+    def __enter__(self):
+        self.api.create("/api/v1/nodes", {
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": self.name}, "spec": {"unschedulable": True}})
+        conditions = [{"type": "Ready", "status": "True", "reason": "Steady", "lastHeartbeatTime": _now(),
+                       "lastTransitionTime": _now()}]
+        self.api.merge(f"/api/v1/nodes/{self.name}/status", {"status": {"conditions": conditions}})
+        self.api.create(LEASES, {
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": self.name},
+            "spec": {"holderIdentity": self.name, "leaseDurationSeconds": 40, "renewTime": _now(".000000")}})
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+        self.api.delete(f"/api/v1/nodes/{self.name}")
+
+    def _renew(self):
+        while not self.ended.wait(RENEWED_EVERY):
+            self.api.request("PATCH", f"{LEASES}/{self.name}", {"spec": {"renewTime": _now(".000000")}},
+                             "application/merge-patch+json")
+
+
+def _now(fraction=""):
+    return time.strftime(f"%Y-%m-%dT%H:%M:%S{fraction}Z", time.gmtime())
