@@ -2,7 +2,7 @@
 """relay.py LISTEN_PORT TARGET_PORT MODEFILE [ROUND_TRIP_MS]: a TCP relay on loopback that can break.
 
 The mode file holds "pass", "refuse" (open connections are reset, new ones closed) or "hole" (connections are accepted
-and kept, nothing is relayed). With ROUND_TRIP_MS each byte arrives half of it later. The bytes relayed in each direction
+and kept, nothing is relayed). With ROUND_TRIP_MS each byte arrives half of it later. The bytes relayed per direction
 are in MODEFILE.bytes, at most 0.1 s old: "up N down N".
 """
 
