@@ -29,6 +29,8 @@ def patterns(file):
             elif line:
                 found.append((re.compile(line), " ".join(comment)))
                 fresh = False
+            else:
+                comment, fresh = [], True
     return found
 
 
