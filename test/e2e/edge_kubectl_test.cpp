@@ -91,6 +91,7 @@ TEST_F(EdgeKubectl, AnswersAreTheSameByteForByteOnlineAndOffline) {
     return cache.at("scopes") == cache.at("complete_scopes");
   })) << sync::serialize(admin("/v1/scopes"));
   server->kill();
+  ASSERT_TRUE(wait_for_link("offline"));
   for (std::size_t i = 0; i < questions.size(); ++i) {
     EXPECT_EQ(without_warning(kubectl("proxied", questions[i])), direct[i]) << questions[i];
   }
