@@ -10,6 +10,9 @@ namespace {
 
 // Of failures that may pass, but may also be this one write's own: server errors, a refusal.
 constexpr int refusals_max = 8;
+// The Node authorizer forbids a node to read a pod that is gone, and for a moment after the API
+// server's start every pod.
+constexpr int forbidden_reads_max = 4;
 constexpr Duration backoff_min = std::chrono::seconds(1);
 constexpr Duration backoff_max = std::chrono::seconds(60);
 
@@ -55,6 +58,9 @@ Verdict judge_replay(const ReplayAnswer& answer) {
       return Verdict::retry;
     case 403:
       if (namespace_ends(answer.body)) return Verdict::rejected;
+      if (answer.verb == "GET" && answer.refusals + 1 >= forbidden_reads_max) {
+        return Verdict::conflict;
+      }
       break;
     default:
       if (http_status < 500) return Verdict::rejected;

@@ -21,7 +21,7 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 struct ReplayAnswer {
-  std::string_view verb;  // the HTTP method
+  std::string_view verb;  // the HTTP method; GET: of the object whose status is to be written
   int http_status = 200;
   std::string_view body = {};
   bool maybe_sent = false;  // an earlier attempt may have arrived

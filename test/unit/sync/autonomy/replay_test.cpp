@@ -49,6 +49,11 @@ TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
       {{"PATCH", 403, "", false, 6}, Verdict::wait},
       {{"PATCH", 403, "", false, 7}, Verdict::rejected},
       {{"PATCH", 504, "", true, 7}, Verdict::rejected},
+      // The object whose status is to be written is gone: the Node authorizer says 403 then.
+      {{"GET", 404}, Verdict::conflict},
+      {{"GET", 403, forbidden, false, 2}, Verdict::wait},
+      {{"GET", 403, forbidden, false, 3}, Verdict::conflict},
+      {{"GET", 500, "", false, 6}, Verdict::wait},
       // Says nothing about the write: nothing accepted is lost by it.
       {{"PATCH", 401, "", false, 1000}, Verdict::retry},
       {{"POST", 429, "", false, 1000}, Verdict::retry},
