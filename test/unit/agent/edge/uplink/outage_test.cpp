@@ -86,7 +86,8 @@ TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
   const sync::json::object& ended = records[1].at("detail").as_object();
   const std::string begin(ended.at("begin").as_string());
   const std::string at = begin.substr(11, 8) + "Z";
-  const Duration lasted = std::chrono::seconds(static_cast<int>(ended.at("seconds").as_double()));
+  const Duration lasted =
+      std::chrono::seconds(static_cast<int>(ended.at("seconds").to_number<double>()));
   const std::string reason =
       "connect to 127.0.0.1:" + std::to_string(site.servers[0]->port()) + ": Connection refused";
   const std::string why = reason +
