@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from processes import pss_kib, read_proc
+from processes import looks, pss_kib, read_proc
 
 
 def percentile(values, share):
@@ -82,7 +82,9 @@ class SyncCount:
             self.strace = subprocess.Popen(
                 ["strace", "-f", "-q", "-e", "trace=fsync,fdatasync", "-o", log, "-p", str(pid)],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(0.5)
+            for _ in looks(10, every=0.02):  # until strace has attached
+                if "TracerPid:\t0\n" not in read_proc(pid, "status"):
+                    break
 
     def count(self):
         """Ends strace. Returns the number of calls, or None without strace."""

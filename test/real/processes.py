@@ -1,9 +1,25 @@
 """Processes of a site: started in the background with a log each, ended by pid."""
 
 import os
+import select
 import signal
 import subprocess
 import time
+
+
+def looks(seconds, every=0.1):
+    """Yields the seconds since the start, again and again until `seconds` have passed, and at least once.
+
+    What a program of somebody else does raises no event that could be waited for; this is the only pause between
+    two looks at it.
+    """
+    start = time.monotonic()
+    while True:
+        took = time.monotonic() - start
+        yield took
+        if took > seconds:
+            return
+        time.sleep(every)
 
 
 class Processes:
@@ -74,19 +90,19 @@ def container_pids(contains="kubepods"):
 
 def kill_pids(pids, seconds=10):
     """kill -9, and waits until they are gone. Another process may be their parent."""
+    end = time.monotonic() + seconds
+    killed = []
     for pid in pids:
         try:
-            os.kill(pid, signal.SIGKILL)
+            killed.append(os.pidfd_open(pid))
+            signal.pidfd_send_signal(killed[-1], signal.SIGKILL)
         except ProcessLookupError:
             pass
-    end = time.monotonic() + seconds
-    while any(_is_alive(pid) for pid in pids) and time.monotonic() < end:
-        time.sleep(0.02)
-
-
-def _is_alive(pid):
-    stat = read_proc(pid, "stat")
-    return bool(stat) and stat.rpartition(")")[2].split()[:1] != ["Z"]
+    for pidfd in killed:
+        ended = select.poll()
+        ended.register(pidfd, select.POLLIN)
+        ended.poll(max(0, 1000 * (end - time.monotonic())))
+        os.close(pidfd)
 
 
 def pss_kib(pid):

@@ -1,6 +1,6 @@
 """Result lines, measured figures and waits with deadlines: what every program of this folder prints."""
 
-import time
+from processes import looks
 
 
 class Failed(Exception):
@@ -51,23 +51,28 @@ class Report:
         check fails with what was found last; with `fatal` the rest of the scenario is left out.
         Returns the seconds, or None.
         """
-        start = time.monotonic()
-        while True:
+        found = None
+        for took in looks(seconds, every):
             try:
                 holds, found = ask()
             except Exception as error:  # a server that is starting refuses, hangs up, answers 503
                 holds, found = False, f"{type(error).__name__}: {error}"
-            took = time.monotonic() - start
             if holds:
                 self.ok(what, f"{took:.1f} s")
                 return took
-            if took > seconds:
-                details = f"expected within {seconds} s\nfound: {str(found)[:2000]}"
-                self.fail(what, details)
-                if fatal:
-                    raise Failed(what)
-                return None
-            time.sleep(every)
+        self.fail(what, f"expected within {seconds} s\nfound: {str(found)[:2000]}")
+        if fatal:
+            raise Failed(what)
+        return None
+
+    def throughout(self, what, seconds, ask):
+        """Looks for so long that ask(), which returns (holds, found), always holds."""
+        for _ in looks(seconds):
+            holds, found = ask()
+            if not holds:
+                self.fail(what, f"expected for {seconds} s\nfound: {str(found)[:2000]}")
+                return
+        self.ok(what, f"for {seconds} s")
 
     def summary(self):
         """Prints all failures again and one closing line. Returns the exit code."""
