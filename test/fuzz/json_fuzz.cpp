@@ -16,33 +16,36 @@
 namespace holdfast::sync {
 namespace {
 
-bool alike(const json::value& left, const json::value& right);
+// Whether `printed`, read again, is what `original` was.
+bool alike(const json::value& original, const json::value& printed);
 
 // Reading takes the last digit of a fraction lightly; what is too large for it is printed as null.
-bool alike(double left, double right) {
-  if (std::fabs(left) > 1e307) return std::isinf(right) || std::fabs(right) > 1e306;
-  return std::fabs(left - right) <= std::max(std::fabs(left) * 1e-14, 1e-300);
+bool alike(double original, double printed) {
+  if (std::fabs(original) > 1e307) return std::isinf(printed) || std::fabs(printed) > 1e306;
+  return std::fabs(original - printed) <= std::max(std::fabs(original) * 1e-14, 1e-300);
 }
 
-bool alike(const json::object& left, const json::object& right) {
-  return left.size() == right.size() &&
-         std::all_of(left.begin(), left.end(), [&right](const auto& field) {
-           const json::value* other = right.if_contains(field.key());
+bool alike(const json::object& original, const json::object& printed) {
+  return original.size() == printed.size() &&
+         std::all_of(original.begin(), original.end(), [&printed](const auto& field) {
+           const json::value* other = printed.if_contains(field.key());
            return other != nullptr && alike(field.value(), *other);
          });
 }
 
-bool alike(const json::value& left, const json::value& right) {
-  if (left.is_double() && !std::isfinite(left.get_double())) return right.is_null();
-  if (left.is_double() || right.is_double()) {
-    return left.is_number() && right.is_number() &&
-           alike(left.to_number<double>(), right.to_number<double>());
+bool alike(const json::value& original, const json::value& printed) {
+  if (original.is_double() && !std::isfinite(original.get_double())) return printed.is_null();
+  if (original.is_double() || printed.is_double()) {
+    return original.is_number() && printed.is_number() &&
+           alike(original.to_number<double>(), printed.to_number<double>());
   }
-  if (left.is_object()) return right.is_object() && alike(left.get_object(), right.get_object());
-  if (!left.is_array()) return left == right;
-  return right.is_array() &&
-         std::equal(left.get_array().begin(), left.get_array().end(), right.get_array().begin(),
-                    right.get_array().end(),
+  if (original.is_object()) {
+    return printed.is_object() && alike(original.get_object(), printed.get_object());
+  }
+  if (!original.is_array()) return original == printed;
+  return printed.is_array() &&
+         std::equal(original.get_array().begin(), original.get_array().end(),
+                    printed.get_array().begin(), printed.get_array().end(),
                     [](const json::value& a, const json::value& b) { return alike(a, b); });
 }
 
@@ -111,7 +114,7 @@ void check_header(const std::string& text, const json::object& object) {
   if (!changed) return;
   json::object expected = object;
   expected["metadata"].get_object()["resourceVersion"] = "7";
-  CHECK(alike(parsed(*changed), expected));
+  CHECK(alike(expected, parsed(*changed)));
 }
 
 void check_item(const std::string& text, const json::object& object) {
@@ -120,13 +123,13 @@ void check_item(const std::string& text, const json::object& object) {
     const std::string alone = standalone(text, "Pod", "v1");
     expected["kind"] = "Pod";
     expected["apiVersion"] = "v1";
-    CHECK(alike(parsed(alone), expected));
+    CHECK(alike(expected, parsed(alone)));
   }
   expected.erase("kind");
   expected.erase("apiVersion");
   const auto item = as_item(text);
   CHECK(item.has_value());
-  CHECK(alike(parsed(*item), expected));
+  CHECK(alike(expected, parsed(*item)));
 }
 
 void check_list(const std::string& text) {
