@@ -10,6 +10,7 @@
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
 #include "sync/schema/protobuf.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {
@@ -29,17 +30,8 @@ LocalOutcome needs_cloud(const LocalWrite& write, std::string_view why) {
                                             " needs the cloud: " + std::string(why)));
 }
 
-// The member of an object, or nullptr.
-const json::value* member(const json::value* value, std::string_view name) {
-  const json::object* object = value == nullptr ? nullptr : value->if_object();
-  return object == nullptr ? nullptr : object->if_contains(name);
-}
-
-std::string text_at(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::value* at = &value;
-  for (const std::string_view name : path) at = member(at, name);
-  if (at == nullptr || !at->is_string()) return {};
-  return std::string(at->get_string());
+std::string text_at(const json::value& value, Path path) {
+  return std::string(dig_text(as_object(value), path));
 }
 
 json::object& object_at(json::value& value, std::string_view name) {
@@ -62,7 +54,7 @@ json::value without_heartbeats(json::value value) {
 }
 
 json::value status_of(const json::value& object) {
-  const json::value* found = member(&object, "status");
+  const json::value* found = as_object(object).if_contains("status");
   return found == nullptr ? json::value(json::object()) : *found;
 }
 
@@ -95,7 +87,7 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
   const std::string uid = cloud_uid(object);
   if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
   const std::string_view part = whole ? "spec" : "status";
-  if (const json::value* found = member(&object, part)) patch[part] = *found;
+  if (const json::value* found = as_object(object).if_contains(part)) patch[part] = *found;
   return {.verb = "PATCH",
           .target = encode_path(write.request.path),
           .content_type = std::string(media_type(PatchType::strategic)),
@@ -143,7 +135,7 @@ LocalOutcome apply_status(const LocalWrite& write) {
   const bool whole = write.admission == Admission::csi_node;
   const std::string_view part = whole ? "spec" : "status";
   json::value result = *current;
-  if (const json::value* found = member(&*wanted, part)) {
+  if (const json::value* found = as_object(*wanted).if_contains(part)) {
     result.as_object()[part] = write.queued ? owned_part(write, *current, *found) : *found;
   }
   object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
@@ -180,7 +172,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
     if (!parsed) return refuse(status::bad_request(parsed.error().what));
     options = *std::move(parsed);
   }
-  const json::value* grace = member(&options, "gracePeriodSeconds");
+  const json::value* grace = dig(as_object(options), {"gracePeriodSeconds"});
   const bool now = write.grace_period_seconds == "0" ||
                    (grace != nullptr && grace->is_number() && grace->to_number<double>() == 0);
   if (!now) return needs_cloud(write, "only the end of a pod that has stopped is accepted here");
@@ -240,8 +232,7 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
 // An event tells which version of its object it is about; the cloud has never seen a local one.
 std::string without_local_version(const json::value& event, std::string_view bytes) {
   for (const std::string_view part : {"involvedObject", "regarding"}) {
-    const json::value* object = member(&event, part);
-    if (!is_local_text(member(object, "resourceVersion"))) continue;
+    if (!is_local_text(dig(as_object(event), {part, "resourceVersion"}))) continue;
     json::value cleared = event;
     object_at(cleared, part).erase("resourceVersion");
     return sync::serialize(cleared);
@@ -287,11 +278,12 @@ bool carries_local_version(std::string_view body) {
   if (!parsed) return false;
   if (const json::array* operations = parsed->if_array()) {
     return std::any_of(operations->begin(), operations->end(), [](const json::value& operation) {
-      return is_local_text(member(&operation, "value"));
+      return is_local_text(dig(as_object(operation), {"value"}));
     });
   }
-  return is_local_text(member(member(&*parsed, "metadata"), "resourceVersion")) ||
-         is_local_text(member(member(&*parsed, "preconditions"), "resourceVersion"));
+  const json::object& object = as_object(*parsed);
+  return is_local_text(dig(object, {"metadata", "resourceVersion"})) ||
+         is_local_text(dig(object, {"preconditions", "resourceVersion"}));
 }
 
 LocalOutcome apply_local_write(const LocalWrite& write) {

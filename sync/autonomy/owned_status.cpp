@@ -10,6 +10,7 @@
 #include "sync/api/patch/diff.h"
 #include "sync/api/patch/merge_patch.h"
 #include "sync/autonomy/local_write.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {
@@ -56,25 +57,8 @@ bool contains(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-const json::object* object_in(const json::object& object, std::string_view name) {
-  const json::value* found = object.if_contains(name);
-  return found == nullptr ? nullptr : found->if_object();
-}
-
-const json::array* list_in(const json::object& object, std::string_view name) {
-  const json::value* found = object.if_contains(name);
-  return found == nullptr ? nullptr : found->if_array();
-}
-
-std::string_view text_in(const json::object& object, std::string_view name) {
-  const json::value* found = object.if_contains(name);
-  return found != nullptr && found->is_string() ? std::string_view(found->get_string())
-                                                : std::string_view();
-}
-
 std::string_view type_of(const json::value& condition) {
-  const json::object* object = condition.if_object();
-  return object == nullptr ? std::string_view() : text_in(*object, "type");
+  return dig_text(as_object(condition), {"type"});
 }
 
 // Takes these fields from `ours`, also when they are missing there.
@@ -91,20 +75,18 @@ void take_fields(json::object& result, const json::object& ours, Names names) {
 // Their conditions but for those of our types, and then ours of our types: the kubelet's order.
 void take_conditions(json::object& result, const json::object& ours, Names types) {
   json::array all;
-  const json::array* before = list_in(result, "conditions");
-  const json::array* after = list_in(ours, "conditions");
-  if (before == nullptr && after == nullptr) return;
-  for (const json::value& each : before != nullptr ? *before : json::array()) {
+  if (!result.contains("conditions") && !ours.contains("conditions")) return;
+  for (const json::value& each : dig_list(result, {"conditions"})) {
     if (!contains(types, type_of(each))) all.push_back(each);
   }
-  for (const json::value& each : after != nullptr ? *after : json::array()) {
+  for (const json::value& each : dig_list(ours, {"conditions"})) {
     if (contains(types, type_of(each))) all.push_back(each);
   }
   result["conditions"] = std::move(all);
 }
 
 bool has_ended(const json::object& pod_status) {
-  const std::string_view phase = text_in(pod_status, "phase");
+  const std::string_view phase = dig_text(pod_status, {"phase"});
   return phase == "Succeeded" || phase == "Failed";
 }
 
@@ -112,22 +94,16 @@ ReplayPatch conflict(std::string why) {
   return {.what = ReplayPatch::What::conflict, .why = std::move(why)};
 }
 
-std::string uid_of(const json::object& object) {
-  const json::object* metadata = object_in(object, "metadata");
-  return metadata == nullptr ? std::string() : std::string(text_in(*metadata, "uid"));
-}
-
 // Why this is not the object that the write was meant for; "" when it is.
 std::string other_object(const StatusReplay& replay, const json::object& queued,
                          const json::object& theirs) {
-  const std::string meant = uid_of(queued);
-  const std::string found = uid_of(theirs);
+  const std::string meant(uid_of(queued));
+  const std::string found(uid_of(theirs));
   if (!meant.empty() && !is_local_uid(meant) && meant != found) {
     return "the cloud has another object of this name: uid " + found + " instead of " + meant;
   }
-  const json::object* spec = object_in(theirs, "spec");
-  if (replay.resource != "pods" || spec == nullptr) return {};
-  const std::string_view node = text_in(*spec, "nodeName");
+  if (replay.resource != "pods" || dig(theirs, {"spec"}) == nullptr) return {};
+  const std::string_view node = dig_text(theirs, {"spec", "nodeName"});
   if (node == replay.node_name) return {};
   return "the pod is on another node: " + std::string(node);
 }
@@ -161,11 +137,11 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
   const json::value* qos = mine.if_contains("qosClass");
   if (qos != nullptr && !result.contains("qosClass")) result["qosClass"] = *qos;
   take_conditions(result, mine, pod_conditions);
-  const json::array* conditions = list_in(mine, "conditions");
-  const bool shares = ends_here && conditions != nullptr &&
-                      std::any_of(conditions->begin(), conditions->end(), [](const auto& each) {
-                        return contains(shared_pod_conditions, type_of(each));
-                      });
+  const json::array& conditions = dig_list(mine, {"conditions"});
+  const bool shares =
+      ends_here && std::any_of(conditions.begin(), conditions.end(), [](const auto& each) {
+        return contains(shared_pod_conditions, type_of(each));
+      });
   if (shares) take_conditions(result, mine, shared_pod_conditions);
   return result;
 }
@@ -175,11 +151,9 @@ json::object owned_node_status(const json::object& theirs, const json::object& o
   take_fields(result, ours, node_fields);
   take_conditions(result, ours, node_conditions);
   for (const std::string_view name : node_maps) {
-    const json::object* amounts = object_in(ours, name);
-    if (amounts == nullptr) continue;
-    json::object merged;
-    if (const json::object* before = object_in(result, name)) merged = *before;
-    for (const auto& amount : *amounts) merged[amount.key()] = amount.value();
+    if (dig(ours, {name}) == nullptr) continue;
+    json::object merged = dig_object(result, {name});
+    for (const auto& amount : dig_object(ours, {name})) merged[amount.key()] = amount.value();
     result[name] = std::move(merged);
   }
   return result;
@@ -197,21 +171,19 @@ Result<ReplayPatch> replay_patch(const StatusReplay& replay) {
   if (!why.empty()) return conflict(why);
 
   const std::string_view part = replay.resource == "csinodes" ? "spec" : "status";
-  const json::object none;
-  const json::object* ours = object_in(queued.get_object(), part);
-  const json::object* now = object_in(theirs.get_object(), part);
-  if (ours == nullptr) return ReplayPatch{};
-  if (now == nullptr) now = &none;
-  json::object wanted = *ours;
-  if (replay.resource == "pods") wanted = owned_pod_status(*now, *ours);
-  if (replay.resource == "nodes") wanted = owned_node_status(*now, *ours);
-  const json::object before{{part, *now}};
+  if (dig(queued.get_object(), {part}) == nullptr) return ReplayPatch{};
+  const json::object& ours = dig_object(queued.get_object(), {part});
+  const json::object& now = dig_object(theirs.get_object(), {part});
+  json::object wanted = ours;
+  if (replay.resource == "pods") wanted = owned_pod_status(now, ours);
+  if (replay.resource == "nodes") wanted = owned_node_status(now, ours);
+  const json::object before{{part, now}};
   const json::object after{{part, std::move(wanted)}};
   TRY(json::object patch, strategic_diff(kind_of(replay.resource), before, after));
   if (patch.empty()) return ReplayPatch{};
-  const std::string uid = uid_of(theirs.get_object());
+  const std::string_view uid = uid_of(theirs.get_object());
   if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
-  return ReplayPatch{.what = ReplayPatch::What::send, .body = serialize(patch)};
+  return ReplayPatch{.what = ReplayPatch::What::send, .body = sync::serialize(patch)};
 }
 
 }  // namespace holdfast::sync

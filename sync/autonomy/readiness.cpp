@@ -1,44 +1,17 @@
 #include "sync/autonomy/readiness.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "platform/check.h"
 #include "sync/autonomy/readiness_images.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {
 
-const json::value none = nullptr;
-
-const json::value& at(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::value* found = &value;
-  for (const std::string_view name : path) {
-    const json::object* object = found->if_object();
-    const json::value* next = object == nullptr ? nullptr : object->if_contains(name);
-    if (next == nullptr) return none;
-    found = next;
-  }
-  return *found;
+std::string dig_string(const json::object& from, Path path) {
+  return std::string(dig_text(from, path));
 }
-
-std::string text(const json::value& value, std::initializer_list<std::string_view> path) {
-  const json::string* found = at(value, path).if_string();
-  return found == nullptr ? std::string() : std::string(*found);
-}
-
-const json::array& items(const json::value& value, std::initializer_list<std::string_view> path) {
-  static const json::array empty;
-  const json::array* found = at(value, path).if_array();
-  return found == nullptr ? empty : *found;
-}
-
-bool is_true(const json::value& value, std::string_view name) {
-  const json::value& found = at(value, {name});
-  return found.is_bool() && found.get_bool();
-}
-
-bool has(const json::value& value, std::string_view name) { return !at(value, {name}).is_null(); }
 
 std::string minutes_of(Duration time) {
   const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time).count();
@@ -66,25 +39,26 @@ constexpr Kind trust_bundle{Obstacle::trust_bundle, "certificates.k8s.io", "clus
 // Judges one pod.
 class Judge {
  public:
-  Judge(const json::value& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits,
+  Judge(const json::object& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits,
         PodReadiness& verdict)
       : pod_(pod), knowledge_(knowledge), limits_(limits), verdict_(verdict) {}
 
   void run() {
     check_node();
-    for (const json::value& each : items(pod_, {"spec", "volumes"})) check_volume(each);
-    for (const char* list : {"initContainers", "containers"}) {
-      for (const json::value& each : items(pod_, {"spec", list})) check_environment(each);
-    }
-    for (const json::value& each : items(pod_, {"spec", "imagePullSecrets"})) {
-      (void)require(pull_secret, verdict_.namespace_name, text(each, {"name"}), true);
-    }
-    for (const json::value& each : items(pod_, {"spec", "resourceClaims"})) check_claim_of(each);
+    each_of(pod_, {"spec", "volumes"}, &Judge::check_volume);
+    each_of(pod_, {"spec", "initContainers"}, &Judge::check_environment);
+    each_of(pod_, {"spec", "containers"}, &Judge::check_environment);
+    each_of(pod_, {"spec", "imagePullSecrets"}, &Judge::check_pull_secret);
+    each_of(pod_, {"spec", "resourceClaims"}, &Judge::check_claim_of);
     check_service_account();
     check_images();
   }
 
  private:
+  void each_of(const json::object& from, Path list, void (Judge::*check)(const json::object&)) {
+    for (const json::value& each : dig_list(from, list)) (this->*check)(as_object(each));
+  }
+
   void add(Obstacle obstacle, std::string why) {
     Reason reason{obstacle, std::move(why)};
     const auto& known = verdict_.reasons;
@@ -125,75 +99,78 @@ class Judge {
     node_ = node.object;
   }
 
-  void check_keyed(const Kind& kind, const json::value& reference) {
-    const std::string name = text(reference, {"name"});
-    const bool optional = is_true(reference, "optional");
+  void check_pull_secret(const json::object& reference) {
+    (void)require(pull_secret, verdict_.namespace_name, dig_string(reference, {"name"}), true);
+  }
+
+  void check_keyed(const Kind& kind, const json::object& reference) {
+    const std::string name = dig_string(reference, {"name"});
+    const bool optional = dig_bool(reference, {"optional"});
     const auto object = require(kind, verdict_.namespace_name, name, optional);
-    const std::string key = text(reference, {"key"});
+    const std::string key = dig_string(reference, {"key"});
     if (!object || object->is_null() || key.empty() || optional) return;
-    if (at(*object, {"data", key}).is_null() && at(*object, {"binaryData", key}).is_null()) {
+    const json::object& held = as_object(*object);
+    if (dig(held, {"data", key}) == nullptr && dig(held, {"binaryData", key}) == nullptr) {
       add(kind.obstacle, named(kind, verdict_.namespace_name, name) + " has no key " + key);
     }
   }
 
-  void check_environment(const json::value& container) {
-    for (const json::value& each : items(container, {"envFrom"})) {
-      if (has(each, "configMapRef")) check_keyed(config_map, at(each, {"configMapRef"}));
-      if (has(each, "secretRef")) check_keyed(secret, at(each, {"secretRef"}));
+  void check_environment(const json::object& container) {
+    for (const json::value& each : dig_list(container, {"envFrom"})) {
+      check_keyed(config_map, dig_object(as_object(each), {"configMapRef"}));
+      check_keyed(secret, dig_object(as_object(each), {"secretRef"}));
     }
-    for (const json::value& each : items(container, {"env"})) {
-      const json::value& from = at(each, {"valueFrom"});
-      if (has(from, "configMapKeyRef")) check_keyed(config_map, at(from, {"configMapKeyRef"}));
-      if (has(from, "secretKeyRef")) check_keyed(secret, at(from, {"secretKeyRef"}));
+    for (const json::value& each : dig_list(container, {"env"})) {
+      check_keyed(config_map, dig_object(as_object(each), {"valueFrom", "configMapKeyRef"}));
+      check_keyed(secret, dig_object(as_object(each), {"valueFrom", "secretKeyRef"}));
     }
   }
 
-  void check_volume(const json::value& mounted) {
+  void check_volume(const json::object& mounted) {
     const std::string& space = verdict_.namespace_name;
-    if (has(mounted, "configMap")) check_keyed(config_map, at(mounted, {"configMap"}));
-    if (has(mounted, "secret")) {
-      const json::value& source = at(mounted, {"secret"});
-      (void)require(secret, space, text(source, {"secretName"}), is_true(source, "optional"));
+    check_keyed(config_map, dig_object(mounted, {"configMap"}));
+    const json::object& source = dig_object(mounted, {"secret"});
+    (void)require(secret, space, dig_string(source, {"secretName"}),
+                  dig_bool(source, {"optional"}));
+    each_of(mounted, {"projected", "sources"}, &Judge::check_source);
+    if (dig(mounted, {"persistentVolumeClaim"}) != nullptr) {
+      check_volume_claim(dig_string(mounted, {"persistentVolumeClaim", "claimName"}));
     }
-    for (const json::value& each : items(mounted, {"projected", "sources"})) check_source(each);
-    if (has(mounted, "persistentVolumeClaim")) {
-      check_volume_claim(text(mounted, {"persistentVolumeClaim", "claimName"}));
+    if (dig(mounted, {"ephemeral"}) != nullptr) {
+      check_volume_claim(verdict_.name + "-" + dig_string(mounted, {"name"}));
     }
-    if (has(mounted, "ephemeral")) {
-      check_volume_claim(verdict_.name + "-" + text(mounted, {"name"}));
-    }
-    if (has(mounted, "csi")) {
-      check_driver(text(mounted, {"csi", "driver"}));
-      (void)require(secret, space, text(mounted, {"csi", "nodePublishSecretRef", "name"}), false);
+    if (dig(mounted, {"csi"}) != nullptr) {
+      check_driver(dig_string(mounted, {"csi", "driver"}));
+      (void)require(secret, space, dig_string(mounted, {"csi", "nodePublishSecretRef", "name"}),
+                    false);
     }
     // Older volume plugins: one source per volume, whose secret has one of two names.
-    const json::object* sources = mounted.if_object();
-    if (sources == nullptr) return;
-    for (const auto& source : *sources) {
-      if (source.key() == "secret" || !source.value().is_object()) continue;
-      (void)require(secret, space, text(source.value(), {"secretRef", "name"}), false);
-      (void)require(secret, space, text(source.value(), {"secretName"}), false);
+    for (const auto& each : mounted) {
+      if (each.key() == "secret") continue;
+      const json::object& older = as_object(each.value());
+      (void)require(secret, space, dig_string(older, {"secretRef", "name"}), false);
+      (void)require(secret, space, dig_string(older, {"secretName"}), false);
     }
   }
 
-  void check_source(const json::value& source) {
-    if (has(source, "configMap")) check_keyed(config_map, at(source, {"configMap"}));
-    if (has(source, "secret")) check_keyed(secret, at(source, {"secret"}));
-    if (has(source, "serviceAccountToken")) check_token(at(source, {"serviceAccountToken"}));
-    if (has(source, "podCertificate")) {
+  void check_source(const json::object& source) {
+    check_keyed(config_map, dig_object(source, {"configMap"}));
+    check_keyed(secret, dig_object(source, {"secret"}));
+    if (const json::value* token = dig(source, {"serviceAccountToken"})) {
+      check_token(as_object(*token));
+    }
+    if (dig(source, {"podCertificate"}) != nullptr) {
       add(Obstacle::pod_certificate,
-          "its certificate of " + text(source, {"podCertificate", "signerName"}) +
+          "its certificate of " + dig_string(source, {"podCertificate", "signerName"}) +
               " is lost with a reboot and only the cloud can issue another one");
     }
-    if (has(source, "clusterTrustBundle")) {
-      const json::value& bundle = at(source, {"clusterTrustBundle"});
-      (void)require(trust_bundle, "", text(bundle, {"name"}), is_true(bundle, "optional"));
-    }
+    const json::object& bundle = dig_object(source, {"clusterTrustBundle"});
+    (void)require(trust_bundle, "", dig_string(bundle, {"name"}), dig_bool(bundle, {"optional"}));
   }
 
-  void check_token(const json::value& wanted) {
-    const std::string audience = text(wanted, {"audience"});
-    const std::string uid = text(pod_, {"metadata", "uid"});
+  void check_token(const json::object& wanted) {
+    const std::string audience = dig_string(wanted, {"audience"});
+    const std::string_view uid = uid_of(pod_);
     std::optional<WallTime> expires;
     for (const StoredToken& token : knowledge_.tokens) {
       const bool ours = token.namespace_name == verdict_.namespace_name && token.pod_uid == uid;
@@ -218,21 +195,22 @@ class Judge {
   void check_volume_claim(const std::string& name) {
     const auto object = require(claim, verdict_.namespace_name, name, false);
     if (!object || object->is_null()) return;
-    const std::string bound = text(*object, {"spec", "volumeName"});
+    const std::string bound = dig_string(as_object(*object), {"spec", "volumeName"});
     if (bound.empty()) {
       return add(Obstacle::volume_claim,
                  named(claim, verdict_.namespace_name, name) + " is not bound to a volume");
     }
     const auto found = require(volume, "", bound, false);
-    if (!found || !has(at(*found, {"spec"}), "csi")) return;
-    const std::string driver = text(*found, {"spec", "csi", "driver"});
-    (void)require(secret, text(*found, {"spec", "csi", "nodePublishSecretRef", "namespace"}),
-                  text(*found, {"spec", "csi", "nodePublishSecretRef", "name"}), false);
+    if (!found || dig(as_object(*found), {"spec", "csi"}) == nullptr) return;
+    const json::object& csi = dig_object(as_object(*found), {"spec", "csi"});
+    const std::string driver = dig_string(csi, {"driver"});
+    (void)require(secret, dig_text(csi, {"nodePublishSecretRef", "namespace"}),
+                  dig_string(csi, {"nodePublishSecretRef", "name"}), false);
     check_driver(driver);
     const Finding registered = knowledge_.find({"storage.k8s.io", "csidrivers", "", driver});
     if (registered.presence != Presence::present || registered.object.is_null()) return;
-    const json::value& attach = at(registered.object, {"spec", "attachRequired"});
-    const bool attaches = !attach.is_bool() || attach.get_bool();
+    const json::value* attach = dig(as_object(registered.object), {"spec", "attachRequired"});
+    const bool attaches = attach == nullptr || !attach->is_bool() || attach->get_bool();
     if (attaches && !knowledge_.attached.contains(bound)) {
       add(Obstacle::volume_attachment,
           "the VolumeAttachment of " + named(volume, "", bound) + " was never received");
@@ -246,10 +224,11 @@ class Judge {
       return;
     }
     if (node->is_null()) return;
-    const json::array& drivers = items(*node, {"spec", "drivers"});
+    const json::array& drivers = dig_list(as_object(*node), {"spec", "drivers"});
     const bool registered =
-        std::any_of(drivers.begin(), drivers.end(),
-                    [&driver](const auto& each) { return text(each, {"name"}) == driver; });
+        std::any_of(drivers.begin(), drivers.end(), [&driver](const json::value& each) {
+          return dig_text(as_object(each), {"name"}) == driver;
+        });
     if (!registered) not_registered(driver);
   }
   [[nodiscard]] bool known_absent(const Kind& kind) const {
@@ -260,21 +239,24 @@ class Judge {
     add(Obstacle::csi_driver, "CSI driver " + driver + " is not registered on the node");
   }
 
-  void check_claim_of(const json::value& wanted) {
-    const std::string entry = text(wanted, {"name"});
-    std::string name = text(wanted, {"resourceClaimName"});
-    for (const json::value& each : items(pod_, {"status", "resourceClaimStatuses"})) {
-      if (text(each, {"name"}) == entry) name = text(each, {"resourceClaimName"});
+  void check_claim_of(const json::object& wanted) {
+    const std::string entry = dig_string(wanted, {"name"});
+    std::string name = dig_string(wanted, {"resourceClaimName"});
+    for (const json::value& each : dig_list(pod_, {"status", "resourceClaimStatuses"})) {
+      const json::object& made = as_object(each);
+      if (dig_text(made, {"name"}) == entry) name = dig_text(made, {"resourceClaimName"});
     }
     if (name.empty()) return;  // Nothing was made for it, as its status says, or not yet.
     const auto object = require(resource_claim, verdict_.namespace_name, name, false);
-    if (!object || object->is_null() || has(at(*object, {"status"}), "allocation")) return;
+    if (!object || object->is_null() ||
+        dig(as_object(*object), {"status", "allocation"}) != nullptr)
+      return;
     add(Obstacle::resource_claim,
         named(resource_claim, verdict_.namespace_name, name) + " is not allocated");
   }
 
   void check_service_account() {
-    const std::string name = text(pod_, {"spec", "serviceAccountName"});
+    const std::string name = dig_string(pod_, {"spec", "serviceAccountName"});
     if (name.empty()) return;
     // The kubelet does not read it to start a pod; one that was deleted gets no new token.
     const Finding found = knowledge_.find({"", "serviceaccounts", verdict_.namespace_name, name});
@@ -287,9 +269,9 @@ class Judge {
     const NodeImages images = images_of(node_, limits_.images_reported_max);
     verdict_.images_checked = images.complete;
     for (const char* list : {"initContainers", "containers"}) {
-      for (const json::value& each : items(pod_, {"spec", list})) {
-        const std::string image = text(each, {"image"});
-        if (pulls_always(image, text(each, {"imagePullPolicy"}))) {
+      for (const json::value& each : dig_list(pod_, {"spec", list})) {
+        const std::string image = dig_string(as_object(each), {"image"});
+        if (pulls_always(image, dig_text(as_object(each), {"imagePullPolicy"}))) {
           add(Obstacle::image_pull_policy, "image " + image + " is always pulled");
         } else if (images.complete && !images.has(image)) {
           add(Obstacle::image_missing, "image " + image + " is not on the node");
@@ -298,7 +280,7 @@ class Judge {
     }
   }
 
-  const json::value& pod_;
+  const json::object& pod_;
   const OutageKnowledge& knowledge_;
   const ReadinessLimits& limits_;
   PodReadiness& verdict_;
@@ -316,16 +298,16 @@ std::string_view to_string(Obstacle obstacle) {
   return names[static_cast<std::size_t>(obstacle)];
 }
 
-Result<std::optional<PodReadiness>> judge_readiness(const json::value& pod,
+Result<std::optional<PodReadiness>> judge_readiness(const json::value& value,
                                                     const OutageKnowledge& knowledge,
                                                     const ReadinessLimits& limits) {
   CHECK(knowledge.find);
-  PodReadiness verdict{.namespace_name = text(pod, {"metadata", "namespace"}),
-                       .name = text(pod, {"metadata", "name"})};
+  const json::object& pod = as_object(value);
+  PodReadiness verdict{.namespace_name = std::string(namespace_of(pod)),
+                       .name = std::string(name_of(pod))};
   if (verdict.name.empty()) return fail(Errc::invalid, "a pod has a name");
-  const std::string phase = text(pod, {"status", "phase"});
-  const bool leaves = has(at(pod, {"metadata"}), "deletionTimestamp");
-  if (leaves || phase == "Succeeded" || phase == "Failed") return std::nullopt;
+  const std::string_view phase = dig_text(pod, {"status", "phase"});
+  if (is_terminating(pod) || phase == "Succeeded" || phase == "Failed") return std::nullopt;
   Judge(pod, knowledge, limits, verdict).run();
   return verdict;
 }

@@ -1,5 +1,7 @@
 #include "sync/autonomy/readiness_images.h"
 
+#include "sync/schema/read.h"
+
 namespace holdfast::sync {
 namespace {
 
@@ -38,23 +40,15 @@ std::string full_image_name(std::string_view image) {
 
 NodeImages images_of(const json::value& node, std::size_t reported_max) {
   NodeImages images;
-  const json::object* object = node.if_object();
-  const json::value* status = object == nullptr ? nullptr : object->if_contains("status");
-  const json::object* fields = status == nullptr ? nullptr : status->if_object();
-  const json::value* listed = fields == nullptr ? nullptr : fields->if_contains("images");
-  const json::array* all = listed == nullptr ? nullptr : listed->if_array();
+  const json::array& listed = dig_list(as_object(node), {"status", "images"});
   // A node without any image has none reported: whether it has some cannot be told.
-  if (all == nullptr || all->empty()) return images;
-  for (const json::value& image : *all) {
-    const json::object* entry = image.if_object();
-    const json::value* names = entry == nullptr ? nullptr : entry->if_contains("names");
-    if (names == nullptr || !names->is_array()) continue;
-    for (const json::value& name : names->get_array()) {
-      if (name.is_string())
-        images.names.insert(full_image_name(std::string_view(name.get_string())));
+  if (listed.empty()) return images;
+  for (const json::value& image : listed) {
+    for (const json::value& name : dig_list(as_object(image), {"names"})) {
+      if (name.is_string()) images.names.insert(full_image_name(as_text(name)));
     }
   }
-  images.complete = all->size() < reported_max;
+  images.complete = listed.size() < reported_max;
   return images;
 }
 

@@ -4,19 +4,10 @@
 #include <array>
 
 #include "sync/api/json.h"
+#include "sync/schema/read.h"
 
 namespace holdfast::sync {
 namespace {
-
-const json::value* member(const json::value* value, std::string_view name) {
-  const json::object* object = value == nullptr ? nullptr : value->if_object();
-  return object == nullptr ? nullptr : object->if_contains(name);
-}
-
-std::string text_of(const json::value* value) {
-  const json::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? std::string() : std::string(*text);
-}
 
 // Collects names from anywhere in a pod. Which field holds which kind: volumes, environment and
 // pull secrets of core/v1, and what CSI and older volume plugins call theirs.
@@ -30,31 +21,31 @@ class Collector {
       for (const json::value& item : *items) visit(field, item);
       return;
     }
-    if (value.is_string()) return visit_text(field, text_of(&value));
+    if (value.is_string()) return visit_text(field, as_text(value));
     const json::object* object = value.if_object();
     if (object == nullptr) return;
     const bool config = field.starts_with("configMap");  // itself, ...Ref, ...KeyRef
     const bool secret = field.starts_with("secret") || field.ends_with("SecretRef") ||
                         field.ends_with("SecretKeyRef") || field == "imagePullSecrets";
     if (config || secret) {
-      add(config ? "configmaps" : "secrets", text_of(object->if_contains("name")));
+      add(config ? "configmaps" : "secrets", dig_text(*object, {"name"}));
     }
     // The claim of an ephemeral volume is named after the pod and the volume.
     if (field == "volumes" && object->contains("ephemeral")) {
-      add("persistentvolumeclaims", pod_ + "-" + text_of(object->if_contains("name")));
+      add("persistentvolumeclaims", pod_ + "-" + std::string(dig_text(*object, {"name"})));
     }
     for (const auto& each : *object) visit(each.key(), each.value());
   }
 
  private:
-  void visit_text(std::string_view field, std::string text) {
-    if (field == "secretName") add("secrets", std::move(text));
-    if (field == "claimName") add("persistentvolumeclaims", std::move(text));
-    if (field == "resourceClaimName") add("resourceclaims", std::move(text));
-    if (field == "serviceAccountName") add("serviceaccounts", std::move(text));
+  void visit_text(std::string_view field, std::string_view text) {
+    if (field == "secretName") add("secrets", text);
+    if (field == "claimName") add("persistentvolumeclaims", text);
+    if (field == "resourceClaimName") add("resourceclaims", text);
+    if (field == "serviceAccountName") add("serviceaccounts", text);
   }
-  void add(const char* resource, std::string name) {
-    if (!name.empty()) references_.insert({resource, namespace_, std::move(name)});
+  void add(const char* resource, std::string_view name) {
+    if (!name.empty()) references_.insert({resource, namespace_, std::string(name)});
   }
 
   std::string pod_;
@@ -62,18 +53,13 @@ class Collector {
   NeededObjects& references_;
 };
 
-// The text at these members of an object.
-std::string text_at(std::string_view object, std::initializer_list<std::string_view> path) {
+// The PersistentVolume that the field at `path` of an object names.
+std::optional<NeededObject> volume_named_at(std::string_view object, Path path) {
   const auto parsed = parse_json(object);
-  if (!parsed) return {};
-  const json::value* at = &*parsed;
-  for (const std::string_view name : path) at = member(at, name);
-  return text_of(at);
-}
-
-std::optional<NeededObject> volume_named(std::string name) {
+  if (!parsed) return std::nullopt;
+  const std::string_view name = dig_text(as_object(*parsed), path);
   if (name.empty()) return std::nullopt;
-  return NeededObject{"persistentvolumes", "", std::move(name)};
+  return NeededObject{"persistentvolumes", "", std::string(name)};
 }
 
 }  // namespace
@@ -81,22 +67,22 @@ std::optional<NeededObject> volume_named(std::string name) {
 Status add_references(std::string_view pod, NeededObjects& references) {
   TRY(const json::value value, parse_json(pod));
   if (!value.is_object()) return fail(Errc::invalid, "a pod is an object");
-  const json::value* metadata = member(&value, "metadata");
-  const std::string space = text_of(member(metadata, "namespace"));
+  const json::object& object = value.get_object();
+  const std::string_view space = namespace_of(object);
   if (space.empty()) return fail(Errc::invalid, "a pod has a namespace");
-  Collector collector(text_of(member(metadata, "name")), space, references);
-  if (const json::value* spec = member(&value, "spec")) collector.visit("spec", *spec);
-  const json::value* claims = member(member(&value, "status"), "resourceClaimStatuses");
+  Collector collector(std::string(name_of(object)), std::string(space), references);
+  if (const json::value* spec = dig(object, {"spec"})) collector.visit("spec", *spec);
+  const json::value* claims = dig(object, {"status", "resourceClaimStatuses"});
   if (claims != nullptr) collector.visit("resourceClaimStatuses", *claims);
   return {};
 }
 
 std::optional<NeededObject> volume_of_claim(std::string_view claim) {
-  return volume_named(text_at(claim, {"spec", "volumeName"}));
+  return volume_named_at(claim, {"spec", "volumeName"});
 }
 
 std::optional<NeededObject> volume_of_attachment(std::string_view attachment) {
-  return volume_named(text_at(attachment, {"spec", "source", "persistentVolumeName"}));
+  return volume_named_at(attachment, {"spec", "source", "persistentVolumeName"});
 }
 
 std::optional<std::string_view> kind_got_by_name(std::string_view group,
