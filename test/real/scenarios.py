@@ -12,6 +12,15 @@ import pods
 from judge import node_condition
 
 
+
+def restart_one(site, name, seconds):
+    """Kills the containers of a pod ("namespace/name") and waits until the kubelet runs them again; returns the pod."""
+    victim = site.node.pods()[name]
+    site.node.kill_container(victim)
+    site.report.until("a container that was killed runs again", seconds, lambda: judge.restarted(site, victim))
+    return victim
+
+
 def start(site):
     """The first start: a node that has never been here becomes Ready, and pods with volumes of every kind run."""
     report = site.report
@@ -45,9 +54,7 @@ def _outage(site, mode, name):
     status, _, text = site.local.raw("GET", "/api/v1/nodes/edge1")
     report.check("the node, which the kubelet reads as protobuf, is read as JSON", status == 200,
                  f"expected: 200\nfound: {status}: {text}")
-    victim = site.node.pods()[f"{pods.NAMESPACE}/{name}"]
-    site.node.kill_container(victim)
-    report.until("a container killed while offline runs again", 30, lambda: judge.restarted(site, victim))
+    victim = restart_one(site, f"{pods.NAMESPACE}/{name}", 30)
     report.until("the agent shows its new status to readers on the node", 15,
                  lambda: judge.local_status_is_current(site, name))
     site.join()
@@ -65,9 +72,7 @@ def kubelet_killed(site):
     site.node.start_kubelet()
     report.until("the kubelet has all its pods again", 60, lambda: judge.all_run(site))
     judge.only_restarted(site, before, set())
-    victim = site.node.pods()["site/token"]
-    site.node.kill_container(victim)
-    report.until("a container killed afterwards runs again", 60, lambda: judge.restarted(site, victim))
+    restart_one(site, "site/token", 60)
     site.join()
     report.until("the node is Ready in the cloud", 60, lambda: node_condition(site, "Ready", "True"))
     judge.statuses_equal(site)
@@ -82,9 +87,7 @@ def agent_killed(site):
     site.node.start_agent()
     report.until("the agent answers reads from its cache", 15,
                  lambda: (site.local.get("/api/v1/nodes/edge1") is not None, ""))
-    victim = site.node.pods()["site/settings"]
-    site.node.kill_container(victim)
-    report.until("a container killed afterwards runs again", 60, lambda: judge.restarted(site, victim))
+    restart_one(site, "site/settings", 60)
     site.join()
     judge.only_restarted(site, before, {"site/settings"})
     judge.statuses_equal(site)
