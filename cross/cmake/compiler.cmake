@@ -63,12 +63,13 @@ endif()
 # holdfast_precompile(TARGET HEADER...): what most of the target's files include, read once. Only
 # where the sanitizers are: the other builds show which file forgets an include, and their
 # optimizer's warnings take a precompiled system header for ours. Neighbours are compiled together
-# there, and for another architecture, where everything is always built anew.
+# there, and in the tests for another architecture, where everything is always built anew; never in
+# what is installed: the linker takes a whole file from an archive, and all of its neighbours.
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
-  if(HOLDFAST_SANITIZE OR CMAKE_CROSSCOMPILING)
+  if(HOLDFAST_SANITIZE OR (CMAKE_CROSSCOMPILING AND HOLDFAST_TESTS))
     holdfast_compile_together(${target})
   endif()
 endfunction()
