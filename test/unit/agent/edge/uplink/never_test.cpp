@@ -1,0 +1,119 @@
+// What the agent must never do on its own: say that an API does not exist, or ask for a token.
+
+#include <gtest/gtest.h>
+
+#include "platform/time.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink {
+namespace {
+
+using sync::LinkState;
+
+http::Response json_answer(int status, std::string body) {
+  return {
+      .status = status, .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
+}
+
+// A client that is told 404 takes the API for removed: garbage collectors and namespace controllers
+// have then deleted what they no longer saw.
+TEST(Never, IsAnApiSaidToBeMissingUnlessTheApiServerSaysSo) {
+  struct Case {
+    std::string target;
+    int connected;  // the API server's status; 0: not asked while it was there
+    int offline;
+  };
+  const Case cases[] = {
+      {"/api", 200, 200},
+      {"/apis", 200, 200},
+      {"/api/v1", 0, 503},
+      {"/apis/apps/v1", 200, 200},
+      {"/apis/batch/v1", 0, 503},
+      {"/apis/example.com/v1", 404, 503},     // it may have been installed since
+      {"/apis/metrics.k8s.io/v1", 503, 503},  // an aggregated API server that is down
+      {"/apis/policy/v1", 500, 503},
+      {"/openapi/v3", 200, 200},
+      {"/openapi/v2", 0, 503},
+      {"/version", 200, 200},
+  };
+  Site site;
+  site.servers[0]->special =
+      [&cases](const http::Request& request) -> std::optional<http::Response> {
+    for (const Case& each : cases) {
+      if (each.target != request.target || each.connected == 0) continue;
+      return json_answer(each.connected, R"({"of":")" + each.target + "\"}");
+    }
+    return std::nullopt;
+  };
+  ASSERT_TRUE(site.until(LinkState::connected));
+  for (const Case& each : cases) {
+    if (each.connected == 0) continue;
+    EXPECT_EQ(site.ask(each.target).status, each.connected) << each.target;
+  }
+  for (const bool restarted : {false, true}) {
+    site.cut_link();
+    if (restarted) {
+      site.stop();
+      site.start();
+      ASSERT_TRUE(site.until(LinkState::offline));
+    }
+    for (const Case& each : cases) {
+      const http::Response answer = site.ask(each.target);
+      EXPECT_EQ(answer.status, each.offline) << each.target << ", restarted: " << restarted;
+      if (each.offline != 200) continue;
+      EXPECT_EQ(answer.body, R"({"of":")" + each.target + "\"}");
+    }
+    site.restore_link();
+  }
+}
+
+constexpr const char* token_path = "/api/v1/namespaces/a/serviceaccounts/default/token";
+
+http::Request token_request(const std::string& audience) {
+  http::Request request{.method = http::Method::post, .target = token_path};
+  request.headers.add("User-Agent", "kubelet/v1");
+  request.headers.add("Content-Type", "application/json");
+  request.body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","spec":{)"
+                 R"("audiences":[")" +
+                 audience + R"("],"boundObjectRef":{"kind":"Pod","name":"p","uid":"u1"}}})";
+  return request;
+}
+
+// A token is a right: one that nobody has asked for, or for another audience, is a right given
+// away.
+TEST(Never, IsATokenAskedForThatTheKubeletDidNotAskFor) {
+  Site site;
+  site.servers[0]->special = [&site](const http::Request& request) {
+    std::optional<http::Response> answer;
+    if (request.path() != token_path) return answer;
+    const std::string ends = format_rfc3339(site.time.clock().wall() + 2h);
+    answer = json_answer(201, R"({"kind":"TokenRequest","status":{"token":"t","asked":)" +
+                                  request.body + R"(,"expirationTimestamp":")" + ends + "\"}}");
+    return answer;
+  };
+  site.cloud.put("/api/v1/namespaces/a/pods", "p",
+                 R"({"spec":{"nodeName":"edge1","serviceAccountName":"default","volumes":[)"
+                 R"({"name":"t","projected":{"sources":[)"
+                 R"({"serviceAccountToken":{"path":"one","audience":"one"}},)"
+                 R"({"serviceAccountToken":{"path":"two","audience":"two"}}]}}]}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
+  const http::Response first = site.ask(token_request("one"));
+  ASSERT_EQ(first.status, 201);
+  const auto asked = [&site] { return site.cloud.count("POST " + std::string(token_path)); };
+  site.time.run(1h);
+  EXPECT_EQ(asked(), 1);
+
+  site.cut_link();
+  EXPECT_EQ(site.ask(token_request("one")).body, first.body);
+  EXPECT_EQ(site.ask(token_request("two")).status, 503);
+  EXPECT_EQ(site.ask(token_request("")).status, 503);
+  site.time.run(2h);
+  EXPECT_EQ(site.ask(token_request("one")).status, 503) << "it has expired";
+  site.restore_link();
+  site.time.run(10min);
+  EXPECT_EQ(asked(), 1) << "neither a pod nor the return is a reason";
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink
