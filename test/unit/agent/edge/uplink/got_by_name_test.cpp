@@ -36,12 +36,7 @@ TEST(GotByName, WhatWasGotIsServedOfflineAndAfterAPowerCut) {
   EXPECT_EQ(site.cloud.count("GET " + claim("data"), from), 0);
 
   for (const bool restarted : {false, true}) {
-    site.cut_link();
-    if (restarted) {
-      site.stop();
-      site.start();
-      ASSERT_TRUE(site.until(LinkState::offline));
-    }
+    site.lose_link(restarted);
     const http::Response data = site.ask(claim("data"));
     EXPECT_EQ(data.status, 200) << restarted;
     EXPECT_EQ(field_of(data, {"spec", "volumeName"}), "pv-1");

@@ -51,12 +51,7 @@ TEST(Never, IsAnApiSaidToBeMissingUnlessTheApiServerSaysSo) {
     EXPECT_EQ(site.ask(each.target).status, each.connected) << each.target;
   }
   for (const bool restarted : {false, true}) {
-    site.cut_link();
-    if (restarted) {
-      site.stop();
-      site.start();
-      ASSERT_TRUE(site.until(LinkState::offline));
-    }
+    site.lose_link(restarted);
     for (const Case& each : cases) {
       const http::Response answer = site.ask(each.target);
       EXPECT_EQ(answer.status, each.offline) << each.target << ", restarted: " << restarted;

@@ -75,6 +75,14 @@ void Site::cut_link() {
   EXPECT_TRUE(until(sync::LinkState::offline));
 }
 
+void Site::lose_link(bool then_restart) {
+  cut_link();
+  if (!then_restart) return;
+  stop();
+  start();
+  EXPECT_TRUE(until(sync::LinkState::offline));
+}
+
 void Site::restore_link() {
   servers[0]->cut("pass");
   EXPECT_TRUE(until(sync::LinkState::connected));

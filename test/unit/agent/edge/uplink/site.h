@@ -46,6 +46,8 @@ class Site {
   // is connected.
   void cut_link();
   void restore_link();
+  // The same as cut_link; with `then_restart` the agent is stopped and started without the cloud.
+  void lose_link(bool then_restart);
   // Runs until the link is in `state`; how long that took, or nothing after `limit`.
   std::optional<Duration> until(sync::LinkState state, Duration limit = 2min);
 
