@@ -197,10 +197,13 @@ void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
   const bool news = scope.health().fail(clock_.mono(), part, fault_of(failure), failure.what);
   scope.changed().notify_all();
   if (!news) return;
-  log_warn("scope cannot be refreshed", {{"path", scope.path()},
-                                         {"fields", scope.key().field_selector},
-                                         {"fault", to_string(scope.health().fault())},
-                                         {"reason", failure.what}});
+  const bool expected = scope.optional() && scope.refused();
+  const auto log = expected ? log_info : log_warn;
+  log(expected ? "done without what this node may not read" : "scope cannot be refreshed",
+      {{"path", scope.path()},
+       {"fields", scope.key().field_selector},
+       {"fault", to_string(scope.health().fault())},
+       {"reason", failure.what}});
   on_health_(scope);
 }
 

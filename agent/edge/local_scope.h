@@ -78,6 +78,9 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] bool only_kubelet_asked() const {
     return used_at_ != MonoTime::min() && !others_asked_;
   }
+  // Only the agent itself reads it, and does without it where a node may not.
+  void set_optional() { optional_ = true; }
+  [[nodiscard]] bool optional() const { return optional_; }
   // A local watch has it open from begin to end.
   void watch_begins() { ++watches_; }
   void watch_ends(MonoTime now) {
@@ -119,6 +122,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   std::size_t accounted_ = 0;
   int watches_ = 0;
   bool others_asked_ = false;
+  bool optional_ = false;
   bool derived_ = false;
   bool retired_ = false;
   bool held_ = false;

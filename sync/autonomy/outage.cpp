@@ -70,16 +70,24 @@ void Outage::connect(MonoTime now) {
 
 // A failure while offline.
 void Outage::miss(MonoTime now) {
-  bool& told = told_faults_.at(static_cast<std::size_t>(fault_));
-  if (!told_) {
-    notes_.push_back(note(OutageNote::Kind::lost, now));
-    told_ = true;
-    told = true;
-    told_at_ = now;
-    due_ = now + interval_;
-  } else if (!told) {
+  const MonoTime patient_until = *began_ + config_.first_credentials;
+  const bool starts = !was_reached_ && fault_ == LinkFault::credentials && now < patient_until;
+  if (!told_ && starts) {
+    due_ = patient_until;
+  } else if (!told_) {
+    tell(OutageNote::Kind::lost, now);
+  } else if (!told_faults_.at(static_cast<std::size_t>(fault_))) {
     due_ = std::min(due_, std::max(now, told_at_ + config_.repeat_min));
   }
+}
+
+void Outage::tell(OutageNote::Kind kind, MonoTime now) {
+  notes_.push_back(note(kind, now));
+  told_ = true;
+  told_faults_.at(static_cast<std::size_t>(fault_)) = true;
+  told_at_ = now;
+  if (kind == OutageNote::Kind::still) interval_ = std::min(interval_ * 2, config_.repeat_max);
+  due_ = now + interval_;
 }
 
 void Outage::settled(std::string_view refused) {
@@ -93,11 +101,7 @@ void Outage::settled(std::string_view refused) {
 
 std::vector<OutageNote> Outage::take(MonoTime now) {
   if (notes_.empty() && due() <= now) {
-    notes_.push_back(note(OutageNote::Kind::still, now));
-    told_faults_.at(static_cast<std::size_t>(fault_)) = true;
-    told_at_ = now;
-    interval_ = std::min(interval_ * 2, config_.repeat_max);
-    due_ = now + interval_;
+    tell(told_ ? OutageNote::Kind::still : OutageNote::Kind::lost, now);
   }
   return std::exchange(notes_, {});
 }

@@ -27,6 +27,8 @@ namespace holdfast::sync {
 struct OutageConfig {
   Duration repeat_min = 1min;  // until an outage is told again for the first time; then doubled
   Duration repeat_max = 1h;
+  // An agent that starts without credentials gets its first ones in this time, or says so.
+  Duration first_credentials = 10s;
   std::size_t reason_bytes = 400;  // longer reasons are cut
 };
 
@@ -88,6 +90,7 @@ class Outage {
  private:
   void connect(MonoTime now);
   void miss(MonoTime now);
+  void tell(OutageNote::Kind kind, MonoTime now);
   [[nodiscard]] OutageNote note(OutageNote::Kind kind, MonoTime now) const;
 
   OutageConfig config_;

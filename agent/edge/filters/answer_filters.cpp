@@ -93,6 +93,7 @@ void AnswerFilters::start() {
                  .namespace_name = std::string(parts[0]),
                  .field_selector = "metadata.name=" + std::string(parts[1]),
                  .encoding = encoding(sync::Encoding::json)});
+  if (config_.scope) config_.scope->set_optional();
   refresh();
 }
 

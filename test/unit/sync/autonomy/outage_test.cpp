@@ -78,6 +78,33 @@ TEST(Outage, AStartWithoutFailureIsOneLine) {
   EXPECT_EQ(bench.take_log(), Lines{});
 }
 
+TEST(Outage, AnAgentThatIsGettingItsFirstCredentialsHasLostNothing) {
+  constexpr const char* no_certificate = "the node has no client certificate yet";
+  OutageBench bench;
+  bench.fail(LinkFault::credentials, no_certificate);
+  bench.run(9s);
+  bench.fail(LinkFault::credentials, no_certificate);
+  bench.hear(State::rejoining);
+  bench.hear(State::connected);
+  EXPECT_EQ(bench.take_log(), Lines{"9s connected"});
+
+  OutageBench rejected;
+  rejected.fail(LinkFault::credentials, no_certificate);
+  rejected.run(1min);
+  EXPECT_EQ(
+      rejected.take_log(),
+      Lines{"10s the cloud was not reached: " + std::string(no_certificate) + check_credentials});
+  rejected.run(20s);
+  EXPECT_EQ(rejected.take_log(), Lines{"1m10s the cloud was not reached in 1m10s: " +
+                                       std::string(no_certificate) + check_credentials});
+
+  OutageBench elsewhere;
+  elsewhere.fail(LinkFault::credentials, no_certificate);
+  elsewhere.fail();
+  EXPECT_EQ(elsewhere.take_log(),
+            Lines{"0s the cloud was not reached: " + std::string(refusal) + check_server});
+}
+
 TEST(Outage, AMisconfiguredAgentSaysWhyAtOnceAndAtGrowingIntervals) {
   OutageBench bench;
   for (int i = 0; i < 3; ++i) bench.fail();
