@@ -1,12 +1,14 @@
-"""Namespaces of its own for a site: network, mounts, processes.
+"""Namespaces of its own for a site: network, mounts, processes, control groups.
 
 The site uses the well-known ports, makes bridges and mounts volumes. The namespaces keep all of that from the machine,
-and every process in them ends with the first one. Control groups are not separated: one site at a time on a machine.
+and every process in them ends with the first one. The kubelet removes each pod's control group that it does not know,
+with the processes in it: it must see none but its own. Only where all controllers are in cgroup v2 does it see those of
+the machine, because a group that has processes cannot pass on controllers there.
 """
 
 import fcntl
-import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ NODE_ADDRESS = "10.99.0.2"
 def enter():
     """Runs the program again in namespaces of its own and exits with its exit code; returns inside of them."""
     if os.environ.get(INSIDE):
+        _mount_cgroups()
         _network()
         return
     lock = open(LOCK, "w")
@@ -27,13 +30,14 @@ def enter():
     except BlockingIOError:
         print("waiting for another site on this machine to end", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
-    command = ["unshare", "--net", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc",
-               sys.executable, *sys.argv]
-    inner = subprocess.Popen(command, env={**os.environ, INSIDE: "1"})
+    command = ["unshare", "--net", "--mount", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child",
+               "--mount-proc", sys.executable, *sys.argv]
+    groups = _make_cgroups()
+    inner = subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, preexec_fn=lambda: _join(groups))
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda *_: inner.kill())  # and with it, everything in the namespaces
     code = inner.wait()
-    remove_cgroups()
+    _remove(groups)
     sys.exit(code if code >= 0 else 1)
 
 
@@ -46,11 +50,47 @@ def _network():
         subprocess.run(command.split(), check=True)
 
 
-def remove_cgroups():
-    """Removes the empty control groups that the kubelet's pods have left."""
-    for top in glob.glob("/sys/fs/cgroup/*/kubepods") + glob.glob("/sys/fs/cgroup/kubepods"):
-        for folder, _, _ in os.walk(top, topdown=False):
+def _hierarchies():
+    """The mounts of cgroup v1, and of a cgroup v2 beside them, which has no controllers: [(folder, type, options)]."""
+    with open("/proc/mounts") as file:
+        mounts = [line.split() for line in file]
+    generic = {"rw", "relatime", "nosuid", "nodev", "noexec", "nsdelegate"}
+    found = [(folder, kind, ",".join(set(options.split(",")) - generic))
+             for _, folder, kind, options, *_ in mounts if kind in ("cgroup", "cgroup2")]
+    return found if any(kind == "cgroup" for _, kind, _ in found) else []
+
+
+def _make_cgroups():
+    """Makes a control group in each hierarchy. Returns their folders."""
+    groups = []
+    for folder, _, _ in _hierarchies():
+        group = os.path.join(folder, f"holdfast-real-{os.getpid()}")
+        os.makedirs(group, exist_ok=True)
+        groups.append(group)
+        for name in ("cpuset.cpus", "cpuset.mems"):  # empty in a new group, which then takes no process
+            if os.path.exists(os.path.join(group, name)):
+                shutil.copyfile(os.path.join(folder, name), os.path.join(group, name))
+    return groups
+
+
+def _join(groups):
+    for group in groups:
+        with open(os.path.join(group, "cgroup.procs"), "w") as file:
+            file.write("0")
+
+
+def _mount_cgroups():
+    """Mounts the hierarchies again: their roots are this namespace's own groups."""
+    for folder, kind, options in _hierarchies():
+        subprocess.run(["umount", folder], check=True)
+        subprocess.run(["mount", "-t", kind, *(["-o", options] if options else []), kind, folder], check=True)
+
+
+def _remove(groups):
+    """Removes control groups and what the kubelet's pods have left below them."""
+    for group in groups:
+        for folder, _, _ in os.walk(group, topdown=False):
             try:
                 os.rmdir(folder)
             except OSError:
-                pass  # in use: not ours
+                pass  # a process in it is about to end
