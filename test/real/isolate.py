@@ -6,7 +6,6 @@ with the processes in it: it must see none but its own. Only where all controlle
 the machine, because a group that has processes cannot pass on controllers there.
 """
 
-import fcntl
 import os
 import shutil
 import signal
@@ -14,7 +13,6 @@ import subprocess
 import sys
 
 INSIDE = "HOLDFAST_REAL_INSIDE"
-LOCK = "/run/lock/holdfast-real"
 NODE_ADDRESS = "10.99.0.2"
 
 
@@ -24,12 +22,6 @@ def enter():
         _mount_cgroups()
         _network()
         return
-    lock = open(LOCK, "w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print("waiting for another site on this machine to end", flush=True)
-        fcntl.flock(lock, fcntl.LOCK_EX)
     command = ["unshare", "--net", "--mount", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child",
                "--mount-proc", sys.executable, *sys.argv]
     groups = _make_cgroups()
