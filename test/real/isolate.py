@@ -12,6 +12,8 @@ import signal
 import subprocess
 import sys
 
+from processes import looks
+
 INSIDE = "HOLDFAST_REAL_INSIDE"
 NODE_ADDRESS = "10.99.0.2"
 
@@ -79,10 +81,13 @@ def _mount_cgroups():
 
 
 def _remove(groups):
-    """Removes control groups and what the kubelet's pods have left below them."""
-    for group in groups:
-        for folder, _, _ in os.walk(group, topdown=False):
-            try:
-                os.rmdir(folder)
-            except OSError:
-                pass  # a process in it is about to end
+    """Removes control groups and what the kubelet's pods have left below them, once their last processes have ended."""
+    for _ in looks(10):
+        for group in groups:
+            for folder, _, _ in os.walk(group, topdown=False):
+                try:
+                    os.rmdir(folder)
+                except OSError:
+                    pass  # a process in it is about to end
+        if not any(os.path.exists(group) for group in groups):
+            return
