@@ -11,6 +11,7 @@ namespace holdfast::test {
 namespace {
 
 constexpr Duration step_length = std::chrono::milliseconds(20);
+constexpr MonoTime nudge_due{};
 constexpr int steps_max = 50;  // at once; whoever waits for something looks at it in between
 
 }  // namespace
@@ -32,11 +33,13 @@ void VirtualTime::settle() {
 
 // On to the next timer, or to `end` if that comes first, in whole steps.
 void VirtualTime::step(MonoTime end) {
-  const Duration left = std::min(loop::BootClock::next_due(), end) - clock_.mono();
+  // After a nudge alone there is no timer.
+  const MonoTime due = loop::BootClock::next_due();
+  const Duration left = (due == nudge_due ? end : std::min(due, end)) - clock_.mono();
   const auto steps = (left + step_length - Duration(1)) / step_length;
   clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
   // The loop looks at its timers when an earlier one than all others comes.
-  loop::Timer nudge(context_, MonoTime{});
+  loop::Timer nudge(context_, nudge_due);
   nudge.async_wait([](const boost::system::error_code&) {});
   settle();
 }
