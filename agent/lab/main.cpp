@@ -11,6 +11,7 @@
 namespace {
 
 using holdfast::agent::demo::DemoSettings;
+using holdfast::agent::lab::add_serve_options;
 using holdfast::agent::lab::ServeSettings;
 using holdfast::config::Options;
 
@@ -24,31 +25,6 @@ boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop
   if (served) co_return 0;
   const int code = failed(served.error());
   co_return code;
-}
-
-void add_apiserver(Options& options, ServeSettings& settings) {
-  options.begin_command("apiserver", "serves the Kubernetes API from one SQLite file");
-  options.add("listen", settings.listen, "address and port to listen on");
-  options.add("data", settings.data, "directory of the database");
-  options.add("tls-dir", settings.tls_dir,
-              "directory with server.crt, server.key, ca.crt for client certificates and ca.key to "
-              "sign nodes' certificates with; in an empty one they are made");
-  options.add("certificate-lifetime", settings.certificate_lifetime,
-              "of the certificates that are signed");
-  options.add(
-      "token-file", settings.token_file,
-      "lines of token,user,uid,\"groups\"; without it everybody may do everything, and only "
-      "loopback addresses are served");
-  options.add("node-authorizer", settings.node_authorizer,
-              "with --token-file: nodes may do what Kubernetes 1.36 lets them, and no more (Node "
-              "authorizer, NodeRestriction); false lets them read everything");
-  options.add("audit-log-path", settings.audit_log_path,
-              "file to which a line is added for every request; empty: none");
-  options.add("controllers", settings.controllers,
-              "run the built-in controllers: deployments, daemon sets, scheduling, cleaning up");
-  options.add("scheduler", settings.scheduler,
-              "with them: place the pods of default-scheduler; false leaves them to holdfast-cloud "
-              "--controllers=scheduler --scheduler-name=default-scheduler");
 }
 
 void add_demo(Options& options, DemoSettings& settings) {
@@ -70,7 +46,8 @@ int main(int argc, char** argv) {
   ServeSettings apiserver;
   DemoSettings demo;
   Options options("holdfast-lab", "a control plane for a laptop, and what is played with it");
-  add_apiserver(options, apiserver);
+  options.begin_command("apiserver", "serves the Kubernetes API from one SQLite file");
+  add_serve_options(options, apiserver);
   add_demo(options, demo);
   const auto parsed = options.parse(argc, argv);
   if (!parsed) return failed(parsed.error());

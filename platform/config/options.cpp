@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "platform/check.h"
 #include "platform/config/yaml_file.h"
@@ -58,7 +59,9 @@ Result<Duration> read_duration(const std::string& word) { return parse_duration(
 
 // The arguments without the program's name, last one first, as CLI11 takes them. Of "--flag=" it
 // would say that the value is missing; but it is there, and empty. What follows "--" is no flag.
-Words words_of(int argc, const char* const* argv) {
+// Errors: invalid, "--switch=" for one of `switches`, whose value CLI11 takes from its own word
+// only.
+Result<Words> words_of(int argc, const char* const* argv, const std::set<std::string>& switches) {
   Words words;
   bool flags = true;
   for (int i = 1; i < argc; ++i) {
@@ -66,6 +69,7 @@ Words words_of(int argc, const char* const* argv) {
     flags = flags && word != "--";
     const bool empty = flags && word.starts_with("--") && word.find('=') == word.size() - 1;
     if (empty) word.pop_back();
+    if (empty && switches.contains(word)) return fail(word, read_bool("").error());
     words.push_back(std::move(word));
     if (empty) words.emplace_back();
   }
@@ -106,6 +110,7 @@ struct Options::Impl {
   void add_switch(const std::string& name, bool shown, const std::string& help, Setter set) {
     CLI::Option* flag = current->add_flag("--" + name, help);
     flag->default_str(shown ? "true" : "false");
+    switches.insert("--" + name);
     groups[current->get_name()][name] = {std::move(set), flag};
   }
 
@@ -123,6 +128,7 @@ struct Options::Impl {
   CLI::App* current;
   std::string config_file;
   std::map<std::string, Group> groups;  // by the program's or the subcommand's name
+  std::set<std::string> switches;       // "--name" of each option that is true or false
 };
 
 Status Options::Impl::apply_file(const std::vector<const Group*>& chosen) {
@@ -198,8 +204,9 @@ void Options::add_rest(const std::string& name, Words& field, std::string help) 
 Result<Parsed> Options::parse(int argc, const char* const* argv) {
   CLI::App& app = impl_->app;
   Parsed parsed;
+  TRY(Words words, words_of(argc, argv, impl_->switches));
   try {
-    app.parse(words_of(argc, argv));
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto commands = app.get_subcommands();
     parsed.to_print = commands.empty() ? app.help() : commands.front()->help();

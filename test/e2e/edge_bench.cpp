@@ -92,7 +92,10 @@ std::optional<WatchedEvent> Watch::next_change(Duration limit) {
 }
 
 EdgeBench::EdgeBench() {
-  std::ofstream(dir() / "agent.kubeconfig") << kubeconfig_for(server_port, "agent-upstream");
+  std::ofstream(dir() / "tokens") << admin_token << ",admin,1,\"system:masters\"\n"
+                                  << node_token << ",system:node:edge-a,2,\"system:nodes\"\n";
+  std::ofstream(dir() / "agent.kubeconfig")
+      << kubeconfig_for(server_port, "agent-upstream", node_token);
 }
 
 EdgeBench::~EdgeBench() {
@@ -111,6 +114,7 @@ void EdgeBench::start_server(const std::vector<std::string>& more) {
                                 "--data",
                                 (dir() / "server").string(),
                                 "--controllers=false"};
+  if (secured) argv.push_back("--token-file=" + (dir() / "tokens").string());
   argv.insert(argv.end(), more.begin(), more.end());
   server = std::make_unique<Process>(argv, (dir() / "server.log").string());
   const auto port = server_port;
@@ -162,23 +166,31 @@ std::vector<std::string> EdgeBench::journal(std::string_view kind) const {
   return found;
 }
 
+Answer EdgeBench::ask_server(Ask question) const {
+  if (question.bearer.empty()) question.bearer = admin_token;
+  return ask(server_port, question);
+}
+
+Answer EdgeBench::get_on_server(const std::string& target) const {
+  return ask_server({.target = target});
+}
+
 void EdgeBench::make_node() {
-  const Answer space = ask(server_port, {.method = http::Method::post,
-                                         .target = "/api/v1/namespaces",
-                                         .body = R"({"metadata":{"name":"ns"}})"});
+  const Answer space = ask_server({.method = http::Method::post,
+                                   .target = "/api/v1/namespaces",
+                                   .body = R"({"metadata":{"name":"ns"}})"});
   ASSERT_EQ(space.status, 201) << space.body;
-  const Answer node = ask(
-      server_port,
+  const Answer node = ask_server(
       {.method = http::Method::post, .target = nodes, .body = R"({"metadata":{"name":"edge-a"}})"});
   ASSERT_EQ(node.status, 201) << node.body;
 }
 
 void EdgeBench::make_pod(const std::string& name) {
-  const Answer pod = ask(server_port, {.method = http::Method::post,
-                                       .target = "/api/v1/namespaces/ns/pods",
-                                       .body = R"({"metadata":{"name":")" + name +
-                                               R"("},"spec":{"nodeName":"edge-a","containers":)"
-                                               R"([{"name":"c","image":"i"}]}})"});
+  const Answer pod = ask_server({.method = http::Method::post,
+                                 .target = "/api/v1/namespaces/ns/pods",
+                                 .body = R"({"metadata":{"name":")" + name +
+                                         R"("},"spec":{"nodeName":"edge-a","containers":)"
+                                         R"([{"name":"c","image":"i"}]}})"});
   ASSERT_EQ(pod.status, 201) << pod.body;
 }
 

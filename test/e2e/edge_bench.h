@@ -1,5 +1,8 @@
 // One edge agent between a test and the lab's API server, as real processes on free ports.
 //
+// The agent has the identity of node edge-a and a node's rights; who asks it without a token has
+// them, too. The tests themselves ask the API server as an administrator.
+//
 // Everything is killed by its pid and removed in the end; if a test failed, the ends of the logs
 // are printed. Waiting is for conditions, with a deadline.
 
@@ -73,6 +76,10 @@ class EdgeBench {
   [[nodiscard]] bool wait_for_link(std::string_view state, Duration limit = 20s) const;
   [[nodiscard]] bool agent_ready() const;
 
+  // One request to the API server, as an administrator unless it has another token.
+  [[nodiscard]] Answer get_on_server(const std::string& target) const;
+  Answer ask_server(Ask question) const;  // NOLINT(modernize-use-nodiscard)
+
   // Node edge-a and namespace ns, straight on the server.
   void make_node();
   // A pod in ns that is bound to edge-a.
@@ -88,6 +95,7 @@ class EdgeBench {
   const std::uint16_t server_port = free_port();
   const std::uint16_t agent_port = free_port();
   const std::uint16_t admin_port = free_port();
+  bool secured = true;  // set false before start_server(): the server lets all do everything
   std::unique_ptr<Process> server;
   std::unique_ptr<Process> agent;
 
@@ -98,6 +106,11 @@ class EdgeBench {
 inline const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a";
 inline const std::string all_pods = "/api/v1/pods";
 inline const std::string nodes = "/api/v1/nodes";
+// The list of nodes that a node may see.
+inline const std::string own_node = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge-a";
+// Tokens of EdgeBench's API server.
+inline const std::string admin_token = "admin-token";  // of an administrator
+inline const std::string node_token = "node-token";    // of node edge-a
 [[nodiscard]] std::string pod_path(const std::string& name);
 // A merge patch of a status.
 [[nodiscard]] std::string phase(const std::string& text);

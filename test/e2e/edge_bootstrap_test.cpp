@@ -47,7 +47,7 @@ TEST_F(EdgeBootstrap, ANodeGetsItsCertificateAndKeepsItThroughEverything) {
   make_pod("p");
   launch_secure(by_file());
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({node_pods, "/api/v1/nodes"});
+  warm({node_pods, own_node});
   EXPECT_EQ(pods_here(), 1u);
   const std::string first = client_pem();
   EXPECT_EQ(tls::read_certificate(first)->names,

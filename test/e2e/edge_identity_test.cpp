@@ -10,23 +10,27 @@ namespace {
 using http::Method;
 
 const std::string configmaps = "/api/v1/namespaces/ns/configmaps?resourceVersion=0";
+const std::string listed = "/api/v1/services?resourceVersion=0";  // a node may
 
 class EdgeIdentity : public ::testing::Test, public EdgeBench {
  protected:
   void SetUp() override {
-    std::ofstream(dir() / "tokens") << "node-token,system:node:edge-a,1,\"system:masters\"\n"
+    std::ofstream(dir() / "tokens") << "node-token,system:node:edge-a,1,\"system:nodes\"\n"
                                        "alice-token,alice,2,\"system:masters\"\n"
                                        "bob-token,bob,3,\"system:masters\"\n";
-    std::ofstream(dir() / "agent.kubeconfig")
-        << kubeconfig_for(server_port, "up")
-        << "    user: up\nusers:\n- name: up\n  user:\n    token: node-token\n";
-    start_server({"--token-file=" + (dir() / "tokens").string()});
+    start_server();
     by(server_port, "alice-token", Method::post, "/api/v1/namespaces",
        R"({"metadata":{"name":"ns"}})", 201);
     by(server_port, "alice-token", Method::post, "/api/v1/namespaces/ns/configmaps",
        R"({"metadata":{"name":"c"}})", 201);
     by(server_port, "alice-token", Method::post, "/api/v1/namespaces/ns/serviceaccounts",
        R"({"metadata":{"name":"sa"}})", 201);
+    const Answer pod =
+        by(server_port, "alice-token", Method::post, "/api/v1/namespaces/ns/pods",
+           R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","serviceAccountName":"sa",)"
+           R"("containers":[{"name":"c","image":"i"}]}})",
+           201);
+    pod_uid_ = pod.text({"metadata", "uid"});
   }
 
   Answer by(std::uint16_t port, const std::string& bearer, Method method, const std::string& target,
@@ -42,12 +46,14 @@ class EdgeIdentity : public ::testing::Test, public EdgeBench {
     server->kill();
     ASSERT_TRUE(wait_for_link("offline"));
   }
+
+  std::string pod_uid_;
 };
 
 TEST_F(EdgeIdentity, AUidThatIsNotAllowedNeedsCredentials) {
   launch_agent();
   ASSERT_TRUE(wait_for_link("connected"));
-  EXPECT_EQ(get(agent_port, "/api/v1/namespaces").status, 200);
+  EXPECT_EQ(get(agent_port, "/api/v1/services").status, 200);
   agent.reset();
   std::vector<std::string> argv = agent_argv({});
   for (std::string& flag : argv) {
@@ -60,11 +66,11 @@ TEST_F(EdgeIdentity, AUidThatIsNotAllowedNeedsCredentials) {
   };
   ASSERT_TRUE(eventually(10s, is_connected));
   EXPECT_EQ(get(admin_port, "/v1/link").status, 401) << "nor is the state for this uid";
-  const Answer refused = read("", "/api/v1/namespaces", 401);
+  const Answer refused = read("", "/api/v1/services", 401);
   EXPECT_EQ(refused.text({"reason"}), "Unauthorized");
   EXPECT_NE(refused.body.find("is not allowed"), std::string::npos) << refused.body;
   by(agent_port, "", Method::post, "/api/v1/namespaces/ns/events", "{}", 401);
-  read("alice-token", "/api/v1/namespaces", 200);
+  read("alice-token", "/api/v1/services", 200);
 }
 
 TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
@@ -78,7 +84,7 @@ TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
   }
   read("alice-token", configmaps, 200);
   read("alice-token", configmaps, 200);  // From the cache: once it is complete.
-  read("", "/api/v1/namespaces?resourceVersion=0", 200);
+  read("", listed, 200);
   const std::string review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const Answer who = ask(agent_port, {.method = Method::post,
                                       .target = review,
@@ -96,8 +102,8 @@ TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
   read("wrong-token", configmaps, 503);
   read("", configmaps, 503);
   read("", "/api/v1/namespaces/ns/configmaps/c", 503);
-  read("", "/api/v1/namespaces?resourceVersion=0", 200);
-  read("alice-token", "/api/v1/namespaces?resourceVersion=0", 503);
+  read("", listed, 200);
+  read("alice-token", listed, 503);
   // Nobody here can check the token, so nothing is accepted under it.
   const std::string event =
       R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"ns","name":"p"}})";
@@ -110,7 +116,7 @@ TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
   launch_agent();
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
   read("alice-token", configmaps, 200);
-  start_server({"--token-file=" + (dir() / "tokens").string()});
+  start_server();
   ASSERT_TRUE(wait_for_link("connected"));
   by(server_port, "alice-token", Method::get, "/api/v1/namespaces/ns/events/e", "", 200);
 }
@@ -120,7 +126,10 @@ TEST_F(EdgeIdentity, ATokenIsAnsweredFromTheStoreToItsOwnerOnly) {
   ASSERT_TRUE(wait_for_link("connected"));
   const std::string target = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
   const std::string body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
-                           R"("spec":{"audiences":["a"],"expirationSeconds":3600}})";
+                           R"("spec":{"audiences":["a"],"expirationSeconds":3600,)"
+                           R"("boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"p",)"
+                           R"("uid":")" +
+                           pod_uid_ + R"("}}})";
   const Answer online = by(agent_port, "", Method::post, target, body, 201);
   EXPECT_FALSE(online.text({"status", "token"}).empty()) << online.body;
   cut();

@@ -94,9 +94,9 @@ class Writer {
   std::uint64_t counter_ = 0;
 };
 
-void expect_kept(const Writer& writer, std::uint16_t port) {
+void expect_kept(const Writer& writer, const std::function<Answer(const std::string&)>& read) {
   for (const auto& [target, span] : writer.statuses) {
-    const Answer answer = get(port, target);
+    const Answer answer = read(target);
     ASSERT_EQ(answer.status, 200) << answer.body;
     const bool of_node = target.starts_with(nodes);
     const std::string text = of_node ? kernel_of(answer) : answer.text({"status", "phase"});
@@ -119,7 +119,7 @@ TEST_F(EdgeKill, NothingAcceptedIsLostWhateverTheMoment) {
   for (const char* name : {"p0", "p1", "p2"}) make_pod(name);
   start_agent();
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({node_pods, nodes});
+  warm({node_pods, own_node});
   server->kill();
   ASSERT_TRUE(wait_for_link("offline"));
 
@@ -136,7 +136,7 @@ TEST_F(EdgeKill, NothingAcceptedIsLostWhateverTheMoment) {
     }
     launch_agent();
     ASSERT_TRUE(eventually(10s, [this] { return agent_ready(); })) << "round " << round;
-    expect_kept(writer, agent_port);
+    expect_kept(writer, [this](const std::string& target) { return get(agent_port, target); });
     const std::string version = get(agent_port, node_pods).text({"metadata", "resourceVersion"});
     EXPECT_GE(std::stoull(version), list_version) << "round " << round;
     list_version = std::stoull(version);
@@ -146,9 +146,9 @@ TEST_F(EdgeKill, NothingAcceptedIsLostWhateverTheMoment) {
 
   start_server();
   ASSERT_TRUE(wait_for_link("connected", 60s));
-  expect_kept(writer, server_port);
+  expect_kept(writer, [this](const std::string& target) { return get_on_server(target); });
   EXPECT_EQ(admin("/v1/status").at("outbox").at("entries").as_int64(), 0);
-  const json::value found = get(server_port, "/api/v1/namespaces/ns/events").value();
+  const json::value found = get_on_server("/api/v1/namespaces/ns/events").value();
   std::set<std::string> names;
   for (const json::value& event : found.at("items").as_array()) {
     const std::string name(event.at("metadata").at("name").as_string());

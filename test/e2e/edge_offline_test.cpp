@@ -23,7 +23,7 @@ class EdgeOffline : public ::testing::Test, public EdgeBench {
     make_pod("p2");
     start_agent();
     ASSERT_TRUE(wait_for_link("connected"));
-    warm({node_pods, nodes});
+    warm({node_pods, own_node});
   }
 
   void cut(int signal) {
@@ -79,7 +79,7 @@ TEST_F(EdgeOffline, AWatchOutlivesTheOutageAndEndsWhereLocalVersionsDo) {
   EXPECT_FALSE(watch.next_change());
   EXPECT_TRUE(watch.ended());
 
-  EXPECT_EQ(get(server_port, pod_path("p1")).text({"status", "phase"}), "Phase4");
+  EXPECT_EQ(get_on_server(pod_path("p1")).text({"status", "phase"}), "Phase4");
   const Answer again = get(agent_port, node_pods + "&resourceVersion=" + std::to_string(last));
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(again.value().at("items").as_array().size(), 2u);
@@ -88,7 +88,7 @@ TEST_F(EdgeOffline, AWatchOutlivesTheOutageAndEndsWhereLocalVersionsDo) {
   Watch stale(agent_port, node_pods + "&watch=true&resourceVersion=" + std::to_string(last));
   EXPECT_EQ(stale.opened().status, 410) << stale.opened().body;
   Watch next(agent_port, node_pods + "&watch=true&resourceVersion=" + back);
-  ask(server_port, patch_pod("p2", "FromTheCloud"));
+  ask_server(patch_pod("p2", "FromTheCloud"));
   const auto news = next.next_change();
   ASSERT_TRUE(news);
   EXPECT_EQ(news->text({"status", "phase"}), "FromTheCloud");
@@ -116,6 +116,7 @@ TEST_F(EdgeOffline, WhatDescribesTheApiIsKeptForEveryClient) {
 }
 
 TEST_F(EdgeOffline, WhatWasNeverListedIsUnavailableAndNeverEmpty) {
+  warm({"/api/v1/services"});
   cut(SIGKILL);
   const std::string unknown[] = {"/api/v1/configmaps",
                                  "/api/v1/namespaces/ns/secrets",
@@ -132,8 +133,9 @@ TEST_F(EdgeOffline, WhatWasNeverListedIsUnavailableAndNeverEmpty) {
     EXPECT_EQ(answer.text({"reason"}), "ServiceUnavailable") << answer.body;
     EXPECT_EQ(answer.headers.get("retry-after"), "") << target << ": clients would wait in silence";
   }
-  const Answer absent = get(agent_port, "/api/v1/nodes/edge-b");
-  EXPECT_EQ(absent.status, 404) << "all nodes are known " << absent.body;
+  EXPECT_EQ(get(agent_port, nodes + "/edge-b").status, 503) << "only the own node is known";
+  const Answer absent = get(agent_port, "/api/v1/namespaces/ns/services/none");
+  EXPECT_EQ(absent.status, 404) << "all services are known " << absent.body;
 }
 
 TEST_F(EdgeOffline, WritesAreAnsweredAsTheTableSays) {
@@ -171,8 +173,8 @@ TEST_F(EdgeOffline, WritesAreAnsweredAsTheTableSays) {
   const json::value items = get(agent_port, node_pods).value().at("items");
   EXPECT_EQ(items.as_array().size(), 1u) << "the deleted one is gone";
   heal();
-  EXPECT_EQ(get(server_port, pod_path("p2")).status, 404);
-  EXPECT_EQ(get(server_port, "/api/v1/namespaces/ns/events/e").status, 200);
+  EXPECT_EQ(get_on_server(pod_path("p2")).status, 404);
+  EXPECT_EQ(get_on_server("/api/v1/namespaces/ns/events/e").status, 200);
 }
 
 TEST_F(EdgeOffline, TheOwnLeaseIsAlwaysAnsweredAndItsTimeGrows) {
@@ -202,7 +204,7 @@ TEST_F(EdgeOffline, TheOwnLeaseIsAlwaysAnsweredAndItsTimeGrows) {
   heal();
   renew({.method = Method::put, .target = mine, .body = "{}"});
   const auto server_time = [this, &mine] {
-    return get(server_port, mine).text({"spec", "renewTime"});
+    return get_on_server(mine).text({"spec", "renewTime"});
   };
   const std::string first = server_time();
   EXPECT_TRUE(eventually(10s, [first, &server_time] { return server_time() > first; }));
@@ -226,8 +228,8 @@ TEST_F(EdgeOffline, ARestartWhileCutOffChangesNothing) {
   EXPECT_EQ(event->text({"metadata", "name"}), "p2");
   EXPECT_GT(event->version(), std::stoull(version));
   heal();
-  EXPECT_EQ(get(server_port, pod_path("p1")).text({"status", "phase"}), "Before");
-  EXPECT_EQ(get(server_port, pod_path("p2")).text({"status", "phase"}), "After");
+  EXPECT_EQ(get_on_server(pod_path("p1")).text({"status", "phase"}), "Before");
+  EXPECT_EQ(get_on_server(pod_path("p2")).text({"status", "phase"}), "After");
 }
 
 }  // namespace

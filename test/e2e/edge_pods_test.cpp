@@ -139,7 +139,7 @@ TEST_F(EdgePods, WithoutThePermissionAllOthersAreServed) {
     start(name_);
     EXPECT_NE(log().find("it takes CAP_NET_ADMIN"), std::string::npos) << log();
     EXPECT_EQ(state(name_), "none");
-    warm({nodes});
+    warm({own_node});
     stop_cleanly();
   });
 }

@@ -31,9 +31,9 @@ TEST_F(EdgeProcess, StopsOrderlyWithWatchesOpen) {
   make_pod("p1");
   start_agent();
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({node_pods, nodes});
+  warm({node_pods, own_node});
   Watch one(agent_port, node_pods + "&watch=true&resourceVersion=0");
-  Watch two(agent_port, nodes + "?watch=true&resourceVersion=0");
+  Watch two(agent_port, own_node + "&watch=true&resourceVersion=0");
   ASSERT_TRUE(one.next_change());
   ASSERT_TRUE(two.next_change());
   const MonoTime began = now();
@@ -135,7 +135,7 @@ TEST_F(EdgeProcess, ADamagedCacheIsSetAsideAndListedAgain) {
   for (int round = 0; round < 8; ++round) {
     start_agent();
     ASSERT_TRUE(wait_for_link("connected"));
-    warm({node_pods, nodes});
+    warm({node_pods, own_node});
     ASSERT_TRUE(get(agent_port, node_pods + "&resourceVersion=0").status == 200);
     agent->signal(round % 2 == 0 ? SIGTERM : SIGKILL);  // with and without a log left behind
     ASSERT_TRUE(agent->wait(10s));
@@ -147,7 +147,7 @@ TEST_F(EdgeProcess, ADamagedCacheIsSetAsideAndListedAgain) {
     launch_agent();
     ASSERT_TRUE(eventually(10s, [this] { return agent_ready(); })) << "round " << round;
     ASSERT_TRUE(wait_for_link("connected"));
-    warm({node_pods, nodes});
+    warm({node_pods, own_node});
     const json::value items = get(agent_port, node_pods + "&resourceVersion=0").value().at("items");
     EXPECT_EQ(items.as_array().size(), 20u) << "round " << round;
   }

@@ -15,7 +15,7 @@ class EdgeRejoin : public ::testing::Test, public EdgeBench {
     for (const char* name : {"p1", "p2", "p3"}) make_pod(name);
     start_agent();
     ASSERT_TRUE(wait_for_link("connected"));
-    warm({node_pods, nodes});
+    warm({node_pods, own_node});
   }
   // The agent sees nothing of what happens on the server in between.
   void cut() {
@@ -27,10 +27,9 @@ class EdgeRejoin : public ::testing::Test, public EdgeBench {
         agent_port,
         {.method = Method::patch, .target = pod_path(name) + "/status", .body = phase(text)});
   }
-  Answer remove(std::uint16_t port, const std::string& name) {
-    return ask(port, {.method = Method::remove,
-                      .target = pod_path(name),
-                      .body = R"({"gracePeriodSeconds":0})"});
+  static Ask removal_of(const std::string& name) {
+    return {
+        .method = Method::remove, .target = pod_path(name), .body = R"({"gracePeriodSeconds":0})"};
   }
 };
 
@@ -38,7 +37,7 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
   cut();
   ASSERT_EQ(patch("p1", "Mine").status, 200);
   ASSERT_EQ(patch("p2", "Mine").status, 200);
-  ASSERT_EQ(remove(agent_port, "p3").status, 200);
+  ASSERT_EQ(ask(agent_port, removal_of("p3")).status, 200);
   ASSERT_EQ(
       ask(agent_port,
           {.method = Method::patch, .target = nodes + "/edge-a/status", .body = kernel("Ours")})
@@ -47,18 +46,18 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
   // Meanwhile, in the cloud: the agent is down, so that it can't be seen.
   agent->kill();
   start_server();
-  ASSERT_EQ(remove(server_port, "p1").status, 200);
+  ASSERT_EQ(ask_server(removal_of("p1")).status, 200);
   make_pod("p1");
-  ASSERT_EQ(remove(server_port, "p3").status, 200);
+  ASSERT_EQ(ask_server(removal_of("p3")).status, 200);
   make_pod("p3");
   start_agent();
   ASSERT_TRUE(wait_for_link("connected"));
 
-  EXPECT_NE(get(server_port, pod_path("p1")).text({"status", "phase"}), "Mine")
+  EXPECT_NE(get_on_server(pod_path("p1")).text({"status", "phase"}), "Mine")
       << "another pod of that name";
-  EXPECT_EQ(get(server_port, pod_path("p2")).text({"status", "phase"}), "Mine");
-  EXPECT_EQ(get(server_port, pod_path("p3")).status, 200) << "another pod of that name";
-  EXPECT_EQ(kernel_of(get(server_port, nodes + "/edge-a")), "Ours");
+  EXPECT_EQ(get_on_server(pod_path("p2")).text({"status", "phase"}), "Mine");
+  EXPECT_EQ(get_on_server(pod_path("p3")).status, 200) << "another pod of that name";
+  EXPECT_EQ(kernel_of(get_on_server(nodes + "/edge-a")), "Ours");
   EXPECT_EQ(journal("write-conflict"), (std::vector<std::string>{"pods/ns/p1", "pods/ns/p3"}));
   const json::value rows = admin("/v1/journal");
   bool both_sides = false;
@@ -72,15 +71,17 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
   // The cache shows the cloud's.
   EXPECT_EQ(get(agent_port, node_pods + "&resourceVersion=0").body.find("Mine\",\"x"),
             std::string::npos);
-  EXPECT_EQ(get(agent_port, pod_path("p1")).body, get(server_port, pod_path("p1")).body);
+  EXPECT_EQ(get(agent_port, pod_path("p1")).body, get_on_server(pod_path("p1")).body);
 }
 
 TEST_F(EdgeRejoin, AMirrorPodMadeHereLivesOnInTheCloud) {
+  const std::string node_uid = get_on_server(nodes + "/edge-a").text({"metadata", "uid"});
   cut();
   const std::string mirror =
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"m","annotations":)"
-      R"({"kubernetes.io/config.mirror":"x"}},"spec":{"nodeName":"edge-a",)"
-      R"("containers":[{"name":"c","image":"i"}]}})";
+      R"({"kubernetes.io/config.mirror":"x"},"ownerReferences":[{"apiVersion":"v1","kind":"Node",)"
+      R"("name":"edge-a","controller":true,"uid":")" +
+      node_uid + R"("}]},"spec":{"nodeName":"edge-a","containers":[{"name":"c","image":"i"}]}})";
   const Ask post{.method = Method::post, .target = "/api/v1/namespaces/ns/pods", .body = mirror};
   ASSERT_EQ(ask(agent_port, post).status, 201);
   EXPECT_EQ(ask(agent_port, post).status, 409);
@@ -91,19 +92,28 @@ TEST_F(EdgeRejoin, AMirrorPodMadeHereLivesOnInTheCloud) {
   EXPECT_EQ(get(agent_port, pod_path("m")).text({"status", "phase"}), "Running");
   start_server();
   ASSERT_TRUE(wait_for_link("connected"));
-  const Answer there = get(server_port, pod_path("m"));
+  const Answer there = get_on_server(pod_path("m"));
   EXPECT_EQ(there.text({"status", "phase"}), "Running") << there.body;
   EXPECT_EQ(journal("write-conflict"), std::vector<std::string>{});
 }
 
 TEST_F(EdgeRejoin, WhatTheCloudRefusesToListDoesNotKeepTheRestAway) {
-  EXPECT_EQ(get(agent_port, "/api/v1/unicorns").status, 404);
-  EXPECT_EQ(get(agent_port, "/api/v1/unicorns?resourceVersion=0").status, 404);
+  // A node may not list what it does not know; others hear that there is no such thing.
+  const auto list = [this](const std::string& token, const std::string& target) {
+    return ask(agent_port, {.target = target, .bearer = token}).status;
+  };
+  const std::pair<std::string, int> callers[] = {{"", 403}, {admin_token, 404}};
+  for (const auto& [token, status] : callers) {
+    EXPECT_EQ(list(token, "/api/v1/unicorns"), status);
+    EXPECT_EQ(list(token, "/api/v1/unicorns?resourceVersion=0"), status);
+  }
   cut();
-  EXPECT_EQ(get(agent_port, "/api/v1/dragons").status, 503);
+  for (const auto& [token, status] : callers) EXPECT_EQ(list(token, "/api/v1/dragons"), 503);
   start_server();
   ASSERT_TRUE(wait_for_link("connected"));
-  EXPECT_EQ(get(agent_port, "/api/v1/dragons?resourceVersion=0").status, 404);
+  for (const auto& [token, status] : callers) {
+    EXPECT_EQ(list(token, "/api/v1/dragons?resourceVersion=0"), status);
+  }
 }
 
 TEST_F(EdgeRejoin, AMomentarySilenceLosesNothing) {
@@ -115,11 +125,11 @@ TEST_F(EdgeRejoin, AMomentarySilenceLosesNothing) {
     server->signal(SIGCONT);
     ASSERT_TRUE(wait_for_link("connected"));
     EXPECT_TRUE(eventually(10s, [this, text] {
-      return get(server_port, pod_path("p1")).text({"status", "phase"}) == text;
+      return get_on_server(pod_path("p1")).text({"status", "phase"}) == text;
     })) << "the write reached the cloud";
     // And the cloud's next news reach us.
     const std::string answer = "Cloud" + std::to_string(round);
-    ask(server_port,
+    ask_server(
         {.method = Method::patch, .target = pod_path("p1") + "/status", .body = phase(answer)});
     EXPECT_TRUE(eventually(10s, [this, answer] {
       return get(agent_port, pod_path("p1") + "?resourceVersion=0").text({"status", "phase"}) ==

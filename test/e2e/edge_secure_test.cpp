@@ -15,7 +15,8 @@ using http::Method;
 const std::string review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const std::string review_body =
     R"({"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"})";
-const std::string secrets = "/api/v1/namespaces/ns/secrets?resourceVersion=0";
+const std::string secret_s = "/api/v1/namespaces/ns/secrets?fieldSelector=metadata.name%3Ds";
+const std::string map_c = "/api/v1/namespaces/ns/configmaps?fieldSelector=metadata.name%3Dc";
 
 class EdgeSecure : public ::testing::Test, public SecureBench {
  protected:
@@ -62,8 +63,8 @@ TEST_F(EdgeSecure, ATokenIsItsOwnersUpstreamAndNeverTheNodes) {
 TEST_F(EdgeSecure, ACertificateAloneReadsItsOwnersRowsAndNothingElse) {
   start();
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({nodes});
-  const Ask read{.target = nodes + "?resourceVersion=0"};
+  warm({own_node});
+  const Ask read{.target = own_node + "&resourceVersion=0"};
   const Ask write{.method = Method::post, .target = review, .body = review_body};
   EXPECT_EQ(ask_over_tls(secure_port, read).status, 0) << "without one there is no connection";
   const tls::Identity node = certificate(node_);
@@ -100,7 +101,7 @@ TEST_F(EdgeSecure, TheListenerShowsACertificateOfTheCluster) {
   // Verified from here on: the name and the authority.
   const tls::Identity node = certificate(node_);
   const auto verified = [this, &node] {
-    const Ask read{.target = nodes + "?resourceVersion=0", .limit = 5s};
+    const Ask read{.target = own_node + "&resourceVersion=0", .limit = 5s};
     return ask_over_tls(secure_port, read, node, "edge.example.org").status == 200;
   };
   EXPECT_TRUE(eventually(10s, verified)) << "without a restart";
@@ -124,12 +125,14 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
                          R"("}},"spec":{"ports":[{"port":80}]}})")
                 .status,
             201);
-  ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/pods",
-                     R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":)"
-                     R"([{"name":"c","image":"i","env":[{"name":"K","value":")" +
-                         in_pod + R"("}]}]}})")
-                .status,
-            201);
+  const Answer pod =
+      as_admin(Method::post, "/api/v1/namespaces/ns/pods",
+               R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","serviceAccountName":"sa",)"
+               R"("volumes":[{"name":"s","secret":{"secretName":"s"}},)"
+               R"({"name":"c","configMap":{"name":"c"}}],)"
+               R"("containers":[{"name":"c","image":"i","env":[{"name":"K","value":")" +
+                   in_pod + R"("}]}]}})");
+  ASSERT_EQ(pod.status, 201) << pod.body;
   ASSERT_EQ(as_admin(Method::post, "/api/v1/namespaces/ns/serviceaccounts",
                      R"({"metadata":{"name":"sa"}})")
                 .status,
@@ -146,12 +149,13 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
 
   start({"--cache-key-file=" + first});
   ASSERT_TRUE(wait_for_link("connected"));
-  warm({"/api/v1/namespaces/ns/secrets", "/api/v1/namespaces/ns/configmaps",
-        "/api/v1/namespaces/ns/services", node_pods});
+  warm({secret_s, map_c, "/api/v1/namespaces/ns/services", node_pods});
   const Ask ask_token{.method = Method::post,
                       .target = "/api/v1/namespaces/ns/serviceaccounts/sa/token",
                       .body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
-                              R"("spec":{"expirationSeconds":3600}})"};
+                              R"("spec":{"expirationSeconds":3600,"boundObjectRef":)"
+                              R"({"kind":"Pod","apiVersion":"v1","name":"p","uid":")" +
+                              pod.text({"metadata", "uid"}) + R"("}}})"};
   const Answer token = ask(agent_port, ask_token);
   ASSERT_EQ(token.status, 201) << token.body;
   ASSERT_TRUE(eventually(10s, [this, &open] { return on_disk(open); }));
@@ -163,13 +167,13 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   EXPECT_FALSE(on_disk(token.text({"status", "token"})));
   start({"--cache-key-file=" + first});
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
-  EXPECT_NE(get(agent_port, secrets).body.find(hidden), std::string::npos);
+  EXPECT_NE(get(agent_port, secret_s + "&resourceVersion=0").body.find(hidden), std::string::npos);
   EXPECT_EQ(ask(agent_port, ask_token).body, token.body);
 
   // Another key: as if they had never been looked at, and said so.
   start({"--cache-key-file=" + second});
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
-  EXPECT_EQ(get(agent_port, secrets).status, 503);
+  EXPECT_EQ(get(agent_port, secret_s + "&resourceVersion=0").status, 503);
   EXPECT_EQ(ask(agent_port, ask_token).status, 503);
   EXPECT_EQ(get(agent_port, "/api/v1/namespaces/ns/services?resourceVersion=0").status, 200);
   EXPECT_NE(log().find("sealed with another key"), std::string::npos) << log();
@@ -180,7 +184,7 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   EXPECT_EQ(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0);
   start({"--cache-key-file=" + second});
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
-  EXPECT_NE(get(agent_port, secrets).body.find(hidden), std::string::npos);
+  EXPECT_NE(get(agent_port, secret_s + "&resourceVersion=0").body.find(hidden), std::string::npos);
   EXPECT_EQ(ask(agent_port, ask_token).body, token.body);
   EXPECT_FALSE(on_disk(hidden));
 }

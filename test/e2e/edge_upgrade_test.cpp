@@ -105,11 +105,11 @@ class EdgeUpgrade : public ::testing::Test, public EdgeBench {
         "apiVersion: v1\nkind: Config\ncurrent-context: d\nclusters:\n"
         "- name: d\n  cluster:\n    certificate-authority: " +
         ca + "\n    server: https://127.0.0.1:" + std::to_string(front_->port) +
-        "\nusers:\n- name: u\n  user:\n    token: anybody\ncontexts:\n"
-        "- name: d\n  context:\n    cluster: d\n    user: u\n";
+        "\ncontexts:\n- name: d\n  context:\n    cluster: d\n    user: u\n"
+        "users:\n- name: u\n  user:\n    token: ";
     // The agent's is there already, for the lab alone.
-    std::ofstream(dir() / "agent.kubeconfig") << config;
-    std::ofstream(dir() / "direct") << config;
+    std::ofstream(dir() / "agent.kubeconfig") << config << node_token << "\n";
+    std::ofstream(dir() / "direct") << config << admin_token << "\n";
     std::ofstream(dir() / "proxied") << kubeconfig_for(agent_port, "agent");
     start_agent({"--secure-listen="});  // a fixed port would be one test's at a time
     ASSERT_TRUE(wait_for_link("connected"));

@@ -133,10 +133,12 @@ Answer ask(std::uint16_t port, const Ask& question) {
 
 Answer get(std::uint16_t port, const std::string& target) { return ask(port, {.target = target}); }
 
-std::string kubeconfig_for(std::uint16_t port, const std::string& name) {
+std::string kubeconfig_for(std::uint16_t port, const std::string& name, const std::string& token) {
+  const std::string user =
+      token.empty() ? "" : "    user: u\nusers:\n- name: u\n  user:\n    token: " + token + "\n";
   return "apiVersion: v1\nkind: Config\ncurrent-context: " + name + "\nclusters:\n- name: " + name +
          "\n  cluster:\n    server: http://127.0.0.1:" + std::to_string(port) +
-         "\ncontexts:\n- name: " + name + "\n  context:\n    cluster: " + name + "\n";
+         "\ncontexts:\n- name: " + name + "\n  context:\n    cluster: " + name + "\n" + user;
 }
 
 }  // namespace holdfast::test

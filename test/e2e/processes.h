@@ -81,8 +81,9 @@ Answer ask(std::uint16_t port, const Ask& ask);
 // The string at a path inside a value, or other values as JSON; "" when it is not there.
 [[nodiscard]] std::string text_in(const json::value& value,
                                   std::initializer_list<std::string_view> path);
-// A kubeconfig for a server on this machine, without credentials.
-[[nodiscard]] std::string kubeconfig_for(std::uint16_t port, const std::string& name);
+// A kubeconfig for a server on this machine, with this token; empty: without credentials.
+[[nodiscard]] std::string kubeconfig_for(std::uint16_t port, const std::string& name,
+                                         const std::string& token = {});
 // Shows the end of a log on standard error.
 void print_end(const std::filesystem::path& file);
 

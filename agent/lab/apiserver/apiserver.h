@@ -33,10 +33,12 @@ struct ApiServerOptions {
   std::string address = {};                // where clients reach us, for discovery
   std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
   bool refuses_anonymous = false;          // with tokens: 401 for callers without credentials
-  bool node_authorizer = false;            // with tokens: nodes have a real node's rights only
-  std::filesystem::path audit_log = {};    // empty: none is written
-  bool controllers = true;                 // the built-in loops
-  bool scheduler = true;                   // with them: pods of "default-scheduler" are placed
+  // Callers who are nodes have a real node's rights only, also where all others may do everything.
+  // false: nodes may read everything, and all that they please where there are no tokens.
+  bool node_authorizer = true;
+  std::filesystem::path audit_log = {};         // empty: none is written
+  bool controllers = true;                      // the built-in loops
+  bool scheduler = true;                        // with them: pods of "default-scheduler" are placed
   std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: nobody does
   Duration certificate_lifetime = std::chrono::hours(24 * 365);
   RegistryLimits registry = {};

@@ -30,9 +30,9 @@ struct Backend {
   const Clock& clock;
   Random& random;
   sync::TokenTable& tokens;
-  bool secured;                    // false: everybody may do everything
+  bool secured;                    // false: all but nodes may do everything; see authorize()
   bool refuses_anonymous = false;  // anonymous callers get 401 in place of 403
-  bool node_authorizer = false;    // nodes may do what theirs is, and no more
+  bool node_authorizer = true;     // nodes may do what a real node may, and no more
   std::optional<AuditLog> audit = {};
 };
 

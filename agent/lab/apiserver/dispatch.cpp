@@ -166,14 +166,12 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   auto who = identify(backend, request);
   if (!who) return refuse(who.error());
   audited.who = *who;
-  if (backend.secured) {
-    const auto allowed = authorize(backend, *who, *info);
-    const bool unknown = *who == sync::anonymous();
-    if (!allowed && unknown && backend.refuses_anonymous) {
-      return refuse(sync::status::unauthorized());
-    }
-    if (!allowed) return refuse(allowed.error());
+  const auto allowed = authorize(backend, *who, *info);
+  const bool unknown = *who == sync::anonymous();
+  if (!allowed && unknown && backend.refuses_anonymous) {
+    return refuse(sync::status::unauthorized());
   }
+  if (!allowed) return refuse(allowed.error());
   if (!info->is_resource || !has_version(*info)) {
     return serve_document(*info, *query, request.headers.get("Accept"), address);
   }

@@ -9,8 +9,9 @@
 
 namespace holdfast::agent::lab {
 
-// Whether the caller may send the request: a node by the Node authorizer, when the server has it
-// switched on; all others, and nodes without it, by sync::authorize().
+// Whether the caller may send the request: a node by the Node authorizer, unless the server has it
+// switched off; all others, and nodes without it, by sync::authorize(). A server without tokens
+// lets the latter do everything.
 [[nodiscard]] sync::Answer<bool> authorize(const Backend& backend, const sync::Identity& who,
                                            const sync::RequestInfo& info);
 

@@ -66,6 +66,31 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
 
 }  // namespace
 
+void add_serve_options(config::Options& options, ServeSettings& settings) {
+  options.add("listen", settings.listen, "address and port to listen on");
+  options.add("data", settings.data, "directory of the database");
+  options.add("tls-dir", settings.tls_dir,
+              "directory with server.crt, server.key, ca.crt for client certificates and ca.key to "
+              "sign nodes' certificates with; in an empty one they are made");
+  options.add("certificate-lifetime", settings.certificate_lifetime,
+              "of the certificates that are signed");
+  options.add(
+      "token-file", settings.token_file,
+      "lines of token,user,uid,\"groups\"; without it everybody may do everything, and only "
+      "loopback addresses are served");
+  options.add("node-authorizer", settings.node_authorizer,
+              "a caller with a token or certificate of system:node:NAME in the group system:nodes "
+              "may do what Kubernetes 1.36 lets a node do, and no more (authorization modes "
+              "Node,RBAC with NodeRestriction); false lets nodes read everything");
+  options.add("audit-log-path", settings.audit_log_path,
+              "file to which a line is added for every request; empty: none");
+  options.add("controllers", settings.controllers,
+              "run the built-in controllers: deployments, daemon sets, scheduling, cleaning up");
+  options.add("scheduler", settings.scheduler,
+              "with them: place the pods of default-scheduler; false leaves them to holdfast-cloud "
+              "--controllers=scheduler --scheduler-name=default-scheduler");
+}
+
 Status check_listener(const net::HostPort& at, bool has_tokens) {
   if (has_tokens || is_local(at)) return {};
   return fail(Errc::invalid,

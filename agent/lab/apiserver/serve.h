@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
+#include "platform/config/options.h"
 #include "platform/loop/program.h"
 #include "platform/net/transport.h"
 #include "platform/result.h"
@@ -20,11 +21,15 @@ struct ServeSettings {
   // are served.
   std::string token_file;
   std::string audit_log_path = {};  // a line for every request is added to it; empty: none
-  bool node_authorizer = false;     // with tokens: nodes have a real node's rights only
+  bool node_authorizer = true;      // as ApiServerOptions has it
   bool controllers = true;
   bool scheduler = true;                                         // one of the controllers
   Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of those that are signed
 };
+
+// Adds the flags of `holdfast-lab apiserver`, which are bound to the fields of `settings`.
+// `settings` must outlive `options`.
+void add_serve_options(config::Options& options, ServeSettings& settings);
 
 // Errors: invalid, when others than the users of this machine could do everything: an address that
 // is not loopback (a name other than "localhost" is not) without a token file.

@@ -135,12 +135,13 @@ std::vector<Manifest> manifests(int replicas) {
           {"/apis/apps/v1/namespaces/default/daemonsets", "probe", sync::serialize(daemons)}};
 }
 
-std::string kubeconfig(std::uint16_t port) {
+std::string kubeconfig(std::uint16_t port, const std::string& token) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: lab\n"
          "clusters:\n- name: lab\n  cluster:\n    server: http://127.0.0.1:" +
          std::to_string(port) +
          "\ncontexts:\n- name: lab\n  context:\n    cluster: lab\n    user: lab\n"
-         "users:\n- name: lab\n  user: {}\n";
+         "users:\n- name: lab\n  user:\n    token: " +
+         token + "\n";
 }
 
 }  // namespace holdfast::agent::demo

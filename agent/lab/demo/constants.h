@@ -37,7 +37,7 @@ inline constexpr const char* web_name = "web";  // of the Deployment among them
 
 inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the Deployment's pods
 
-// A kubeconfig for a server on this machine.
-[[nodiscard]] std::string kubeconfig(std::uint16_t port);
+// A kubeconfig for a server on this machine, with this token.
+[[nodiscard]] std::string kubeconfig(std::uint16_t port, const std::string& token);
 
 }  // namespace holdfast::agent::demo

@@ -14,16 +14,16 @@ constexpr Duration pod_write_limit = std::chrono::seconds(5);
 
 }  // namespace
 
-asio::awaitable<Status> Sites::open(std::uint16_t server_port, Cast cast) {
+asio::awaitable<Status> Sites::open(Cluster cluster, Cast cast) {
   for (const std::string& zone : cast.sites()) {
-    Status opened = co_await open_site(server_port, zone, cast);
+    Status opened = co_await open_site(cluster, zone, cast);
     if (!opened) co_return fail("site " + zone, opened.error());
   }
   Status done;
   co_return done;
 }
 
-asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, std::string zone, Cast cast) {
+asio::awaitable<Status> Sites::open_site(Cluster cluster, std::string zone, Cast cast) {
   const auto patience = std::chrono::duration_cast<std::chrono::seconds>(cast.site_patience);
   const auto seconds = static_cast<int>(patience.count());
   agent::HollowPlan plan;
@@ -31,9 +31,10 @@ asio::awaitable<Status> Sites::open_site(std::uint16_t server_port, std::string 
   plan.nodes = cast.nodes_of(zone);
   Site site;
   const net::HostPort any{"127.0.0.1", 0};
-  const net::HostPort server{"127.0.0.1", server_port};
+  const net::HostPort server{"127.0.0.1", cluster.port};
   CO_TRY(site.link, agent::FaultProxy::open(executor_, any, server));
-  CO_TRY(site.client, local_client(site.link->port(), clock_, "holdfast-hollow"));
+  CO_TRY(site.client,
+         local_client(site.link->port(), clock_, "holdfast-hollow", cluster.admin_token));
   site.nodes = std::make_unique<agent::HollowSite>(plan, *site.client, clock_);
   Status done = co_await site.nodes->join();
   if (!done) co_return done;

@@ -22,9 +22,14 @@ class Sites {
   Sites(asio::any_io_executor executor, const Clock& clock)
       : executor_(executor), clock_(clock), tasks_(executor) {}
 
-  // Both sites' nodes join the cluster behind this port, and each gets a pod.
-  // Errors: the API server's.
-  asio::awaitable<Status> open(std::uint16_t server_port, Cast cast);
+  // The cluster's API server on this machine. One client acts for all the nodes of a site, reads
+  // their pods in one list and makes them, too; hence it is an administrator.
+  struct Cluster {
+    std::uint16_t port = 0;
+    std::string admin_token;
+  };
+  // Both sites' nodes join the cluster, and each gets a pod. Errors: the API server's.
+  asio::awaitable<Status> open(Cluster cluster, Cast cast);
   void cut(const std::string& site);
   void restore(const std::string& site);
   asio::awaitable<void> close();
@@ -36,7 +41,7 @@ class Sites {
     std::unique_ptr<agent::HollowSite> nodes;
   };
 
-  asio::awaitable<Status> open_site(std::uint16_t server_port, std::string zone, Cast cast);
+  asio::awaitable<Status> open_site(Cluster cluster, std::string zone, Cast cast);
 
   asio::any_io_executor executor_;
   const Clock& clock_;

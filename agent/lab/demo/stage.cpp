@@ -42,6 +42,7 @@ Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast ca
     : executor_(executor),
       data_(std::move(data)),
       cast_(std::move(cast)),
+      tokens_(Tokens::make(cast_.nodes())),
       clock_(clock),
       recorder_(recorder),
       children_(own_folder(), data_),
@@ -57,17 +58,21 @@ asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::st
 }
 
 asio::awaitable<Status> Stage::start_control_plane() {
-  std::vector<std::string> server = {"apiserver", "--listen=127.0.0.1:0",
-                                     "--data=" + (data_ / "apiserver").string(),
-                                     "--controllers=true", "--scheduler=false"};
+  const auto tokens = data_ / "tokens";
+  if (auto written = fs::atomic_write(tokens, tokens_.file()); !written) co_return written;
+  std::vector<std::string> server = {
+      "apiserver",          "--listen=127.0.0.1:0",
+      "--controllers=true", "--data=" + (data_ / "apiserver").string(),
+      "--scheduler=false",  "--token-file=" + tokens.string()};
   CO_TRY([[maybe_unused]] const auto first,
          children_.start("apiserver", "holdfast-lab", std::move(server)));
   auto port = co_await port_of("apiserver", "apiserver listening", "address");
   if (!port) co_return fail("API server", port.error());
   server_port_ = *port;
-  CO_TRY(client_, local_client(server_port_, clock_, "holdfast-demo"));
+  CO_TRY(client_, local_client(server_port_, clock_, "holdfast-demo", tokens_.admin));
   const auto file = data_ / "cloud.kubeconfig";
-  if (auto written = fs::atomic_write(file, kubeconfig(server_port_)); !written) co_return written;
+  const Status written = fs::atomic_write(file, kubeconfig(server_port_, tokens_.admin));
+  if (!written) co_return written;
   auto cloud = as_arguments(cloud_constants());
   cloud.push_back("--kubeconfig=" + file.string());
   cloud.emplace_back("--controllers=*,scheduler");
@@ -85,7 +90,7 @@ asio::awaitable<Status> Stage::start_agents() {
     const net::HostPort server{"127.0.0.1", server_port_};
     CO_TRY(auto link, agent::FaultProxy::open(executor_, any_port(), server));
     const auto file = data_ / (node + ".kubeconfig");
-    const Status written = fs::atomic_write(file, kubeconfig(link->port()));
+    const Status written = fs::atomic_write(file, kubeconfig(link->port(), tokens_.nodes.at(node)));
     if (!written) co_return written;
     links_[node] = std::move(link);
     stations_[node] = {.node = node, .data = data_ / node};

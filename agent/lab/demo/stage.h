@@ -15,6 +15,7 @@
 #include "agent/lab/demo/child.h"
 #include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/sites.h"
+#include "agent/lab/demo/tokens.h"
 #include "agent/lab/demo/watchers.h"
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/loop/tasks.h"
@@ -44,7 +45,7 @@ class Stage {
 
   // Ends the agents in order, and takes their nodes out of the cluster.
   asio::awaitable<Status> dismiss_agents();
-  asio::awaitable<Status> open_sites() { return sites_.open(server_port_, cast_); }
+  asio::awaitable<Status> open_sites() { return sites_.open({server_port_, tokens_.admin}, cast_); }
   [[nodiscard]] Sites& sites() { return sites_; }
 
   void cut(const std::string& node);
@@ -74,6 +75,7 @@ class Stage {
   asio::any_io_executor executor_;
   std::filesystem::path data_;
   Cast cast_;
+  Tokens tokens_;
   const Clock& clock_;
   Recorder& recorder_;
   Children children_;

@@ -95,9 +95,11 @@ PodSeen seen_of(const sync::Pod& pod) {
 }  // namespace
 
 Result<std::unique_ptr<ApiClient>> local_client(std::uint16_t port, const Clock& clock,
-                                                const std::string& user_agent) {
+                                                const std::string& user_agent,
+                                                const std::string& token) {
   agent::ClusterAccess access;
   access.server = {"127.0.0.1", port};
+  access.token = token;
   return ApiClient::make(std::move(access), clock, user_agent);
 }
 

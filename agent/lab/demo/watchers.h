@@ -25,10 +25,11 @@ struct Station {
   std::filesystem::path data;
 };
 
-// A client that talks plain HTTP to a port of this machine.
+// A client that talks plain HTTP to a port of this machine, with this token; empty: without one.
 [[nodiscard]] Result<std::unique_ptr<agent::ApiClient>> local_client(std::uint16_t port,
                                                                      const Clock& clock,
-                                                                     const std::string& user_agent);
+                                                                     const std::string& user_agent,
+                                                                     const std::string& token = {});
 
 // Nodes, pods, leases and the Deployment as the API server has them.
 asio::awaitable<void> watch_nodes(agent::ApiClient& client, Recorder& recorder);

@@ -196,7 +196,8 @@ TEST_F(CertificatesTest, BootstrappersAndStrangersMayDoLittleElse) {
   EXPECT_EQ(as("boot", "GET", "/api/v1/pods").status, 403);
   EXPECT_EQ(as("boot", "GET", path).status, 200);
   EXPECT_EQ(as("boot", "DELETE", path + "/c").status, 403);
-  EXPECT_EQ(as("node-a", "GET", "/api/v1/pods").status, 200);
+  EXPECT_EQ(as("node-a", "GET", "/api/v1/pods").status, 403);
+  EXPECT_EQ(as("node-a", "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Da").status, 200);
   EXPECT_EQ(
       as("node-a", "POST", "/api/v1/namespaces", {{"metadata", json::object{{"name", "mine"}}}})
           .status,

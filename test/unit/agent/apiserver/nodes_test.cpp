@@ -15,7 +15,6 @@ constexpr std::string_view node_secrets = "/api/v1/namespaces/default/secrets";
 agent::lab::ApiServerOptions guarded() {
   agent::lab::ApiServerOptions options = quiet();
   options.tokens = "root,admin,1,system:masters\nnode,system:node:edge1,2,system:nodes\n";
-  options.node_authorizer = true;
   return options;
 }
 
@@ -75,6 +74,43 @@ TEST(LabNodes, MayDoWhatConcernsThemselves) {
       R"(pods "q" is forbidden: User "system:node:edge1" cannot get resource "pods" in API )"
       R"(group "" in the namespace "default": no relationship found between node 'edge1' and )"
       "this object");
+}
+
+// A request of node edge1 by its certificate, which every server with --tls-dir takes.
+int status_for_a_certificate(Rig& rig, const std::string& organization, const std::string& target) {
+  return rig
+      .ask({.target = target,
+            .peer = {.common_name = "system:node:edge1", .organizations = {organization}}})
+      .status;
+}
+
+TEST(LabNodes, AreKnownAlsoWhereAllOthersMayDoEverything) {
+  struct Row {
+    bool authorizer;
+    std::string organization;
+    int all_pods;
+  };
+  const Row rows[] = {
+      {true, "system:nodes", 403}, {true, "others", 200}, {false, "system:nodes", 200}};
+  for (const Row& row : rows) {
+    agent::lab::ApiServerOptions options = quiet();
+    options.node_authorizer = row.authorizer;
+    Rig rig(std::move(options));
+    EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 200);
+    EXPECT_EQ(status_for_a_certificate(rig, row.organization, "/api/v1/pods"), row.all_pods)
+        << row.authorizer << " " << row.organization;
+    EXPECT_EQ(status_for_a_certificate(rig, row.organization,
+                                       "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1"),
+              200);
+  }
+}
+
+TEST(LabNodes, ReadEverythingWhereTheAuthorizerIsSwitchedOff) {
+  agent::lab::ApiServerOptions options = guarded();
+  options.node_authorizer = false;
+  Rig rig(std::move(options));
+  EXPECT_EQ(rig.ask({.target = "/api/v1/pods", .token = "node"}).status, 200);
+  EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 403) << "nobody is no node";
 }
 
 TEST(LabCompression, IsForLargeListsOfThoseWhoTakeIt) {

@@ -71,6 +71,7 @@ Told Rig::ask(const Asked& asked) {
   request.method = http::parse_method(asked.method);
   request.target = asked.target;
   request.body = asked.body;
+  request.peer = asked.peer;
   if (!asked.content_type.empty()) request.headers.set("Content-Type", asked.content_type);
   if (!asked.accept.empty()) request.headers.set("Accept", asked.accept);
   if (!asked.accept_encoding.empty()) {

@@ -36,6 +36,7 @@ struct Asked {
   std::string accept = {};
   std::string token = {};
   std::string accept_encoding = {};
+  net::Peer peer = {};  // who the client's certificate says that it is
 };
 
 struct Told {

@@ -21,5 +21,43 @@ TEST(Serve, WithoutTokensOnlyThisMachineIsServed) {
   }
 }
 
+// The settings that the words of a command line give, or why they do not.
+Result<ServeSettings> settings_of(const std::vector<const char*>& words) {
+  ServeSettings settings;
+  config::Options options("lab", "");
+  add_serve_options(options, settings);
+  std::vector<const char*> argv{"lab"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  const auto parsed = options.parse(static_cast<int>(argv.size()), argv.data());
+  if (!parsed) return fail(parsed.error());
+  return settings;
+}
+
+TEST(Serve, NodesHaveARealNodesRightsUnlessTheFlagSaysOtherwise) {
+  const struct {
+    std::vector<const char*> words;
+    bool on;
+  } rows[] = {{{}, true},
+              {{"--node-authorizer"}, true},
+              {{"--node-authorizer=true"}, true},
+              {{"--node-authorizer=false"}, false}};
+  for (const auto& row : rows) {
+    const auto settings = settings_of(row.words);
+    ASSERT_TRUE(settings) << settings.error().what;
+    EXPECT_EQ(settings->node_authorizer, row.on) << (row.words.empty() ? "" : row.words.front());
+  }
+}
+
+TEST(Serve, ABadValueOfTheNodeAuthorizersFlagIsNamed) {
+  for (const char* word : {"--node-authorizer=", "--node-authorizer=Node", "--node-authorizer=1",
+                           "--node-authorizer=TRUE", "--node-authorizers=true"}) {
+    const auto settings = settings_of({word});
+    ASSERT_FALSE(settings) << word;
+    EXPECT_EQ(settings.error().code, Errc::invalid) << word;
+    EXPECT_NE(settings.error().what.find("--node-authorizer"), std::string::npos)
+        << settings.error().what;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent::lab

@@ -1,0 +1,26 @@
+#include "agent/lab/demo/tokens.h"
+
+#include "sync/apiserver/identity.h"
+#include "sync/apiserver/node_authorizer.h"
+
+namespace holdfast::agent::demo {
+namespace {
+
+TEST(DemoTokens, GiveAgentsTheRightsOfTheirNodesAndNoMore) {
+  const Tokens tokens = Tokens::make({"edge-a", "edge-b"});
+  const auto table = sync::TokenTable::parse(tokens.file());
+  ASSERT_TRUE(table) << table.error().what;
+  EXPECT_EQ(table->all().size(), 3u) << "each has a secret of its own";
+  const sync::Identity* const admin = table->find(tokens.admin);
+  ASSERT_NE(admin, nullptr);
+  EXPECT_TRUE(admin->in_group("system:masters"));
+  for (const char* node : {"edge-a", "edge-b"}) {
+    const sync::Identity* const agent = table->find(tokens.nodes.at(node));
+    ASSERT_NE(agent, nullptr) << node;
+    EXPECT_EQ(sync::node_of(*agent), node);
+    EXPECT_FALSE(agent->in_group("system:masters")) << node;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::demo
