@@ -6,9 +6,14 @@ namespace holdfast::attack {
 namespace {
 
 constexpr int many = 1010;
-const std::string token_request =
-    R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
-    R"("spec":{"expirationSeconds":3600}})";
+
+// For pod p: a node is given tokens for its pods only.
+std::string token_request(const std::string& pod_uid) {
+  return R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
+         R"("spec":{"expirationSeconds":3600,"boundObjectRef":{"kind":"Pod","apiVersion":"v1",)"
+         R"("name":"p","uid":")" +
+         pod_uid + R"("}}})";
+}
 
 // Asks on one connection after another; each answer is awaited.
 std::string ask_many(std::uint16_t port, const std::vector<std::string>& requests) {
@@ -22,8 +27,16 @@ std::string ask_many(std::uint16_t port, const std::vector<std::string>& request
 
 class Caches : public Attack {
  protected:
+  [[nodiscard]] std::string pod_uid() const {
+    constexpr std::string_view before = "\"uid\":\"";
+    const std::string pod = as_admin("GET", "/api/v1/namespaces/ns/pods/p").body;
+    const std::size_t at = pod.find(before);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + before.size();
+    return pod.substr(begin, pod.find('"', begin) - begin);
+  }
   void expect_token_is_kept() {
-    const Ask question{.target = token_path, .method = "POST", .body = token_request};
+    const Ask question{.target = token_path, .method = "POST", .body = token_request(pod_uid())};
     const Answer fresh = ask(edge_port, question);
     ASSERT_EQ(fresh.status, 201) << fresh.body;
     hostile->cut();
@@ -70,11 +83,12 @@ TEST_F(Caches, InventedTokenRequestsDoNotFillTheAnswers) {
   });
   ASSERT_NO_FATAL_FAILURE(start_edge());
   const std::uint16_t port = edge_port;
+  const std::string body = token_request(pod_uid());
   std::vector<std::string> requests;
   for (int i = 0; i < many; ++i) {
     requests.push_back(text_of({.target = token_path,
                                 .method = "POST",
-                                .body = token_request,
+                                .body = body,
                                 .bearer = "invented-" + std::to_string(i)},
                                port));
   }
@@ -95,13 +109,13 @@ TEST_F(Caches, OneTokenDoesNotTakeAllScopes) {
         port));
   }
   ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
-  ASSERT_NO_FATAL_FAILURE(warm("/api/v1/namespaces/ns/configmaps"));
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  ASSERT_NO_FATAL_FAILURE(warm(map_list));
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   hostile->cut();
   ASSERT_TRUE(wait_for_link("offline"));
-  const std::string offline = "/api/v1/namespaces/ns/configmaps?resourceVersion=0";
+  const std::string offline = map_list + "&resourceVersion=0";
   EXPECT_EQ(as_node(offline).status, 200) << "the node's own list is not cached";
-  EXPECT_EQ(as_node(secrets_path + "?resourceVersion=0").status, 200);
+  EXPECT_EQ(as_node(treasure_list + "&resourceVersion=0").status, 200);
 }
 
 }  // namespace

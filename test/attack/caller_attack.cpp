@@ -100,7 +100,7 @@ class Leavers : public Attack {
   void expect_nothing_performed(const char* way) {
     const auto stolen = [this] { return performed_as_node(events_path, "create"); };
     // Requests that came before are answered before: all of the attack's have been looked at.
-    for (int i = 0; i < 20; ++i) (void)as_node(secrets_path);
+    for (int i = 0; i < 20; ++i) (void)as_node(treasure_list);
     (void)eventually(300ms, [&stolen] { return stolen() > 0; });
     EXPECT_EQ(stolen() - seen_, 0u) << "requests performed as the node by way of " << way;
     note(std::string(way) + " " + std::to_string(stolen() - seen_));
@@ -118,8 +118,8 @@ TEST_F(Leavers, WhoPostsAndLeavesIsNotTheNode) {
 TEST_F(Leavers, WhoPostsAndLeavesIsNotTheNodeWithoutSockDiag) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_edge({}, {.without_sock_diag = true}));
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
-  const Answer stranger = ask_as_nobody(edge_port, {.target = secrets_path});
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
+  const Answer stranger = ask_as_nobody(edge_port, {.target = treasure_list});
   EXPECT_TRUE(stranger.refused()) << stranger.status;
   attack();
 }
@@ -191,7 +191,7 @@ class Squatters : public Attack {
     ASSERT_NO_FATAL_FAILURE(start_all());
     const Ask write{.target = events_path, .method = "POST", .body = event_body("by-a-squatter")};
     ASSERT_NO_FATAL_FAILURE(attack(admin_port, edge_port, write, how));
-    const Ask read{.target = secrets_path + "?resourceVersion=0"};
+    const Ask read{.target = treasure_list + "&resourceVersion=0"};
     ASSERT_NO_FATAL_FAILURE(attack(admin_port, edge_port, read, how));
     const Ask page{.target = "/v1/objects?resource=secrets"};
     ASSERT_NO_FATAL_FAILURE(attack(edge_port, admin_port, page, how));

@@ -21,7 +21,7 @@ void hold(std::uint16_t port, int count, const Say& say) {
     Socket socket = connect_to(port, "127.0.0.1", 1s);
     if (socket.open()) held.push_back(std::move(socket));
   }
-  const std::string piece = "GET " + secrets_path + " HTTP/1.1\r\nX: ";
+  const std::string piece = "GET " + treasure_list + " HTTP/1.1\r\nX: ";
   for (std::size_t i = 0; i < held.size(); i += 2) (void)held[i].send(piece, 10ms);
   say(std::to_string(held.size()));
   for (;;) {
@@ -65,7 +65,7 @@ TEST_F(Crowd, RootIsServedWhileNobodyInventsCredentialsOnAllConnections) {
       Socket socket = connect_to(port, "127.0.0.1", 1s);
       if (!socket.open()) continue;
       const std::string token = "invented-" + std::to_string(i);
-      (void)socket.send(text_of({.target = secrets_path + "?watch=1", .bearer = token}, port),
+      (void)socket.send(text_of({.target = treasure_list + "&watch=1", .bearer = token}, port),
                         10ms);
       held.push_back(std::move(socket));
     }

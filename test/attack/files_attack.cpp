@@ -77,7 +77,7 @@ TEST_F(Files, PlantedLinksAreNotFollowed) {
     (void)eventually(3s, [this] {
       return !edge->running() || ask(admin_port, {.target = "/readyz", .limit = 500ms}).served();
     });
-    if (edge->running()) (void)as_node(secrets_path + "?resourceVersion=0");
+    if (edge->running()) (void)as_node(treasure_list + "&resourceVersion=0");
     edge->kill();
     EXPECT_EQ(read_file(precious), "precious") << "written by way of a link in " << path;
     struct stat now {};

@@ -144,7 +144,7 @@ TEST_F(HostileLists, TheEdgeKeepsItsBudget) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   int round = 0;
   for (const Hostile& one : hostile_lists) {
     answered_ = 0;

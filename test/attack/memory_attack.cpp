@@ -165,7 +165,7 @@ TEST_F(HostileAnswers, EndlessAnswersToTheEdgeAreCutOff) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge({"--write-deadline=4s"}));
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   for (const Flood& one : answers()) {
     server.play(script("/flooded", one));
     const std::string target = "/api/v1/namespaces/flooded/configmaps/c";
@@ -188,7 +188,7 @@ TEST_F(HostileAnswers, EndlessListsAndWatchesToTheEdgeAreCutOff) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   const Flood list{
       "list without an end",
       "Content-Type: application/json\r\n" + chunked +
@@ -240,7 +240,7 @@ TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
-  ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   server.play([list = large_list()](const std::string& head, const Socket& to) {
     const std::string line = request_line(head);
     if (line.find("/namespaces/large") == std::string::npos) return Then::pass_on;

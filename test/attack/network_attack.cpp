@@ -73,7 +73,7 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
   const auto from_there = [&](const Act& act) {
     return as({.uid = 0}, [&] { return network.enter() ? act() : std::string("not there"); });
   };
-  const Ask read{.target = secrets_path, .host = at};
+  const Ask read{.target = treasure_list, .host = at};
   const Ask write{.target = events_path, .method = "POST", .body = event_body("afar"), .host = at};
   for (const Ask& one : {read, write}) {
     const std::uint16_t port = edge_port;

@@ -75,14 +75,14 @@ TEST_F(Pods, RootInAPodIsNotTheNode) {
     const PodCgroup cgroup(path);
     if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
     const Answer read =
-        parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); }));
+        parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); }));
     EXPECT_TRUE(read.refused()) << path << ": " << read.status;
     EXPECT_FALSE(read.has(treasure)) << path;
     const Answer written =
         parse_answer(as(in(cgroup), [port] { return converse(port, post_event(port)); }));
     EXPECT_TRUE(written.refused()) << path << ": " << written.status;
     const Answer by_child = parse_answer(as(in(cgroup), [port] {
-      return ask_by_child(port, text_of({.target = secrets_path}, port));
+      return ask_by_child(port, text_of({.target = treasure_list}, port));
     }));
     EXPECT_TRUE(by_child.refused()) << path << ", by another process: " << by_child.status;
     const std::uint16_t admin = admin_port;
@@ -106,7 +106,7 @@ TEST_F(Pods, RootInAPodIsNotTheNodeWhateverHierarchyTellsIt) {
     rest.erase(0, one.size());
     const As who{.uid = 0, .cgroup = one, .no_capabilities = true};
     const Answer read =
-        parse_answer(as(who, [port] { return ask_raw(port, {.target = secrets_path}); }));
+        parse_answer(as(who, [port] { return ask_raw(port, {.target = treasure_list}); }));
     EXPECT_TRUE(read.refused()) << one << read.status;
     EXPECT_FALSE(read.has(treasure)) << one;
   }
@@ -119,7 +119,7 @@ TEST_F(Pods, APodWithATokenIsServedAsItsToken) {
   const std::uint16_t port = edge_port;
   const auto with = [&](const std::string& token) {
     return parse_answer(as(in(cgroup), [port, &token] {
-      return ask_raw(port, {.target = secrets_path, .bearer = token});
+      return ask_raw(port, {.target = treasure_list, .bearer = token});
     }));
   };
   EXPECT_EQ(with("bob-token").status, 200);
@@ -134,7 +134,7 @@ TEST_F(Pods, HostNetworkPodsAreTrustedOnlyWhenAskedFor) {
   ASSERT_NO_FATAL_FAILURE(start_edge({"--trust-host-network-pods=true"}));
   const std::uint16_t port = edge_port;
   const std::string came =
-      as(in(cgroup), [port] { return ask_raw(port, {.target = secrets_path}); });
+      as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); });
   EXPECT_EQ(parse_answer(came).status, 200) << came;
 }
 
@@ -151,7 +151,7 @@ TEST_F(Pods, WhoPostsFromAPodAndLeavesIsNotTheNode) {
     };
     ASSERT_EQ(as(in(cgroup), post_and_exit), "done");
   }
-  for (int i = 0; i < 20; ++i) (void)as_node(secrets_path);
+  for (int i = 0; i < 20; ++i) (void)as_node(treasure_list);
   (void)eventually(300ms, [this] { return performed_as_node(events_path, "create") > 0; });
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
 }
@@ -170,7 +170,7 @@ TEST_F(Attack, ARuntimeThatRelaysIsNotTheNode) {
                    .log = file("relay.log")});
     ASSERT_TRUE(eventually(5s, [at] { return connect_to(at).open(); }));
     const std::string host = "127.0.0.1:" + std::to_string(edge_port);
-    const Answer read = ask_as_nobody(at, {.target = secrets_path, .host = host, .limit = 5s});
+    const Answer read = ask_as_nobody(at, {.target = treasure_list, .host = host, .limit = 5s});
     EXPECT_TRUE(read.refused()) << "by way of " << name << ": " << read.status;
     EXPECT_FALSE(read.has(treasure)) << "by way of " << name;
     const Answer written = ask_as_nobody(at, {.target = events_path,
@@ -242,7 +242,7 @@ TEST_F(Relays, ManyConnectionsAtOnceAreNotTheNode) {
   fill_process_table();
   const std::uint16_t at = start_relay();
   ASSERT_NE(at, 0);
-  const Ask read{.target = secrets_path, .host = "127.0.0.1:" + std::to_string(edge_port)};
+  const Ask read{.target = treasure_list, .host = "127.0.0.1:" + std::to_string(edge_port)};
   Ask write = read;
   write.target = events_path;
   write.method = "POST";
@@ -262,7 +262,7 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
   const std::uint16_t at = start_relay();
   ASSERT_NE(at, 0);
   const std::string host = "127.0.0.1:" + std::to_string(edge_port);
-  const std::string bytes = text_of({.target = secrets_path, .host = host}, edge_port);
+  const std::string bytes = text_of({.target = treasure_list, .host = host}, edge_port);
   Stranger stranger({.uid = nobody, .limit = 60s}, [at, &bytes](const Say& say) {
     for (;;) say(ask_at_once(at, bytes, 50));
   });
@@ -271,7 +271,7 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
   const std::uint16_t port = edge_port;
   for (int i = 0; i < 5; ++i) {
     const Answer read = parse_answer(as({.uid = 0}, [port] {
-      return ask_raw(port, {.target = secrets_path + "?resourceVersion=0"});
+      return ask_raw(port, {.target = treasure_list + "&resourceVersion=0"});
     }));
     EXPECT_EQ(read.status, 200) << "process " << i;
   }
@@ -281,7 +281,7 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
 TEST_F(Attack, ProbesAndHooksOfAPodAreNotTheNode) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   for (const std::string agent : {"kube-probe/1.32", "kube-lifecycle/1.32", "kube-probe/"}) {
-    const Answer read = ask(edge_port, {.target = secrets_path, .user_agent = agent});
+    const Answer read = ask(edge_port, {.target = treasure_list, .user_agent = agent});
     EXPECT_TRUE(read.refused()) << agent << ": " << read.status;
     EXPECT_FALSE(read.has(treasure)) << agent;
     const Answer page =

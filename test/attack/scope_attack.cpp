@@ -10,6 +10,12 @@
 namespace holdfast::attack {
 namespace {
 
+// A list that a node may have as a whole.
+const std::string classes = "/apis/node.k8s.io/v1/runtimeclasses";
+constexpr std::string_view list_head =
+    R"({"kind":"RuntimeClassList","apiVersion":"node.k8s.io/v1",)"
+    R"("metadata":{"resourceVersion":"5"},"items":[)";
+
 struct Refusal {
   const char* name;
   int status;
@@ -47,8 +53,7 @@ std::string packed_list(std::size_t spaces) {
       out.append(room, 0, room.size() - stream.avail_out);
     } while (stream.avail_out == 0);
   };
-  add(R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)",
-      Z_NO_FLUSH);
+  add(std::string(list_head), Z_NO_FLUSH);
   for (std::size_t done = 0; done < spaces; done += 1UL << 20) {
     add(std::string(1UL << 20, ' '), Z_NO_FLUSH);
   }
@@ -66,8 +71,7 @@ void send_packed_list(const Socket& to, const Refusal& refusal) {
 }
 
 void send_large_list(const Socket& to, const Refusal& refusal) {
-  const std::string open =
-      R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)";
+  const std::string open(list_head);
   std::string head = "HTTP/1.1 200 OK\r\nAudit-Id: 1\r\nContent-Type: application/json\r\n";
   const std::size_t length = open.size() + refusal.spaces + 2;
   head += refusal.chunked ? "Transfer-Encoding: chunked\r\n\r\n"
@@ -91,7 +95,7 @@ class OneBadList : public Attack {
     hostile->cut();
     ASSERT_TRUE(wait_for_link("offline"));
     hostile->play([refusal](const std::string& head, const Socket& to) {
-      if (request_line(head).find("/configmaps") == std::string::npos) return Then::pass_on;
+      if (request_line(head).find("/runtimeclasses") == std::string::npos) return Then::pass_on;
       const bool takes_gzip = head.find("gzip") != std::string::npos;
       if (*refusal.gzip != '\0' && takes_gzip) {
         send_packed_list(to, refusal);
@@ -131,7 +135,7 @@ TEST_F(OneBadList, TheLinkComesBackWithoutIt) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
-  ASSERT_NO_FATAL_FAILURE(warm("/api/v1/namespaces/ns/configmaps"));
+  ASSERT_NO_FATAL_FAILURE(warm(classes));
   ASSERT_NO_FATAL_FAILURE(warm("/api/v1/namespaces/ns/services"));
   int number = 0;
   for (const Refusal& refusal : refusals) {
@@ -146,12 +150,9 @@ TEST_F(OneBadList, TheLinkComesBackWithoutIt) {
   }
   // Once it can be had, it is had.
   hostile->play({});
-  ASSERT_EQ(
-      as_admin("POST", "/api/v1/namespaces/ns/configmaps", R"({"metadata":{"name":"new"}})").status,
-      201);
-  EXPECT_TRUE(eventually(40s, [this] {
-    return as_node("/api/v1/namespaces/ns/configmaps?resourceVersion=0").has("\"new\"");
-  }));
+  ASSERT_EQ(as_admin("POST", classes, R"({"metadata":{"name":"new"},"handler":"h"})").status, 201);
+  EXPECT_TRUE(
+      eventually(40s, [this] { return as_node(classes + "?resourceVersion=0").has("\"new\""); }));
 }
 
 }  // namespace

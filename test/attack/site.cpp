@@ -107,7 +107,10 @@ void Attack::start_lab(const std::vector<std::string>& more) {
        R"({"metadata":{"name":"treasure"},"data":{"k":")" + treasure + R"("}})"},
       {"/api/v1/namespaces/ns/pods",
        R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":[)"
-       R"({"name":"c","image":"i"}]}})"},
+       R"({"name":"c","image":"i"}],"serviceAccountName":"sa","volumes":[)"
+       R"({"name":"s","secret":{"secretName":"treasure"}},)"
+       R"({"name":"plain","secret":{"secretName":"plain","optional":true}},)"
+       R"({"name":"c","configMap":{"name":"c"}}]}})"},
   };
   for (const auto& [path, body] : objects) {
     const int status = as_admin("POST", path, body).status;
@@ -172,7 +175,7 @@ void Attack::start_all() {
   start_edge();
   if (HasFatalFailure()) return;
   warm("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a");
-  warm(secrets_path);
+  warm(treasure_list);
 }
 
 Answer Attack::as_admin(const std::string& method, const std::string& target,
@@ -223,7 +226,7 @@ void Attack::expect_root_is_served() {
   int proxied = 0;
   int admin = 0;
   for (int i = 0; i < 10; ++i) {
-    const Ask read{.target = secrets_path + "?resourceVersion=0", .limit = 2s};
+    const Ask read{.target = treasure_list + "&resourceVersion=0", .limit = 2s};
     proxied += ask(edge_port, read).served() ? 1 : 0;
     admin += ask(admin_port, {.target = "/healthz", .limit = 2s}).served() ? 1 : 0;
   }

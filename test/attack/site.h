@@ -22,6 +22,10 @@ inline const std::string treasure = "dGhlLXRyZWFzdXJlLW9mLXRoZS1ub2Rl";
 inline const std::string treasure_decoded = "the-treasure-of-the-node";
 
 inline const std::string secrets_path = "/api/v1/namespaces/ns/secrets";
+// The Secret that pod p of the node refers to: a node may read it in no longer list.
+inline const std::string treasure_list = secrets_path + "?fieldSelector=metadata.name%3Dtreasure";
+inline const std::string map_list =
+    "/api/v1/namespaces/ns/configmaps?fieldSelector=metadata.name%3Dc";
 inline const std::string events_path = "/api/v1/namespaces/ns/events";
 inline const std::string token_path = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
 

@@ -125,7 +125,7 @@ class Tls : public Attack {
                                       "--require-client-certificates=false"};
     flags.insert(flags.end(), more.begin(), more.end());
     ASSERT_NO_FATAL_FAILURE(start_edge(flags));
-    ASSERT_NO_FATAL_FAILURE(warm(secrets_path));
+    ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
     const auto up = [this] { return TlsSocket(secure_port, "http/1.1").open(); };
     ASSERT_TRUE(eventually(10s, up)) << edge_log();
   }
@@ -142,13 +142,14 @@ class Tls : public Attack {
 TEST_F(Tls, AStrangerGetsNothing) {
   ASSERT_NO_FATAL_FAILURE(start_with_tls());
   for (const std::string token : {"", "invented", "alice-token"}) {
-    for (const std::string& target : {secrets_path, secrets_path + "?resourceVersion=0"}) {
+    for (const std::string& target : {treasure_list, treasure_list + "&resourceVersion=0"}) {
       const Answer answer = ask_over_tls(secure_port, {.target = target, .bearer = token});
       EXPECT_TRUE(answer.refused()) << token << ": " << answer.status;
       EXPECT_FALSE(answer.has(treasure)) << token;
     }
   }
-  EXPECT_EQ(ask_over_tls(secure_port, {.target = secrets_path, .bearer = "bob-token"}).status, 200);
+  EXPECT_EQ(ask_over_tls(secure_port, {.target = treasure_list, .bearer = "bob-token"}).status,
+            200);
 }
 
 TEST_F(Tls, InventedCredentialsDoNotKeepADeadKubeletAlive) {
