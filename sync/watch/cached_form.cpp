@@ -1,8 +1,11 @@
 #include "sync/watch/cached_form.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "platform/check.h"
+#include "sync/api/json_scan.h"
 #include "sync/api/list_bytes.h"
 #include "sync/api/object_header.h"
 #include "sync/api/status.h"
@@ -50,6 +53,48 @@ std::string json_bookmark(const ScopeKind& kind, Version version, bool end_of_in
   return object + "}}";
 }
 
+// Whether lists of this apiVersion's objects leave out kind and apiVersion: those of the API
+// server's own types do. Source: the groups that Kubernetes 1.36 installs itself.
+bool has_bare_items(std::string_view api_version) {
+  constexpr std::array<std::string_view, 18> groups = {"admissionregistration.k8s.io",
+                                                       "apiextensions.k8s.io",
+                                                       "apiregistration.k8s.io",
+                                                       "authentication.k8s.io",
+                                                       "authorization.k8s.io",
+                                                       "certificates.k8s.io",
+                                                       "coordination.k8s.io",
+                                                       "discovery.k8s.io",
+                                                       "events.k8s.io",
+                                                       "flowcontrol.apiserver.k8s.io",
+                                                       "internal.apiserver.k8s.io",
+                                                       "networking.k8s.io",
+                                                       "node.k8s.io",
+                                                       "rbac.authorization.k8s.io",
+                                                       "resource.k8s.io",
+                                                       "scheduling.k8s.io",
+                                                       "storage.k8s.io",
+                                                       "storagemigration.k8s.io"};
+  const std::size_t slash = api_version.find('/');
+  if (slash == api_version.npos) return true;
+  const std::string_view group = api_version.substr(0, slash);
+  return group.find('.') == group.npos ||
+         std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+// "" when it has none.
+std::string api_version_of(std::string_view object) {
+  std::string version;
+  JsonCursor in(object);
+  for (JsonFields field(in); field.next();) {
+    if (field.key() == "apiVersion" && in.peek() == '"') {
+      in.text(version);
+    } else {
+      in.skip();
+    }
+  }
+  return in.ok() ? version : std::string();
+}
+
 }  // namespace
 
 Encoding encoding_of(std::string_view cached) {
@@ -57,7 +102,7 @@ Encoding encoding_of(std::string_view cached) {
 }
 
 Result<std::string> cached_form(std::string object) {
-  if (is_protobuf(object)) return object;
+  if (is_protobuf(object) || !has_bare_items(api_version_of(object))) return object;
   return as_item(object);
 }
 

@@ -65,6 +65,30 @@ TEST(CachedForm, AnswersInJson) {
             "\n");
 }
 
+TEST(CachedForm, ACustomResourceKeepsItsOwnKind) {
+  const ScopeKind noxus{.kind = "NoxuItem", .api_version = "example.com/v1"};  // of a NoxuItemList
+  for (const char* version : {"example.com/v1", "gateway.networking.k8s.io/v1"}) {
+    const std::string object = R"({"apiVersion":")" + std::string(version) +
+                               R"(","kind":"Noxu","metadata":{"name":"a"},"num":1})";
+    const std::string kept = cached_form(object).value();
+    EXPECT_EQ(kept, object);
+    EXPECT_EQ(event_frame(noxus, EventType::added, kept),
+              R"({"type":"ADDED","object":)" + object + "}\n");
+    EXPECT_EQ(object_body(noxus, kept), object + "\n");
+    const std::string_view items[] = {kept};
+    EXPECT_EQ(list_body(noxus, {.version = 9}, items),
+              R"({"kind":"NoxuItemList","apiVersion":"example.com/v1","metadata":)"
+              R"({"resourceVersion":"9"},"items":[)" +
+                  object + "]}\n");
+  }
+  for (const char* version : {"v1", "apps/v1", "storage.k8s.io/v1"}) {
+    const std::string object =
+        R"({"kind":"X","apiVersion":")" + std::string(version) + R"(","metadata":{}})";
+    EXPECT_EQ(cached_form(object).value(), R"({"metadata":{}})") << version;
+  }
+  EXPECT_FALSE(cached_form(R"({"apiVersion":"example.com/v1","kind":)"));
+}
+
 TEST(CachedForm, AnswersInProtobuf) {
   const std::string cached = to_protobuf(whole).value();
   EXPECT_EQ(cached_form(cached).value(), cached);
