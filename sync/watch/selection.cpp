@@ -1,5 +1,7 @@
 #include "sync/watch/selection.h"
 
+#include <algorithm>
+
 #include "sync/api/selector.h"
 #include "sync/protobuf/header.h"
 
@@ -8,6 +10,18 @@ namespace {
 
 bool is_all_or(const std::string& wider, const std::string& narrower) {
   return wider.empty() || wider == narrower;
+}
+
+// Whether every term of the wider selector is one of the narrower, too.
+template <class Query>
+bool has_no_other_term(const std::string& wider, const std::string& narrower) {
+  if (is_all_or(wider, narrower)) return true;
+  const auto few = Query::parse(wider);
+  const auto many = Query::parse(narrower);
+  if (!few || !many) return false;
+  return std::ranges::all_of(few->requirements(), [&many](const auto& term) {
+    return std::ranges::find(many->requirements(), term) != many->requirements().end();
+  });
 }
 
 // Whether the object has the values that `query` asks for.
@@ -24,8 +38,8 @@ Result<bool> has_fields(const ScopeKind& kind, const Selection& selection, const
 bool covers(const Selection& wider, const Selection& narrower) {
   return wider.group == narrower.group && wider.resource == narrower.resource &&
          is_all_or(wider.namespace_name, narrower.namespace_name) &&
-         is_all_or(wider.label_selector, narrower.label_selector) &&
-         is_all_or(wider.field_selector, narrower.field_selector);
+         has_no_other_term<LabelQuery>(wider.label_selector, narrower.label_selector) &&
+         has_no_other_term<FieldQuery>(wider.field_selector, narrower.field_selector);
 }
 
 Result<WatchCache::Objects> select(const WatchCache& from, const Selection& selection) {
