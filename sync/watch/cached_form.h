@@ -2,8 +2,8 @@
 //
 // An object is kept in the encoding that its scope was received in, with the bytes it came in: JSON
 // as an item of a list (without kind and apiVersion, but a custom resource with both: its kind need
-// not be that of its list), protobuf in its envelope. So an object that was not changed travels on as
-// the API server wrote it.
+// not be that of its list), protobuf in its envelope. So an object that was not changed travels on
+// as the API server wrote it.
 
 #pragma once
 

@@ -119,13 +119,15 @@ class Node:
         command = [self.site.program("ctr"), "-a", self.site.path("containerd.sock"), *arguments]
         return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
 
-    def start_kubelet(self, through_relay=False):
-        """Starts the kubelet. Without an agent it goes to the API server, or to the relay, where bytes are counted."""
+    def start_kubelet(self, through_relay=False, server=""):
+        """Starts the kubelet. Without an agent it goes to the API server, or to the relay, where bytes are counted, or
+        to a `server` that passes it on with the node's token.
+        """
         site = self.site
         with open(site.path("kubelet.yaml"), "w") as file:
             file.write(KUBELET)
-        if self.behind_agent:
-            config = site.write_kubeconfig("kubelet", "http://127.0.0.1:10261")
+        if server or self.behind_agent:
+            config = site.write_kubeconfig("kubelet", server or "http://127.0.0.1:10261")
         else:
             server = f"https://127.0.0.1:{site.relay_port if through_relay else site.api_port}"
             config = site.write_kubeconfig("kubelet", server, "nodetoken")

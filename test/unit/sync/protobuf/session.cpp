@@ -20,12 +20,15 @@ struct Line {
 
 std::vector<Line> lines() {
   std::vector<Line> all;
-  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/kubelet/session.jsonl");
-  for (std::string text; std::getline(in, text);) {
-    Line line{"line " + std::to_string(all.size() + 1) + ": ", json::parse(text).as_object()};
-    line.where += std::string(line.exchange.at("method").as_string()) + " " +
-                  std::string(line.exchange.at("target").as_string());
-    all.push_back(std::move(line));
+  for (const std::string file : {"session.jsonl", "session-1.36.jsonl"}) {
+    std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/kubelet/" + file);
+    int number = 0;
+    for (std::string text; std::getline(in, text);) {
+      Line line{file + ":" + std::to_string(++number) + ": ", json::parse(text).as_object()};
+      line.where += std::string(line.exchange.at("method").as_string()) + " " +
+                    std::string(line.exchange.at("target").as_string());
+      all.push_back(std::move(line));
+    }
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// The recorded conversation of a real kubelet: every body and every watch in protobuf.
+// The recorded conversations of a real kubelet: every body and every watch in protobuf.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace holdfast::sync::test {
 
 struct Recorded {
-  std::string where;  // for messages: "line 17: GET /api/v1/nodes/edge1"
+  std::string where;  // for messages: "session.jsonl:17: GET /api/v1/nodes/edge1"
   std::string bytes;  // in its envelope
 };
 

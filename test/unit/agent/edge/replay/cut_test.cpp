@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 
 #include "sync/autonomy/version.h"
 #include "sync/protobuf/decode.h"
@@ -20,46 +21,65 @@ namespace {
 
 constexpr int points = 50;
 constexpr int groups = 10;  // tests, which run side by side
+constexpr const char* nodes_scope = "/api/v1/nodes metadata.name=edge1";
 
 // What was known when the uplink was cut.
 struct Known {
-  explicit Known(int last) {
-    for (const Exchange& exchange : recording()) {
+  Known(const Stage& stage, int last) {
+    // The agent has the node from a watch, which tells of it a moment after the answer to its
+    // creation.
+    const FakeUpstream::Objects* nodes = stage.upstream.objects(nodes_scope);
+    node = nodes != nullptr && !nodes->empty();
+    // In the older session the event always came before the next request.
+    const bool events_come_first = &stage.recording == &recording(Session::v1_20);
+    for (const Exchange& exchange : stage.recording.exchanges) {
       if (exchange.line > last) break;
       const bool well = exchange.status < 300;
-      token = token || exchange.is_token();
-      node = node || (well && exchange.request.path().starts_with("/api/v1/nodes/"));
+      if (exchange.is_token()) tokens.push_back(exchange.request.body);
+      const bool of_node = exchange.request.path().starts_with("/api/v1/nodes/");
+      node = node || (events_come_first && well && of_node);
       csi_node = csi_node || (well && exchange.request.path().ends_with("/csinodes"));
       csi_node = csi_node || (well && exchange.request.path().ends_with("/csinodes/edge1"));
-      if (exchange.is_list()) lists.push_back(scope_of(exchange.request));
-      for (const char* pod : {"web", "hostnet"}) {
-        const std::string path = std::string("/api/v1/namespaces/default/pods/") + pod;
-        if (exchange.request.path() == path) pods.emplace_back(path);
+      if (exchange.is_list() || exchange.is_watch_list()) {
+        lists.push_back(scope_of(exchange.request));
       }
+      const bool read = exchange.request.method == http::Method::get;
+      if (read && well) objects.emplace_back(exchange.request.path());
     }
   }
   [[nodiscard]] bool list(const std::string& scope) const {
     return std::find(lists.begin(), lists.end(), scope) != lists.end();
   }
-  [[nodiscard]] bool pod(std::string_view path) const {
-    return std::find(pods.begin(), pods.end(), path) != pods.end();
+  [[nodiscard]] bool token(const std::string& request) const {
+    return std::find(tokens.begin(), tokens.end(), request) != tokens.end();
+  }
+  [[nodiscard]] bool object(std::string_view path) const {
+    return std::find(objects.begin(), objects.end(), path) != objects.end();
   }
 
-  bool token = false;
   bool node = false;
   bool csi_node = false;
   std::vector<std::string> lists;
-  std::vector<std::string> pods;
+  std::vector<std::string> objects;  // their paths
+  std::vector<std::string> tokens;   // the requests for them
 };
 
-// The kubelet's requests when it starts again, in an order of their own.
-std::vector<Exchange> restart_sequence(int seed) {
+// The kubelet's requests from its second start to its third, in an order of their own.
+std::vector<Exchange> restart_sequence(const Recording& recording, int seed) {
   std::vector<Exchange> sequence;
-  for (const Exchange& exchange : recording()) {
-    if (exchange.line >= second_start && exchange.line <= 165) sequence.push_back(exchange);
+  for (const Exchange& exchange : recording.exchanges) {
+    const bool in_it =
+        exchange.line >= recording.second_start && exchange.line < recording.third_start;
+    if (in_it) sequence.push_back(exchange);
   }
   std::shuffle(sequence.begin(), sequence.end(), std::mt19937(static_cast<unsigned>(seed)));
   return sequence;
+}
+
+// One object, by the end of its path, unlike a collection of a namespace.
+bool is_object_of(std::string_view path, std::string_view resource) {
+  const auto at = path.find(resource);
+  return at != std::string_view::npos && at + resource.size() < path.size();
 }
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -69,6 +89,16 @@ std::vector<std::string> names_in(const std::string& list) {
     const std::string object = sync::enveloped("v1", "Any", item);
     names.push_back(sync::read_protobuf_header(object).value().name);
   }
+  return names;
+}
+
+// What the upstream had when it was cut off.
+std::vector<std::string> names_there(const Stage& stage, const Exchange& exchange) {
+  std::vector<std::string> names;
+  const FakeUpstream::Objects* objects = stage.upstream.objects(scope_of(exchange.request));
+  EXPECT_NE(objects, nullptr) << exchange.name();
+  if (objects == nullptr) return names;
+  for (const auto& [name, bytes] : *objects) names.push_back(name);
   return names;
 }
 
@@ -82,11 +112,31 @@ void check_list(const Stage& stage, const Exchange& exchange, const http::Respon
   ASSERT_EQ(response.status, 200) << exchange.name() << ": " << response.body;
   const sync::ListBytes list = sync::split_protobuf_list(response.body).value();
   EXPECT_NE(list.head.resource_version, "") << exchange.name();
-  std::vector<std::string> expected;
-  const FakeUpstream::Objects* objects = stage.upstream.objects(scope_of(exchange.request));
-  ASSERT_NE(objects, nullptr);
-  for (const auto& [name, bytes] : *objects) expected.push_back(name);
-  EXPECT_EQ(names_in(response.body), expected) << exchange.name();
+  EXPECT_EQ(names_in(response.body), names_there(stage, exchange)) << exchange.name();
+}
+
+asio::awaitable<void> read_piece(http::BodyStream& stream, std::string& piece) {
+  piece = (co_await stream.next()).value_or("");
+}
+
+// A watch that begins with all objects brings them at once, with a bookmark behind them.
+void check_watch_list(Stage& stage, const Exchange& exchange, const http::Response& response,
+                      bool known) {
+  EXPECT_EQ(response.status, known ? 200 : 503) << exchange.name() << ": " << response.body;
+  if (!known || !response.stream) return;
+  std::string piece;
+  stage.time.complete(read_piece(*response.stream, piece));
+  std::vector<std::string> names;
+  sync::ProtobufFrames splitter;
+  const std::vector<std::string> frames = splitter.feed(piece).value();
+  ASSERT_FALSE(frames.empty()) << exchange.name();
+  for (const std::string& frame : frames) {
+    const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+    const bool last = &frame == &frames.back();
+    EXPECT_EQ(event.type == sync::WatchEvent::Type::bookmark, last) << exchange.name();
+    if (!last) names.push_back(sync::read_protobuf_header(event.object).value().name);
+  }
+  EXPECT_EQ(names, names_there(stage, exchange)) << exchange.name();
 }
 
 // The status that a known or unknown thing is answered with.
@@ -95,7 +145,7 @@ void check_status(const Exchange& exchange, const http::Response& response, bool
   EXPECT_EQ(response.status, known ? status : 503) << exchange.name() << ": " << response.body;
 }
 
-void check(const Stage& stage, const Known& known, const Exchange& exchange,
+void check(Stage& stage, const Known& known, const Exchange& exchange,
            const http::Response& response) {
   const std::string_view path = exchange.request.path();
   const bool read = exchange.request.method == http::Method::get;
@@ -103,16 +153,19 @@ void check(const Stage& stage, const Known& known, const Exchange& exchange,
     EXPECT_TRUE(response.status == 200 || response.status == 201) << exchange.name();
   } else if (exchange.is_list()) {
     check_list(stage, exchange, response, known.list(scope_of(exchange.request)));
+  } else if (exchange.is_watch_list()) {
+    check_watch_list(stage, exchange, response, known.list(scope_of(exchange.request)));
   } else if (exchange.is_watch) {
     check_status(exchange, response, known.list(scope_of(exchange.request)), 200);
   } else if (exchange.is_token()) {
-    check_status(exchange, response, known.token, 201);
+    check_status(exchange, response, known.token(exchange.request.body), 201);
   } else if (path.find("/csinodes/") != std::string_view::npos) {
     // Before it was made, the server said 404, and so does who knows that it is complete.
     if (known.csi_node) check_status(exchange, response, true, 200);
     EXPECT_NE(response.status, 0) << exchange.name();
-  } else if (path.find("/pods/") != std::string_view::npos) {
-    if (known.pod(path)) check_status(exchange, response, true, 200);
+  } else if (is_object_of(path, "/pods/") || is_object_of(path, "/persistentvolumeclaims/") ||
+             is_object_of(path, "/persistentvolumes/")) {
+    if (known.object(path)) check_status(exchange, response, true, 200);
     EXPECT_NE(response.status, 404) << exchange.name() << ": taken for a deletion";
   } else if (path == "/api/v1/nodes") {
     check_status(exchange, response, known.node, 409);
@@ -122,6 +175,8 @@ void check(const Stage& stage, const Known& known, const Exchange& exchange,
     EXPECT_TRUE(!read || path.starts_with("/api/v1/nodes/")) << "not judged: " << exchange.name();
   }
 }
+
+bool goes_on(const Exchange& exchange) { return exchange.is_watch && !exchange.is_watch_list(); }
 
 // A watch begins where the kubelet's own list ended.
 http::Request watch_request(Stage& stage, const Exchange& watch) {
@@ -140,32 +195,37 @@ http::Request watch_request(Stage& stage, const Exchange& watch) {
   return request;
 }
 
-class Cut : public testing::TestWithParam<int> {};
+class Cut : public testing::TestWithParam<std::tuple<Session, int>> {};
 
 TEST_P(Cut, ARestartedKubeletIsAnsweredFromWhatWasKnown) {
-  for (int point = GetParam(); point < points; point += groups) {
-    const int last = recording().back().line * (point + 1) / points;
+  const auto& [session, group] = GetParam();
+  for (int point = group; point < points; point += groups) {
+    Stage stage(session);
+    const int last = stage.recording.exchanges.back().line * (point + 1) / points;
     SCOPED_TRACE("cut after line " + std::to_string(last));
-    Stage stage;
     stage.play(last, [](const Exchange&, const http::Response&) {});
     stage.cut();
     if (point % 2 == 1) stage.restart_agent();
-    const Known known(last);
-    for (const Exchange& exchange : restart_sequence(point)) {
+    const Known known(stage, last);
+    for (const Exchange& exchange : restart_sequence(stage.recording, point)) {
       const http::Response response =
-          stage.ask(exchange.is_watch ? watch_request(stage, exchange) : exchange.request);
+          stage.ask(goes_on(exchange) ? watch_request(stage, exchange) : exchange.request);
       check(stage, known, exchange, response);
       if (response.stream) response.stream->cancel();
     }
   }
 }
 
-TEST(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
-  Stage stage;
-  stage.play(45, [](const Exchange&, const http::Response&) {});
+class Offline : public testing::TestWithParam<Session> {
+ protected:
+  Stage stage{GetParam()};
+};
+
+TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
+  stage.play(stage.recording.first_renewal().line, [](const Exchange&, const http::Response&) {});
   stage.cut();
   http::Request get{.target = "/api/v1/nodes/edge1"};
-  get.headers = recording().front().request.headers;
+  get.headers = stage.recording.exchanges.front().request.headers;
   const std::string before = stage.ask(get).body;
 
   http::Request patch = get;
@@ -187,39 +247,46 @@ TEST(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
   }
   EXPECT_GT(std::stoull(is.metadata.resource_version), sync::first_local_version - 1);
   EXPECT_EQ(is.spec, was.spec);
-  ASSERT_FALSE(stage.watches.empty());
-  ASSERT_FALSE(stage.watches.front()->events.empty());
-  EXPECT_EQ(stage.watches.front()->events.back(),
+  const auto nodes = std::ranges::find_if(stage.watches, [](const auto& watch) {
+    return watch->exchange->request.path() == "/api/v1/nodes";
+  });
+  ASSERT_NE(nodes, stage.watches.end());
+  ASSERT_FALSE((*nodes)->events.empty());
+  EXPECT_EQ((*nodes)->events.back(),
             sync::encode_protobuf_event(sync::WatchEvent::Type::modified, after));
 }
 
-TEST(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
+TEST_P(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
   struct Row {
-    std::string_view target;
+    std::string target;
     int status;
     std::vector<std::string> names;
   };
+  // A kubelet 1.36 asks for the services that have an address, and for no others.
+  const bool some = GetParam() != Session::v1_20;
+  const std::string services =
+      std::string("/api/v1/services?") + (some ? "fieldSelector=spec.clusterIP%21%3DNone" : "");
+  const std::string and_field = some ? "%2C" : "fieldSelector=";
   const Row rows[] = {
       {"/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dedge1",
        200,
        {"hostnet", "web"}},
       {"/api/v1/namespaces/other/pods?fieldSelector=spec.nodeName%3Dedge1", 200, {}},
-      {"/api/v1/services?labelSelector=component%3Dapiserver", 200, {"kubernetes"}},
-      {"/api/v1/services?labelSelector=component%21%3Dapiserver", 200, {}},
-      {"/api/v1/services?fieldSelector=metadata.name%3Dkubernetes", 200, {"kubernetes"}},
-      {"/api/v1/namespaces/default/services", 200, {"kubernetes"}},
+      {services + "&labelSelector=component%3Dapiserver", 200, {"kubernetes"}},
+      {services + "&labelSelector=component%21%3Dapiserver", 200, {}},
+      {services + and_field + "metadata.name%3Dkubernetes", 200, {"kubernetes"}},
+      {"/api/v1/namespaces/default/services", some ? 503 : 200, {"kubernetes"}},
       {"/api/v1/services?fieldSelector=spec.foo%3Dbar", 503, {}},
       {"/api/v1/pods", 503, {}},
       {"/api/v1/pods?fieldSelector=spec.nodeName%3Dother", 503, {}},
       {"/api/v1/nodes", 503, {}},
       {"/api/v1/namespaces/default/secrets", 503, {}},
   };
-  Stage stage;
-  stage.play(100, [](const Exchange&, const http::Response&) {});
+  stage.play(stage.recording.second_start - 1, [](const Exchange&, const http::Response&) {});
   stage.cut();
   for (const Row& row : rows) {
-    http::Request list{.target = std::string(row.target)};
-    list.headers = recording().front().request.headers;
+    http::Request list{.target = row.target};
+    list.headers = stage.recording.exchanges.front().request.headers;
     const http::Response response = stage.ask(list);
     EXPECT_EQ(response.status, row.status) << row.target << ": " << response.body;
     if (response.status != 200) continue;
@@ -227,7 +294,14 @@ TEST(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Replay, Cut, testing::Range(0, groups));
+INSTANTIATE_TEST_SUITE_P(Sessions, Cut,
+                         testing::Combine(testing::ValuesIn(sessions), testing::Range(0, groups)),
+                         [](const auto& test) {
+                           return to_string(std::get<0>(test.param)) + "_" +
+                                  std::to_string(std::get<1>(test.param));
+                         });
+INSTANTIATE_TEST_SUITE_P(Sessions, Offline, testing::ValuesIn(sessions),
+                         [](const auto& test) { return to_string(test.param); });
 
 }  // namespace
 }  // namespace holdfast::agent::replay

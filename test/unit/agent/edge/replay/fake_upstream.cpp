@@ -29,6 +29,10 @@ http::Response protobuf(int status, std::string body) {
           .body = std::move(body)};
 }
 
+sync::WatchEvent event_of(const Frame& frame) {
+  return sync::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
+}
+
 std::int64_t number(std::string_view version) {
   return parse_int<std::int64_t>(version).value_or(0);
 }
@@ -59,8 +63,7 @@ class UpstreamWatch final : public http::BodyStream {
     std::string piece;
     const auto& frames = upstream_.scopes_[scope_].frames;
     for (; at_ < frames.size(); ++at_) {
-      const std::string_view frame = std::string_view(frames[at_].bytes).substr(4);
-      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+      const sync::WatchEvent event = event_of(frames[at_]);
       if (number(event.resource_version) <= seen_) continue;
       seen_ = number(event.resource_version);
       piece += frames[at_].bytes;
@@ -75,8 +78,8 @@ class UpstreamWatch final : public http::BodyStream {
   bool cancelled_ = false;
 };
 
-FakeUpstream::FakeUpstream(asio::any_io_executor executor)
-    : executor_(executor), changed_(std::move(executor)) {}
+FakeUpstream::FakeUpstream(asio::any_io_executor executor, const Recording& recording)
+    : executor_(executor), recording_(recording), changed_(std::move(executor)) {}
 
 void FakeUpstream::listen() {
   server_ = std::make_unique<http::Server>(
@@ -95,19 +98,12 @@ asio::awaitable<void> FakeUpstream::cut(MonoTime deadline) {
 
 void FakeUpstream::advance(const Exchange& to) {
   now_ = &to;
-  for (const Exchange& exchange : recording()) {
+  for (const Exchange& exchange : recording_.exchanges) {
     if (exchange.line > to.line) break;
-    if (exchange.is_list() && exchange.line == to.line) {
-      Scope& scope = scopes_[scope_of(exchange.request)];
-      scope.head = exchange.body;
-      const sync::ListBytes list = sync::split_protobuf_list(exchange.body).value();
-      scope.version = list.head.resource_version;
-      scope.objects.clear();
-      for (const std::string_view item : list.items) {
-        std::string object =
-            sync::enveloped(list.head.api_version, sync::item_kind(list.head.kind), item);
-        scope.objects[sync::read_protobuf_header(object).value().name] = std::move(object);
-      }
+    const bool is_new = exchange.line == to.line;
+    if (is_new && exchange.is_list()) take_list(scopes_[scope_of(exchange.request)], exchange);
+    if (is_new && exchange.is_watch_list()) {
+      take_initial(scopes_[scope_of(exchange.request)], exchange);
     }
     if (exchange.is_watch) take_frames(scopes_[scope_of(exchange.request)], exchange, to.at);
   }
@@ -115,12 +111,58 @@ void FakeUpstream::advance(const Exchange& to) {
   changed_.notify_all();
 }
 
+void FakeUpstream::take_list(Scope& scope, const Exchange& list) {
+  const sync::ListBytes bytes = sync::split_protobuf_list(list.body).value();
+  Objects objects;
+  for (const std::string_view item : bytes.items) {
+    std::string object =
+        sync::enveloped(bytes.head.api_version, sync::item_kind(bytes.head.kind), item);
+    objects[sync::read_protobuf_header(object).value().name] = std::move(object);
+  }
+  scope.head = bytes.head;
+  replace(scope, std::move(objects), list.at);
+}
+
+// They are there at once, as in a list; the bookmark behind them has the list's kind and version.
+void FakeUpstream::take_initial(Scope& scope, const Exchange& watch) {
+  const std::size_t initial = watch.initial_frames();
+  taken_[watch.line] = initial + 1;
+  Objects objects;
+  for (std::size_t i = 0; i < initial; ++i) {
+    const sync::WatchEvent event = event_of(watch.frames[i]);
+    objects[sync::read_protobuf_header(event.object).value().name] = event.object;
+  }
+  const sync::WatchEvent bookmark = event_of(watch.frames[initial]);
+  const sync::Envelope envelope = sync::open_envelope(bookmark.object).value();
+  scope.head = {.kind = std::string(envelope.kind) + "List",
+                .api_version = std::string(envelope.api_version),
+                .resource_version = bookmark.resource_version};
+  replace(scope, std::move(objects), watch.at);
+}
+
+// What changed while the kubelet had no watch: other watches of the scope are told of it.
+void FakeUpstream::replace(Scope& scope, Objects objects, Duration at) {
+  std::map<std::int64_t, Frame> changes;  // by version
+  for (const auto& [name, object] : objects) {
+    const auto known = scope.objects.find(name);
+    if (known != scope.objects.end() && known->second == object) continue;
+    const EventType type = known == scope.objects.end() ? EventType::added : EventType::modified;
+    const sync::ObjectHeader header = sync::read_protobuf_header(object).value();
+    changes[number(header.resource_version)] = {at, sync::encode_protobuf_event(type, object)};
+  }
+  for (const auto& [name, object] : scope.objects) {
+    CHECK(objects.contains(name));  // no recording has a deletion that no watch has
+  }
+  for (auto& [version, frame] : changes) scope.frames.push_back(std::move(frame));
+  scope.objects = std::move(objects);
+  scope.version = scope.head.resource_version;
+}
+
 void FakeUpstream::take_frames(Scope& scope, const Exchange& watch, Duration until) {
   std::size_t& taken = taken_[watch.line];
   for (; taken < watch.frames.size() && watch.frames[taken].at <= until; ++taken) {
     const Frame& frame = watch.frames[taken];
-    const sync::WatchEvent event =
-        sync::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
+    const sync::WatchEvent event = event_of(frame);
     if (number(event.resource_version) <= number(scope.version)) continue;
     scope.version = event.resource_version;
     scope.frames.push_back(frame);
@@ -138,7 +180,10 @@ void FakeUpstream::take_frames(Scope& scope, const Exchange& watch, Duration unt
 void FakeUpstream::note_csi_node(const Exchange& exchange) {
   if (!exchange.request.path().starts_with(csi_nodes)) return;
   Scope& scope = scopes_["/apis/storage.k8s.io/v1/csinodes metadata.name=edge1"];
-  if (scope.version.empty()) scope.version = "1";
+  if (scope.version.empty()) {
+    scope.head = {.kind = "CSINodeList", .api_version = "storage.k8s.io/v1"};
+    scope.version = "1";
+  }
   if (exchange.status >= 300 || !scope.objects.empty()) return;
   const sync::ObjectHeader header = sync::read_protobuf_header(exchange.body).value();
   scope.objects[header.name] = exchange.body;
@@ -192,8 +237,7 @@ http::Response FakeUpstream::node() {
 
 http::Response FakeUpstream::list(const std::string& name) {
   const Scope& scope = scopes_[name];
-  sync::ListHead head{.kind = "CSINodeList", .api_version = "storage.k8s.io/v1"};
-  if (!scope.head.empty()) head = sync::split_protobuf_list(scope.head).value().head;
+  sync::ListHead head = scope.head;
   head.resource_version = scope.version;
   std::vector<std::string_view> items;
   for (const auto& [object, bytes] : scope.objects) {

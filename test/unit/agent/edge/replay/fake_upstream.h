@@ -15,6 +15,7 @@
 
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
+#include "sync/api/list_bytes.h"
 #include "test/unit/agent/edge/replay/recording.h"
 
 namespace holdfast::agent::replay {
@@ -25,7 +26,7 @@ class FakeUpstream {
  public:
   using Objects = std::map<std::string, std::string>;  // name to bytes in the envelope
 
-  explicit FakeUpstream(asio::any_io_executor executor);
+  FakeUpstream(asio::any_io_executor executor, const Recording& recording);
 
   void listen();
   // Hangs up on everyone; whoever calls from now on is refused.
@@ -44,9 +45,9 @@ class FakeUpstream {
  private:
   friend class UpstreamWatch;
   struct Scope {
-    std::string head;  // the last list's bytes
+    sync::ListHead head;
     Objects objects;
-    std::string version;
+    std::string version;        // of the newest list or event; empty: none has been recorded yet
     std::vector<Frame> frames;  // that came, in order
   };
 
@@ -55,10 +56,14 @@ class FakeUpstream {
   http::Response node();
   http::Response list(const std::string& scope);
   http::Response watch(const http::Request& request);
+  void take_list(Scope& scope, const Exchange& list);
+  void take_initial(Scope& scope, const Exchange& watch);
+  static void replace(Scope& scope, Objects objects, Duration at);
   void take_frames(Scope& scope, const Exchange& watch, Duration until);
   void note_csi_node(const Exchange& exchange);
 
   asio::any_io_executor executor_;
+  const Recording& recording_;
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;
   loop::Event changed_;

@@ -7,9 +7,6 @@
 namespace holdfast::agent::replay {
 namespace {
 
-// The line on which the kubelet renews its lease for the first time.
-constexpr int first_renewal = 39;
-
 int renewals_in(Stage& stage, Duration time) {
   const int before = stage.upstream.renewals;
   stage.time.run(time);
@@ -22,14 +19,17 @@ void expect_silence(Stage& stage) {
   EXPECT_EQ(stage.edge().uplink().link().state(), sync::LinkState::connected);
 }
 
-TEST(KubeletSilence, EndsTheRenewalsAndNothingElse) {
-  Stage stage;
-  stage.play(first_renewal, [](const Exchange&, const http::Response&) {});
+class KubeletSilence : public testing::TestWithParam<Session> {};
+
+TEST_P(KubeletSilence, EndsTheRenewalsAndNothingElse) {
+  Stage stage(GetParam());
+  const Exchange& renewal = stage.recording.first_renewal();
+  stage.play(renewal.line, [](const Exchange&, const http::Response&) {});
   EXPECT_EQ(renewals_in(stage, 30s), 3);
   expect_silence(stage);
 
   // Its first word after that brings them back, with the next probe.
-  EXPECT_EQ(stage.ask(recording().at(first_renewal - 1).request).status, 200);
+  EXPECT_EQ(stage.ask(renewal.request).status, 200);
   EXPECT_EQ(renewals_in(stage, 30s), 3);
   expect_silence(stage);
 
@@ -38,9 +38,9 @@ TEST(KubeletSilence, EndsTheRenewalsAndNothingElse) {
   expect_silence(stage);
 }
 
-TEST(KubeletSilence, AStatusIsAWord) {
-  Stage stage;
-  stage.play(first_renewal, [](const Exchange&, const http::Response&) {});
+TEST_P(KubeletSilence, AStatusIsAWord) {
+  Stage stage(GetParam());
+  stage.play(stage.recording.first_renewal().line, [](const Exchange&, const http::Response&) {});
   stage.cut();
   for (int i = 0; i < 6; ++i) {
     http::Request patch{.method = http::Method::patch,
@@ -53,6 +53,9 @@ TEST(KubeletSilence, AStatusIsAWord) {
   stage.upstream.listen();
   EXPECT_GE(renewals_in(stage, 35s), 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Sessions, KubeletSilence, testing::ValuesIn(sessions),
+                         [](const auto& test) { return to_string(test.param); });
 
 }  // namespace
 }  // namespace holdfast::agent::replay

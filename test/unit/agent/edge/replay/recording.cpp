@@ -1,5 +1,6 @@
 #include "test/unit/agent/edge/replay/recording.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <fstream>
 
@@ -67,6 +68,9 @@ Exchange read(const json::object& line, int number) {
   out.request.body = base64_decode(text(line, "requestBody")).value();
   const json::value* status = line.if_contains("status");
   if (status != nullptr && status->is_int64()) out.status = static_cast<int>(status->as_int64());
+  if (const json::value* start = line.if_contains("start")) {
+    out.start = start->to_number<int>();
+  }
   out.body = base64_decode(text(line, "responseBody")).value();
   if (out.is_token()) out.body = some_token();
   if (const json::value* frames = line.if_contains("frames")) {
@@ -76,23 +80,52 @@ Exchange read(const json::object& line, int number) {
   return out;
 }
 
-std::vector<Exchange> read_all() {
-  std::vector<Exchange> all;
-  std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/kubelet/session.jsonl");
+Recording read_all(std::string_view file) {
+  Recording all;
+  std::ifstream in(std::string(HOLDFAST_SOURCE_ROOT "/test/data/kubelet/").append(file));
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     Exchange exchange = read(json::parse(line).as_object(), ++number);
-    if (exchange.status != 0) all.push_back(std::move(exchange));
+    if (exchange.start == 2) all.second_start = number;
+    if (exchange.start == 3) all.third_start = number;
+    if (exchange.status != 0) all.exchanges.push_back(std::move(exchange));
   }
-  CHECK(all.size() > 200);
+  CHECK(all.exchanges.size() > 100 && all.second_start > 0 && all.third_start > 0);
   return all;
+}
+
+bool asks_for(const http::Request& request, std::string_view parameter) {
+  return request.query().find(parameter) != std::string_view::npos;
 }
 
 }  // namespace
 
+std::string to_string(Session session) { return session == Session::v1_20 ? "v1_20" : "v1_36"; }
+
 bool Exchange::is_list() const {
-  return request.method == http::Method::get && !is_watch &&
-         request.query().find("limit=") != std::string_view::npos;
+  return request.method == http::Method::get && !is_watch && asks_for(request, "limit=");
+}
+
+bool Exchange::is_watch_list() const {
+  return is_watch && asks_for(request, "sendInitialEvents=true");
+}
+
+std::size_t Exchange::initial_frames() const {
+  const auto bookmark = std::ranges::find_if(frames, &Frame::is_bookmark);
+  CHECK(is_watch_list() && bookmark != frames.end());
+  return static_cast<std::size_t>(bookmark - frames.begin());
+}
+
+const Exchange& Recording::first(const std::function<bool(const Exchange&)>& holds) const {
+  const auto found = std::ranges::find_if(exchanges, holds);
+  CHECK(found != exchanges.end());
+  return *found;
+}
+
+const Exchange& Recording::first_renewal() const {
+  return first([](const Exchange& exchange) {
+    return exchange.is_lease() && exchange.request.method == http::Method::put;
+  });
 }
 
 std::string Exchange::name() const {
@@ -100,9 +133,10 @@ std::string Exchange::name() const {
          std::to_string(line);
 }
 
-const std::vector<Exchange>& recording() {
-  static const std::vector<Exchange> all = read_all();
-  return all;
+const Recording& recording(Session session) {
+  static const Recording v1_20 = read_all("session.jsonl");
+  static const Recording v1_36 = read_all("session-1.36.jsonl");
+  return session == Session::v1_20 ? v1_20 : v1_36;
 }
 
 std::string scope_of(const http::Request& request) {

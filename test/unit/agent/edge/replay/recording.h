@@ -1,7 +1,8 @@
-// The recorded conversation of a real kubelet with a real kube-apiserver, exchange by exchange.
+// The recorded conversations of a real kubelet with a real kube-apiserver, exchange by exchange.
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,13 @@ struct Exchange {
   std::string body;           // of the answer
   std::vector<Frame> frames;  // of a watch
   bool is_watch = false;
+  int start = 0;  // of a kubelet's first exchange: how often it has been started, from 1
 
   [[nodiscard]] bool is_list() const;
+  // Whether it is a watch that begins with all objects and a bookmark behind them.
+  [[nodiscard]] bool is_watch_list() const;
+  // The frames of such a watch before that bookmark.
+  [[nodiscard]] std::size_t initial_frames() const;
   [[nodiscard]] bool is_token() const { return request.path().ends_with("/token"); }
   [[nodiscard]] bool is_lease() const {
     return request.path().find("/leases") != std::string_view::npos;
@@ -35,14 +41,29 @@ struct Exchange {
   [[nodiscard]] std::string name() const;
 };
 
-// In order. What was cut off before its answer is left out.
-[[nodiscard]] const std::vector<Exchange>& recording();
+// Each is a file of test/data/kubelet, named after the version of Kubernetes.
+enum class Session { v1_20, v1_36 };
+
+inline constexpr Session sessions[] = {Session::v1_20, Session::v1_36};
+
+// For the names of tests: "v1_20".
+[[nodiscard]] std::string to_string(Session session);
+
+struct Recording {
+  std::vector<Exchange> exchanges;  // in order; what was cut off before its answer is left out
+  int second_start = 0;             // the lines at which the kubelet was started again
+  int third_start = 0;
+
+  // The first exchange that this holds for. There must be one.
+  [[nodiscard]] const Exchange& first(const std::function<bool(const Exchange&)>& holds) const;
+  // The kubelet's first renewal of its lease.
+  [[nodiscard]] const Exchange& first_renewal() const;
+};
+
+// It is read once. Threading: the tests' thread only.
+[[nodiscard]] const Recording& recording(Session session);
 
 // What a list or a watch is about: its path and field selector.
 [[nodiscard]] std::string scope_of(const http::Request& request);
-
-// The exchanges at which the kubelet was started again.
-inline constexpr int second_start = 135;
-inline constexpr int third_start = 170;
 
 }  // namespace holdfast::agent::replay

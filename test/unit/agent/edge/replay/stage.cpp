@@ -20,6 +20,7 @@ asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
     for (const std::string& frame : frames.value()) {
       const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
       if (event.type == sync::WatchEvent::Type::bookmark) {
+        if (watch->bookmarks.empty()) watch->before_bookmark = watch->events.size();
         watch->bookmarks.push_back(event.resource_version);
       } else {
         watch->events.push_back(sync::encode_protobuf_event(event.type, event.object));
@@ -36,7 +37,10 @@ asio::awaitable<void> end(loop::Tasks& tasks) {
 
 }  // namespace
 
-Stage::Stage() : upstream(time.executor()), began_(time.clock().mono()) {
+Stage::Stage(Session session)
+    : recording(replay::recording(session)),
+      upstream(time.executor(), recording),
+      began_(time.clock().mono()) {
   upstream.listen();
   const auto file = scratch_.path() / "kubeconfig";
   std::ofstream(file) << "current-context: c\n"
@@ -111,9 +115,9 @@ void Stage::follow(const Exchange& exchange, const http::Response& response) {
 }
 
 void Stage::play(int last_line, const Check& check) {
-  for (const Exchange& exchange : recording()) {
+  for (const Exchange& exchange : recording.exchanges) {
     if (exchange.line > last_line) return;
-    if (exchange.line == second_start || exchange.line == third_start) {
+    if (exchange.start > 1) {
       for (const auto& watch : watches) watch->stream->cancel();
     }
     const MonoTime due = began_ + exchange.at;

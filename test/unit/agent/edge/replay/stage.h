@@ -20,11 +20,12 @@ struct OpenWatch {
   std::shared_ptr<http::BodyStream> stream;
   std::vector<std::string> events;     // frames with their lengths, without bookmarks
   std::vector<std::string> bookmarks;  // their resourceVersions
+  std::size_t before_bookmark = 0;     // events before the first of these
 };
 
 class Stage {
  public:
-  Stage();
+  explicit Stage(Session session);
   ~Stage();
 
   // Plays the recording up to and including this exchange; `check` sees every answer.
@@ -39,6 +40,7 @@ class Stage {
   // The agent is stopped and started again.
   void restart_agent();
 
+  const Recording& recording;
   test::VirtualTime time;
   FakeUpstream upstream;
   std::vector<std::shared_ptr<OpenWatch>> watches;  // all there were, in order
