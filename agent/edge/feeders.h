@@ -58,10 +58,14 @@ class Feeders final : public ListWatchSource {
   // Ends the list-watches of these scopes and begins them anew, with a list; or gets them anew.
   void list_again(const std::vector<ScopePtr>& scopes);
   // What a client was answered when it got the one object that the scope holds: its body. Errors:
-  // corrupt, exhausted; then the scope is as it was.
+  // corrupt (also a table, or metadata alone), exhausted; then the scope is as it was.
   [[nodiscard]] Status got(ScopePtr scope, std::string_view body);
-  // The same for an answer that there is no such object; a scope whose kind is not known takes no
-  // notice.
+  // A client has created the one object that a watched scope is there for, and was answered `body`:
+  // the scope has it now, and not only once its watch tells of it. Whatever the scope has already
+  // is left as it is.
+  void created(ScopePtr scope, std::string_view body);
+  // The same as got() for an answer that there is no such object; a scope whose kind is not known
+  // takes no notice.
   void got_nothing(ScopePtr scope);
   // Waits until each of these scopes was listed after `since`, or turned out to be unhealthy: what
   // cannot be fetched must not keep all else from coming back. False at `deadline`.

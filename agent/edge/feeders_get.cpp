@@ -17,16 +17,23 @@ namespace {
 
 constexpr std::string_view object_types = "application/vnd.kubernetes.protobuf,application/json";
 
-// What kind of object `body` says that it is.
+// What kind of object `body` says that it is. Errors: corrupt (no object, or not a whole one).
 Result<sync::ScopeKind> kind_of(std::string_view body) {
-  if (sync::is_protobuf(body)) {
+  sync::ScopeKind kind{.encoding = sync::encoding_of(body)};
+  if (kind.encoding == sync::Encoding::protobuf) {
     TRY(const auto envelope, sync::open_envelope(body));
-    return sync::ScopeKind{std::string(envelope.kind), std::string(envelope.api_version),
-                           sync::Encoding::protobuf};
+    kind.kind = envelope.kind;
+    kind.api_version = envelope.api_version;
+  } else {
+    TRY(sync::ObjectHeader header, sync::read_header(body));
+    kind.kind = std::move(header.kind);
+    kind.api_version = std::move(header.api_version);
   }
-  TRY(sync::ObjectHeader header, sync::read_header(body));
-  return sync::ScopeKind{std::move(header.kind), std::move(header.api_version),
-                         sync::Encoding::json};
+  // A Table, or a PartialObjectMetadata.
+  if (kind.api_version.starts_with("meta.k8s.io/")) {
+    return fail(Errc::corrupt, "a " + kind.kind + " is not the whole object");
+  }
+  return kind;
 }
 
 }  // namespace
@@ -75,6 +82,16 @@ Status Feeders::got(ScopePtr scope, std::string_view body) {
   items.push_back(std::move(item));
   ScopeSink sink(*this, scopes_, std::move(scope));
   return sink.try_replace(std::move(items), header.resource_version, kind);
+}
+
+void Feeders::created(ScopePtr scope, std::string_view body) {
+  const sync::WatchCache& cache = scope->cache();
+  if (!scope->health().is_healthy() || !cache.complete()) return;
+  if (!cache.objects().empty() || cache.has_local_events()) return;
+  const auto header = sync::read_any_header(body);
+  if (!header || header->name != scope->object_name() || !kind_of(body)) return;
+  ScopeSink sink(*this, scopes_, std::move(scope));
+  sink.apply({.type = sync::WatchEvent::Type::added, .object = std::string(body)});
 }
 
 void Feeders::got_nothing(ScopePtr scope) {

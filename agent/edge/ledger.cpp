@@ -114,10 +114,10 @@ Status Ledger::overtaken(const sync::RequestInfo& request) {
   std::vector<Ended> ended;
   for (const store::Entry& entry : waiting) {
     const store::ObjectKey& about = entry.write.object;
-    const bool status =
-        sync::is_owned_status(entry.write.verb, about.resource, about.subresource) &&
-        about.subresource == request.subresource;
-    if (!status || entry.sending) continue;
+    const bool pointless =
+        sync::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
+        entry.write.verb == "POST";
+    if (!pointless || about.subresource != request.subresource || entry.sending) continue;
     ended.push_back({.id = entry.id, .outcome = store::Outcome::superseded});
   }
   if (ended.empty()) return {};

@@ -47,7 +47,8 @@ class Ledger {
   // leave at once. On an error nothing was changed. Errors: the disk's.
   [[nodiscard]] Result<Taken> turn(std::span<const Ended> ended, std::int64_t after,
                                    std::size_t limit, const std::set<store::EntryId>& held_back);
-  // The cloud took a newer status of the object directly: older ones that wait are not sent.
+  // The cloud has the object, or took a newer status of it directly: creations or older statuses
+  // that wait are not sent.
   [[nodiscard]] Status overtaken(const sync::RequestInfo& request);
   // How long an entry has waited: by the clock that never jumps, unless it was accepted by an
   // earlier run of the agent; then by the calendar, as far as that has not been set back.

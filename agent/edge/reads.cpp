@@ -285,7 +285,11 @@ void Reads::note_written(const sync::RequestInfo& info, const Caller& caller,
                                          .namespace_name = info.namespace_name,
                                          .field_selector = "metadata.name=" + name,
                                          .encoding = std::string(to_string(encoding))});
-    if (!scope || scope->feeding() != Feeding::get) continue;
+    if (!scope) continue;
+    if (scope->feeding() == Feeding::list_watch) {
+      if (info.verb == "create") feeders_.created(scope, response.body);
+      continue;
+    }
     const bool shows_it = info.verb != "delete" && sync::encoding_of(response.body) == encoding;
     const bool taken = shows_it && feeders_.got(scope, response.body);
     if (!taken) feeders_.list_again({scope});

@@ -35,8 +35,9 @@ class Reads {
   // 503 at once while the cloud is out of reach.
   asio::awaitable<http::Response> dial(const http::Request& request);
 
-  // A caller's write was answered by the cloud: what is kept of the object as it was got, and would
-  // not hear of it, takes it over or is got again.
+  // A caller's write was stored by the cloud, and this is the answer. What is kept of the object as
+  // it was got, and would not hear of the write, takes the answer over or is got again; a watched
+  // scope of this one object takes over what was created.
   void note_written(const sync::RequestInfo& info, const Caller& caller,
                     const http::Response& response);
 

@@ -152,7 +152,8 @@ asio::awaitable<Status> Rejoin::look_at_node() {
     ledger_.record("node", subject, "the cloud has another node of this name: uid " + header->uid);
   }
   lease_.set_node_uid(header->uid);
-  co_return done;
+  co_return ledger_.overtaken(
+      {.is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name});
 }
 
 asio::awaitable<void> Rejoin::keep_replaying() {

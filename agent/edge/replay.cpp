@@ -279,7 +279,8 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
                            .http_status = answer->status,
                            .body = answer->body,
                            .maybe_sent = entry.maybe_sent,
-                           .refusals = waits == waiting_.end() ? 0 : waits->second.refusals};
+                           .refusals = waits == waiting_.end() ? 0 : waits->second.refusals,
+                           .resource = write.object.resource};
   const sync::Verdict verdict = sync::judge_replay(about);
   if (verdict == sync::Verdict::wait || verdict == sync::Verdict::retry) {
     refuse_for_now(round, entry, *answer, object);

@@ -75,7 +75,10 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
-  sync::Admission admission = sync::admit(info, options_.node_name);
+  // What is only tried neither renews a lease nor gives a token, and leaves no trace here.
+  const bool dry_run = sync::is_dry_run(info, request.body);
+  sync::Admission admission =
+      dry_run ? sync::Admission::refuse : sync::admit(info, options_.node_name);
   const bool is_node = caller.owner == node_owner;
   // Only the node itself is believed to be its kubelet: others may also be allowed to write a
   // node's status, as a problem detector is.
@@ -94,7 +97,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
     const bool acceptable = admission != sync::Admission::refuse;
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await reads_.pass_through(request, limit);
-    reads_.note_written(info, caller, response);
+    if (!dry_run) reads_.note_written(info, caller, response);
     if (is_node && acceptable && response.status < 300) forget_older(info);
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
@@ -271,12 +274,12 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   const sync::LocalOutcome outcome = apply_local_write(write);
   const bool needs_cloud = !outcome.accepted && outcome.refusal.code == 503;
   if (needs_cloud) return unavailable(uplink_, outcome.refusal.message);
-  if (!outcome.accepted) return to_response(outcome.refusal);
   if (outcome.queued) {
     if (auto added = ledger_.add(about, about.name, *outcome.queued); !added) {
       return not_accepted(added.error());
     }
   }
+  if (!outcome.accepted) return to_response(outcome.refusal);
   uplink_.accepted_locally();
   if (auto applied = apply(about, outcome, scopes, *version); !applied) {
     // It is in the outbox, so it is accepted; the cache takes part again after a restart.

@@ -119,6 +119,7 @@ Result<RequestInfo> parse_request(std::string_view method, std::string_view path
   if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
   refine_verb(pairs, info);
   if (!by_path) take_selectors(pairs, info);
+  info.dry_run = !query_value(pairs, "dryRun").value_or("").empty();
   return info;
 }
 

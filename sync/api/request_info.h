@@ -27,6 +27,7 @@ struct RequestInfo {
   std::vector<std::string> parts;  // from the resource on
   std::string field_selector;      // of list, watch and deletecollection; unparsed
   std::string label_selector;      // the same
+  bool dry_run = false;            // of a write: its query asks that nothing is stored
 
   bool operator==(const RequestInfo&) const = default;
 

@@ -15,7 +15,8 @@ namespace holdfast::sync {
 enum class Admission : std::uint8_t {
   refuse,        // 503: needs the cloud
   own_lease,     // renewed here, never journalled
-  registration,  // POST of our node: 409 AlreadyExists, so that the kubelet goes on to GET
+  registration,  // POST of our node: 409 AlreadyExists, so that the kubelet goes on to GET; sent
+                 // later if the cloud does not have the node then
   node_status,   // applied to the cached node, journalled, coalesced
   pod_status,    // the same for a pod of this node
   final_delete,  // DELETE of our pod with grace 0: remembered, journalled

@@ -156,7 +156,15 @@ LocalOutcome apply_registration(const LocalWrite& write) {
   const std::string name = body ? text_at(*body, {"metadata", "name"}) : "";
   if (name != write.node_name) return needs_cloud(write, "it is not this agent's node");
   if (!write.current) return needs_cloud(write, "the node was never registered");
-  return refuse(status::already_exists(resource_of(write), name));
+  LocalOutcome outcome = refuse(status::already_exists(resource_of(write), name));
+  // The kubelet now takes its node for registered, and will not come back to it. The cloud may have
+  // deleted the node meanwhile.
+  outcome.queued = QueuedWrite{.verb = "POST",
+                               .target = encode_path(write.request.path),
+                               .content_type = "application/json",
+                               .body = std::string(write.body),
+                               .replaces_older = true};
+  return outcome;
 }
 
 LocalOutcome apply_delete(const LocalWrite& write) {
@@ -286,7 +294,17 @@ bool carries_local_version(std::string_view body) {
          is_local_text(dig(object, {"preconditions", "resourceVersion"}));
 }
 
+bool is_dry_run(const RequestInfo& request, std::string_view body) {
+  const bool may_have_options = request.verb == "delete" || request.verb == "deletecollection";
+  if (request.dry_run || !may_have_options) return request.dry_run;
+  const auto json = is_protobuf(body) ? json_of_protobuf(body) : std::string(body);
+  const auto options = json ? parse_json(*json) : json::value();
+  return options && !dig_list(as_object(*options), {"dryRun"}).empty();
+}
+
 LocalOutcome apply_local_write(const LocalWrite& write) {
+  if (is_dry_run(write.request, write.body))
+    return needs_cloud(write, "only the API server can try it");
   switch (write.admission) {
     case Admission::node_status:
     case Admission::pod_status:

@@ -28,6 +28,9 @@ namespace holdfast::sync {
 // the object's own, as a precondition or in a JSON patch. In either encoding.
 [[nodiscard]] bool carries_local_version(std::string_view body);
 
+// Whether a write is only tried: by its query or, of a deletion, by the DeleteOptions in its body.
+[[nodiscard]] bool is_dry_run(const RequestInfo& request, std::string_view body);
+
 struct LocalWrite {
   Admission admission = Admission::refuse;
   const RequestInfo& request;
@@ -69,6 +72,8 @@ struct LocalOutcome {
   std::string uid = {};
   std::string object = {};      // as the cache is to have it, with kind and apiVersion
   bool only_heartbeat = false;  // nothing but the times of heartbeats changed: not worth queueing
+  // What the cloud is to be sent, also of a registration that was refused here: it counts in case
+  // that the cloud has no such node any more.
   std::optional<QueuedWrite> queued = {};
 };
 

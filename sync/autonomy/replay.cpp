@@ -51,7 +51,10 @@ Verdict judge_replay(const ReplayAnswer& answer) {
     case 404:
       return answer.verb == "DELETE" ? Verdict::applied : Verdict::conflict;
     case 409:
-      return answer.verb == "POST" && answer.maybe_sent ? Verdict::applied : Verdict::conflict;
+      // A node is registered in case that the cloud does not have it any more.
+      return answer.verb == "POST" && (answer.maybe_sent || answer.resource == "nodes")
+                 ? Verdict::applied
+                 : Verdict::conflict;
     case 401:  // Who we are, and how loaded the server is, says nothing about the write.
     case 429:
     case 503:

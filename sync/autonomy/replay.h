@@ -24,8 +24,9 @@ struct ReplayAnswer {
   std::string_view verb;  // the HTTP method; GET: of the object whose status is to be written
   int http_status = 200;
   std::string_view body = {};
-  bool maybe_sent = false;  // an earlier attempt may have arrived
-  int refusals = 0;         // how often this write was told to wait before
+  bool maybe_sent = false;         // an earlier attempt may have arrived
+  int refusals = 0;                // how often this write was told to wait before
+  std::string_view resource = {};  // "pods"
 };
 
 [[nodiscard]] Verdict judge_replay(const ReplayAnswer& answer);

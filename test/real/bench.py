@@ -3,7 +3,8 @@
 
     bench.py --kubernetes DIR --bin DIR --work DIR [--idle MINUTES] [--churn MINUTES] [--runs N] [PART...]
 
-Parts: ready, reads, pods (memory and bytes with 10 and 110 pods), idle, boot, replay. Measure on a quiet machine.
+Parts: ready, reads, pods (memory and bytes with 10 and 110 pods), returns (bytes after an outage, with and without
+gzip), idle, boot, replay. Measure on a quiet machine.
 Figures per hour are measured for --idle minutes (10) and multiplied. Exits 0 when everything was measured, 77 when
 there is no Kubernetes.
 """
@@ -22,7 +23,7 @@ from api import Api
 from report import Failed, Report
 from site_parts import Site
 
-PARTS = ("ready", "reads", "pods", "idle", "boot", "replay")
+PARTS = ("ready", "reads", "pods", "returns", "idle", "boot", "replay")
 SKIPPED = 77
 DIRECT, AGENT = "direct", "agent"
 
@@ -121,8 +122,11 @@ class Bench:
                        f"{direct + 0.3:.1f} s")
 
     def reads(self):
-        site = self.site(AGENT)
+        site = self.site(AGENT, wait=False)
         try:
+            # Neither way goes over the relay, which is slow.
+            site.write_kubeconfig("node", site.api.url.geturl(), "nodetoken")
+            self.start_node(site)
             self.run_pods(site, 10)
             authority = os.path.join(site.pki, "ca.crt")
             apis = {DIRECT: Api(site.api.url.geturl(), authority, "nodetoken", site.local.agent), AGENT: site.local}
@@ -200,6 +204,28 @@ class Bench:
             self.report.until("and go", 120, lambda wanted=names: (
                 not any(f"site/{name}" in judge.cloud_pods(site) for name in wanted), ""), every=0.5)
         return number
+
+    def returns(self):
+        site = self.site(AGENT)
+        try:
+            self.run_pods(site, 110)
+            packed = self._bytes_of_return(site)
+            site.processes.kill("apiserver")
+            site.start_apiserver("--feature-gates=APIResponseCompression=false")
+            site.join()
+            plain = self._bytes_of_return(site)
+            self.table.add("bytes down when the link returns, 110 pods", "",
+                           f"{packed / 1024:.0f} KiB, {plain / 1024:.0f} KiB without gzip")
+        finally:
+            site.down()
+
+    def _bytes_of_return(self, site):
+        self.pause(5)
+        site.cut()
+        before = site.relayed_bytes()[1]
+        site.join()
+        self.pause(5)
+        return site.relayed_bytes()[1] - before
 
     def idle(self):
         found = self.both(self._idle)

@@ -124,6 +124,32 @@ def power_cut_connected(site):
     judge.statuses_equal(site)
 
 
+def node_deleted(site):
+    """The node is deleted in the cloud while the machine is off: it registers again, also after a boot while offline."""
+    for reachable in (True, False):
+        _delete_node(site, reachable)
+
+
+def _delete_node(site, reachable):
+    report = site.report
+    path = "/api/v1/nodes/edge1"
+    uid = site.api.get(path)["metadata"]["uid"]
+    before = site.node.pods()
+    if not reachable:
+        site.cut()
+    site.node.power_off()
+    site.api.delete(path)
+    site.node.power_on()
+    report.until("all pods run again", 120, lambda: judge.all_run_anew(site, before))
+    if not reachable:
+        site.join()
+    report.until("the cloud has a new node", 60, lambda: (
+        (site.api.get_or_none(path) or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid, "none, or the old one"))
+    report.until("it is Ready", 60, lambda: node_condition(site, "Ready", "True"))
+    report.until("the cloud sees all pods run", 60, lambda: judge.all_run(site, in_cloud=True))
+    judge.statuses_equal(site)
+
+
 def changes_meanwhile(site):
     """While the link is down pods are deleted, created and changed in the cloud: afterwards the node follows."""
     report = site.report
@@ -197,6 +223,6 @@ def new_claim_after_cut(site):
 
 EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient")  # what a failed scenario may leave
 ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
-       power_cut_connected, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
+       power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
        cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy]
 BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}

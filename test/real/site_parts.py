@@ -87,7 +87,7 @@ class Site:
             self._start_cloud(lifecycle, scheduler)
         self.start_relay()
 
-    def start_apiserver(self):
+    def start_apiserver(self, *more):
         pki = self.pki
         self.processes.start("apiserver", [
             self.program("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{ETCD_PORT}", "--bind-address=127.0.0.1",
@@ -98,7 +98,7 @@ class Site:
             f"--service-account-signing-key-file={pki}/sa.key", "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction", f"--token-auth-file={pki}/tokens.csv",
             "--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
-            "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000"])
+            "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000", *more])
 
     def _admin_flags(self):
         config = self.path("admin.kubeconfig")

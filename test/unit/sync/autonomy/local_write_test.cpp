@@ -148,8 +148,16 @@ TEST(LocalWrite, WhatWasQueuedIsAppliedWhole) {
 
 TEST(LocalWrite, RegistrationIsAnsweredAsIfItWasKnown) {
   const std::string body = R"({"metadata":{"name":"edge-a"}})";
-  expect_refused({"POST", "/api/v1/nodes", body, "application/json", node}, 409,
-                 R"(nodes "edge-a" already exists)");
+  const LocalOutcome known = apply({"POST", "/api/v1/nodes", body, "application/json", node});
+  EXPECT_FALSE(known.accepted);
+  EXPECT_EQ(known.refusal.code, 409);
+  EXPECT_EQ(known.refusal.message, R"(nodes "edge-a" already exists)");
+  EXPECT_EQ(known.change, LocalOutcome::Change::none);
+  EXPECT_EQ(known.queued, (QueuedWrite{.verb = "POST",
+                                       .target = "/api/v1/nodes",
+                                       .content_type = "application/json",
+                                       .body = body,
+                                       .replaces_older = true}));
   expect_refused({"POST", "/api/v1/nodes", body}, 503, "never registered");
   expect_refused({"POST", "/api/v1/nodes", R"({"metadata":{"name":"edge-b"}})"}, 503,
                  "not this agent's node");
@@ -193,6 +201,44 @@ TEST(LocalWrite, OtherDeletesNeedTheCloud) {
   expect_refused(
       {"DELETE", pod_path, R"({"gracePeriodSeconds":0,"preconditions":{"uid":"u2"}})", type, pod},
       409, "UID in precondition: u2");
+}
+
+TEST(LocalWrite, OnlyTheApiServerCanTryAWrite) {
+  struct Case {
+    std::string method;
+    std::string query;
+    std::string body;
+    bool dry_run;
+  };
+  const std::string zero = R"({"gracePeriodSeconds":0})";
+  const Case cases[] = {
+      {"DELETE", "dryRun=All", zero, true},
+      {"DELETE", "dryRun=None", zero, true},
+      {"DELETE", "dryRun=", zero, false},
+      {"DELETE", "", R"({"gracePeriodSeconds":0,"dryRun":["All"]})", true},
+      {"DELETE", "", R"({"gracePeriodSeconds":0,"dryRun":[]})", false},
+      {"DELETE", "", R"({"gracePeriodSeconds":0,"dryRun":null})", false},
+      {"DELETE", "", zero, false},
+      {"DELETE", "", "{", false},
+      {"PATCH", "dryRun=All", "{}", true},
+      {"PATCH", "", R"({"dryRun":["All"]})", false},
+      {"POST", "dryRun=All&fieldManager=x", "{}", true},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.method + " ?" + each.query + " " + each.body);
+    const RequestInfo info = parse_request(each.method, pod_path, each.query).value();
+    EXPECT_EQ(is_dry_run(info, each.body), each.dry_run);
+    if (!each.dry_run) continue;
+    const LocalOutcome outcome = apply_local_write({.admission = Admission::final_delete,
+                                                    .request = info,
+                                                    .content_type = "application/json",
+                                                    .body = each.body,
+                                                    .node_name = "edge-a",
+                                                    .current = pod});
+    EXPECT_FALSE(outcome.accepted);
+    EXPECT_EQ(outcome.refusal.code, 503);
+    EXPECT_EQ(outcome.change, LocalOutcome::Change::none);
+  }
 }
 
 TEST(LocalWrite, AMirrorPodIsMadeHere) {

@@ -31,6 +31,9 @@ TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
       // Somebody else's, unless it may be ours.
       {{"POST", 409}, Verdict::conflict},
       {{"POST", 409, "", true}, Verdict::applied},
+      {{"POST", 409, "", false, 0, "nodes"}, Verdict::applied},
+      {{"POST", 409, "", false, 0, "pods"}, Verdict::conflict},
+      {{"PATCH", 409, "", false, 0, "nodes"}, Verdict::conflict},
       {{"PATCH", 409}, Verdict::conflict},
       {{"PATCH", 409, "", true}, Verdict::conflict},
       {{"DELETE", 409, "", true}, Verdict::conflict},

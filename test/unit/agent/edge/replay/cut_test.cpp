@@ -26,18 +26,16 @@ constexpr const char* nodes_scope = "/api/v1/nodes metadata.name=edge1";
 // What was known when the uplink was cut.
 struct Known {
   Known(const Stage& stage, int last) {
-    // The agent has the node from a watch, which tells of it a moment after the answer to its
-    // creation.
     const FakeUpstream::Objects* nodes = stage.upstream.objects(nodes_scope);
     node = nodes != nullptr && !nodes->empty();
-    // In the older session the event always came before the next request.
-    const bool events_come_first = &stage.recording == &recording(Session::v1_20);
     for (const Exchange& exchange : stage.recording.exchanges) {
       if (exchange.line > last) break;
       const bool well = exchange.status < 300;
       if (exchange.is_token()) tokens.push_back(exchange.request.body);
-      const bool of_node = exchange.request.path().starts_with("/api/v1/nodes/");
-      node = node || (events_come_first && well && of_node);
+      const bool of_node = exchange.request.path().starts_with("/api/v1/nodes/") ||
+                           (exchange.request.path() == "/api/v1/nodes" &&
+                            exchange.request.method == http::Method::post);
+      node = node || (well && of_node);
       csi_node = csi_node || (well && exchange.request.path().ends_with("/csinodes"));
       csi_node = csi_node || (well && exchange.request.path().ends_with("/csinodes/edge1"));
       if (exchange.is_list() || exchange.is_watch_list()) {

@@ -1,0 +1,204 @@
+// What the API server answers to a write, and what the agent may conclude from it.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/answer.h"
+#include "platform/time.h"
+#include "test/unit/agent/edge/uplink/site.h"
+
+namespace holdfast::agent::uplink::written {
+namespace {
+
+using sync::LinkState;
+
+constexpr const char* csi_nodes = "/apis/storage.k8s.io/v1/csinodes";
+constexpr const char* csi_node = "/apis/storage.k8s.io/v1/csinodes/edge1";
+constexpr const char* pods = "/api/v1/namespaces/a/pods";
+constexpr const char* token = "/api/v1/namespaces/a/serviceaccounts/default/token";
+constexpr const char* our_pods =
+    "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1&resourceVersion=0";
+
+http::Request write(http::Method method, const std::string& target, std::string body) {
+  http::Request request{.method = method, .target = target, .body = std::move(body)};
+  request.headers.add("User-Agent", "kubelet/v1");
+  const bool patch = method == http::Method::patch;
+  request.headers.add("Content-Type", patch ? "application/merge-patch+json" : "application/json");
+  return request;
+}
+
+// Whatever is asked in this way is answered so, and not by the cloud.
+void answer_writes(Site& site, int status, const std::string& body) {
+  site.servers[0]->special = [status, body](const http::Request& request) {
+    const bool read = request.method == http::Method::get;
+    const bool lease = request.path().find("/leases") != std::string_view::npos;
+    std::optional<http::Response> answer;
+    if (!read && !lease) answer = json_response(status, body);
+    return answer;
+  };
+}
+
+std::string csi_answer(const std::string& kind, const std::string& api_version,
+                       const std::string& driver) {
+  return R"({"kind":")" + kind + R"(","apiVersion":")" + api_version +
+         R"(","metadata":{"name":"edge1","uid":"uid-edge1","resourceVersion":"500"},"spec":{)" +
+         R"("drivers":[{"name":")" + driver + "\"}]}}";
+}
+
+TEST(Written, AnAnswerThatIsNotTheObjectIsNotCached) {
+  struct Case {
+    const char* why;
+    std::string target;
+    std::string answer;
+    const char* driver;  // what the cache shows afterwards
+  };
+  const Case cases[] = {
+      {"a dry run", std::string(csi_node) + "?dryRun=All",
+       csi_answer("CSINode", "storage.k8s.io/v1", "tried"), "real"},
+      {"metadata alone", csi_node, csi_answer("PartialObjectMetadata", "meta.k8s.io/v1", "partial"),
+       "real"},
+      {"a table", csi_node, csi_answer("Table", "meta.k8s.io/v1", "table"), "real"},
+      {"the object", csi_node, csi_answer("CSINode", "storage.k8s.io/v1", "new"), "new"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.why);
+    Site site;
+    site.cloud.put(csi_nodes, "edge1", R"({"spec":{"drivers":[{"name":"real"}]}})");
+    ASSERT_TRUE(site.until(LinkState::connected));
+    ASSERT_EQ(site.ask(csi_node).status, 200);
+    answer_writes(site, 200, each.answer);
+    EXPECT_EQ(site.ask(write(http::Method::patch, each.target, "{}")).body, each.answer);
+    site.time.run(1s);
+    site.cut_link();
+    const http::Response cached = site.ask(csi_node);
+    EXPECT_EQ(cached.status, 200);
+    EXPECT_NE(cached.body.find("\"" + std::string(each.driver) + "\""), std::string::npos)
+        << cached.body;
+    EXPECT_NE(cached.body.find(R"("kind":"CSINode")"), std::string::npos) << cached.body;
+  }
+}
+
+TEST(Written, ADryRunGivesNoTokenForLater) {
+  Site site;
+  ASSERT_TRUE(site.until(LinkState::connected));
+  const std::string ends = format_rfc3339(site.time.clock().wall() + 2h);
+  const std::string request = R"({"kind":"TokenRequest","spec":{"audiences":["a"]}})";
+  answer_writes(
+      site, 201,
+      R"({"kind":"TokenRequest","status":{"token":"","expirationTimestamp":")" + ends + "\"}}");
+  EXPECT_EQ(site.ask(write(http::Method::post, std::string(token) + "?dryRun=All", request)).status,
+            201);
+  site.cut_link();
+  EXPECT_EQ(site.ask(write(http::Method::post, token, request)).status, 503);
+}
+
+TEST(Written, OfflineADryRunIsRefusedAndChangesNothing) {
+  Site site;
+  site.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"},"status":{"phase":"Running"}})");
+  site.cloud.put("/api/v1/nodes", "edge1", R"({"status":{"phase":"before"}})");
+  ASSERT_TRUE(site.until(LinkState::connected));
+  ASSERT_EQ(site.ask(our_pods).status, 200);
+  ASSERT_EQ(site.ask("/api/v1/nodes?fieldSelector=metadata.name%3Dedge1").status, 200);
+  site.cut_link();
+  const std::string pod = std::string(pods) + "/p";
+  const std::string mirror = R"({"metadata":{"name":"m","namespace":"a","annotations":{)"
+                             R"("kubernetes.io/config.mirror":"x"}},"spec":{"nodeName":"edge1"}})";
+  using Method = http::Method;
+  const http::Request tried[] = {
+      write(Method::remove, pod + "?dryRun=All&gracePeriodSeconds=0", ""),
+      write(Method::remove, pod, R"({"gracePeriodSeconds":0,"dryRun":["All"]})"),
+      write(Method::patch, pod + "/status?dryRun=All", R"({"status":{"phase":"Failed"}})"),
+      write(Method::patch, "/api/v1/nodes/edge1/status?dryRun=All", R"({"status":{"phase":"x"}})"),
+      write(Method::post, std::string(pods) + "?dryRun=All", mirror),
+      write(Method::post, "/api/v1/namespaces/a/events?dryRun=All",
+            R"({"metadata":{"name":"e","namespace":"a"}})"),
+      write(Method::post,
+            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases?dryRun=All",
+            R"({"metadata":{"name":"edge1","namespace":"kube-node-lease"}})"),
+  };
+  const std::string before = site.ask(our_pods).body;
+  for (const http::Request& each : tried) {
+    SCOPED_TRACE(each.target + " " + each.body);
+    const http::Response answer = site.ask(each);
+    EXPECT_EQ(answer.status, 503) << answer.body;
+    EXPECT_EQ(site.ask(our_pods).body, before);
+  }
+  EXPECT_EQ(site.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+  const std::size_t from = site.cloud.asked.size();
+  site.restore_link();
+  EXPECT_EQ(site.cloud.count("DELETE", from), 0);
+  EXPECT_EQ(site.cloud.count("POST", from), 0);
+  EXPECT_EQ(site.cloud.count("PATCH /api/v1", from), 0);
+}
+
+// The API server has the node, so nobody may be told that there is none, although the watch has
+// not told of it yet.
+TEST(Written, ANodeThatWasCreatedIsThereWhenTheLinkBreaksAtOnce) {
+  const std::string list = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
+  const std::string node =
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"edge1","uid":"u",)"
+      R"("resourceVersion":"500"},"spec":{}})";
+  struct Case {
+    const char* why;
+    std::string target;
+    std::string answer;
+    int expected;
+  };
+  const Case cases[] = {
+      {"created", "/api/v1/nodes", node, 200},
+      {"tried only", "/api/v1/nodes?dryRun=All", node, 404},
+      {"another node", "/api/v1/nodes", std::string(node).replace(node.find("edge1"), 5, "edge2"),
+       404},
+      {"no object", "/api/v1/nodes", R"({"kind":"Node","metadata":{"name":"edge1"}})", 404},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.why);
+    Site site;
+    site.cloud.remove("/api/v1/nodes", "edge1");
+    ASSERT_TRUE(site.until(LinkState::connected));
+    ASSERT_EQ(site.ask(list).status, 200);
+    answer_writes(site, 201, each.answer);
+    EXPECT_EQ(site.ask(write(http::Method::post, each.target, node)).status, 201);
+    site.cut_link();
+    EXPECT_EQ(site.ask("/api/v1/nodes/edge1").status, each.expected);
+    const bool listed = site.ask(list).body.find("edge1") != std::string::npos;
+    EXPECT_EQ(listed, each.expected == 200);
+  }
+}
+
+// A kubelet that was told that its node exists does not register it again. If the cloud has lost
+// the node, as when a box was switched off for weeks, the registration is sent to it later.
+TEST(Written, ARegistrationReachesACloudThatHasLostTheNode) {
+  struct Case {
+    const char* why;
+    bool deleted;  // in the cloud, while it is out of reach
+    bool started;  // again, while it is out of reach
+    std::size_t sent;
+  };
+  const Case cases[] = {{"deleted", true, false, 1},
+                        {"deleted, and the box was off", true, true, 1},
+                        {"still there", false, false, 0},
+                        {"still there, and the box was off", false, true, 0}};
+  const std::string list = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
+  const std::string node = R"({"metadata":{"name":"edge1","labels":{"of":"the kubelet"}}})";
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.why);
+    Site site;
+    ASSERT_TRUE(site.until(LinkState::connected));
+    ASSERT_EQ(site.ask(list).status, 200);
+    site.lose_link(each.started);
+    if (each.deleted) site.cloud.remove("/api/v1/nodes", "edge1");
+    EXPECT_EQ(site.ask(write(http::Method::post, "/api/v1/nodes", node)).status, 409);
+    EXPECT_EQ(site.ask(write(http::Method::post, "/api/v1/nodes", node)).status, 409);
+    std::vector<std::string> bodies;
+    site.servers[0]->special = [&bodies](const http::Request& request) {
+      if (request.method == http::Method::post) bodies.push_back(request.body);
+      return std::nullopt;
+    };
+    site.restore_link();
+    EXPECT_EQ(bodies, std::vector<std::string>(each.sent, node));
+    EXPECT_EQ(site.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink::written
