@@ -1,6 +1,7 @@
 """Scenarios around what people and the cloud see: kubectl on the node, refused writes, the lifecycle controllers."""
 
 import json
+import os
 import subprocess
 import time
 
@@ -83,6 +84,33 @@ def _kubectl_once(site, who, arguments, code, words):
     if arguments[0] == "rollout":
         report.check(what + ": does not report success without a word", done.returncode != 0 or "Warning:" in output,
                      f"expected: a failure or a warning\nfound: {found}")
+
+
+def ready(site):
+    """`holdfastctl ready` says which pods a boot without the cloud would bring back, and why not the others."""
+    volume = {"name": "v", "secret": {"secretName": "missing"}}
+    mount = {"name": "v", "mountPath": "/v"}
+    site.report.equal("every pod would come back", (0, {}), _not_ready(site))
+    site.apply(pods.pod("wanting", pods.pod_spec(pods.container(volumeMounts=[mount]), volumes=[volume])),
+               pods.pod("always", pods.pod_spec({**pods.container(), "imagePullPolicy": "Always"})))
+    expected = (1, {"wanting": ["Secret site/missing does not exist"],
+                    "always": [f"image {pods.BUSYBOX} is always pulled"]})
+    site.report.until("two pods would not", 30, lambda: (_not_ready(site) == expected, _not_ready(site)))
+    site.cut()
+    site.report.equal("the answer is the same while offline", expected, _not_ready(site))
+    site.join()
+    for name in ("wanting", "always"):
+        site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/{name}", grace=0)
+    site.report.until("every pod would come back again", 60, lambda: (_not_ready(site) == (0, {}), _not_ready(site)))
+
+
+def _not_ready(site):
+    """The exit code of `holdfastctl ready`, and {pod: why it would not come back}."""
+    done = subprocess.run([os.path.join(site.bin, "holdfastctl"), "--data-dir", site.path("holdfast"), "ready", "-o",
+                           "json"], capture_output=True, text=True, timeout=GIVE_UP)
+    found = json.loads(done.stdout)["pods"] if done.stdout else [{"name": done.stderr, "ready": False, "reasons": []}]
+    return done.returncode, {
+        pod["name"]: [reason["text"] for reason in pod["reasons"]] for pod in found if not pod["ready"]}
 
 
 def forbidden_writes(site):

@@ -125,7 +125,7 @@ def power_cut_connected(site):
 
 
 def node_deleted(site):
-    """The node is deleted in the cloud while the machine is off: it registers again, also after a boot while offline."""
+    """The node is deleted in the cloud while the machine is off: it registers again, also after a boot offline."""
     for reachable in (True, False):
         _delete_node(site, reachable)
 
@@ -221,8 +221,9 @@ def new_claim_after_cut(site):
     report.until("everything is as before", 90, lambda: judge.all_run(site, in_cloud=True))
 
 
-EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient")  # what a failed scenario may leave
+# What a failed scenario may leave.
+EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always")
 ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
        power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
-       cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy]
+       cloud_scenarios.ready, cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy]
 BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}
