@@ -234,7 +234,7 @@ class Bench:
 
     def _idle(self, site):
         self.run_pods(site, 10)
-        self.pause(60)
+        self.pause(150)  # the kubelet writes each pod's status once more, about a minute after its start
         minutes, found = self.options.idle, {}
         syncs = None
         if site.node.behind_agent:
