@@ -1,6 +1,7 @@
 #include "store/answers.h"
 
 #include "store/checksum.h"
+#include "store/pack.h"
 
 namespace holdfast::store {
 namespace {
@@ -18,13 +19,13 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
       database_(database),
       put_(database.prepare(
           "INSERT INTO answer (owner, key, status, content_type, expires_wall, checksum, bytes,"
-          " sealed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+          " sealed, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
           " ON CONFLICT (owner, key) DO UPDATE SET status = ?3, content_type = ?4,"
-          " expires_wall = ?5, checksum = ?6, bytes = ?7, sealed = ?8"
+          " expires_wall = ?5, checksum = ?6, bytes = ?7, sealed = ?8, packed = ?9"
           " WHERE bytes <> ?7 OR status <> ?3 OR content_type <> ?4 OR expires_wall IS NOT ?5"
-          " OR sealed <> ?8")),
-      find_(database.prepare("SELECT status, content_type, expires_wall, checksum, bytes, sealed"
-                             " FROM answer WHERE owner = ?1 AND key = ?2")),
+          " OR sealed <> ?8 OR packed <> ?9")),
+      find_(database.prepare("SELECT status, content_type, expires_wall, checksum, bytes, sealed,"
+                             " packed FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
       // The length() of TEXT is in characters.
@@ -136,10 +137,6 @@ Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vec
 }
 
 Status Answers::make_room(const Transaction& in, const Name& name, std::int64_t bytes) {
-  if (bytes > limits_.answer_bytes) {
-    return fail(Errc::exhausted,
-                "an answer of more than " + std::to_string(limits_.answer_bytes) + " bytes");
-  }
   {
     // The usual case, without reading names.
     Cursor size = size_.use(name.first, name.second);
@@ -163,18 +160,25 @@ Status Answers::make_room(const Transaction& in, const Name& name, std::int64_t 
 
 Status Answers::put(const Transaction& in, std::string_view owner, std::string_view key,
                     const Answer& answer) {
-  const auto bytes = static_cast<std::int64_t>(answer.bytes.size() + key.size());
+  if (static_cast<std::int64_t>(answer.bytes.size() + key.size()) > limits_.answer_bytes) {
+    return fail(Errc::exhausted,
+                "an answer of more than " + std::to_string(limits_.answer_bytes) + " bytes");
+  }
+  const Packed packed = pack(answer.bytes, PackStep::exact);
+  const std::int64_t plain_size = packed.plain_size;
+  const std::string_view smaller = plain_size > 0 ? packed.bytes : answer.bytes;
+  const bool sealed = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
+  std::string secret;
+  if (sealed) secret = sealing_.seal->seal(smaller, answer_seal_name(owner, key, plain_size));
+  const std::string_view kept = sealed ? secret : smaller;
+  const auto bytes = static_cast<std::int64_t>(kept.size() + key.size());
   if (auto room = make_room(in, {std::string(owner), std::string(key)}, bytes); !room) return room;
   note_use(owner, key);
   const std::int64_t status = answer.status;
-  const bool sealed = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
-  std::string secret;
-  if (sealed) secret = sealing_.seal->seal(answer.bytes, answer_seal_name(owner, key));
-  const std::string_view kept = sealed ? secret : answer.bytes;
   const std::int64_t mark = sealed ? 1 : 0;
   return put_
-      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires), checksum(kept),
-           Blob{kept}, mark)
+      .use(owner, key, status, answer.content_type, nanoseconds(answer.expires),
+           checksum(kept, plain_size), Blob{kept}, mark, plain_size)
       .run();
 }
 
@@ -184,20 +188,21 @@ Result<std::optional<Answer>> Answers::find(std::string_view owner, std::string_
   if (!found) return std::nullopt;
   note_use(owner, key);
   Answer answer{.status = static_cast<int>(row.integer(0)),
-                .content_type = std::string(row.text(1)),
-                .bytes = std::string(row.blob(4))};
+                .content_type = std::string(row.text(1))};
+  const std::string_view bytes = row.blob(4);
+  const std::int64_t packed = row.integer(6);
   if (!row.is_null(2)) answer.expires = WallTime(Duration(row.integer(2)));
-  if (checksum(answer.bytes) != row.integer(3)) {
+  if (checksum(bytes, packed) != row.integer(3)) {
     return fail(Errc::corrupt, "cached answer " + std::string(key) + " fails its checksum");
   }
-  if (row.integer(5) == 0) {
-    const bool wanted = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
-    if (wanted) return fail("cached answer", not_sealed().value());
-    return answer;
-  }
-  auto opened = open_sealed(sealing_.seal, answer.bytes, answer_seal_name(owner, key));
-  if (!opened) return fail("cached answer", opened.error());
-  answer.bytes = *std::move(opened);
+  const bool sealed = row.integer(5) != 0;
+  const bool wanted = sealing_.seal != nullptr && sealing_.answers_to && sealing_.answers_to(key);
+  if (!sealed && wanted) return fail("cached answer", not_sealed().value());
+  auto plain = sealed ? open_sealed(sealing_.seal, bytes, answer_seal_name(owner, key, packed))
+                      : Result<std::string>();
+  if (plain && packed != 0) plain = unpack(sealed ? *plain : bytes, packed);
+  if (!plain) return fail("cached answer", plain.error());
+  answer.bytes = sealed || packed != 0 ? *std::move(plain) : std::string(bytes);
   return answer;
 }
 

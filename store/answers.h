@@ -30,13 +30,14 @@ struct Answer {
 };
 
 // What may be kept. One owner may be the first: room is always made for its answers, and all others
-// (foreign owners) share at most half of the rows and bytes. Bytes are those of answers and keys.
+// (foreign owners) share at most half of the rows and bytes. Bytes are those of answers, as they
+// are kept (packed, sealed), and keys.
 struct AnswerLimits {
   std::int64_t rows = 1000;
   std::int64_t bytes = 16 << 20;
-  std::int64_t answer_bytes = 2 << 20;  // of one
+  std::int64_t answer_bytes = 2 << 20;  // of one, as it came
   std::string first_owner = {};         // "": all owners are foreign
-  std::int64_t foreign_rows = 64;  // of one foreign owner
+  std::int64_t foreign_rows = 64;       // of one foreign owner
   std::int64_t foreign_bytes = 4 << 20;
 };
 

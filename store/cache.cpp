@@ -5,6 +5,7 @@
 
 #include "embedded/cache_migrations.h"
 #include "store/checksum.h"
+#include "store/pack.h"
 
 namespace holdfast::store {
 namespace {
@@ -14,8 +15,12 @@ const std::string select_scope =
     " field_selector, encoding, resource_version, complete, last_used_wall FROM scope";
 
 const std::string select_object =
-    "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes, sealed"
+    "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes, sealed, packed"
     " FROM object";
+
+// The plain size of a row's bytes.
+const std::string select_sizes =
+    "SELECT count(*), coalesce(sum(iif(packed > 0, packed, length(bytes))), 0) FROM object";
 
 std::int64_t number(ScopeId scope) { return static_cast<std::int64_t>(scope); }
 
@@ -39,14 +44,15 @@ Scope read_scope(const Cursor& row) {
 
 // The keys of a row are checked as well: a scribbled name would hide an object. `bytes` as they are
 // stored.
-std::int64_t checksum_of(const CachedObject& object, std::string_view bytes) {
+std::int64_t checksum_of(const CachedObject& object, std::string_view bytes, std::int64_t packed) {
   return checksum(
-      {object.name.namespace_name, object.name.name, object.uid, object.resource_version, bytes});
+      {object.name.namespace_name, object.name.name, object.uid, object.resource_version, bytes},
+      packed);
 }
 
-std::string seal_name(const ScopeKey& scope, const CachedObject& object) {
-  return object_seal_name(
-      scope, {object.name.namespace_name, object.name.name, object.uid, object.resource_version});
+std::string seal_name(const ScopeKey& scope, const CachedObject& object, std::int64_t packed) {
+  return object_seal_name(scope, {object.name.namespace_name, object.name.name, object.uid,
+                                  object.resource_version, packed});
 }
 
 std::int64_t sql_limit(std::size_t limit) {
@@ -64,7 +70,10 @@ const Schema& cache_schema() {
                                                       .down = embedded::_0002_sealed_down_sql},
                                             Migration{.compatible_from = 3,
                                                       .up = embedded::_0003_sealing_up_sql,
-                                                      .down = embedded::_0003_sealing_down_sql}};
+                                                      .down = embedded::_0003_sealing_down_sql},
+                                            Migration{.compatible_from = 4,
+                                                      .up = embedded::_0004_packed_up_sql,
+                                                      .down = embedded::_0004_packed_down_sql}};
   static constexpr Schema schema{"cache", migrations};
   return schema;
 }
@@ -94,10 +103,11 @@ Cache::Cache(Database& database, Sealing sealing)
       drop_objects_(database.prepare("DELETE FROM object WHERE scope = ?1")),
       put_object_(database.prepare(
           "INSERT INTO object (scope, namespace, name, uid, resource_version, local_version,"
-          " checksum, bytes, sealed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+          " checksum, bytes, sealed, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
           " ON CONFLICT (scope, namespace, name) DO UPDATE SET uid = ?4, resource_version = ?5,"
-          " local_version = ?6, checksum = ?7, bytes = ?8, sealed = ?9"
-          " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4 OR sealed <> ?9")),
+          " local_version = ?6, checksum = ?7, bytes = ?8, sealed = ?9, packed = ?10"
+          " WHERE bytes <> ?8 OR resource_version <> ?5 OR uid <> ?4 OR sealed <> ?9"
+          " OR packed <> ?10")),
       remove_object_(
           database.prepare("DELETE FROM object WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
       get_object_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
@@ -108,10 +118,8 @@ Cache::Cache(Database& database, Sealing sealing)
                                                " ORDER BY namespace, name LIMIT ?4")),
       namespace_window_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
                                                          " AND name > ?3 ORDER BY name LIMIT ?4")),
-      scope_size_(database.prepare(
-          "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM object WHERE scope = ?1")),
-      whole_size_(
-          database.prepare("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM object")) {}
+      scope_size_(database.prepare(select_sizes + " WHERE scope = ?1")),
+      whole_size_(database.prepare(select_sizes)) {}
 
 // --------------------------------------------------------------------------------------- scopes
 
@@ -177,15 +185,18 @@ Status Cache::drop_scope(const Transaction&, ScopeId scope) {
 // -------------------------------------------------------------------------------------- writing
 
 Result<bool> Cache::put(ScopeId scope, const ScopeKey& key, const CachedObject& object) {
+  const Packed packed = pack(object.bytes, PackStep::coarse);
+  const std::int64_t plain_size = packed.plain_size;
+  const std::string_view kept = plain_size > 0 ? packed.bytes : object.bytes;
   const bool sealed = seals(key);
   std::string secret;
-  if (sealed) secret = sealing_.seal->seal(object.bytes, seal_name(key, object));
-  const std::string_view bytes = sealed ? secret : object.bytes;
+  if (sealed) secret = sealing_.seal->seal(kept, seal_name(key, object, plain_size));
+  const std::string_view bytes = sealed ? secret : kept;
   const std::int64_t mark = sealed ? 1 : 0;
   auto done = put_object_
                   .use(number(scope), object.name.namespace_name, object.name.name, object.uid,
-                       object.resource_version, object.local_version, checksum_of(object, bytes),
-                       Blob{bytes}, mark)
+                       object.resource_version, object.local_version,
+                       checksum_of(object, bytes, plain_size), Blob{bytes}, mark, plain_size)
                   .run();
   if (!done) return fail(done.error());
   return database_.changes() > 0;
@@ -260,21 +271,22 @@ Result<CachedObject> Cache::read_object(const ScopeKey& scope, const Cursor& row
   CachedObject object{.name = {std::string(row.text(0)), std::string(row.text(1))},
                       .uid = std::string(row.text(2)),
                       .resource_version = std::string(row.text(3)),
-                      .local_version = row.integer(4),
-                      .bytes = std::string(row.blob(6))};
+                      .local_version = row.integer(4)};
+  const std::string_view bytes = row.blob(6);
+  const std::int64_t packed = row.integer(8);
   const auto named = [&object] {
     return "cached object " + object.name.namespace_name + "/" + object.name.name;
   };
-  if (checksum_of(object, object.bytes) != row.integer(5)) {
+  if (checksum_of(object, bytes, packed) != row.integer(5)) {
     return fail(Errc::corrupt, named() + " fails its checksum");
   }
-  if (row.integer(7) == 0) {
-    if (seals(scope)) return fail(named(), not_sealed().value());
-    return object;
-  }
-  auto opened = open_sealed(sealing_.seal, object.bytes, seal_name(scope, object));
-  if (!opened) return fail(named(), opened.error());
-  object.bytes = *std::move(opened);
+  const bool sealed = row.integer(7) != 0;
+  if (!sealed && seals(scope)) return fail(named(), not_sealed().value());
+  auto plain = sealed ? open_sealed(sealing_.seal, bytes, seal_name(scope, object, packed))
+                      : Result<std::string>();
+  if (plain && packed != 0) plain = unpack(sealed ? *plain : bytes, packed);
+  if (!plain) return fail(named(), plain.error());
+  object.bytes = sealed || packed != 0 ? *std::move(plain) : std::string(bytes);
   return object;
 }
 

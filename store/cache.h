@@ -5,7 +5,8 @@
 // unknown, not absent, and no list is given. Completeness is never taken back; a new answer
 // replaces the old one in one transaction.
 //
-// Key columns and bytes are opaque here. Rows that did not change are not written: flash wears.
+// Key columns and bytes are opaque here; bytes are kept packed where that makes them smaller. Rows
+// that did not change are not written: flash wears.
 // Threading: the Database's thread. Whoever writes brings the Transaction and commits it, so that
 // updates of many scopes can share one.
 
@@ -105,7 +106,7 @@ struct Replaced {
 
 struct CacheSize {
   std::int64_t objects = 0;
-  std::int64_t bytes = 0;  // of the objects' bytes
+  std::int64_t bytes = 0;  // of the objects' bytes, unpacked
 
   bool operator==(const CacheSize&) const = default;
 };
@@ -113,6 +114,12 @@ struct CacheSize {
 // How cache.db is opened. A power cut may take the last commits: all of it can be fetched again.
 // What must survive is committed with Database::begin(Durability::full).
 inline constexpr Durability cache_durability = Durability::relaxed;
+// Each commit writes whole pages, most of them for a few bytes: small ones spare the flash. The log
+// is emptied at 2 MiB, as each time costs a block of the flash for every few pages that changed.
+// A file that exists keeps its pages' size.
+[[nodiscard]] inline DatabaseOptions cache_options() {
+  return {.durability = cache_durability, .page_bytes = 512, .log_pages = 4000};
+}
 
 class Cache {
  public:

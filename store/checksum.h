@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 namespace holdfast::store {
@@ -31,13 +32,23 @@ class Checksum {
   return sum.value();
 }
 
+// The same with the mark of a row whose bytes are packed; 0, they are not, adds nothing.
+[[nodiscard]] inline std::int64_t checksum(std::string_view bytes, std::int64_t packed) {
+  Checksum sum;
+  sum.add(bytes);
+  if (packed != 0) sum.add(std::to_string(packed));
+  return sum.value();
+}
+
 // Of several columns. Where one ends and the next begins matters.
-[[nodiscard]] constexpr std::int64_t checksum(std::initializer_list<std::string_view> columns) {
+[[nodiscard]] inline std::int64_t checksum(std::initializer_list<std::string_view> columns,
+                                           std::int64_t packed = 0) {
   Checksum sum;
   for (const std::string_view column : columns) {
     sum.add(column);
     sum.add(std::string_view("\0", 1));
   }
+  if (packed != 0) sum.add(std::to_string(packed));
   return sum.value();
 }
 

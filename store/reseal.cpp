@@ -17,6 +17,7 @@ struct Row {
   std::vector<std::string> checked;  // columns that the checksum covers, besides the bytes
   std::string bytes;
   bool sealed = false;
+  std::int64_t packed = 0;
 };
 
 // What is to be done, and with which seals.
@@ -47,9 +48,10 @@ Result<std::optional<std::string>> renewed(const Row& row, const Task& task) {
 }
 
 std::int64_t checksum_of(const Row& row, const std::string& bytes) {
-  if (row.checked.empty()) return checksum(bytes);
+  if (row.checked.empty()) return checksum(bytes, row.packed);
   CHECK(row.checked.size() == 4);
-  return checksum({row.checked[0], row.checked[1], row.checked[2], row.checked[3], bytes});
+  return checksum({row.checked[0], row.checked[1], row.checked[2], row.checked[3], bytes},
+                  row.packed);
 }
 
 // Writes what has changed; returns how many rows that were.
@@ -72,9 +74,10 @@ Result<std::vector<Row>> object_rows(Statement& select, const Scope& scope, bool
   for (;;) {
     TRY(const bool more, at.next());
     if (!more) return rows;
-    Row row{.id = at.integer(0), .sealed = at.integer(7) != 0};
+    Row row{.id = at.integer(0), .sealed = at.integer(7) != 0, .packed = at.integer(8)};
     for (int column = 1; column <= 4; ++column) row.checked.emplace_back(at.text(column));
-    const SealedObject object{row.checked[0], row.checked[1], row.checked[2], row.checked[3]};
+    const SealedObject object{row.checked[0], row.checked[1], row.checked[2], row.checked[3],
+                              row.packed};
     row.seal_name = object_seal_name(scope.key, object);
     row.old_seal_name = old_object_seal_name(object);
     row.message_name = scope.key.resource + " " + row.checked[0] + "/" + row.checked[1];
@@ -94,13 +97,14 @@ Result<std::vector<Row>> answer_rows(Statement& select, const Sealing& to) {
     if (!more) return rows;
     const std::string_view key = at.text(2);
     Row row{.id = at.integer(0),
-            .seal_name = answer_seal_name(at.text(1), key),
+            .seal_name = answer_seal_name(at.text(1), key, at.integer(6)),
             .message_name = "answer " + std::string(key.substr(0, key.find(' '))),
             .bytes = std::string(at.blob(4)),
-            .sealed = at.integer(5) != 0};
+            .sealed = at.integer(5) != 0,
+            .packed = at.integer(6)};
     const bool wanted = row.sealed || (to.answers_to && to.answers_to(key));
     if (!wanted) continue;
-    if (checksum(row.bytes) != at.integer(3)) {
+    if (checksum_of(row, row.bytes) != at.integer(3)) {
       return fail(Errc::corrupt, row.message_name + " fails its checksum");
     }
     rows.push_back(std::move(row));
@@ -111,8 +115,8 @@ Result<Resealed> reseal_all(Database& database, const Task& task) {
   Resealed count;
   Cache cache(database);
   Statement objects = database.prepare(
-      "SELECT rowid, namespace, name, uid, resource_version, checksum, bytes, sealed FROM object"
-      " WHERE scope = ?1 AND (sealed = 1 OR ?2 = 1) ORDER BY rowid");
+      "SELECT rowid, namespace, name, uid, resource_version, checksum, bytes, sealed, packed"
+      " FROM object WHERE scope = ?1 AND (sealed = 1 OR ?2 = 1) ORDER BY rowid");
   Statement update_object =
       database.prepare("UPDATE object SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
   TRY(const std::vector<Scope> scopes, cache.scopes());
@@ -123,7 +127,7 @@ Result<Resealed> reseal_all(Database& database, const Task& task) {
     count.objects += written;
   }
   Statement answers = database.prepare(
-      "SELECT rowid, owner, key, checksum, bytes, sealed FROM answer ORDER BY rowid");
+      "SELECT rowid, owner, key, checksum, bytes, sealed, packed FROM answer ORDER BY rowid");
   Statement update_answer =
       database.prepare("UPDATE answer SET checksum = ?2, bytes = ?3, sealed = 1 WHERE rowid = ?1");
   TRY(const std::vector<Row> rows, answer_rows(answers, task.to));

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -42,16 +43,19 @@ struct Sealing {
 [[nodiscard]] tl::unexpected<Error> not_sealed();
 
 // Under which names rows are sealed. A name tells the table, whose row it is and of which scope,
-// and what it is called: a row that was copied to another owner, scope or name does not open.
+// what it is called, and whether it was packed: a row that was copied to another owner, scope or
+// name, or whose mark of packing was changed, does not open.
 struct SealedObject {
   std::string_view namespace_name;
   std::string_view name;
   std::string_view uid;
   std::string_view version;
+  std::int64_t packed = 0;  // the plain size of bytes that were packed before; 0: they were not
 };
 [[nodiscard]] std::string object_seal_name(const ScopeKey& scope, const SealedObject& object);
 // The name that schema 2 sealed under, without the scope. For seal_once() and reseal() only.
 [[nodiscard]] std::string old_object_seal_name(const SealedObject& object);
-[[nodiscard]] std::string answer_seal_name(std::string_view owner, std::string_view key);
+[[nodiscard]] std::string answer_seal_name(std::string_view owner, std::string_view key,
+                                           std::int64_t packed);
 
 }  // namespace holdfast::store

@@ -302,8 +302,10 @@ Status Database::configure(const DatabaseOptions& options) {
       std::to_string(options.cache_kib) + ";";
   if (options.access != Access::read_only) {
     if (options.access == Access::alone) script += "PRAGMA locking_mode=EXCLUSIVE;";
+    script += "PRAGMA page_size=" + std::to_string(options.page_bytes) + ";";
     script += "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;";
     script += "PRAGMA journal_size_limit=4194304;";
+    script += "PRAGMA wal_autocheckpoint=" + std::to_string(options.log_pages) + ";";
     script += synchronous(options.durability);
     script += "; BEGIN IMMEDIATE; COMMIT;";  // takes the lock, and tells whether we may write
   }

@@ -37,6 +37,8 @@ struct DatabaseOptions {
   Access access = Access::alone;
   Duration busy_timeout = std::chrono::seconds(1);  // how long to wait for another's lock
   int cache_kib = 256;                              // page cache, at most
+  int page_bytes = 4096;                            // of a file that is made now: a power of two
+  int log_pages = 1000;                             // as many empty the log into the file
   std::string vfs = {};                             // SQLite VFS; empty: the system's
 };
 

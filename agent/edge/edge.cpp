@@ -53,8 +53,8 @@ Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const E
 
 Status Edge::open_cache() {
   const std::filesystem::path file = in(options_, "cache.db");
-  TRY(store::Recovered cache, store::open_or_rebuild(file, {.durability = store::cache_durability},
-                                                     store::cache_schema(), clock_.wall()));
+  TRY(store::Recovered cache,
+      store::open_or_rebuild(file, store::cache_options(), store::cache_schema(), clock_.wall()));
   if (cache.damage) {
     log_error("cache was damaged, begun anew",
               {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});

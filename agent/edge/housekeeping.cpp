@@ -14,6 +14,7 @@ using sync::Leftover;
 constexpr auto slept = std::chrono::minutes(1);
 constexpr auto trim_interval = std::chrono::seconds(2);
 constexpr auto sweep_interval = std::chrono::minutes(1);
+constexpr std::int64_t trim_page_bytes = 4096;  // HousekeepingLimits count pages of this size
 
 }  // namespace
 
@@ -112,11 +113,12 @@ bool Housekeeping::trim() {
       log_error("pages not counted", {{"error", pages.error()}});
       continue;
     }
-    const sync::FilePages counted{pages->total, pages->free};
+    const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
+    const sync::FilePages counted{pages->total / unit, pages->free / unit};
     more = more || sync::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
     const int step = sync::trim_step(counted, idle, options_.housekeeping);
     if (step == 0) continue;
-    if (auto trimmed = database->trim(step); !trimmed) {
+    if (auto trimmed = database->trim(step * static_cast<int>(unit)); !trimmed) {
       log_error("file not trimmed", {{"file", database->name()}, {"error", trimmed.error()}});
     }
   }

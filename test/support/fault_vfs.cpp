@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace {
 
 FaultPlan plan;
 FaultCounts counts;
+std::map<std::string, std::set<sqlite3_int64>, std::less<>> unsynced_blocks;  // by file
 
 // The real file's memory follows this one's.
 struct FaultFile {
@@ -47,6 +50,16 @@ Fate next_step(const char* name) {
 
 void die() { (void)raise(SIGKILL); }
 
+void count_write(const char* name, int size, sqlite3_int64 at) {
+  ++counts.writes;
+  counts.bytes += size;
+  constexpr sqlite3_int64 block = 4096;
+  auto& blocks = unsynced_blocks[name == nullptr ? "" : name];
+  for (sqlite3_int64 each = at / block; each * block < at + size; ++each) {
+    if (blocks.insert(each).second) ++counts.blocks;
+  }
+}
+
 int on_write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) {
   const Fate fate = next_step(fault_file(file)->name);
   if (fate != Fate::pass && plan.tear) {
@@ -54,10 +67,7 @@ int on_write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) 
   }
   if (fate == Fate::die) die();
   if (fate == Fate::fail) return plan.fault == DiskFault::full ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-  if (is_meant(fault_file(file)->name)) {
-    ++counts.writes;
-    counts.bytes += size;
-  }
+  if (is_meant(fault_file(file)->name)) count_write(fault_file(file)->name, size, at);
   return real_io(file)->xWrite(real_file(file), bytes, size, at);
 }
 
@@ -91,7 +101,11 @@ int on_sync(sqlite3_file* file, int) {
   const Fate fate = next_step(fault_file(file)->name);
   if (fate == Fate::die) die();
   if (fate == Fate::fail && plan.fault == DiskFault::broken) return SQLITE_IOERR_FSYNC;
-  if (is_meant(fault_file(file)->name)) ++counts.syncs;
+  if (is_meant(fault_file(file)->name)) {
+    ++counts.syncs;
+    const char* name = fault_file(file)->name;
+    unsynced_blocks.erase(name == nullptr ? "" : name);
+  }
   if (plan.keep_synced) keep_synced(file);
   return SQLITE_OK;
 }
@@ -172,6 +186,7 @@ void follow(const FaultPlan& wanted) {
   install();
   plan = wanted;
   counts = {};
+  unsynced_blocks.clear();
 }
 
 const FaultCounts& fault_counts() { return counts; }

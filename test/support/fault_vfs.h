@@ -31,6 +31,9 @@ struct FaultCounts {
   std::int64_t steps = 0;
   std::int64_t writes = 0;
   std::int64_t bytes = 0;  // written
+  // Of 4 KiB, counted once for each time that a file was synced after it: what the disk gets, as
+  // kernels write whole pages.
+  std::int64_t blocks = 0;
   std::int64_t syncs = 0;
 };
 

@@ -28,6 +28,7 @@ CREATE TABLE object (
   checksum INTEGER NOT NULL,  -- of names, uid, resource_version and bytes
   bytes BLOB NOT NULL,
   sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1)),
+  packed INTEGER NOT NULL DEFAULT 0 CHECK (packed >= 0),  -- size of the plain bytes; 0: not packed
   PRIMARY KEY (scope, namespace, name)
 ) STRICT;
 
@@ -41,6 +42,7 @@ CREATE TABLE answer (
   checksum INTEGER NOT NULL,
   bytes BLOB NOT NULL,
   sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1)),
+  packed INTEGER NOT NULL DEFAULT 0 CHECK (packed >= 0),  -- size of the plain bytes; 0: not packed
   PRIMARY KEY (owner, key)
 ) STRICT;
 

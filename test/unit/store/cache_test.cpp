@@ -240,6 +240,66 @@ TEST_F(CacheTest, UseIsRememberedByTheDay) {
   }
 }
 
+TEST_F(CacheTest, LongBytesArePackedAndNobodyNotices) {
+  const ScopeId scope = open();
+  const std::vector<CachedObject> objects{object("ns", "a", std::string(5000, 'a')),
+                                          object("ns", "b", "short")};
+  EXPECT_EQ(value(replace(scope, objects)), (Replaced{2, 0, 0}));
+  EXPECT_EQ(value(cache_->list(scope)), objects);
+  EXPECT_EQ(value(cache_->size(scope)), (CacheSize{2, 5005})) << "as they are in memory";
+  EXPECT_EQ(value(replace(scope, objects)), (Replaced{0, 2, 0})) << "the same again";
+  Statement kept = database_.prepare("SELECT length(bytes), packed FROM object ORDER BY name");
+  Cursor row = kept.use();
+  ASSERT_TRUE(value(row.next()));
+  EXPECT_LT(row.integer(0), 500);
+  EXPECT_EQ(row.integer(1), 5000);
+  ASSERT_TRUE(value(row.next()));
+  EXPECT_EQ(row.integer(0), 5);
+  EXPECT_EQ(row.integer(1), 0);
+}
+
+TEST_F(CacheTest, AScribbledMarkOfPackingIsNoticed) {
+  const ScopeId scope = open();
+  for (const char* packed : {"0", "1", "4999", "5001", "1 << 40"}) {
+    ASSERT_TRUE(replace(scope, {}));
+    ASSERT_TRUE(replace(scope, {object("ns", "a", std::string(5000, 'a'))}));
+    ASSERT_EQ(said(database_.execute(std::string("UPDATE object SET packed = ") + packed)), "ok");
+    EXPECT_EQ(said(cache_->list(scope)), "corrupt: cached object ns/a fails its checksum");
+  }
+}
+
+TEST_F(CacheTest, AnOlderProgramFindsNoPackedRows) {
+  const ScopeId scope = open();
+  ScopeKey other = pods;
+  other.resource = "other";
+  const ScopeId plain = open(other);
+  ASSERT_TRUE(replace(scope, {object("ns", "a", std::string(5000, 'a')), object("ns", "b", "b")}));
+  ASSERT_TRUE(replace(plain, {object("ns", "b", "b")}));
+  const Migration& packed = cache_schema().migrations[3];
+  ASSERT_EQ(said(database_.execute(packed.down)), "ok");
+  ASSERT_EQ(said(database_.execute(packed.up)), "ok");
+  EXPECT_FALSE(value(cache_->find_scope(pods))->complete) << "it is listed again";
+  EXPECT_EQ(value(cache_->size(scope)), (CacheSize{1, 1}));
+  EXPECT_EQ(value(cache_->list(plain)), (std::vector{object("ns", "b", "b")}));
+}
+
+TEST_F(CacheTest, AnOlderProgramFindsTheVersionOfTheNewestObject) {
+  const ScopeId scope = open();
+  CachedObject newest = object("ns", "a", "a");
+  newest.resource_version = "100";
+  CachedObject older = object("ns", "b", "b");
+  older.resource_version = "99";
+  const Migration& packed = cache_schema().migrations[3];
+  for (const auto& [row, expected] :
+       {std::pair("7+", "100"), std::pair("101+", "101"), std::pair("7", "7"),
+        std::pair("9223372036854775807+", "9223372036854775807")}) {
+    ASSERT_TRUE(replace(scope, {newest, older}, row));
+    ASSERT_EQ(said(database_.execute(packed.down)), "ok");
+    EXPECT_EQ(value(cache_->find_scope(pods))->resource_version, expected);
+    ASSERT_EQ(said(database_.execute(packed.up)), "ok");
+  }
+}
+
 TEST_F(CacheTest, DamagedRowsAreNeverGivenOut) {
   for (const char* change : {"bytes = x'00'", "uid = ''", "resource_version = ''"}) {
     SCOPED_TRACE(change);

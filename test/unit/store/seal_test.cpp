@@ -116,6 +116,64 @@ TEST_F(SealTest, OnlyWhatIsToBeSealedIs) {
   EXPECT_TRUE(file_has("v1.32"));
 }
 
+// What is packed is packed before it is sealed, and the seal covers that, too.
+TEST_F(SealTest, PackedRowsAreSealedAndTheirMarkCannotBeChanged) {
+  const std::string secret = "password" + std::string(1000, 'x');
+  for (const char* change : {"", "packed = 0", "packed = packed - 1"}) {
+    SCOPED_TRACE(change);
+    ASSERT_EQ(said(database_.execute("DELETE FROM scope; DELETE FROM object")), "ok");
+    Cache cache(database_, with(&old_key));
+    Answers answers(database_, {}, with(&old_key));
+    Transaction in = value(database_.begin());
+    const ScopeId scope = value(cache.open_scope(in, secrets, {})).id;
+    value(cache.replace_all(in, scope, "9", {object("a", secret)}));
+    EXPECT_EQ(said(answers.put(in, "node", "token a", {200, "", secret, {}})), "ok");
+    EXPECT_EQ(said(in.commit()), "ok");
+    EXPECT_EQ(value(cache.list(scope)).front().bytes, secret);
+    EXPECT_EQ(value(answers.find("node", "token a"))->bytes, secret);
+    const std::string set = change;
+    if (set.empty()) continue;
+    ASSERT_EQ(said(database_.execute("UPDATE object SET " + set + "; UPDATE answer SET " + set)),
+              "ok");
+    // Whoever means harm makes the checksums fit.
+    const std::int64_t mark =
+        set == "packed = 0" ? 0 : static_cast<std::int64_t>(secret.size()) - 1;
+    Statement rows = database_.prepare(
+        "SELECT uid, resource_version, bytes FROM object UNION ALL"
+        " SELECT '', '', bytes FROM answer WHERE key = 'token a'");
+    std::vector<std::int64_t> sums;
+    {
+      Cursor row = rows.use();
+      ASSERT_TRUE(value(row.next()));
+      sums.push_back(checksum({"ns", "a", row.text(0), row.text(1), row.blob(2)}, mark));
+      ASSERT_TRUE(value(row.next()));
+      sums.push_back(checksum(row.blob(2), mark));
+    }
+    for (const char* table : {"object", "answer"}) {
+      const std::string sum = std::to_string(sums[table == std::string("answer") ? 1 : 0]);
+      const std::string update = std::string("UPDATE ") + table + " SET checksum = " + sum;
+      ASSERT_EQ(said(database_.execute(update)), "ok");
+    }
+    EXPECT_EQ(said(cache.list(scope)), "denied: cached object ns/a: another key");
+    EXPECT_EQ(said(answers.find("node", "token a")), "denied: cached answer: another key");
+  }
+}
+
+TEST_F(SealTest, PackedRowsAreSealedAnew) {
+  const std::string secret = "password" + std::string(1000, 'x');
+  const std::vector<CachedObject> objects{object("a", secret)};
+  Cache plain(database_);
+  Transaction in = value(database_.begin());
+  const ScopeId scope = value(plain.open_scope(in, secrets, {})).id;
+  value(plain.replace_all(in, scope, "9", objects));
+  EXPECT_EQ(said(in.commit()), "ok");
+  for (const FakeSeal* key : {&old_key, &new_key}) {
+    EXPECT_EQ(value(reseal(database_, &old_key, with(key))).objects, 1);
+    Cache sealed(database_, with(key));
+    EXPECT_EQ(value(sealed.list(scope)), objects);
+  }
+}
+
 TEST_F(SealTest, AnotherKeyOrNoneReadsAllButTheSealed) {
   fill(&old_key);
   EXPECT_EQ(shown(&new_key),
@@ -171,7 +229,7 @@ TEST_F(SealTest, ARowThatWasCopiedToAnotherOwnerOrScopeDoesNotOpen) {
     EXPECT_EQ(said(in.commit()), "ok");
     const std::string copy =
         "INSERT INTO object SELECT " + std::to_string(static_cast<std::int64_t>(scope)) +
-        ", namespace, name, uid, resource_version, local_version, checksum, bytes, sealed"
+        ", namespace, name, uid, resource_version, local_version, checksum, bytes, sealed, packed"
         " FROM object WHERE name = 'a' AND scope = 1";
     ASSERT_EQ(said(database_.execute(copy)), "ok");
     EXPECT_EQ(said(cache.list(scope)), "denied: cached object ns/a: another key");
@@ -288,10 +346,10 @@ TEST_F(SealTest, WhoeverKeepsTheLogFromBeingEmptiedIsAConflict) {
 TEST_F(SealTest, AnOlderProgramFindsNothingThatItWouldMistake) {
   fill(&old_key);
   const auto steps = cache_schema().migrations;
-  for (const std::size_t step : {2U, 1U}) {
+  for (const std::size_t step : {3U, 2U, 1U}) {
     ASSERT_EQ(said(database_.execute(steps[step].down)), "ok");
   }
-  for (const std::size_t step : {1U, 2U}) {
+  for (const std::size_t step : {1U, 2U, 3U}) {
     ASSERT_EQ(said(database_.execute(steps[step].up)), "ok");
   }
   EXPECT_EQ(shown(nullptr).substr(0, 12), "unavailable:") << "the scope is listed again";

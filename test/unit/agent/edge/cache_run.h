@@ -44,13 +44,17 @@ struct Agent {
       : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
   Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits,
         const std::string& vfs = "")
-      : database(store::open_or_rebuild(dir / "cache.db",
-                                        {.durability = store::cache_durability, .vfs = vfs},
-                                        store::cache_schema(), {})
+      : database(store::open_or_rebuild(dir / "cache.db", options(vfs), store::cache_schema(), {})
                      .value()
                      .database),
         scopes(context.get_executor(), database, clock, limits) {
     EXPECT_TRUE(scopes.restore());
+  }
+
+  static store::DatabaseOptions options(const std::string& vfs) {
+    store::DatabaseOptions options = store::cache_options();
+    options.vfs = vfs;
+    return options;
   }
 
   SystemClock clock;
