@@ -29,6 +29,12 @@ enum class Feeding : std::uint8_t {
   get,  // the one object that it holds is fetched by name; see sync::kind_got_by_name()
 };
 
+// A scope's version as its row in cache.db has it.
+struct RowVersion {
+  sync::Version version = 0;
+  bool or_newest = false;  // if one of the scope's objects has a newer one, it is that
+};
+
 class LocalScope : public std::enable_shared_from_this<LocalScope> {
  public:
   LocalScope(asio::any_io_executor executor, store::ScopeKey key, ScopeNumber number)
@@ -39,6 +45,9 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   // Of its row in cache.db; nothing: it was never written.
   [[nodiscard]] std::optional<store::ScopeId> row() const { return row_; }
   void set_row(store::ScopeId row) { row_ = row; }
+  // The version that the row has; kept by Scopes.
+  [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
+  void set_row_version(const RowVersion& version) { row_version_ = version; }
 
   [[nodiscard]] sync::WatchCache& cache() { return cache_; }
   [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
@@ -112,6 +121,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   store::ScopeKey key_;
   ScopeNumber number_;
   std::optional<store::ScopeId> row_;
+  RowVersion row_version_;
   sync::WatchCache cache_;
   loop::Event changed_;
   Feeding feeding_ = Feeding::list_watch;

@@ -24,6 +24,15 @@ std::string kind_text(const sync::ScopeKind& kind) {
   return json ? text : text + " " + std::string(to_string(kind.encoding));
 }
 
+// As scopes_flush.cpp writes it. Nothing for what it does not write.
+std::optional<RowVersion> parse_row_version(std::string_view text) {
+  const bool or_newest = text.ends_with('+');
+  if (or_newest) text.remove_suffix(1);
+  const auto version = sync::parse_version(text);
+  if (!version) return std::nullopt;
+  return RowVersion{*version, or_newest};
+}
+
 }  // namespace
 
 Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
@@ -92,12 +101,15 @@ Status Scopes::restore_one(const store::Scope& row) {
     return drop(*scope);  // It is fetched again when it is asked for.
   }
   TRY(auto kind, find_kind(answers_, row.key));
-  const auto version = sync::parse_version(row.resource_version);
+  const auto version = parse_row_version(row.resource_version);
   if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
+  scope->set_row_version(*version);
+  sync::Version newest = version->version;
   sync::WatchCache::Objects objects;
-  const auto take = [&objects, &kind](store::CachedObject object) -> Status {
+  const auto take = [&objects, &kind, &newest](store::CachedObject object) -> Status {
     const auto of_object = sync::parse_version(object.resource_version);
     if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
+    newest = std::max(newest, *of_object);
     // The kind is remembered for all scopes of a resource; the objects know better.
     const sync::Encoding encoding = sync::encoding_of(object.bytes);
     if (objects.empty()) kind->encoding = encoding;
@@ -108,7 +120,8 @@ Status Scopes::restore_one(const store::Scope& row) {
     return {};
   };
   if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
-  scope->cache().restore(std::move(objects), *version, *kind);
+  const sync::Version seen = version->or_newest ? newest : version->version;
+  scope->cache().restore(std::move(objects), seen, *kind);
   account(*scope);
   return {};
 }

@@ -5,7 +5,8 @@
 // token and the creation or deletion of a pod are made durable (one fsync) when they come. Watches
 // of pods are told of a creation or deletion only once it is durable, because the kubelet acts on
 // it; while the disk refuses, the scope is held and flush() tries again. After a start every scope
-// that was complete is complete again, and watches go on where they were.
+// that was complete is complete again, and watches go on where they were. The version of a scope's
+// row is written only when no object that is written with it carries it, as after a deletion.
 //
 // Threading: the loop's thread only.
 
@@ -119,9 +120,14 @@ class Scopes {
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
   [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
-  // Returns the scope's row, which is its own once the transaction is committed.
-  [[nodiscard]] Result<store::ScopeId> write(const store::Transaction& in,
-                                             const Unwritten& unwritten);
+  // A scope's row as it is once the transaction is committed.
+  struct Row {
+    store::ScopeId id{};
+    RowVersion version;
+  };
+  [[nodiscard]] Result<Row> write(const store::Transaction& in, const Unwritten& unwritten);
+  [[nodiscard]] Result<Row> write_changes(const store::Transaction& in, const Unwritten& unwritten,
+                                          store::ScopeId row);
   [[nodiscard]] store::Durability durability() const;
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);

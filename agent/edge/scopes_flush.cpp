@@ -19,6 +19,19 @@ store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject&
           .bytes = *object.bytes};
 }
 
+// Some API servers number their lists and their objects apart: then only the row can tell.
+RowVersion row_version_of(const sync::WatchCache& cache) {
+  const auto is_seen = [&cache](const auto& each) {
+    return each.second.version <= cache.version();
+  };
+  return {cache.version(), std::all_of(cache.objects().begin(), cache.objects().end(), is_seen)};
+}
+
+// "12", or "12+" with or_newest.
+std::string to_text(const RowVersion& version) {
+  return std::to_string(version.version) + (version.or_newest ? "+" : "");
+}
+
 }  // namespace
 
 Status Scopes::flush() {
@@ -48,23 +61,28 @@ store::Durability Scopes::durability() const {
 
 Status Scopes::write_together() {
   TRY(store::Transaction transaction, database_.begin(durability()));
-  std::vector<store::ScopeId> rows;
+  std::vector<Row> rows;
   for (const auto& [number, unwritten] : unwritten_) {
-    TRY(const store::ScopeId row, write(transaction, unwritten));
+    TRY(const Row row, write(transaction, unwritten));
     rows.push_back(row);
   }
   if (auto committed = transaction.commit(); !committed) return committed;
   auto row = rows.begin();
-  for (const auto& [number, unwritten] : unwritten_) unwritten.scope->set_row(*row++);
+  for (const auto& [number, unwritten] : unwritten_) {
+    unwritten.scope->set_row(row->id);
+    unwritten.scope->set_row_version(row->version);
+    ++row;
+  }
   return {};
 }
 
 Status Scopes::write_alone(const Unwritten& unwritten) {
   const auto durability = unwritten.durable ? store::Durability::full : store::cache_durability;
   TRY(store::Transaction transaction, database_.begin(durability));
-  TRY(const store::ScopeId row, write(transaction, unwritten));
+  TRY(const Row row, write(transaction, unwritten));
   if (auto committed = transaction.commit(); !committed) return committed;
-  unwritten.scope->set_row(row);
+  unwritten.scope->set_row(row.id);
+  unwritten.scope->set_row_version(row.version);
   return {};
 }
 
@@ -82,10 +100,9 @@ void Scopes::release(LocalScope& scope) {
   announce(scope);
 }
 
-Result<store::ScopeId> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
+Result<Scopes::Row> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
   const LocalScope& scope = *unwritten.scope;
   const sync::WatchCache& cache = scope.cache();
-  const std::string version = std::to_string(cache.version());
   store::ScopeId row{};
   if (scope.row()) {
     row = *scope.row();
@@ -93,31 +110,45 @@ Result<store::ScopeId> Scopes::write(const store::Transaction& in, const Unwritt
     TRY(const store::Scope opened, cache_.open_scope(in, scope.key(), clock_.wall()));
     row = opened.id;
   }
-  if (unwritten.whole) {
-    std::vector<store::ObjectName> names;
-    for (const auto& [key, object] : cache.objects()) {
-      names.push_back({key.namespace_name, key.name});
-    }
-    auto next = cache.objects().begin();
-    const auto object_at = [&next](std::size_t) {
-      const auto& [key, object] = *next++;
-      return to_row(key, object);
-    };
-    auto replaced = cache_.replace_all(in, row, version, names, object_at);
-    if (!replaced) return fail(replaced.error());
-    return row;
+  if (!unwritten.whole) return write_changes(in, unwritten, row);
+  std::vector<store::ObjectName> names;
+  for (const auto& [key, object] : cache.objects()) {
+    names.push_back({key.namespace_name, key.name});
   }
-  store::ScopeChanges changes{.resource_version = version};
+  auto next = cache.objects().begin();
+  const auto object_at = [&next](std::size_t) {
+    const auto& [key, object] = *next++;
+    return to_row(key, object);
+  };
+  const RowVersion version = row_version_of(cache);
+  auto replaced = cache_.replace_all(in, row, to_text(version), names, object_at);
+  if (!replaced) return fail(replaced.error());
+  return Row{row, version};
+}
+
+Result<Scopes::Row> Scopes::write_changes(const store::Transaction& in, const Unwritten& unwritten,
+                                          store::ScopeId row) {
+  const sync::WatchCache& cache = unwritten.scope->cache();
+  store::ScopeChanges changes;
+  bool carried = false;  // whether an object that is written has the scope's version
   for (const auto& [key, noted] : unwritten.names) {
     const sync::CachedObject* object = cache.find(key);
     if (object == nullptr) {
       changes.removed.push_back({key.namespace_name, key.name});
     } else {
       changes.changed.push_back(to_row(key, *object));
+      carried = carried || object->version == cache.version();
     }
   }
+  const RowVersion version = row_version_of(cache);
+  const RowVersion& before = unwritten.scope->row_version();
+  // A row may have a later version: from local writes, or from before the server was restored from
+  // a backup.
+  const bool stays =
+      carried && version.or_newest && before.or_newest && before.version <= version.version;
+  if (!stays) changes.resource_version = to_text(version);
   if (auto applied = cache_.apply(in, row, changes); !applied) return fail(applied.error());
-  return row;
+  return Row{row, stays ? before : version};
 }
 
 }  // namespace holdfast::agent

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <random>
 
 #include "agent/edge/watch_stream.h"
 #include "test/support/fault_vfs.h"
@@ -32,6 +33,17 @@ class ScopesDurability : public testing::Test {
     return shown(agent.scopes.find(which));
   }
 
+  // What a restart finds after the process was killed, or the power went just after a sync.
+  std::string after_kill(const store::ScopeKey& which) {
+    const test::ScratchDir copy;
+    for (const char* name : {"cache.db", "cache.db-wal"}) {
+      std::error_code missing;
+      std::filesystem::copy_file(dir_.path() / name, copy.path() / name, missing);
+    }
+    Agent agent(context_, copy.path());
+    return shown(agent.scopes.find(which));
+  }
+
   static std::int64_t syncs() { return test::fault_counts().syncs; }
 
   test::ScratchDir dir_;
@@ -56,6 +68,49 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   const ScopePtr other = run.scopes.open(configmaps).value();
   ASSERT_TRUE(run.scopes.replace(*other, objects({{"m", 3}}), 9, {"ConfigMap", "v1"}));
   EXPECT_EQ(after_power_cut(configmaps), "9: m@3") << "the first list of any scope";
+}
+
+// Whatever happened, each commit leaves what the agent has in memory, with the scope's version: not
+// all of them write it. A cut leaves the state of some commit, so no event is lost or comes again.
+TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
+  test::follow({});
+  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  std::mt19937 random(20261123);
+  const auto below = [&random](unsigned bound) { return static_cast<unsigned>(random() % bound); };
+  const auto some_name = [&below] { return std::string(1, static_cast<char>('a' + below(5))); };
+  for (const store::ScopeKey& which : {pods, configmaps}) {
+    const ScopePtr scope = run.scopes.open(which).value();
+    ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 1000, pod_kind));
+    for (int step = 0; step < 400; ++step) {
+      SCOPED_TRACE(step);
+      const sync::Version next = scope->cache().version() + 1 + below(3);
+      const std::string name = some_name();
+      const unsigned what = below(20);
+      const bool local_now = scope->cache().has_local_events();
+      if (what < 8 && !local_now) {
+        ASSERT_TRUE(run.scopes.apply(*scope, put(name, next)));
+      } else if (what < 12 && !local_now && scope->cache().find(key(name)) != nullptr) {
+        ASSERT_TRUE(
+            run.scopes.apply(*scope, {sync::EventType::deleted, key(name), object(name, next)}));
+      } else if (what < 15) {
+        run.scopes.apply_local(*scope, put(name, run.scopes.next_local_version().value()));
+      } else if (what < 16 && !local_now) {
+        run.scopes.bookmark(*scope, next);
+        (void)run.scopes.apply(*scope, put(name, next + 1));
+      } else if (what < 19) {
+        // The cloud's next list; or its first one after it was restored from a backup; or one whose
+        // objects are numbered apart.
+        const int version = 1000 + step * 3 - (what == 17 ? 500 : 0);
+        const int of_object = what == 18 ? version + 70 : version - 1;
+        const auto list = objects({{"a", of_object}, {name, version - 2}});
+        ASSERT_TRUE(
+            run.scopes.replace(*scope, list, static_cast<sync::Version>(version), pod_kind));
+      }
+      if (below(3) > 0) continue;
+      ASSERT_TRUE(run.scopes.flush());
+      ASSERT_EQ(after_kill(which), shown(scope));
+    }
+  }
 }
 
 TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
