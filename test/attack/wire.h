@@ -48,7 +48,8 @@ class Socket {
                                 Duration limit = 5s);
 // Listens on 127.0.0.1; `port` 0 takes a free one and tells it.
 [[nodiscard]] Socket listen_on(std::uint16_t& port);
-// A port that nobody listened on a moment ago.
+// A port that nobody listened on a moment ago, and that no outgoing connection takes; 0: there is
+// none.
 [[nodiscard]] std::uint16_t free_port();
 
 struct Answer {
