@@ -142,20 +142,6 @@ Socket listen_on(std::uint16_t& port) {
   return socket;
 }
 
-std::uint16_t free_port() {
-  // Below the range from which the kernel takes the ports of outgoing connections: one of those
-  // could be taken before our program listens on it. Processes that run side by side begin at
-  // different places.
-  constexpr int first = 20'000;
-  constexpr int count = 12'000;
-  static int next = getpid() * 97;
-  for (int tried = 0; tried < count; ++tried) {
-    auto port = static_cast<std::uint16_t>(first + ++next % count);
-    if (listen_on(port).fd() >= 0) return port;
-  }
-  return 0;
-}
-
 Answer parse_answer(std::string_view bytes) {
   Answer answer;
   for (;;) {

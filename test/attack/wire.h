@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "test/support/free_port.h"
+
 namespace holdfast::attack {
 
 using namespace std::chrono_literals;
@@ -48,9 +50,7 @@ class Socket {
                                 Duration limit = 5s);
 // Listens on 127.0.0.1; `port` 0 takes a free one and tells it.
 [[nodiscard]] Socket listen_on(std::uint16_t& port);
-// A port that nobody listened on a moment ago, and that no outgoing connection takes; 0: there is
-// none.
-[[nodiscard]] std::uint16_t free_port();
+using test::free_port;
 
 struct Answer {
   int status = 0;  // 0: none came

@@ -54,11 +54,6 @@ bool eventually(Duration limit, const std::function<bool()>& done) {
   }
 }
 
-std::uint16_t free_port() {
-  asio::io_context context(1);
-  return net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value()->port();
-}
-
 Process::Process(std::vector<std::string> argv, std::string log) {
   if (argv[0].find('/') == std::string::npos) argv[0] = HOLDFAST_BIN_DIR "/" + argv[0];
   auto spawned = proc::spawn({.argv = std::move(argv), .log = std::move(log)});

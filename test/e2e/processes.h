@@ -19,6 +19,7 @@
 #include "platform/net/transport.h"
 #include "platform/proc/identity.h"
 #include "sync/api/json.h"
+#include "test/support/free_port.h"
 
 namespace holdfast::test {
 
@@ -28,8 +29,6 @@ namespace json = sync::json;
 // Looks again and again, every few milliseconds, until `done` or the deadline.
 [[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
 [[nodiscard]] MonoTime now();
-// A port that nobody listened on a moment ago.
-[[nodiscard]] std::uint16_t free_port();
 
 // A program of ours (by its name in the build's bin/) or another one.
 class Process {
