@@ -20,9 +20,9 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/boxed.h"
 #include "sync/api/codec.h"
 #include "sync/api/codec_path.h"
+#include "sync/model/boxed.h"
 
 namespace holdfast::sync::codec {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/api/node_types.h"
+#include "sync/model/node.h"
 
 namespace holdfast::sync {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sync/api/field_error.h"
-#include "sync/api/string_map.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync {
 

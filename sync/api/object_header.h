@@ -11,7 +11,7 @@
 
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/api/string_map.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/api/meta_types.h"
+#include "sync/model/meta.h"
 
 namespace holdfast::sync {
 

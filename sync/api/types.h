@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "sync/api/config_types.h"
-#include "sync/api/meta_types.h"
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
-#include "sync/api/workload_types.h"
+#include "sync/model/config.h"
+#include "sync/model/meta.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
+#include "sync/model/workload.h"

@@ -4,6 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/apiserver/convert.h"
+#include "sync/schema/docs.h"
 
 namespace holdfast::sync {
 namespace {
@@ -38,13 +39,15 @@ json::object single_schema(const Field& field, OpenapiStyle style) {
       return {{"type", "string"}, {"format", "byte"}};
     case Scalar::any:
       return {{"type", "object"}};
+    case Scalar::strings:
+      return {{"type", "array"}, {"items", json::object{{"type", "string"}}}};
     case Scalar::object:
       return reference(field.type->name, style);
   }
   UNREACHABLE();
 }
 
-json::object field_schema(const Field& field, OpenapiStyle style) {
+json::object field_schema(const StructType& owner, const Field& field, OpenapiStyle style) {
   json::object schema = single_schema(field, style);
   // OpenAPI 3.0 ignores what stands beside a $ref; upstream wraps it.
   const bool wrap = style == OpenapiStyle::v3 && field.shape == Shape::single;
@@ -55,8 +58,9 @@ json::object field_schema(const Field& field, OpenapiStyle style) {
   if (field.shape == Shape::map) {
     schema = {{"type", "object"}, {"additionalProperties", std::move(schema)}};
   }
-  if (!field.doc.empty()) schema["description"] = field.doc;
-  std::string strategy = field.merge ? "merge" : "";
+  const std::string_view doc = find_doc(owner.name, field.name);
+  if (!doc.empty()) schema["description"] = doc;
+  std::string strategy = field.merge ? "merge" : field.replace ? "replace" : "";
   if (field.retain_keys) strategy += strategy.empty() ? "retainKeys" : ",retainKeys";
   if (!field.merge_key.empty()) schema["x-kubernetes-patch-merge-key"] = field.merge_key;
   if (!strategy.empty()) schema["x-kubernetes-patch-strategy"] = strategy;
@@ -77,12 +81,13 @@ json::object struct_schema(const StructType& type, bool root, OpenapiStyle style
   }
   json::array required;
   for (const Field& field : type.fields) {
-    properties[field.name] = field_schema(field, style);
+    properties[field.name] = field_schema(type, field, style);
     // What a whole object must have, its validation says better.
     if (!root && is_required(field)) required.push_back(json::value(field.name));
   }
   json::object schema = {{"type", "object"}};
-  if (!type.doc.empty()) schema["description"] = type.doc;
+  const std::string_view doc = find_doc(type.name);
+  if (!doc.empty()) schema["description"] = doc;
   if (!required.empty()) schema["required"] = std::move(required);
   schema["properties"] = std::move(properties);
   return schema;

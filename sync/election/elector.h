@@ -20,7 +20,7 @@
 #include "platform/random.h"
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/api/node_types.h"
+#include "sync/model/node.h"
 
 namespace holdfast::sync {
 

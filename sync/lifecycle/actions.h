@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/api/node_types.h"
-#include "sync/api/string_map.h"
 #include "sync/lifecycle/facts.h"
+#include "sync/model/node.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync::lifecycle {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/workload_types.h"
 #include "sync/lifecycle/actions.h"
 #include "sync/lifecycle/facts.h"
+#include "sync/model/workload.h"
 
 namespace holdfast::sync::lifecycle {
 

@@ -12,7 +12,7 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 bool is_disruption_marked(const PodStatus& status) {
-  const PodCondition* found = status.condition(condition_disruption_target);
+  const PodCondition* found = find_condition(status, condition_disruption_target);
   return found != nullptr && found->status == status_true &&
          found->reason == reason_taint_deletion && found->message == message_taint_deletion;
 }
@@ -70,7 +70,7 @@ NodeFacts facts_of(const Node& node, const Options& options) {
   facts.taints = node.spec.taints;
   for (std::size_t index = 0; index < condition_types; ++index) {
     const auto type = static_cast<ConditionType>(index);
-    const auto* found = node.status.condition(to_string(type));
+    const auto* found = find_condition(node.status, to_string(type));
     if (found == nullptr) continue;
     const bool old_only = type == ConditionType::out_of_disk;
     if (old_only && !posts_out_of_disk(node.status.node_info.kubelet_version)) continue;
@@ -87,7 +87,7 @@ PodFacts facts_of(const Pod& pod, const Options& options) {
   facts.uid = pod.metadata.uid;
   facts.node = pod.spec.node_name;
   facts.tolerations = pod.spec.tolerations;
-  const PodCondition* ready = pod.status.condition(condition_ready);
+  const PodCondition* ready = find_condition(pod.status, condition_ready);
   if (ready != nullptr) facts.ready = truth_of(ready->status);
   facts.terminating = pod.metadata.deletion_grace_period_seconds.has_value();
   facts.disruption_marked = is_disruption_marked(pod.status);

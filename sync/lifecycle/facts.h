@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "platform/time.h"
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
-#include "sync/api/workload_types.h"
 #include "sync/lifecycle/autonomy.h"
 #include "sync/lifecycle/options.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
+#include "sync/model/workload.h"
 
 namespace holdfast::sync::lifecycle {
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "sync/api/string_map.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync::lifecycle {
 

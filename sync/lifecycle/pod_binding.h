@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
-#include "sync/api/string_map.h"
 #include "sync/lifecycle/autonomy.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync::lifecycle {
 

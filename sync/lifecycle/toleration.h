@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "platform/time.h"
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::lifecycle {
 

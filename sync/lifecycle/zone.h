@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "sync/api/string_map.h"
 #include "sync/lifecycle/options.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync::lifecycle {
 

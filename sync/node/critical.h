@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::node {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::node {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
-#include "sync/api/workload_types.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
+#include "sync/model/workload.h"
 
 namespace holdfast::sync {
 

@@ -1,8 +1,8 @@
-// The machinery of decode_*.cpp: reads generated messages into the structs of types.h.
+// Reads protobuf messages into the structs of types.h.
 //
-// A message describes itself once, as `fields(f, message, object)`: each known field with its
-// number, its JSON name, the message's value and the object's member; with whether it is there when
-// the member is an optional. Only the decode_*.cpp files include this.
+// sync/model generates `fields(f, message, object)` for each message: every known field with its
+// number, its JSON name, the message's value and the object's member; with whether it is set when
+// the member is an optional. Only the generated *_message files include this header.
 
 #pragma once
 
@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/api/boxed.h"
 #include "sync/api/codec_path.h"
-#include "sync/api/meta_types.h"
+#include "sync/model/boxed.h"
+#include "sync/model/int_or_string.h"
+#include "sync/model/string_map.h"
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/parse.h"
-#include "sync/protobuf/wire/meta.pb.h"
+#include "sync/protobuf/wire/base.pb.h"
 
 namespace holdfast::sync::proto {
 
@@ -56,6 +57,14 @@ class MessageReader {
   void operator()(int number, std::string_view name, bool there, const In& in, Out& out) {
     known_ |= std::uint64_t{1} << static_cast<unsigned>(number);
     if (there && error_.empty()) read(in, out, Path{at_, name, {}});
+  }
+  // A message that Go embeds: JSON shows its fields as those of the message around it.
+  template <IsMessage M, class T>
+  void embedded(int number, const M& in, T& out) {
+    known_ |= std::uint64_t{1} << static_cast<unsigned>(number);
+    MessageReader inner(in.unknown_fields(), at_, state_);
+    fields(inner, in, out);
+    inner.done();
   }
   void done() { check(unknown_, known_, at_); }
 
@@ -114,35 +123,6 @@ class MessageReader {
   std::string& error_;       // of state_
   std::uint64_t known_ = 0;  // a bit for each number; none is above 63
 };
-
-template <class F>
-void fields(F& f, const wire::OwnerReference& m, OwnerReference& t) {
-  f(1, "kind", m.kind(), t.kind);
-  f(3, "name", m.name(), t.name);
-  f(4, "uid", m.uid(), t.uid);
-  f(5, "apiVersion", m.api_version(), t.api_version);
-  f(6, "controller", m.has_controller(), m.controller(), t.controller);
-  f(7, "blockOwnerDeletion", m.has_block_owner_deletion(), m.block_owner_deletion(),
-    t.block_owner_deletion);
-}
-
-template <class F>
-void fields(F& f, const wire::ObjectMeta& m, ObjectMeta& t) {
-  f(1, "name", m.name(), t.name);
-  f(2, "generateName", m.generate_name(), t.generate_name);
-  f(3, "namespace", m.namespace_(), t.namespace_name);
-  f(5, "uid", m.uid(), t.uid);
-  f(6, "resourceVersion", m.resource_version(), t.resource_version);
-  f(7, "generation", m.generation(), t.generation);
-  f(8, "creationTimestamp", m.creation_timestamp(), t.creation_timestamp);
-  f(9, "deletionTimestamp", m.deletion_timestamp(), t.deletion_timestamp);
-  f(10, "deletionGracePeriodSeconds", m.has_deletion_grace_period_seconds(),
-    m.deletion_grace_period_seconds(), t.deletion_grace_period_seconds);
-  f(11, "labels", m.labels(), t.labels);
-  f(12, "annotations", m.annotations(), t.annotations);
-  f(13, "ownerReferences", m.owner_references(), t.owner_references);
-  f(14, "finalizers", m.finalizers(), t.finalizers);
-}
 
 // What decode_protobuf<T> is made of; M is T's message.
 template <class M, class T>

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 #include "sync/runtime/launch_plan.h"
 
 namespace holdfast::sync {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "sync/api/config_types.h"
+#include "sync/model/config.h"
 #include "sync/runtime/desired_pods.h"
 
 namespace holdfast::sync {

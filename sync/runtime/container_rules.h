@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 #include "sync/runtime/attempt.h"
 #include "sync/runtime/crash_backoff.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/config_types.h"
-#include "sync/api/pod_types.h"
+#include "sync/model/config.h"
+#include "sync/model/pod.h"
 #include "sync/runtime/actions.h"
 
 namespace holdfast::sync {

@@ -100,8 +100,8 @@ PodCondition containers_ready(const std::vector<ContainerView>& views, const std
 // Puts ours in the place of its type. Its time is when its status last changed: by our own memory,
 // else by what the API server has.
 void put_condition(PodStatus& status, PodCondition ours, const PodStatus* reported, WallTime now) {
-  const PodCondition* before = reported != nullptr ? reported->condition(ours.type) : nullptr;
-  if (before == nullptr) before = status.condition(ours.type);
+  const PodCondition* before = reported != nullptr ? find_condition(*reported, ours.type) : nullptr;
+  if (before == nullptr) before = find_condition(status, ours.type);
   const bool same = before != nullptr && before->status == ours.status;
   ours.last_transition_time = same ? before->last_transition_time : now;
   for (PodCondition& known : status.conditions) {

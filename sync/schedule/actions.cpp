@@ -47,7 +47,7 @@ std::string patch_body(const ClearNomination&) {
 std::optional<PodCondition> changed_condition(const PodStatus& status, PodCondition wanted,
                                               WallTime now) {
   wanted.last_transition_time = now;
-  const PodCondition* old = status.condition(wanted.type);
+  const PodCondition* old = find_condition(status, wanted.type);
   if (old == nullptr) return wanted;
   if (old->status == wanted.status) wanted.last_transition_time = old->last_transition_time;
   wanted.untouched = old->untouched;
@@ -58,7 +58,7 @@ std::optional<PodCondition> changed_condition(const PodStatus& status, PodCondit
 std::vector<std::string> condition_order(const PodStatus& status, const std::string& added) {
   std::vector<std::string> order;
   for (const PodCondition& condition : status.conditions) order.push_back(condition.type);
-  if (status.condition(added) == nullptr) order.push_back(added);
+  if (find_condition(status, added) == nullptr) order.push_back(added);
   return order;
 }
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 #include "sync/schedule/nominator.h"
 
 namespace holdfast::sync::schedule {

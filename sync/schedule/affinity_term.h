@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/pod_types.h"
 #include "sync/api/selector.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::schedule {
 

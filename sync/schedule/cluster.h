@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sync/api/node_types.h"
+#include "sync/model/node.h"
 #include "sync/schedule/pod_view.h"
 
 namespace holdfast::sync::schedule {

@@ -22,7 +22,7 @@ class Contact final : public Filter {
 }  // namespace
 
 bool out_of_contact(const Node& node) {
-  const NodeCondition* ready = node.status.condition(lifecycle::condition_ready);
+  const NodeCondition* ready = find_condition(node.status, lifecycle::condition_ready);
   if (ready != nullptr && ready->status == lifecycle::status_unknown) return true;
   return std::any_of(node.spec.taints.begin(), node.spec.taints.end(),
                      [](const Taint& taint) { return taint.key == lifecycle::taint_unreachable; });

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "sync/api/node_types.h"
+#include "sync/model/node.h"
 
 namespace holdfast::sync::schedule {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/node_types.h"
-#include "sync/api/pod_types.h"
 #include "sync/api/selector.h"
+#include "sync/model/node.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::schedule {
 

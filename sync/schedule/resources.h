@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/api/pod_types.h"
+#include "sync/model/pod.h"
 
 namespace holdfast::sync::schedule {
 

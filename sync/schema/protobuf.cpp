@@ -120,6 +120,24 @@ Result<json::value> read_int_or_string(std::string_view bytes) {
   return json::value(static_cast<std::int64_t>(number.value));
 }
 
+// JSON inside a message: Go's RawExtension. Null when it is something else.
+Result<json::value> read_raw_json(std::string_view bytes) {
+  TRY(const Item raw, find(bytes, 1));
+  auto value = parse_json(raw.bytes);
+  return value ? *std::move(value) : json::value(nullptr);
+}
+
+Result<json::value> read_strings(std::string_view bytes) {
+  json::array texts;
+  for (Reader reader(bytes); !reader.done();) {
+    TRY(const Item item, reader.item());
+    if (item.number != 1) continue;
+    TRY(json::value text, read_text(item.bytes));
+    texts.push_back(std::move(text));
+  }
+  return json::value(std::move(texts));
+}
+
 // The fields of `type` that are in `bytes`; those of an embedded message when `inside` is not 0.
 Status read_fields(json::object& into, const StructType& type, int inside, std::string_view bytes,
                    int depth);
@@ -147,7 +165,9 @@ Result<json::value> read_scalar(const Field& field, const Item& item, int depth)
     case Scalar::micro_time:
       return read_time(item.bytes, TimeDigits::micros);
     case Scalar::any:
-      return json::value(nullptr);
+      return read_raw_json(item.bytes);
+    case Scalar::strings:
+      return read_strings(item.bytes);
     case Scalar::object: {
       json::object object;
       if (auto read = read_fields(object, *field.type, 0, item.bytes, depth + 1); !read) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "platform/text.h"
 #include "sync/protobuf/cursor.h"
 #include "sync/schema/protobuf_write.h"
 #include "sync/schema/read.h"
@@ -52,17 +53,26 @@ const json::value& value_of(const json::object& object, const Field& field) {
   return found == nullptr ? null : *found;
 }
 
-// The item of `before` that `wanted` was: the same, or the one with its merge key; its index.
+// Whether both objects have all of these keys ("port,protocol"), with the same values.
+bool same_keys(const json::object& left, const json::object& right, std::string_view keys) {
+  for (const std::string_view key : split(keys, ',')) {
+    const json::value* one = left.if_contains(key);
+    const json::value* other = right.if_contains(key);
+    if (one == nullptr || other == nullptr || *one != *other) return false;
+  }
+  return true;
+}
+
+// The item of `before` that `wanted` was: the same, or the one with its keys; its index.
 std::optional<std::size_t> find_origin(const Field& field, const json::array& before,
                                        const json::value& wanted) {
   for (std::size_t at = 0; at < before.size(); ++at) {
     if (before[at] == wanted) return at;
   }
-  if (field.merge_key.empty() || !wanted.is_object()) return std::nullopt;
-  const json::value* key = wanted.get_object().if_contains(field.merge_key);
-  for (std::size_t at = 0; key != nullptr && at < before.size(); ++at) {
-    const json::value* other = as_object(before[at]).if_contains(field.merge_key);
-    if (other != nullptr && *other == *key) return at;
+  const std::string_view keys = field.keys.empty() ? field.merge_key : field.keys;
+  if (keys.empty() || !wanted.is_object()) return std::nullopt;
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    if (same_keys(as_object(before[at]), wanted.get_object(), keys)) return at;
   }
   return std::nullopt;
 }

@@ -48,6 +48,23 @@ std::string write_quantity(const json::value& value) {
   return out;
 }
 
+// JSON inside a message: Go's RawExtension.
+std::string write_raw_json(const json::value& value) {
+  std::string out;
+  append_wire(out, 1, holdfast::sync::serialize(value));
+  return out;
+}
+
+Result<std::string> write_strings(const Field& field, const json::value& value) {
+  if (!value.is_array()) return unfit(field);
+  std::string out;
+  for (const json::value& text : value.get_array()) {
+    if (!text.is_string()) return unfit(field);
+    append_wire(out, 1, as_text(text));
+  }
+  return out;
+}
+
 // What is between the tag's length and the next field.
 Result<std::string> write_bytes(const Field& field, const json::value& value) {
   switch (field.scalar) {
@@ -67,6 +84,9 @@ Result<std::string> write_bytes(const Field& field, const json::value& value) {
       if (!value.is_object()) return unfit(field);
       return write_protobuf(*field.type, value.get_object());
     case Scalar::any:
+      return write_raw_json(value);
+    case Scalar::strings:
+      return write_strings(field, value);
     case Scalar::boolean:
     case Scalar::int32:
     case Scalar::int64:
@@ -76,7 +96,7 @@ Result<std::string> write_bytes(const Field& field, const json::value& value) {
 }
 
 Status write_single(std::string& out, const Field& field, int number, const json::value& value) {
-  if (value.is_null() || field.scalar == Scalar::any) return {};
+  if (value.is_null()) return {};
   if (field.scalar == Scalar::boolean) {
     if (!value.is_bool()) return unfit(field);
     append_wire(out, number, std::int64_t{value.get_bool()});

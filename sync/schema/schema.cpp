@@ -3,9 +3,9 @@
 #include <map>
 #include <utility>
 
-#include "embedded/schema_tables.h"
 #include "platform/check.h"
 #include "platform/text.h"
+#include "sync/model/tables.h"
 
 namespace holdfast::sync {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, Scalar> scalars[] = {
     {"string", Scalar::text}, {"bool", Scalar::boolean},      {"int", Scalar::int32},
     {"long", Scalar::int64},  {"quantity", Scalar::quantity}, {"intstr", Scalar::int_or_string},
     {"time", Scalar::time},   {"micro", Scalar::micro_time},  {"bytes", Scalar::bytes},
-    {"any", Scalar::any},
+    {"any", Scalar::any},     {"strings", Scalar::strings},
 };
 
 struct Pending {
@@ -47,16 +47,16 @@ void read_number(Field& field, std::string_view text) {
 void read_mark(Field& field, std::string_view mark) {
   if (take(mark, "=")) {
     read_number(field, mark);
-    return;
-  }
-  for (std::string_view part : split(mark, ',')) {
-    if (part == "retainKeys") {
-      field.retain_keys = true;
-    } else {
-      CHECK(take(part, "merge"));
-      field.merge = true;
-      if (take(part, ":")) field.merge_key = part;
-    }
+  } else if (mark == "retainKeys") {
+    field.retain_keys = true;
+  } else if (mark == "replace") {
+    field.replace = true;
+  } else if (take(mark, "keys:")) {
+    field.keys = mark;
+  } else {
+    CHECK(take(mark, "merge"));
+    field.merge = true;
+    if (take(mark, ":")) field.merge_key = mark;
   }
 }
 
@@ -78,24 +78,16 @@ std::string_view read_type(Field& field, std::string_view text) {
   return text;
 }
 
-std::pair<std::string_view, std::string_view> cut_doc(std::string_view line) {
-  const std::size_t colon = line.find(" : ");
-  if (colon == std::string_view::npos) return {line, {}};
-  return {line.substr(0, colon), line.substr(colon + 3)};
-}
-
 void read_line(Tables& tables, std::vector<Pending>& pending, std::string_view line) {
-  const auto [words_text, doc] = cut_doc(line);
-  if (!line.starts_with(' ')) {
-    tables.types.push_back({trim(words_text), doc, {}});
+  const bool is_field = take(line, " ");
+  const std::vector<std::string_view> words = split(line, ' ');
+  if (!is_field) {
+    tables.types.push_back({words[0], words.size() > 1, {}});
     return;
   }
-  CHECK(!tables.types.empty());
-  const std::vector<std::string_view> words = split(trim(words_text), ' ');
-  CHECK(words.size() >= 2);
+  CHECK(!tables.types.empty() && words.size() >= 2);
   Field field;
   field.name = words[0];
-  field.doc = doc;
   const std::string_view wanted = read_type(field, words[1]);
   for (std::size_t at = 2; at < words.size(); ++at) read_mark(field, words[at]);
   std::vector<Field>& fields = tables.types.back().fields;
@@ -106,11 +98,8 @@ void read_line(Tables& tables, std::vector<Pending>& pending, std::string_view l
 Tables read_tables() {
   Tables tables;
   std::vector<Pending> pending;
-  for (const std::string_view text : {embedded::meta_txt, embedded::core_txt, embedded::pod_txt,
-                                      embedded::volumes_txt, embedded::groups_txt}) {
-    for (const std::string_view line : split(text, '\n')) {
-      if (!line.empty() && !line.starts_with('#')) read_line(tables, pending, line);
-    }
+  for (const std::string_view line : split(model::tables, '\n')) {
+    if (!line.empty()) read_line(tables, pending, line);
   }
   for (const StructType& type : tables.types) {
     CHECK(tables.by_name.emplace(type.name, &type).second);
@@ -173,6 +162,8 @@ std::string_view go_name(Scalar scalar) {
       return "[]uint8";
     case Scalar::any:
       return "interface {}";
+    case Scalar::strings:
+      return "[]string";
     case Scalar::object:
       return "struct";
   }

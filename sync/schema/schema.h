@@ -1,13 +1,7 @@
 // The shape of every kind we serve: its fields in upstream's order, and what each of them is.
 //
-// The tables are the texts under tables/. A line without indentation opens a type:
-//     Name : what it is
-// An indented line is a field:
-//     name TYPE[?] [=NUMBER] [merge[:KEY][,retainKeys] | retainKeys] [: what it is]
-// TYPE is string, bool, int, long, quantity, intstr, time, micro, bytes, any or another type's
-// name, with "[]" (list), "{}" (map from string) or "*" (may be absent) in front. "?" is Go's
-// omitempty: a zero value is not written; without it the zero value is. NUMBER is the field's in
-// protobuf; "2.1" is field 1 of the message that Go embeds as field 2 and JSON does not show.
+// Read once from the tables of sync/model, whose README describes them; the generator has checked
+// them. Types live as long as the program.
 
 #pragma once
 
@@ -29,7 +23,8 @@ enum class Scalar : std::uint8_t {
   time,
   micro_time,
   bytes,
-  any,
+  any,      // JSON as it is; in protobuf inside a message, as Go's RawExtension
+  strings,  // a list of texts; in protobuf a message around it, as Go's ExtraValue
   object,
 };
 enum class Shape : std::uint8_t { single, list, map };
@@ -43,17 +38,18 @@ struct Field {
   Shape shape = Shape::single;
   bool pointer = false;
   bool omit_empty = false;
-  bool merge = false;  // strategic merge patch merges the list, by merge_key if not empty
+  bool merge = false;        // strategic merge patch merges the list, by merge_key if not empty
+  bool replace = false;      // strategic merge patch replaces the struct as a whole
+  bool retain_keys = false;  // a union: what a patch does not name in $retainKeys is removed
   std::string_view merge_key = {};
-  bool retain_keys = false;
-  int number = 0;  // in protobuf; 0: not there
-  int inside = 0;  // the number of the embedded message that has it; 0: the type itself
-  std::string_view doc = {};
+  std::string_view keys = {};  // "port,protocol": tell the items of a list apart, if not merge_key
+  int number = 0;              // in protobuf; 0: not there
+  int inside = 0;              // the number of the embedded message that has it; 0: the type itself
 };
 
 struct StructType {
   std::string_view name;
-  std::string_view doc;
+  bool is_kind = false;
   std::vector<Field> fields;
 
   // Nullptr when there is no such field.

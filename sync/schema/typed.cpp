@@ -1,5 +1,6 @@
 #include "sync/schema/typed.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -101,6 +102,7 @@ Result<json::value> zero(Shaper& shaper, const Field& field, const Place& place)
     case Scalar::micro_time:
     case Scalar::bytes:
     case Scalar::any:
+    case Scalar::strings:
       return json::value(nullptr);
     case Scalar::object: {
       TRY(json::object made, shaper.object(*field.type, json::object(), place, false));
@@ -162,6 +164,12 @@ std::optional<std::int64_t> whole(const json::value& value) {
   return number;
 }
 
+bool is_list_of_texts(const json::value& value) {
+  const json::array* list = value.if_array();
+  return list != nullptr &&
+         std::all_of(list->begin(), list->end(), [](const auto& item) { return item.is_string(); });
+}
+
 Result<json::value> Shaper::scalar(const StructType& owner, const Field& field,
                                    const json::value& value, const Place& place) {
   const auto wrong = [&owner, &field, &value, &place] {
@@ -193,6 +201,8 @@ Result<json::value> Shaper::scalar(const StructType& owner, const Field& field,
       return value.is_string() ? read_time(value, TimeDigits::seconds) : wrong();
     case Scalar::micro_time:
       return value.is_string() ? read_time(value, TimeDigits::micros) : wrong();
+    case Scalar::strings:
+      return is_list_of_texts(value) ? Result<json::value>(value) : wrong();
     case Scalar::bytes: {
       if (!value.is_string()) return wrong();
       const auto bytes = base64_decode(value.get_string());

@@ -190,7 +190,7 @@ asio::awaitable<void> Fleet::look() {
 }
 
 void Fleet::see(const sync::Node& node) {
-  const sync::NodeCondition* ready = node.status.condition(lifecycle::condition_ready);
+  const sync::NodeCondition* ready = find_condition(node.status, lifecycle::condition_ready);
   if (ready == nullptr || ready->status != lifecycle::status_unknown) return;
   const MonoTime now = BootClock::now();
   when_.first = std::min(when_.first, now);

@@ -26,7 +26,7 @@
 #include "platform/loop/event.h"
 #include "platform/loop/workers.h"
 #include "platform/random.h"
-#include "sync/api/config_types.h"
+#include "sync/model/config.h"
 #include "sync/schedule/books.h"
 #include "sync/schedule/failure.h"
 #include "sync/schedule/preemption/preemption.h"

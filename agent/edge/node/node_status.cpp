@@ -120,7 +120,7 @@ Result<sync::Node> make_node(const std::string& name, const Machine& machine,
 
 bool needs_status(const sync::Node& seen, const sync::NodeStatus& ours) {
   for (const sync::NodeCondition& wanted : ours.conditions) {
-    const sync::NodeCondition* shown = seen.status.condition(wanted.type);
+    const sync::NodeCondition* shown = find_condition(seen.status, wanted.type);
     if (shown == nullptr || shown->status != wanted.status || shown->reason != wanted.reason) {
       return true;
     }
@@ -130,7 +130,7 @@ bool needs_status(const sync::Node& seen, const sync::NodeStatus& ours) {
 
 std::string status_patch(const sync::Node& seen, sync::NodeStatus ours, WallTime now) {
   for (sync::NodeCondition& posted : ours.conditions) {
-    const sync::NodeCondition* shown = seen.status.condition(posted.type);
+    const sync::NodeCondition* shown = find_condition(seen.status, posted.type);
     const bool same = shown != nullptr && shown->status == posted.status;
     posted.last_heartbeat_time = now;
     posted.last_transition_time = same ? shown->last_transition_time : now;

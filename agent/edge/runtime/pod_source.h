@@ -7,7 +7,7 @@
 #include <string>
 
 #include "platform/loop/event.h"
-#include "sync/api/config_types.h"
+#include "sync/model/config.h"
 #include "sync/runtime/actions.h"
 #include "sync/runtime/config_source.h"
 

@@ -70,7 +70,7 @@ asio::awaitable<void> watch_each(ApiClient& client, std::string path, Note note)
 
 NodeSeen seen_of(const sync::Node& node) {
   NodeSeen seen{.name = node.metadata.name};
-  const sync::NodeCondition* ready = node.status.condition("Ready");
+  const sync::NodeCondition* ready = find_condition(node.status, "Ready");
   if (ready != nullptr) seen.ready = ready->status;
   for (const sync::Taint& taint : node.spec.taints) {
     seen.taints.push_back(taint.key + ":" + taint.effect);
@@ -80,9 +80,9 @@ NodeSeen seen_of(const sync::Node& node) {
 
 PodSeen seen_of(const sync::Pod& pod) {
   PodSeen seen{.uid = pod.metadata.uid, .name = pod.metadata.name, .node = pod.spec.node_name};
-  const sync::OwnerReference* owner = pod.metadata.controller();
+  const sync::OwnerReference* owner = find_controller(pod.metadata);
   if (owner != nullptr) seen.owner = owner->kind;
-  const sync::PodCondition* ready = pod.status.condition("Ready");
+  const sync::PodCondition* ready = find_condition(pod.status, "Ready");
   seen.ready = ready != nullptr && ready->status == "True";
   seen.deleting = pod.metadata.deletion_timestamp.has_value();
   seen.nominated = pod.status.nominated_node_name;

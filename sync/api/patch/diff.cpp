@@ -12,7 +12,7 @@ namespace strategic {
 namespace {
 
 Result<json::object> diff_objects(const json::object& original, const json::object& modified,
-                                  std::string_view type, bool retains);
+                                  const StructType* type, bool retains);
 
 std::string field_name(std::string_view prefix, std::string_view field) {
   return std::string(prefix).append(field);
@@ -141,17 +141,17 @@ Status diff_merged_lists(json::object& patch, const json::array& original,
 
 // A field that both have.
 Status diff_field(json::object& patch, std::string_view name, const json::value& original,
-                  const json::value& modified, std::string_view type) {
-  const PatchField* field = find_patch_field(type, name);
-  const bool replaces = field != nullptr && field->how == PatchField::How::replace;
+                  const json::value& modified, const StructType* type) {
+  const auto field = find_patch_field(type, name);
+  const bool replaces = field && field->how == PatchField::How::replace;
   if (original.is_object() && modified.is_object() && !replaces) {
-    const std::string_view of = field != nullptr ? field->of : std::string_view();
-    TRY(json::object change, diff_objects(original.get_object(), modified.get_object(), of,
-                                          field != nullptr && field->retains));
+    const StructType* of = field ? field->of : nullptr;
+    TRY(json::object change,
+        diff_objects(original.get_object(), modified.get_object(), of, field && field->retains));
     if (!change.empty()) patch[name] = std::move(change);
     return {};
   }
-  const bool merges = field != nullptr && field->how == PatchField::How::merge;
+  const bool merges = field && field->how == PatchField::How::merge;
   if (original.is_array() && modified.is_array() && merges) {
     return diff_merged_lists(patch, original.get_array(), modified.get_array(), *field);
   }
@@ -166,7 +166,7 @@ bool has_more_fields(const json::object& original, const json::object& modified)
 
 // `retains`: the result names all fields that are to stay ($retainKeys), for unions.
 Result<json::object> diff_objects(const json::object& original, const json::object& modified,
-                                  std::string_view type, bool retains) {
+                                  const StructType* type, bool retains) {
   json::object patch;
   std::vector<std::string> kept;
   for (const auto& field : modified) {
@@ -194,7 +194,7 @@ Result<json::object> diff_objects(const json::object& original, const json::obje
 
 Result<json::object> strategic_diff(std::string_view kind, const json::object& original,
                                     const json::object& modified) {
-  return strategic::diff_objects(original, modified, kind, false);
+  return strategic::diff_objects(original, modified, find_type(kind), false);
 }
 
 }  // namespace holdfast::sync

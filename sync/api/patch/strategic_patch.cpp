@@ -10,15 +10,13 @@ namespace holdfast::sync {
 namespace strategic {
 namespace {
 
-Status merge_object(json::object& original, json::object patch, std::string_view type);
+Status merge_object(json::object& original, json::object patch, const StructType* type);
 
-std::string_view type_of(const PatchField* field) {
-  return field != nullptr ? field->of : std::string_view();
-}
+using MaybeField = std::optional<PatchField>;
 
-bool merges(const PatchField* field) {
-  return field != nullptr && field->how == PatchField::How::merge;
-}
+const StructType* type_of(const MaybeField& field) { return field ? field->of : nullptr; }
+
+bool merges(const MaybeField& field) { return field && field->how == PatchField::How::merge; }
 
 // Takes out, at every depth, objects that carry a $patch. False when `value` itself is one.
 bool strip_directives(json::value& value) {
@@ -114,13 +112,13 @@ Result<json::array*> list_in(json::object& object, std::string_view name) {
 
 // One $setElementOrder: merges the list it is about, takes it out of the patch, and orders it.
 Status set_order(json::object& original, json::object& patch, const json::value& order_value,
-                 std::string_view name, std::string_view type) {
+                 std::string_view name, const StructType* type) {
   if (!order_value.is_array()) return fail(bad_type("[]interface {}", order_value));
   const json::array& order = order_value.get_array();
   TRY(json::array* const before, list_in(original, name));
   TRY(json::array* const change, list_in(patch, name));
-  const PatchField* field = find_patch_field(type, name);
-  const std::string_view key = field != nullptr ? field->key : std::string_view();
+  const MaybeField field = find_patch_field(type, name);
+  const std::string_view key = field ? field->key : std::string_view();
   if (change != nullptr) {
     if (auto done = check_order(*change, order, key); !done) return fail(done.error());
   }
@@ -142,7 +140,7 @@ Status set_order(json::object& original, json::object& patch, const json::value&
   return {};
 }
 
-Status set_orders(json::object& original, json::object& patch, std::string_view type) {
+Status set_orders(json::object& original, json::object& patch, const StructType* type) {
   std::vector<std::pair<std::string, json::value>> orders;
   for (const auto& field : patch) {
     if (std::string_view(field.key()).starts_with(order_prefix)) {
@@ -172,15 +170,15 @@ Status delete_scalars(json::object& original, std::string_view name, const json:
 }
 
 Status merge_field(json::object& original, std::string_view name, json::value change,
-                   std::string_view type) {
+                   const StructType* type) {
   json::value* before = original.if_contains(name);
-  const PatchField* field = find_patch_field(type, name);
+  const MaybeField field = find_patch_field(type, name);
   if (change.is_null()) {
     original.stable_erase(name);
     return {};
   }
   if (before != nullptr && before->is_object() && change.is_object()) {
-    if (field == nullptr || field->how != PatchField::How::replace) {
+    if (!field || field->how != PatchField::How::replace) {
       return merge_object(before->get_object(), std::move(change.get_object()), type_of(field));
     }
     *before = std::move(change);
@@ -200,7 +198,7 @@ Status merge_field(json::object& original, std::string_view name, json::value ch
   return {};
 }
 
-Status merge_object(json::object& original, json::object patch, std::string_view type) {
+Status merge_object(json::object& original, json::object patch, const StructType* type) {
   if (const json::value* what = patch.if_contains(directive)) {
     const bool replace = *what == json::value("replace");
     if (!replace && *what != json::value("delete")) {
@@ -229,7 +227,7 @@ Status merge_object(json::object& original, json::object patch, std::string_view
 
 Result<json::object> strategic_patch(std::string_view kind, json::object original,
                                      json::object patch) {
-  auto done = strategic::merge_object(original, std::move(patch), kind);
+  auto done = strategic::merge_object(original, std::move(patch), find_type(kind));
   if (!done) return fail(done.error());
   return original;
 }

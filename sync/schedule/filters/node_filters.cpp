@@ -73,7 +73,7 @@ class Pressure final : public Filter {
   Pressure(std::string_view plugin, std::string_view condition, std::string_view reason, Code code)
       : Filter(plugin), condition_(condition), reason_(reason), code_(code) {}
   Verdict check(const Trial& trial, Slots) const override {
-    const NodeCondition* found = trial.node().node->status.condition(condition_);
+    const NodeCondition* found = find_condition(trial.node().node->status, condition_);
     if (found == nullptr || found->status != lifecycle::status_true) return {};
     return reject(code_, std::string(reason_));
   }

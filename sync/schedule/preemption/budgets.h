@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sync/api/selector.h"
-#include "sync/api/workload_types.h"
+#include "sync/model/workload.h"
 #include "sync/schedule/pod_view.h"
 
 namespace holdfast::sync::schedule {

@@ -10,7 +10,7 @@ namespace holdfast::sync::schedule {
 
 bool leaves_for_another(const Pod& pod) {
   if (!pod.metadata.deletion_timestamp) return false;
-  const PodCondition* condition = pod.status.condition(condition_disruption);
+  const PodCondition* condition = find_condition(pod.status, condition_disruption);
   return condition != nullptr && condition->status == "True" &&
          condition->reason == reason_by_scheduler;
 }

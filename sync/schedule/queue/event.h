@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sync/api/node_types.h"
+#include "sync/model/node.h"
 #include "sync/schedule/pod_view.h"
 
 namespace holdfast::sync::schedule {

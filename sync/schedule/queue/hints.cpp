@@ -49,7 +49,7 @@ bool cares(const Registration& registration, EventKind kind) {
 }
 
 bool pressed(const Node& node, std::string_view condition) {
-  const NodeCondition* found = node.status.condition(condition);
+  const NodeCondition* found = find_condition(node.status, condition);
   return found != nullptr && found->status == lifecycle::status_true;
 }
 

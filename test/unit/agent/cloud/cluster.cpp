@@ -203,7 +203,7 @@ sync::Node Cluster::node(const std::string& name) {
 
 std::string Cluster::ready(const std::string& name) {
   const sync::Node found = node(name);
-  const auto* condition = found.status.condition("Ready");
+  const auto* condition = find_condition(found.status, "Ready");
   return condition == nullptr ? "" : condition->status;
 }
 

@@ -21,8 +21,8 @@ TEST(Daemon, MarksTaintsEvictsAndTakesItBack) {
   EXPECT_TRUE(cluster.time.run_until(2min, [&cluster] { return cluster.is_terminating("p"); }));
   EXPECT_GE(cluster.time.clock().mono() - silent, 40s) << "a lease may be ten seconds old";
   const sync::Node lost = cluster.node("a");
-  EXPECT_EQ(lost.status.condition("Ready")->status, "Unknown");
-  EXPECT_EQ(lost.status.condition("Ready")->reason, "NodeStatusUnknown");
+  EXPECT_EQ(find_condition(lost.status, "Ready")->status, "Unknown");
+  EXPECT_EQ(find_condition(lost.status, "Ready")->reason, "NodeStatusUnknown");
   EXPECT_EQ(cluster.taints("a"), lost_taints);
   EXPECT_FALSE(cluster.is_terminating("q"));
 

@@ -88,7 +88,7 @@ TEST(Fleet, AFailedStatusWriteIsTriedAgainByTheNextPass) {
   EXPECT_EQ(lines[0], "55 " + all_unknown);
   EXPECT_EQ(lines[1], "60 " + all_unknown);
   EXPECT_EQ(lines[2], "65 " + all_unknown);
-  EXPECT_EQ(bench.node("a").status.condition("Ready")->status, "Unknown");
+  EXPECT_EQ(find_condition(bench.node("a").status, "Ready")->status, "Unknown");
 }
 
 TEST(Fleet, PodsLeftUnmarkedAreTriedAgain) {

@@ -107,7 +107,8 @@ TEST(PodStatus, HowContainersEnd) {
     EXPECT_EQ(state->reason, row.reason);
     EXPECT_EQ(state->message, row.exit.message);
     EXPECT_EQ(status.phase, row.code == 0 ? "Succeeded" : "Failed");
-    EXPECT_EQ(status.condition("Ready")->reason, row.code == 0 ? "PodCompleted" : "PodFailed");
+    EXPECT_EQ(find_condition(status, "Ready")->reason,
+              row.code == 0 ? "PodCompleted" : "PodFailed");
   }
 }
 
@@ -170,8 +171,9 @@ TEST(PodStatus, InitContainersInOrder) {
   for (const auto& row : rows) {
     const PodStatus status = status_of(*pod, row.observed);
     EXPECT_EQ(test::summary(status), row.summary);
-    EXPECT_EQ(status.condition("Initialized")->message, row.initialized) << row.summary;
-    EXPECT_EQ(status.condition("Initialized")->status, row.initialized.empty() ? "True" : "False");
+    EXPECT_EQ(find_condition(status, "Initialized")->message, row.initialized) << row.summary;
+    EXPECT_EQ(find_condition(status, "Initialized")->status,
+              row.initialized.empty() ? "True" : "False");
   }
 }
 

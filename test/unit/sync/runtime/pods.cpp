@@ -99,7 +99,7 @@ std::string to_text(const RuntimeAction& action) { return std::visit(Printer(), 
 
 std::string summary(const PodStatus& status) {
   std::string text = status.phase;
-  const PodCondition* ready = status.condition("Ready");
+  const PodCondition* ready = find_condition(status, "Ready");
   if (ready != nullptr && ready->status == "True") text += " Ready";
   if (!status.reason.empty()) text += " " + status.reason;
   for (const ContainerStatus& container : status.init_container_statuses) {

@@ -98,7 +98,7 @@ bool Office::exists(const std::string& name) {
 
 std::string Office::condition(const std::string& name, const std::string& type) {
   const sync::Pod found = pod(name);
-  const auto* condition = found.status.condition(type);
+  const auto* condition = find_condition(found.status, type);
   if (condition == nullptr) return "";
   if (condition->reason.empty()) return condition->status;
   return condition->status + " " + condition->reason + ": " + condition->message;

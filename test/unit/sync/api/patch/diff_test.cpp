@@ -104,7 +104,7 @@ class Shapes {
  public:
   explicit Shapes(unsigned seed) : random_(seed) {}
 
-  json::object object(std::string_view type, int depth) {
+  json::object object(const StructType* type, int depth) {
     json::object made;
     for (const std::string_view name : names) {
       if (one_in(3)) made[name] = field(type, name, depth);
@@ -113,12 +113,12 @@ class Shapes {
   }
 
   // The same with some fields gone, some new, some changed.
-  json::object changed(std::string_view type, const json::object& from, int depth) {
+  json::object changed(const StructType* type, const json::object& from, int depth) {
     json::object made;
     for (const auto& each : from) {
       if (one_in(6)) continue;
-      const PatchField* rule = find_patch_field(type, each.key());
-      const bool deeper = each.value().is_object() && rule != nullptr;
+      const auto rule = find_patch_field(type, each.key());
+      const bool deeper = each.value().is_object() && rule && rule->of != nullptr;
       if (deeper && one_in(2)) {
         made[each.key()] = changed(rule->of, each.value().get_object(), depth - 1);
       } else if (one_in(3)) {
@@ -160,13 +160,13 @@ class Shapes {
       case 3:
         return json::array{plain(depth - 1), plain(depth - 1)};
       default:
-        return object({}, depth - 1);
+        return object(nullptr, depth - 1);
     }
   }
 
-  json::value field(std::string_view type, std::string_view name, int depth) {
-    const PatchField* rule = find_patch_field(type, name);
-    if (rule == nullptr) return plain(depth);
+  json::value field(const StructType* type, std::string_view name, int depth) {
+    const auto rule = find_patch_field(type, name);
+    if (!rule || (rule->of == nullptr && rule->how != PatchField::How::merge)) return plain(depth);
     if (rule->how != PatchField::How::merge) return object(rule->of, depth - 1);
     json::array list;
     std::string keys = "abcdef";
@@ -199,9 +199,10 @@ TEST(StrategicDiff, LeadsFromAnyObjectToAnyOther) {
   for (unsigned seed = 0; seed < 600; ++seed) {
     const std::string_view kind = kinds[seed % std::size(kinds)];
     Shapes shapes(seed);
-    const json::object original = shapes.object(kind, 4);
+    const StructType* type = find_type(kind);
+    const json::object original = shapes.object(type, 4);
     const json::object modified =
-        seed % 3 == 0 ? shapes.object(kind, 4) : shapes.changed(kind, original, 4);
+        seed % 3 == 0 ? shapes.object(type, 4) : shapes.changed(type, original, 4);
     const auto patch = strategic_diff(kind, original, modified);
     ASSERT_TRUE(patch) << seed << ": " << patch.error().what;
     const auto result = strategic_patch(kind, original, *patch);

@@ -172,9 +172,12 @@ TEST(StrategicPatch, Schema) {
   EXPECT_TRUE(has_patch_schema("Pod"));
   EXPECT_TRUE(has_patch_schema("ConfigMap"));
   EXPECT_FALSE(has_patch_schema("NodePool"));
-  EXPECT_EQ(find_patch_field("NodeSpec", "taints"), nullptr);
-  EXPECT_EQ(find_patch_field("PodSpec", "containers")->key, "name");
-  EXPECT_EQ(find_patch_field("Whatever", "metadata")->of, "ObjectMeta");
+  EXPECT_EQ(find_patch_field(find_type("NodeSpec"), "taints")->how, PatchField::How::plain);
+  EXPECT_EQ(find_patch_field(find_type("PodSpec"), "containers")->key, "name");
+  EXPECT_EQ(find_patch_field(find_type("PodTemplateSpec"), "metadata")->of,
+            find_type("ObjectMeta"));
+  EXPECT_FALSE(find_patch_field(find_type("PodSpec"), "noSuchField"));
+  EXPECT_FALSE(find_patch_field(nullptr, "metadata"));
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+// A number or a text, usually a percentage: "25%".
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace holdfast::sync {
+
+struct IntOrString {
+  std::int32_t number = 0;
+  std::optional<std::string> text;  // wins over `number`
+
+  bool operator==(const IntOrString&) const = default;
+};
+
+}  // namespace holdfast::sync

@@ -1,0 +1,91 @@
+// A kubelet that is offline finds its own status as it wrote it, with every field of its release.
+// A status that comes back truncated is patched again every 10 seconds.
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "sync/api/json.h"
+#include "sync/api/patch/diff.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/schema.h"
+#include "test/unit/agent/edge/replay/stage.h"
+#include "test/unit/sync/model/full_objects.h"
+
+namespace holdfast::agent::replay {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view protobuf = "application/vnd.kubernetes.protobuf";
+
+struct Row {
+  std::string kind;
+  std::string path;
+};
+
+const Row rows[] = {{"Node", "/api/v1/nodes/edge1"},
+                    {"Pod", "/api/v1/namespaces/default/pods/web"}};
+
+http::Request from_kubelet(http::Method method, const std::string& target) {
+  http::Request request{.method = method, .target = target};
+  request.headers.add("User-Agent", "kubelet/v1.36.2 (linux/amd64) kubernetes/$Format");
+  request.headers.add("Accept", std::string(protobuf) + ",application/json");
+  return request;
+}
+
+// The object as the kubelet reads it.
+json::object read(Stage& stage, const Row& row) {
+  const http::Response response = stage.ask(from_kubelet(http::Method::get, row.path));
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(response.headers.get("content-type"), protobuf);
+  return sync::object_of_protobuf(response.body).value();
+}
+
+// Every field of the kind's status; where the recorded object has a value, that one.
+json::object full_status(const std::string& kind, const json::object& recorded) {
+  json::object status = sync::test::full_object(sync::known_type(kind + "Status"));
+  for (const auto& field : recorded.at("status").as_object()) {
+    const bool list_of_structs = field.value().is_array() || field.value().is_object();
+    if (!list_of_structs) status[field.key()] = field.value();
+  }
+  return status;
+}
+
+// As a kubelet does: patches what differs. Whether there was anything to patch.
+bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
+  const json::object seen = read(stage, row);
+  json::object before{{"status", seen.at("status")}};
+  json::object after{{"status", wanted}};
+  const json::object patch = sync::strategic_diff(row.kind, before, after).value();
+  if (patch.empty()) return false;
+  http::Request request = from_kubelet(http::Method::patch, row.path + "/status");
+  request.headers.add("Content-Type", "application/strategic-merge-patch+json");
+  request.body = json::serialize(patch);
+  const http::Response response = stage.ask(request);
+  EXPECT_EQ(response.status, 200) << response.body;
+  const json::object answered = sync::object_of_protobuf(response.body).value();
+  EXPECT_EQ(answered.at("status"), wanted) << row.kind;
+  return true;
+}
+
+TEST(OwnStatus, IsPatchedOnceInHalfAnHourOffline) {
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.kind);
+    Stage stage(Session::v1_36);
+    const auto ignore = [](const Exchange&, const http::Response&) {};
+    stage.play(stage.recording.second_start - 1, ignore);
+    stage.cut();
+    const json::object wanted = full_status(row.kind, read(stage, row));
+    int patches = 0;
+    for (int round = 0; round < 180; ++round) {
+      patches += patch_status(stage, row, wanted) ? 1 : 0;
+      stage.time.run(10s);
+    }
+    EXPECT_EQ(patches, 1);
+    EXPECT_EQ(read(stage, row).at("status"), wanted);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::replay

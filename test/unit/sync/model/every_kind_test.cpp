@@ -1,0 +1,159 @@
+// Every kind of the tables with every field set: JSON to protobuf and back loses nothing, neither
+// do fields that the tables do not have.
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "sync/api/codec.h"
+#include "sync/protobuf/cursor.h"
+#include "sync/protobuf/decode.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/protobuf_carry.h"
+#include "sync/schema/protobuf_write.h"
+#include "sync/schema/read.h"
+#include "sync/schema/typed.h"
+#include "test/unit/sync/model/full_objects.h"
+
+namespace holdfast::sync {
+namespace {
+
+std::vector<const StructType*> all_kinds() {
+  std::vector<const StructType*> kinds;
+  for (const StructType& type : all_types()) {
+    if (type.is_kind) kinds.push_back(&type);
+  }
+  return kinds;
+}
+
+TEST(EveryKind, SurvivesProtobufWithAllFields) {
+  for (const StructType* type : all_kinds()) {
+    SCOPED_TRACE(type->name);
+    const json::object before = test::full_object(*type);
+    EXPECT_GE(before.size(), 1U);
+    const std::string written = write_protobuf(*type, before).value();
+    const auto after = shape(*type, read_protobuf(*type, written).value());
+    ASSERT_TRUE(after.has_value()) << after.error().what;
+    EXPECT_EQ(holdfast::sync::serialize(after->object), holdfast::sync::serialize(before));
+    EXPECT_TRUE(after->unknown.empty());
+  }
+  EXPECT_GT(all_kinds().size(), 30U);
+}
+
+std::string unknown_field() {
+  std::string field;
+  append_wire(field, 9999, "of a newer release");
+  return field;
+}
+
+const Field* find_number(const StructType& type, int inside, int number) {
+  for (const Field& field : type.fields) {
+    if (field.inside == inside && field.number == number) return &field;
+  }
+  return nullptr;
+}
+
+bool is_embedded(const StructType& type, int number) {
+  return std::any_of(type.fields.begin(), type.fields.end(),
+                     [number](const Field& field) { return field.inside == number; });
+}
+
+// The message with an unknown field at its end, and in every message inside but those of maps.
+std::string with_unknown(const StructType& type, int inside, std::string_view bytes) {
+  std::string out;
+  WireCursor in(bytes);
+  while (in.next()) {
+    std::string_view inner;
+    const Field* field = find_number(type, inside, in.number());
+    const bool embedded = inside == 0 && is_embedded(type, in.number());
+    const bool message =
+        field != nullptr && field->scalar == Scalar::object && field->shape != Shape::map;
+    if ((embedded || message) && in.bytes(inner)) {
+      append_wire(
+          out, in.number(),
+          embedded ? with_unknown(type, in.number(), inner) : with_unknown(*field->type, 0, inner));
+    } else {
+      out += bytes.substr(in.offset(), in.end_offset() - in.offset());
+    }
+  }
+  return out + unknown_field();
+}
+
+std::size_t count_unknown(std::string_view bytes) {
+  const std::string wanted = unknown_field();
+  std::size_t count = 0;
+  for (std::size_t at = bytes.find(wanted); at != std::string_view::npos;
+       at = bytes.find(wanted, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(EveryKind, KeepsUnknownProtobufFieldsAcrossAChange) {
+  for (const StructType* type : all_kinds()) {
+    if (type->field("metadata") == nullptr) continue;
+    SCOPED_TRACE(type->name);
+    const json::object before = test::full_object(*type);
+    json::object after = before;
+    make_object(after, {"metadata", "labels"})["changed"] = "yes";
+    const std::string base = with_unknown(*type, 0, write_protobuf(*type, before).value());
+    const std::string carried = carry_changes(*type, base, before, after).value();
+    EXPECT_GT(count_unknown(base), 2U);
+    EXPECT_EQ(count_unknown(carried), count_unknown(base));
+    EXPECT_EQ(shape(*type, read_protobuf(*type, carried).value())->object, after);
+  }
+}
+
+// A kind that has a struct: what is no member is untouched, at every level.
+template <class T>
+void keeps_unknown_json() {
+  SCOPED_TRACE(T::kind);
+  json::object object = test::full_object(known_type(T::kind));
+  object["newer"] = json::object{{"a", json::array{1, 2}}};
+  for (auto& field : object) {
+    if (field.value().is_object()) field.value().get_object()["newer"] = "bmV3";
+  }
+  const auto decoded = decode<T>(object);
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().what;
+  json::object again = encode(*decoded);
+  again.erase("kind");
+  again.erase("apiVersion");
+  EXPECT_EQ(again, object);
+}
+
+TEST(EveryKind, KeepsUnknownJsonFields) {
+  keeps_unknown_json<Node>();
+  keeps_unknown_json<Lease>();
+  keeps_unknown_json<Pod>();
+  keeps_unknown_json<ConfigMap>();
+  keeps_unknown_json<Secret>();
+  keeps_unknown_json<Event>();
+  keeps_unknown_json<Namespace>();
+  keeps_unknown_json<PriorityClass>();
+  keeps_unknown_json<ReplicaSet>();
+  keeps_unknown_json<Deployment>();
+  keeps_unknown_json<DaemonSet>();
+  keeps_unknown_json<PodDisruptionBudget>();
+}
+
+// The struct from protobuf is the struct from JSON.
+template <class T>
+void decodes_alike() {
+  SCOPED_TRACE(T::kind);
+  const StructType& type = known_type(T::kind);
+  const json::object object = test::full_object(type);
+  const DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+  const T by_json = decode<T>(object, lean).value();
+  const auto by_protobuf = decode_protobuf<T>(write_protobuf(type, object).value());
+  ASSERT_TRUE(by_protobuf.has_value()) << by_protobuf.error().what;
+  EXPECT_EQ(*by_protobuf, by_json);
+}
+
+TEST(EveryKind, HasTheSameStructFromBothEncodings) {
+  decodes_alike<Node>();
+  decodes_alike<Lease>();
+  decodes_alike<Pod>();
+  decodes_alike<DaemonSet>();
+}
+
+}  // namespace
+}  // namespace holdfast::sync

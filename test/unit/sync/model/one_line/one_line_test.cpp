@@ -1,0 +1,50 @@
+// One line more in a table, `trialNames []string? =50 merge @` in NodeStatus, and the struct, JSON,
+// protobuf in both directions and the merge rule all know the field.
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "sync/api/codec.h"
+#include "sync/api/patch/diff.h"
+#include "sync/api/patch/strategic_patch.h"
+#include "sync/protobuf/decode.h"
+#include "sync/schema/protobuf.h"
+#include "sync/schema/protobuf_write.h"
+
+namespace holdfast::sync {
+namespace {
+
+constexpr std::string_view node_text = R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n",)"
+                                       R"("creationTimestamp":null},"spec":{},)"
+                                       R"("status":{"trialNames":["a","b"]}})";
+const std::vector<std::string> names = {"a", "b"};
+
+TEST(OneLine, IsAMemberAndInJson) {
+  const Node node = decode_bytes<Node>(node_text).value();
+  EXPECT_EQ(node.status.trial_names, names);
+  EXPECT_TRUE(node.status.untouched.empty());
+  Node made;
+  made.status.trial_names = names;
+  EXPECT_EQ(encode(made).at("status").at("trialNames"), (json::array{"a", "b"}));
+  EXPECT_FALSE(decode_bytes<Node>(R"({"status":{"trialNames":"a"}})").has_value());
+}
+
+TEST(OneLine, IsInProtobufBothWays) {
+  const std::string written = to_protobuf(node_text).value();
+  EXPECT_EQ(decode_protobuf<Node>(written)->status.trial_names, names);
+  const json::object read = object_of_protobuf(written).value();
+  EXPECT_EQ(read.at("status").at("trialNames"), (json::array{"a", "b"}));
+}
+
+TEST(OneLine, IsMergedByPatches) {
+  const json::object before = parse_json(node_text)->get_object();
+  const json::object patch = parse_json(R"({"status":{"trialNames":["c"]}})")->get_object();
+  const json::object after = strategic_patch("Node", before, patch).value();
+  EXPECT_EQ(after.at("status").at("trialNames").as_array().size(), 3U);
+  const json::object back = strategic_diff("Node", after, before).value();
+  EXPECT_EQ(back.at("status").at("$deleteFromPrimitiveList/trialNames"), (json::array{"c"}));
+}
+
+}  // namespace
+}  // namespace holdfast::sync
