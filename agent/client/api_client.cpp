@@ -5,6 +5,7 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/status.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

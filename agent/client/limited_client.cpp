@@ -7,6 +7,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/status.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -11,8 +11,9 @@
 #include "platform/memory.h"
 #include "sync/api/list_bytes.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/list.h"
+#include "sync/protobuf/status.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::agent {
 namespace {

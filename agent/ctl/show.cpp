@@ -7,7 +7,7 @@
 #include "platform/terminal.h"
 #include "platform/time.h"
 #include "sync/api/codec.h"
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 
 namespace holdfast::agent {
 namespace {

@@ -6,6 +6,7 @@
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/api/list_bytes.h"
+#include "sync/protobuf/status.h"
 #include "sync/watch/selection.h"
 
 namespace holdfast::agent {

@@ -8,6 +8,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/object_header.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

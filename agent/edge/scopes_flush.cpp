@@ -5,7 +5,7 @@
 
 #include "agent/edge/scopes.h"
 #include "platform/log.h"
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 
 namespace holdfast::agent {
 namespace {

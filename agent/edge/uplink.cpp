@@ -4,6 +4,7 @@
 #include "agent/edge/answer.h"
 #include "platform/log.h"
 #include "sync/api/status.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -6,8 +6,6 @@
 #include "platform/text.h"
 #include "sync/api/json.h"
 #include "sync/api/json_scan.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/status.h"
 
 namespace holdfast::sync {
 namespace {
@@ -136,8 +134,7 @@ std::string ApiStatus::body() const {
   return out += '}';
 }
 
-Result<ApiStatus> parse_status(std::string_view body) {
-  if (is_protobuf(body)) return parse_protobuf_status(body);
+Result<ApiStatus> parse_json_status(std::string_view body) {
   ApiStatus out{.status = {}, .message = {}, .reason = {}, .details = {}, .code = 0};
   std::string kind;
   JsonCursor in(body);
@@ -198,13 +195,6 @@ Error to_error(const ApiStatus& status) {
   const std::string& text = status.message.empty() ? status.reason : status.message;
   const Errc code = budget_forbids(status) ? Errc::exhausted : to_errc(status.code, status.reason);
   return {code, std::to_string(status.code) + " " + text};
-}
-
-Error to_error(int http_status, std::string_view body) {
-  auto parsed = parse_status(body);
-  if (!parsed || !parsed->failed()) return to_error(status::generic(http_status));
-  if (parsed->code == 0) parsed->code = http_status;
-  return to_error(*parsed);
 }
 
 }  // namespace holdfast::sync

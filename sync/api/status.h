@@ -56,8 +56,9 @@ struct GroupResource {
   [[nodiscard]] std::string text() const;
 };
 
-// In JSON or in protobuf. Errors: invalid (broken, or not a Status).
-[[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
+// In JSON; parse_status() of sync/protobuf/status.h takes both encodings. Errors: invalid (broken,
+// or not a Status).
+[[nodiscard]] Result<ApiStatus> parse_json_status(std::string_view body);
 
 // Whether this is the 429 of an eviction that a PodDisruptionBudget forbids for now, and not one of
 // a busy server. As an Error it is exhausted.
@@ -65,8 +66,6 @@ struct GroupResource {
 
 // An answer of another server as our Error. `what` is the message, in front of it the HTTP status.
 [[nodiscard]] Error to_error(const ApiStatus& status);
-// The same for an answer that may carry a Status or anything else in its body.
-[[nodiscard]] Error to_error(int http_status, std::string_view body);
 [[nodiscard]] Errc to_errc(int http_status, std::string_view reason);
 
 namespace status {

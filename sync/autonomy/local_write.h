@@ -14,8 +14,8 @@
 #include "platform/time.h"
 #include "sync/api/request_info.h"
 #include "sync/api/status.h"
+#include "sync/api/version.h"
 #include "sync/autonomy/admit.h"
-#include "sync/autonomy/version.h"
 
 namespace holdfast::sync {
 

@@ -4,6 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/api/status.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::sync {
 namespace {

@@ -69,6 +69,17 @@ std::string encode_protobuf_status(const ApiStatus& status) {
   return enveloped("v1", "Status", out);
 }
 
+Result<ApiStatus> parse_status(std::string_view body) {
+  return is_protobuf(body) ? parse_protobuf_status(body) : parse_json_status(body);
+}
+
+Error to_error(int http_status, std::string_view body) {
+  auto parsed = parse_status(body);
+  if (!parsed || !parsed->failed()) return to_error(status::generic(http_status));
+  if (parsed->code == 0) parsed->code = http_status;
+  return to_error(*parsed);
+}
+
 Result<ApiStatus> parse_protobuf_status(std::string_view body) {
   TRY(const Envelope envelope, open_envelope(body));
   if (envelope.kind != "Status") {

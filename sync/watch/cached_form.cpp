@@ -10,13 +10,13 @@
 #include "sync/api/object_header.h"
 #include "sync/api/status.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
 #include "sync/protobuf/status.h"
 #include "sync/schema/protobuf.h"
 #include "sync/schema/protobuf_write.h"
 #include "sync/watch/frames.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::sync {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 #include "sync/watch/encoding.h"
 
 namespace holdfast::sync {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/check.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::sync {
 

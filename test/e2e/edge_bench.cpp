@@ -6,7 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <fstream>
 
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 #include "test/support/quick_agent.h"
 
 namespace holdfast::test {

@@ -2,8 +2,8 @@
 // and an event that is written is read again as the same.
 
 #include "platform/check.h"
-#include "sync/protobuf/frames.h"
 #include "sync/watch/frames.h"
+#include "sync/watch/protobuf_frames.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

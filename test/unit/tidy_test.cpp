@@ -1,6 +1,8 @@
 // The architecture, as a test: who may include whom, what may not be said at all, how long a file
 // may be, and what stands at the top level.
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -103,6 +105,55 @@ TEST(Tidy, IncludesCrossNoForbiddenBorder) {
       EXPECT_TRUE(allowed.contains(there)) << file.name << ": " << line;
       const bool pure = file.folder() != "sync" || there != "platform";
       EXPECT_TRUE(pure || pure_headers.contains(*header)) << file.name << ": " << line;
+    }
+  }
+}
+
+// "sync/watch" of "sync/watch/frames.h"; nothing for a file that is in no room.
+std::optional<std::string> room_of(const std::string& file) {
+  const std::size_t folder = file.find('/');
+  const std::size_t room = folder == std::string::npos ? folder : file.find('/', folder + 1);
+  if (room == std::string::npos) return std::nullopt;
+  return file.substr(0, room);
+}
+
+// Which rooms each room includes.
+std::map<std::string, std::set<std::string>> include_graph() {
+  std::map<std::string, std::set<std::string>> graph;
+  for (const SourceFile& file : source_files(product)) {
+    const auto from = room_of(file.name);
+    if (!from) continue;
+    for (const std::string& line : file.lines) {
+      const auto header = included(line);
+      const auto to = header ? room_of(*header) : std::nullopt;
+      if (to && *to != *from) graph[*from].insert(*to);
+    }
+  }
+  return graph;
+}
+
+// Prints the include graph, and removes rooms that include none of the rooms that are left, one
+// after another: what remains at the end includes itself in a circle.
+TEST(Tidy, NoRoomIncludesItselfThroughOthers) {
+  auto graph = include_graph();
+  EXPECT_GT(graph.size(), 20U);
+  for (const auto& [room, included_rooms] : graph) {
+    std::string line = room + " ->";
+    for (const std::string& each : included_rooms) line += " " + each;
+    std::puts(line.c_str());
+  }
+  for (bool removed = true; removed;) {
+    removed = false;
+    for (auto at = graph.begin(); at != graph.end();) {
+      const auto is_left = [&graph](const std::string& room) { return graph.contains(room); };
+      const bool keeps = std::any_of(at->second.begin(), at->second.end(), is_left);
+      removed = removed || !keeps;
+      at = keeps ? std::next(at) : graph.erase(at);
+    }
+  }
+  for (const auto& [room, included_rooms] : graph) {
+    for (const std::string& each : included_rooms) {
+      if (graph.contains(each)) ADD_FAILURE() << "in a circle: " << room << " -> " << each;
     }
   }
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "agent/cases/preemption/operations.h"
+#include "sync/api/qos.h"
 #include "sync/node/admission.h"
 #include "sync/node/critical.h"
-#include "sync/node/qos.h"
 
 namespace holdfast::agent::cases {
 

@@ -5,8 +5,8 @@
 #include "agent/edge/filters/shown_watch.h"
 #include "sync/api/status.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::agent {
 namespace {

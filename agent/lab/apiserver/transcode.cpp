@@ -6,8 +6,8 @@
 #include "platform/log.h"
 #include "sync/apiserver/negotiate.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/schema/protobuf_write.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::agent::lab {
 namespace {

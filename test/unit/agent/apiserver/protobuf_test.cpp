@@ -3,10 +3,10 @@
 #include "platform/text.h"
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
 #include "sync/schema/read.h"
+#include "sync/watch/protobuf_frames.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

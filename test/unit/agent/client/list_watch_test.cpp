@@ -4,8 +4,8 @@
 
 #include "sync/protobuf/cursor.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/status.h"
+#include "sync/watch/protobuf_frames.h"
 #include "test/support/run.h"
 #include "test/unit/agent/client/list_watch_bench.h"
 

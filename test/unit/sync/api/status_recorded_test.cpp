@@ -170,7 +170,7 @@ const Recorded recorded[] = {
 TEST(ApiStatus, BodiesAreThoseOfTheRealServer) {
   for (const Recorded& line : recorded) {
     EXPECT_EQ(line.answer.body(), line.body) << line.exchange;
-    const auto parsed = parse_status(line.body);
+    const auto parsed = parse_json_status(line.body);
     ASSERT_TRUE(parsed.has_value()) << line.exchange;
     EXPECT_EQ(*parsed, line.answer) << line.exchange;
   }

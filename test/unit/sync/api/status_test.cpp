@@ -3,6 +3,7 @@
 #include "sync/api/status.h"
 
 #include "sync/api/quote.h"
+#include "sync/protobuf/status.h"
 
 namespace holdfast::sync {
 namespace {
@@ -61,17 +62,17 @@ TEST(ApiStatus, Bodies) {
     const std::string body =
         R"({"kind":"Status","apiVersion":"v1","metadata":{},)" + std::string(line.body);
     EXPECT_EQ(line.answer.body(), body);
-    EXPECT_EQ(*parse_status(body), line.answer);
+    EXPECT_EQ(*parse_json_status(body), line.answer);
   }
 }
 
 TEST(ApiStatus, RefusesWhatIsNoStatus) {
-  EXPECT_EQ(parse_status("{}").error().what, "not a Status: kind \"\"");
-  EXPECT_EQ(parse_status(R"({"kind":"Pod","status":{"phase":"x"}})").error().what,
+  EXPECT_EQ(parse_json_status("{}").error().what, "not a Status: kind \"\"");
+  EXPECT_EQ(parse_json_status(R"({"kind":"Pod","status":{"phase":"x"}})").error().what,
             "not a Status: kind \"Pod\"");
-  EXPECT_EQ(parse_status("404 page not found\n").error().what,
+  EXPECT_EQ(parse_json_status("404 page not found\n").error().what,
             "JSON at byte 0: expected an object");
-  EXPECT_FALSE(parse_status(R"({"kind":"Status","details":{"causes":[{"field":)").has_value());
+  EXPECT_FALSE(parse_json_status(R"({"kind":"Status","details":{"causes":[{"field":)").has_value());
 }
 
 struct Back {

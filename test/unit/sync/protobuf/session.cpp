@@ -5,8 +5,8 @@
 
 #include "platform/text.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/list.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::sync::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
 #include "sync/schema/protobuf_write.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::sync {
 namespace {

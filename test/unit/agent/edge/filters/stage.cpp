@@ -7,11 +7,11 @@
 
 #include "platform/text.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/list.h"
 #include "sync/schema/protobuf.h"
 #include "sync/schema/read.h"
 #include "sync/watch/frames.h"
+#include "sync/watch/protobuf_frames.h"
 #include "test/support/answered.h"
 
 namespace holdfast::agent::filtered {

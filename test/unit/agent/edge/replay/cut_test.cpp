@@ -8,12 +8,12 @@
 #include <random>
 #include <tuple>
 
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 #include "sync/protobuf/decode.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
+#include "sync/watch/protobuf_frames.h"
 #include "test/unit/agent/edge/replay/stage.h"
 
 namespace holdfast::agent::replay {

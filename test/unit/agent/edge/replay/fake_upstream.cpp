@@ -4,11 +4,11 @@
 #include "platform/text.h"
 #include "sync/api/object_header.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
 #include "sync/protobuf/header.h"
 #include "sync/protobuf/list.h"
 #include "sync/schema/protobuf.h"
 #include "sync/watch/encoding.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::agent::replay {
 namespace {

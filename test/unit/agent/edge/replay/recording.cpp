@@ -8,7 +8,7 @@
 #include "platform/text.h"
 #include "sync/protobuf/cursor.h"
 #include "sync/protobuf/envelope.h"
-#include "sync/protobuf/frames.h"
+#include "sync/watch/protobuf_frames.h"
 
 namespace holdfast::agent::replay {
 namespace {

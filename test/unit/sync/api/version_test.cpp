@@ -1,4 +1,4 @@
-#include "sync/autonomy/version.h"
+#include "sync/api/version.h"
 
 namespace holdfast::sync {
 namespace {

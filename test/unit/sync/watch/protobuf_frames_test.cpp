@@ -1,6 +1,6 @@
 // The protobuf watch stream, cut at every possible place, and its events.
 
-#include "sync/protobuf/frames.h"
+#include "sync/watch/protobuf_frames.h"
 
 #include "sync/protobuf/cursor.h"
 #include "sync/protobuf/envelope.h"

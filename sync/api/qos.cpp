@@ -1,4 +1,4 @@
-#include "sync/node/qos.h"
+#include "sync/api/qos.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "sync/protobuf/frames.h"
+#include "sync/watch/protobuf_frames.h"
 
 #include <algorithm>
 
