@@ -62,7 +62,7 @@ json::object field_schema(const StructType& owner, const Field& field, OpenapiSt
   if (!doc.empty()) schema["description"] = doc;
   std::string strategy = field.merge ? "merge" : field.replace ? "replace" : "";
   if (field.retain_keys) strategy += strategy.empty() ? "retainKeys" : ",retainKeys";
-  if (!field.merge_key.empty()) schema["x-kubernetes-patch-merge-key"] = field.merge_key;
+  if (!field.merge_key().empty()) schema["x-kubernetes-patch-merge-key"] = field.merge_key();
   if (!strategy.empty()) schema["x-kubernetes-patch-strategy"] = strategy;
   return schema;
 }

@@ -1,6 +1,14 @@
-"""The tables that the program reads at run time (sync/schema/schema.cpp), and their texts."""
+"""The tables that the program reads at run time (sync/schema/schema.cpp), and their texts.
+
+The text is made to be short: it is part of every program. A line without a space in front is a
+type, "!" behind its name a kind. A field is " name TYPE NUMBER MARK...", where TYPE is "*", "[" or
+"{", then a scalar's letter or a type's place in the list, then "?". A mark is "m" (merge), "r"
+(replace), "R" (retainKeys) or the keys that tell items apart, the merge key first, behind ":".
+"""
 
 PIECE = 8000  # characters of a raw string literal; the compiler joins the pieces
+LETTERS = {"string": "s", "bool": "b", "int": "i", "long": "l", "quantity": "q", "intstr": "n",
+           "time": "t", "micro": "u", "bytes": "y", "any": "a", "strings": "x"}
 
 
 def literal(name, text):
@@ -15,26 +23,26 @@ def header(name, text):
             "\n}  // namespace holdfast::model\n")
 
 
-def field_line(field):
-    words = [field.name, ("*" if field.pointer else "") + field.shape + field.base +
-             ("?" if field.omit_empty else "")]
-    if field.number:
-        words.append(f"={field.inside}.{field.number}" if field.inside else f"={field.number}")
-    if field.merge is not None:
-        words.append(f"merge:{field.merge}" if field.merge else "merge")
-    if field.keys:
-        words.append("keys:" + ",".join(field.keys))
-    words += [word for word, is_there in (("replace", field.replace),
-                                          ("retainKeys", field.retain_keys)) if is_there]
+def field_line(field, places):
+    base = LETTERS.get(field.base) or str(places[field.base])
+    words = [field.name, ("*" if field.pointer else "") + field.shape[:1] + base +
+             ("?" if field.omit_empty else ""),
+             f"{field.inside}.{field.number}" if field.inside else str(field.number or 0)]
+    words += [letter for letter, is_there in (("m", field.merge is not None), ("r", field.replace),
+                                              ("R", field.retain_keys)) if is_there]
+    keys = field.keys or ((field.merge,) if field.merge else ())
+    if keys:
+        words.append(":" + ",".join(keys))
     return " " + " ".join(words) + "\n"
 
 
 def tables(model):
     """A line for each type, and one that begins with a space for each of its fields."""
     lines = []
+    places = {each.name: place for place, each in enumerate(model.tables.types)}
     for each in model.tables.types:
-        lines.append(each.name + (f" {each.api_version}\n" if each.kind else "\n"))
-        lines += [field_line(field) for field in each.fields if not field.managed]
+        lines.append(each.name + ("!\n" if each.kind else "\n"))
+        lines += [field_line(field, places) for field in each.fields if not field.managed]
     return header("tables", "".join(lines))
 
 

@@ -13,7 +13,8 @@ CPP_KEYWORDS = frozenset(
     "mutable namespace new not operator or private protected public register requires return short "
     "signed sizeof static struct switch template this throw true try typedef typename union "
     "unsigned using virtual void volatile while xor untouched".split())
-NUMBER_MAX = (1 << 29) - 1
+NUMBER_MAX = 0xFFFF  # sync/schema/schema.h keeps numbers in 16 bits, those of embedded messages in 8
+INSIDE_MAX = 0xFF
 MEMBER_NUMBER_MAX = 63  # MessageReader notes known numbers in a word of 64 bits
 MEMBERS_MAX = 22  # codec::Reader notes 24 names: these, kind and apiVersion
 
@@ -36,7 +37,6 @@ class Field:
     replace: bool = False
     retain_keys: bool = False
     keys: tuple = ()  # what tells the items of a list apart
-    is_set: bool = False
     managed: bool = False
     member: Optional[str] = None  # the C++ member
     form: str = ""  # "boxed", "plain" or ""
@@ -98,7 +98,7 @@ def read_number(tables, at, found, text):
         found.number = 0
         return
     match = re.fullmatch(r"(?:([0-9]+)\.)?([0-9]+)", text)
-    if not match or not 0 < int(match[2]) <= NUMBER_MAX:
+    if not match or not 0 < int(match[2]) <= NUMBER_MAX or int(match[1] or 0) > INSIDE_MAX:
         tables.problem(*at, f'field "{found.name}": "={text}" is not a number')
         return
     found.inside = int(match[1] or 0)
@@ -113,8 +113,6 @@ def read_field_mark(tables, at, found, mark):
         found.merge = mark[6:]
     elif mark.startswith("keys:"):
         found.keys = tuple(mark[5:].split(","))
-    elif mark == "set":
-        found.is_set = True
     elif mark == "replace":
         found.replace = True
     elif mark == "retainKeys":
@@ -183,13 +181,15 @@ def read_file(tables, path, name):
 
 def check_lists(tables, at, found):
     name = f'field "{found.name}"'
-    if found.shape != "[]" and (found.merge is not None or found.keys or found.is_set):
-        tables.problem(*at, f"{name}: merge, keys and set are for lists")
+    if found.shape != "[]" and (found.merge is not None or found.keys):
+        tables.problem(*at, f"{name}: merge and keys are for lists")
         return
     if found.shape == "{}" and (found.retain_keys or found.replace):
         tables.problem(*at, f"{name}: retainKeys and replace are for structs and lists")
+    if found.merge and found.keys and found.keys[0] != found.merge:
+        tables.problem(*at, f'{name}: the merge key "{found.merge}" is not the first of its keys')
     target = tables.by_name.get(found.base)
-    for key in (found.merge,) if found.merge else found.keys:
+    for key in found.keys or ((found.merge,) if found.merge else ()):
         if target is None or not target.field(key):
             tables.problem(*at, f'{name}: "{found.base}" has no field "{key}" to merge by')
 

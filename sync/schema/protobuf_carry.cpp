@@ -69,10 +69,9 @@ std::optional<std::size_t> find_origin(const Field& field, const json::array& be
   for (std::size_t at = 0; at < before.size(); ++at) {
     if (before[at] == wanted) return at;
   }
-  const std::string_view keys = field.keys.empty() ? field.merge_key : field.keys;
-  if (keys.empty() || !wanted.is_object()) return std::nullopt;
+  if (field.keys.empty() || !wanted.is_object()) return std::nullopt;
   for (std::size_t at = 0; at < before.size(); ++at) {
-    if (same_keys(as_object(before[at]), wanted.get_object(), keys)) return at;
+    if (same_keys(as_object(before[at]), wanted.get_object(), field.keys)) return at;
   }
   return std::nullopt;
 }

@@ -10,17 +10,13 @@
 namespace holdfast::sync {
 namespace {
 
-constexpr std::pair<std::string_view, Scalar> scalars[] = {
-    {"string", Scalar::text}, {"bool", Scalar::boolean},      {"int", Scalar::int32},
-    {"long", Scalar::int64},  {"quantity", Scalar::quantity}, {"intstr", Scalar::int_or_string},
-    {"time", Scalar::time},   {"micro", Scalar::micro_time},  {"bytes", Scalar::bytes},
-    {"any", Scalar::any},     {"strings", Scalar::strings},
-};
+// The format of model::tables is described in sync/model/emit_tables.py.
 
-struct Pending {
-  std::size_t type;
-  std::size_t field;
-  std::string_view wanted;
+constexpr std::pair<char, Scalar> scalars[] = {
+    {'s', Scalar::text},  {'b', Scalar::boolean},    {'i', Scalar::int32},
+    {'l', Scalar::int64}, {'q', Scalar::quantity},   {'n', Scalar::int_or_string},
+    {'t', Scalar::time},  {'u', Scalar::micro_time}, {'y', Scalar::bytes},
+    {'a', Scalar::any},   {'x', Scalar::strings},
 };
 
 struct Tables {
@@ -28,86 +24,92 @@ struct Tables {
   std::map<std::string_view, const StructType*> by_name;
 };
 
-bool take(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
+bool take(std::string_view& text, char first) {
+  if (!text.starts_with(first)) return false;
+  text.remove_prefix(1);
   return true;
+}
+
+template <class Integer>
+Integer read_integer(std::string_view text) {
+  const auto number = parse_int<Integer>(text);
+  CHECK(number.has_value());
+  return *number;
 }
 
 void read_number(Field& field, std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot != std::string_view::npos) {
-    field.inside = parse_int<int>(text.substr(0, dot)).value_or(0);
+    field.inside = static_cast<std::uint8_t>(read_integer<int>(text.substr(0, dot)));
     text.remove_prefix(dot + 1);
   }
-  field.number = parse_int<int>(text).value_or(0);
-  CHECK(field.number > 0);
+  field.number = static_cast<std::uint16_t>(read_integer<int>(text));
 }
 
 void read_mark(Field& field, std::string_view mark) {
-  if (take(mark, "=")) {
-    read_number(field, mark);
-  } else if (mark == "retainKeys") {
-    field.retain_keys = true;
-  } else if (mark == "replace") {
-    field.replace = true;
-  } else if (take(mark, "keys:")) {
+  if (take(mark, ':')) {
     field.keys = mark;
-  } else {
-    CHECK(take(mark, "merge"));
+  } else if (mark == "m") {
     field.merge = true;
-    if (take(mark, ":")) field.merge_key = mark;
+  } else if (mark == "r") {
+    field.replace = true;
+  } else {
+    CHECK(mark == "R");
+    field.retain_keys = true;
   }
 }
 
-// Reads the type of a field; returns the name of its struct when it is one.
-std::string_view read_type(Field& field, std::string_view text) {
+void read_type(Field& field, std::string_view text, const std::vector<StructType>& types) {
   if (text.ends_with('?')) {
     field.omit_empty = true;
     text.remove_suffix(1);
   }
-  if (take(text, "*")) field.pointer = true;
-  if (take(text, "[]")) field.shape = Shape::list;
-  if (take(text, "{}")) field.shape = Shape::map;
-  for (const auto& [name, scalar] : scalars) {
-    if (name != text) continue;
+  if (take(text, '*')) field.pointer = true;
+  if (take(text, '[')) field.shape = Shape::list;
+  if (take(text, '{')) field.shape = Shape::map;
+  for (const auto& [letter, scalar] : scalars) {
+    if (text.front() != letter) continue;
     field.scalar = scalar;
-    return {};
-  }
-  field.scalar = Scalar::object;
-  return text;
-}
-
-void read_line(Tables& tables, std::vector<Pending>& pending, std::string_view line) {
-  const bool is_field = take(line, " ");
-  const std::vector<std::string_view> words = split(line, ' ');
-  if (!is_field) {
-    tables.types.push_back({words[0], words.size() > 1, {}});
     return;
   }
-  CHECK(!tables.types.empty() && words.size() >= 2);
+  field.scalar = Scalar::object;
+  const auto place = read_integer<std::size_t>(text);
+  CHECK(place < types.size());
+  field.type = &types[place];
+}
+
+Field read_field(std::string_view line, const std::vector<StructType>& types) {
+  const std::vector<std::string_view> words = split(line, ' ');
+  CHECK(words.size() >= 3);
   Field field;
   field.name = words[0];
-  const std::string_view wanted = read_type(field, words[1]);
-  for (std::size_t at = 2; at < words.size(); ++at) read_mark(field, words[at]);
-  std::vector<Field>& fields = tables.types.back().fields;
-  if (!wanted.empty()) pending.push_back({tables.types.size() - 1, fields.size(), wanted});
-  fields.push_back(field);
+  read_type(field, words[1], types);
+  read_number(field, words[2]);
+  for (std::size_t at = 3; at < words.size(); ++at) read_mark(field, words[at]);
+  return field;
 }
 
 Tables read_tables() {
   Tables tables;
-  std::vector<Pending> pending;
-  for (const std::string_view line : split(model::tables, '\n')) {
-    if (!line.empty()) read_line(tables, pending, line);
+  const std::vector<std::string_view> lines = split(model::tables, '\n');
+  // All types first: fields point at them.
+  for (std::string_view line : lines) {
+    if (line.empty() || line.starts_with(' ')) continue;
+    const bool is_kind = line.ends_with('!');
+    if (is_kind) line.remove_suffix(1);
+    tables.types.push_back({line, is_kind, {}});
   }
-  for (const StructType& type : tables.types) {
+  std::size_t next = 0;
+  for (std::string_view line : lines) {
+    if (take(line, ' ')) {
+      tables.types[next - 1].fields.push_back(read_field(line, tables.types));
+    } else if (!line.empty()) {
+      ++next;
+    }
+  }
+  for (StructType& type : tables.types) {
+    type.fields.shrink_to_fit();
     CHECK(tables.by_name.emplace(type.name, &type).second);
-  }
-  for (const Pending& reference : pending) {
-    const auto found = tables.by_name.find(reference.wanted);
-    CHECK(found != tables.by_name.end());
-    tables.types[reference.type].fields[reference.field].type = found->second;
   }
   return tables;
 }

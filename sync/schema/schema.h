@@ -33,18 +33,23 @@ struct StructType;
 
 struct Field {
   std::string_view name;
-  Scalar scalar = Scalar::text;
+  // What tells the items of a list apart: "port,protocol"; the merge key is the first.
+  std::string_view keys = {};
   const StructType* type = nullptr;  // with Scalar::object
+  Scalar scalar = Scalar::text;
   Shape shape = Shape::single;
   bool pointer = false;
   bool omit_empty = false;
-  bool merge = false;        // strategic merge patch merges the list, by merge_key if not empty
-  bool replace = false;      // strategic merge patch replaces the struct as a whole
+  bool merge = false;    // strategic merge patch merges the list, by its merge key if it has one
+  bool replace = false;  // strategic merge patch replaces the struct as a whole
   bool retain_keys = false;  // a union: what a patch does not name in $retainKeys is removed
-  std::string_view merge_key = {};
-  std::string_view keys = {};  // "port,protocol": tell the items of a list apart, if not merge_key
-  int number = 0;              // in protobuf; 0: not there
-  int inside = 0;              // the number of the embedded message that has it; 0: the type itself
+  std::uint8_t inside = 0;   // the number of the embedded message that has it; 0: the type itself
+  std::uint16_t number = 0;  // in protobuf; 0: not there
+
+  // The key that strategic merge patches merge the list by; "" for scalars and without `merge`.
+  [[nodiscard]] std::string_view merge_key() const {
+    return merge ? keys.substr(0, keys.find(',')) : std::string_view();
+  }
 };
 
 struct StructType {

@@ -19,7 +19,7 @@ std::optional<PatchField> find_patch_field(const StructType* type, std::string_v
                     .field = found->name,
                     .how = how_to_patch(*found),
                     .of = is_map ? nullptr : found->type,
-                    .key = found->merge_key,
+                    .key = found->merge_key(),
                     .retains = found->retain_keys};
 }
 
