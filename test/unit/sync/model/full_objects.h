@@ -8,6 +8,7 @@
 
 #include "platform/text.h"
 #include "platform/time.h"
+#include "sync/api/json.h"
 #include "sync/schema/schema.h"
 #include "sync/schema/typed.h"
 
