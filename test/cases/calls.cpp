@@ -1,0 +1,185 @@
+#include "test/cases/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sync/api/codec.h"
+#include "sync/lifecycle/facts.h"
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/node_health.h"
+#include "sync/lifecycle/pod_binding.h"
+#include "sync/lifecycle/toleration.h"
+#include "sync/lifecycle/zone.h"
+
+namespace holdfast::cases {
+
+namespace lifecycle = sync::lifecycle;
+
+namespace {
+
+// Parts of objects are read by putting them into a whole one.
+Result<std::vector<sync::Taint>> read_taints(const json::value& taints) {
+  const json::object object{{"metadata", {{"name", "n"}}}, {"spec", {{"taints", taints}}}};
+  TRY(sync::Node node, sync::decode<sync::Node>(object));
+  return std::move(node.spec.taints);
+}
+
+Result<std::vector<sync::Toleration>> read_tolerations(const json::value& tolerations) {
+  const json::object object{{"metadata", {{"name", "p"}}},
+                            {"spec", {{"tolerations", tolerations}}}};
+  TRY(sync::Pod pod, sync::decode<sync::Pod>(object));
+  return std::move(pod.spec.tolerations);
+}
+
+json::value write_tolerations(const std::vector<sync::Toleration>& tolerations) {
+  sync::PodSpec spec;
+  spec.tolerations = tolerations;
+  const json::object object = sync::encode_part(spec);
+  const json::value* found = find(object, "tolerations");
+  return found == nullptr ? json::value(json::array()) : *found;
+}
+
+json::value write_status(lifecycle::Truth status) {
+  switch (status) {
+    case lifecycle::Truth::absent:
+      return nullptr;
+    case lifecycle::Truth::yes:
+      return "True";
+    case lifecycle::Truth::no:
+      return "False";
+    case lifecycle::Truth::unknown:
+      return "Unknown";
+    case lifecycle::Truth::other:
+      return "?";
+  }
+  return nullptr;
+}
+
+// Upstream spreads nodes over workers by this: FNV-1a, 32 bits.
+std::uint32_t shard_of(std::string_view value, std::uint32_t shards) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : value) {
+    hash ^= static_cast<std::uint32_t>(static_cast<unsigned char>(c));
+    hash *= 16777619U;
+  }
+  return hash % shards;
+}
+
+const json::value& arg(const json::object& args, std::string_view name) {
+  static const json::value none = json::array();
+  const json::value* found = find(args, name);
+  return found == nullptr ? none : *found;
+}
+
+lifecycle::ZoneState state_of(std::string_view name) {
+  using lifecycle::ZoneState;
+  for (const ZoneState state :
+       {ZoneState::normal, ZoneState::partial_disruption, ZoneState::full_disruption}) {
+    if (to_string(state) == name) return state;
+  }
+  return ZoneState::initial;
+}
+
+}  // namespace
+
+Result<json::value> Calls::call(MonoTime now, const json::object& call) {
+  const std::string fn = text(call, "fn");
+  const json::object& args = object_in(call, "args");
+  if (fn.starts_with("queue.")) return queue_call(now, fn.substr(6), args);
+  if (fn.starts_with("timed.")) return timed_call(now, fn.substr(6), args);
+  if (fn == "tryUpdateNodeHealth") return health_call(now, args);
+  if (fn == "podBindingTolerations") return binding_call(args);
+  if (fn == "zoneKey" || fn == "computeZoneState" || fn == "limiterForZone" ||
+      fn == "excludedFromDisruption") {
+    return zone_call(fn, args);
+  }
+  return toleration_call(fn, args);
+}
+
+Result<json::value> Calls::zone_call(const std::string& fn, const json::object& args) {
+  if (fn == "computeZoneState") {
+    lifecycle::ZoneCount count;
+    for (const json::value& status : array_in(args, "readyStatuses")) {
+      ++(status == json::value("True") ? count.ready : count.unready);
+    }
+    const std::string state(to_string(lifecycle::zone_state(count, options_)));
+    return json::object{{"unhealthy", count.unready}, {"state", state}};
+  }
+  if (fn == "limiterForZone") {
+    const auto size = static_cast<std::size_t>(number(args, "zoneSize"));
+    const double rate = lifecycle::eviction_rate(state_of(text(args, "state")), size, options_);
+    return json::object{{"qps", rate}};
+  }
+  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
+  if (fn == "zoneKey") return json::value(lifecycle::zone_key(node.metadata.labels));
+  return json::value(
+      lifecycle::excluded_from_disruption(node.metadata.name, node.metadata.labels, options_));
+}
+
+Result<json::value> Calls::toleration_call(const std::string& fn, const json::object& args) {
+  if (fn == "shard") {
+    return json::value(
+        shard_of(text(args, "value"), static_cast<std::uint32_t>(number(args, "shards", 1))));
+  }
+  if (fn == "toleratesTaint") {
+    TRY(const auto taints, read_taints(json::array{arg(args, "taint")}));
+    TRY(const auto tolerations, read_tolerations(json::array{arg(args, "toleration")}));
+    return json::value(
+        lifecycle::tolerates(tolerations.front(), taints.front(), options_.comparison_tolerations));
+  }
+  if (fn == "matchingTolerations") {
+    TRY(const auto taints, read_taints(arg(args, "taints")));
+    TRY(const auto tolerations, read_tolerations(arg(args, "tolerations")));
+    const auto used =
+        lifecycle::matching_tolerations(taints, tolerations, options_.comparison_tolerations);
+    const json::value list = used ? write_tolerations(*used) : json::value(json::array());
+    return json::object{{"allTolerated", used.has_value()}, {"used", list}};
+  }
+  if (fn == "minTolerationSeconds") {
+    TRY(const auto used, read_tolerations(arg(args, "used")));
+    const auto shortest = lifecycle::shortest_toleration(used);
+    if (!shortest) return json::value("forever");
+    return json::value(std::chrono::duration_cast<std::chrono::seconds>(*shortest).count());
+  }
+  if (fn == "noExecuteTaints") {
+    TRY(const auto taints, read_taints(arg(args, "taints")));
+    return sync::encode_taints(lifecycle::no_execute_taints(taints));
+  }
+  return fail(Errc::invalid, "unknown function " + fn);
+}
+
+Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
+  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
+  const json::object& saved = object_in(args, "savedHealth");
+  const json::object before{{"metadata", {{"name", node.metadata.name}}},
+                            {"status", object_in(saved, "status")}};
+  TRY(const sync::Node old, sync::decode<sync::Node>(before));
+  TRY(const WallTime probe, parse_rfc3339(text(saved, "probeTimestamp")));
+  TRY(const WallTime transition, parse_rfc3339(text(saved, "readyTransitionTimestamp")));
+
+  const lifecycle::NodeFacts facts = lifecycle::facts_of(node, options_);
+  lifecycle::HealthRecord record{MonoTime(probe - epoch_),
+                                 MonoTime(transition - epoch_),
+                                 lifecycle::facts_of(old, options_).ready(),
+                                 {}};
+  lifecycle::observe(record, now, facts.ready());
+  const WallTime wall = epoch_ + now.time_since_epoch();
+  const auto verdict = lifecycle::judge(now, wall, facts, record, options_);
+  if (!verdict.changes.empty()) lifecycle::wrote(record, now, verdict.current);
+  return json::object{{"observed", write_status(verdict.observed.status)},
+                      {"current", write_status(verdict.current.status)},
+                      {"saved", write_status(record.ready.status)}};
+}
+
+Result<json::value> Calls::binding_call(const json::object& args) {
+  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
+  TRY(const sync::Pod pod, sync::decode<sync::Pod>(arg(args, "pod")));
+  const lifecycle::PodBinding binding = lifecycle::bind_pod(node, pod);
+  json::object annotations;
+  for (const auto& [name, value] : binding.annotations) annotations[name] = value;
+  return json::object{{"changed", binding.changed},
+                      {"tolerations", write_tolerations(binding.tolerations)},
+                      {"annotations", annotations}};
+}
+
+}  // namespace holdfast::cases

@@ -1,0 +1,44 @@
+// The `call` steps of cases: pure functions of the rules, and one queue of each kind.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "platform/result.h"
+#include "sync/lifecycle/options.h"
+#include "sync/lifecycle/rate_queue.h"
+#include "sync/lifecycle/timed_queue.h"
+#include "test/cases/fields.h"
+
+namespace holdfast::cases {
+
+class Calls {
+ public:
+  Calls(const sync::lifecycle::Options& options, WallTime epoch)
+      : options_(options), epoch_(epoch) {}
+
+  // `call` has "fn" and "args". Errors: invalid for a function that is not known, or arguments
+  // that cannot be read.
+  [[nodiscard]] Result<json::value> call(MonoTime now, const json::object& call);
+
+ private:
+  [[nodiscard]] Result<json::value> zone_call(const std::string& fn, const json::object& args);
+  [[nodiscard]] Result<json::value> toleration_call(const std::string& fn,
+                                                    const json::object& args);
+  [[nodiscard]] Result<json::value> health_call(MonoTime now, const json::object& args);
+  [[nodiscard]] Result<json::value> binding_call(const json::object& args);
+  [[nodiscard]] Result<json::value> queue_call(MonoTime now, const std::string& fn,
+                                               const json::object& args);
+  [[nodiscard]] Result<json::value> timed_call(MonoTime now, const std::string& fn,
+                                               const json::object& args);
+  json::array try_queue(MonoTime now, const json::array& script);
+
+  sync::lifecycle::Options options_;
+  WallTime epoch_;
+  std::unique_ptr<sync::lifecycle::RateQueue> queue_;
+  sync::lifecycle::TimedQueue timed_;
+  std::vector<std::string> runs_;
+};
+
+}  // namespace holdfast::cases

@@ -1,0 +1,123 @@
+// The queues of cases: rate limited, and by time.
+
+#include <algorithm>
+#include <utility>
+
+#include "test/cases/calls.h"
+
+namespace holdfast::cases {
+
+namespace lifecycle = sync::lifecycle;
+
+namespace {
+
+// Fast enough that two tokens can be had at one instant.
+constexpr double always = 1e12;
+
+json::array sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return json::array(names.begin(), names.end());
+}
+
+const json::object* script_of(const json::array& script, const std::string& name) {
+  for (const json::value& line : script) {
+    if (text(line.as_object(), "value") == name) return &line.as_object();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
+                                      const json::object& args) {
+  const std::string value = text(args, "value");
+  if (fn == "new") {
+    const bool limited = text(args, "limiter") == "bucket";
+    const double rate = limited ? number(args, "qps") : always;
+    queue_ = std::make_unique<lifecycle::RateQueue>(now, rate);
+    return json::value(nullptr);
+  }
+  if (!queue_) return fail(Errc::invalid, "queue." + fn + " before queue.new");
+  if (fn == "add") return json::value(queue_->add(now, value));
+  if (fn == "remove") return json::value(queue_->remove(value));
+  if (fn == "setRemove") {
+    queue_->forget(value);
+    return json::value(nullptr);
+  }
+  if (fn == "clear") {
+    queue_->clear();
+    return json::value(nullptr);
+  }
+  if (fn == "swapLimiter") {
+    queue_->set_rate(now, number(args, "qps"));
+    return json::value(nullptr);
+  }
+  if (fn == "limiter") {
+    const lifecycle::TokenBucket& limiter = queue_->limiter();
+    if (limiter.stopped()) return json::object{{"stopped", true}};
+    return json::object{{"stopped", false}, {"qps", limiter.rate()}};
+  }
+  if (fn == "contents") {
+    const auto waiting = queue_->waiting();
+    const auto& guarded = queue_->guarded();
+    return json::object{{"queue", json::array(waiting.begin(), waiting.end())},
+                        {"set", sorted({guarded.begin(), guarded.end()})}};
+  }
+  if (fn == "try") return try_queue(now, array_in(args, "script"));
+  return fail(Errc::invalid, "unknown function queue." + fn);
+}
+
+json::array Calls::try_queue(MonoTime now, const json::array& script) {
+  json::array seen;
+  std::map<std::string, std::size_t> turns;
+  while (const auto name = queue_->take(now)) {
+    seen.emplace_back(*name);
+    const json::object* line = script_of(script, *name);
+    const json::array none;
+    const json::array& replies = line == nullptr ? none : array_in(*line, "replies");
+    const std::size_t turn = turns[*name]++;
+    const json::object nothing;
+    const json::object& reply = turn < replies.size() ? replies[turn].as_object() : nothing;
+    for (const json::object* source : {&reply, line}) {
+      const json::value* removed = source == nullptr ? nullptr : find(*source, "removeDuring");
+      if (removed == nullptr || *removed == json::value(false)) continue;
+      queue_->remove(removed->is_string() ? std::string(removed->get_string()) : *name);
+    }
+    if (flag(reply, "done", true)) {
+      queue_->done(*name);
+    } else {
+      queue_->again(now, *name, seconds_of(number(reply, "retryAfter")));
+    }
+  }
+  return seen;
+}
+
+Result<json::value> Calls::timed_call(MonoTime now, const std::string& fn,
+                                      const json::object& args) {
+  for (std::string& key : timed_.take(now)) runs_.push_back(std::move(key));
+  const std::string key = text(args, "key");
+  const lifecycle::TimedQueue::Entry entry{MonoTime(seconds_of(number(args, "createdAt"))),
+                                           MonoTime(seconds_of(number(args, "fireAt")))};
+  if (fn == "add") return json::value(timed_.add(now, key, entry));
+  if (fn == "cancel") return json::value(timed_.cancel(key));
+  if (fn == "update") {
+    switch (timed_.update(now, key, entry)) {
+      case lifecycle::TimedQueue::Update::added:
+        return json::value("added");
+      case lifecycle::TimedQueue::Update::kept:
+        return json::value("kept-same");
+      case lifecycle::TimedQueue::Update::moved:
+        return json::value("moved");
+    }
+  }
+  if (fn == "runs") return sorted(runs_);
+  if (fn == "pending") return sorted(timed_.keys());
+  if (fn == "fireAt") {
+    const auto* found = timed_.find(key);
+    if (found == nullptr) return json::value(nullptr);
+    return json::value(std::chrono::duration<double>(found->fire.time_since_epoch()).count());
+  }
+  return fail(Errc::invalid, "unknown function timed." + fn);
+}
+
+}  // namespace holdfast::cases

@@ -1,0 +1,255 @@
+#include "test/cases/driver.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "sync/api/codec.h"
+#include "sync/lifecycle/direct_eviction.h"
+#include "sync/lifecycle/labels.h"
+#include "sync/lifecycle/pod_marking.h"
+#include "sync/lifecycle/taints.h"
+
+namespace holdfast::cases {
+
+namespace lifecycle = sync::lifecycle;
+using lifecycle::Outcome;
+
+Driver::Driver(const lifecycle::Options& options, const json::object& config, WallTime epoch,
+               bool watched)
+    : options_(options),
+      epoch_(epoch),
+      watched_(watched),
+      world_(text(config, "podDeletion") == "graceful"),
+      hands_(world_, options),
+      calls_(options, epoch) {
+  restart();
+}
+
+double Driver::seconds(MonoTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+Status Driver::step(const json::object& step) {
+  advance(MonoTime(seconds_of(number(step, "at"))));
+  result_.reset();
+  if (const auto* call = find(step, "call")) {
+    auto value = calls_.call(now_, call->as_object());
+    if (!value) return fail(value.error());
+    result_ = *std::move(value);
+    return {};
+  }
+  if (find(step, "run") != nullptr) return run(step);
+  if (auto done = change(step); !done) return done;
+  if (watched_) deliver();
+  return {};
+}
+
+Status Driver::change(const json::object& step) {
+  for (const json::value& object : array_in(step, "set")) world_.set(object.as_object());
+  for (const json::value& item : array_in(step, "update")) {
+    if (auto done = world_.update(item.as_object()); !done) return done;
+  }
+  for (const json::value& item : array_in(step, "delete")) {
+    if (auto done = world_.remove(item.as_object()); !done) return done;
+  }
+  for (const json::value& object : array_in(step, "replace")) world_.replace(object.as_object());
+  if (const auto* fault = find(step, "fault")) world_.add_fault(fault->as_object());
+  if (flag(step, "restart")) restart();
+  for (const auto& field : step) {
+    static constexpr std::string_view known[] = {"at",      "set",   "update", "delete",
+                                                 "replace", "fault", "tick",   "restart"};
+    const std::string_view name(field.key().data(), field.key().size());
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
+      return fail(Errc::invalid, "unknown step " + std::string(name));
+    }
+  }
+  return {};
+}
+
+Status Driver::run(const json::object& step) {
+  deliver();
+  const std::string what = text(step, "run");
+  const json::object& args = object_in(step, "args");
+  if (what == "monitor-pass") {
+    perform(fleet_->pass(now_, wall_));
+  } else if (what == "noexecute-pass" || what == "eviction-pass") {
+    perform(fleet_->drain(now_, wall_));
+  } else if (what == "noschedule" || what == "labels") {
+    run_node_worker(text(args, "node"), what == "labels");
+  } else if (what == "pod-worker") {
+    run_pod_worker(args);
+  } else {
+    return fail(Errc::invalid, "unknown run " + what);
+  }
+  return {};
+}
+
+// Forgets everything and sees all objects as new.
+void Driver::restart() {
+  fleet_ = std::make_unique<lifecycle::Fleet>(options_);
+  eviction_ = std::make_unique<lifecycle::TaintEviction>(options_);
+  pods_ = {};
+  (void)world_.take_changes();
+  for (const Change& change : world_.everything()) deliver(change);
+}
+
+void Driver::advance(MonoTime to) {
+  while (watched_ && eviction_->next() <= to) {
+    set_now(std::max(now_, eviction_->next()));
+    perform(eviction_->fire(now_, wall_));
+    deliver();
+  }
+  set_now(to);
+}
+
+void Driver::set_now(MonoTime now) {
+  now_ = now;
+  wall_ = epoch_ + now.time_since_epoch();
+  hands_.set_wall(wall_);
+}
+
+void Driver::deliver() {
+  for (auto changes = world_.take_changes(); !changes.empty(); changes = world_.take_changes()) {
+    for (const Change& change : changes) deliver(change);
+  }
+}
+
+void Driver::deliver(const Change& change) {
+  if (change.kind == "Node") deliver_node(change);
+  if (change.kind == "Pod") deliver_pod(change);
+  if (change.kind == "Lease") deliver_lease(change);
+}
+
+void Driver::deliver_node(const Change& change) {
+  if (!change.after) {
+    fleet_->remove_node(change.name);
+    eviction_->remove_node(change.name);
+    return;
+  }
+  const auto node = sync::decode<sync::Node>(*change.after);
+  if (!node) return;
+  const lifecycle::NodeFacts facts = lifecycle::facts_of(*node, options_);
+  if (watched_) perform(eviction_->set_node(now_, wall_, facts, pods_.on_node(facts.name)));
+  fleet_->set_node(now_, wall_, facts);
+}
+
+void Driver::deliver_pod(const Change& change) {
+  const auto object = sync::decode<sync::Pod>(change.after ? *change.after : *change.before);
+  if (!object) return;
+  const lifecycle::PodFacts facts = lifecycle::facts_of(*object, options_);
+  if (!change.after) {
+    const auto before = pods_.remove(facts.key());
+    if (watched_ && before) perform(eviction_->remove_pod(*before));
+    return;
+  }
+  const auto before = pods_.set(facts);
+  if (!watched_) return;
+  perform(eviction_->set_pod(now_, wall_, before ? &*before : nullptr, facts));
+}
+
+void Driver::deliver_lease(const Change& change) {
+  if (!change.after) {
+    fleet_->remove_lease(change.name);
+    return;
+  }
+  const auto lease = sync::decode<sync::Lease>(*change.after);
+  if (!lease || !lease->spec.renew_time) return;
+  fleet_->set_lease(now_, change.name, *lease->spec.renew_time);
+}
+
+void Driver::run_node_worker(const std::string& node, bool labels) {
+  const json::object* object = world_.find_object("Node", "", node);
+  if (object == nullptr) return;
+  const auto decoded = sync::decode<sync::Node>(*object);
+  if (!decoded) return;
+  if (labels) {
+    const sync::StringMap missing = lifecycle::labels_to_set(decoded->metadata.labels);
+    if (!missing.empty()) perform({lifecycle::PatchLabels{node, missing}});
+    return;
+  }
+  const lifecycle::NodeFacts facts = lifecycle::facts_of(*decoded, options_);
+  perform(lifecycle::reconcile_no_schedule(wall_, facts, options_));
+}
+
+void Driver::run_pod_worker(const json::object& args) {
+  const std::string key = text(args, "namespace", "default") + "/" + text(args, "pod");
+  const lifecycle::PodFacts* pod = pods_.find(key);
+  if (pod == nullptr || pod->node.empty()) return;
+  const std::string node = pod->node;
+  const auto marks = lifecycle::pods_to_mark({pod}, wall_);
+  const lifecycle::PodDuty duty = fleet_->pod_assigned(now_, node);
+  if (duty.evict) evict_pods(node, {key});
+  if (!duty.mark || marks.empty()) return;
+  if (!mark_pod(marks.front()).ok()) fleet_->pods_left_unmarked(node);
+}
+
+void Driver::perform(lifecycle::Actions actions) {
+  std::deque<lifecycle::Action> queue(actions.begin(), actions.end());
+  while (!queue.empty()) {
+    const lifecycle::Action action = std::move(queue.front());
+    queue.pop_front();
+    const Outcome outcome = perform_one(action);
+    for (auto& more : fleet_->settle(now_, wall_, action, outcome)) queue.push_back(more);
+    for (auto& more : eviction_->settle(now_, action, outcome)) queue.push_back(more);
+  }
+}
+
+Outcome Driver::perform_one(const lifecycle::Action& action) {
+  if (const auto* marking = std::get_if<lifecycle::MarkPods>(&action)) {
+    return mark_pods(marking->node);
+  }
+  if (const auto* eviction = std::get_if<lifecycle::EvictPods>(&action)) {
+    std::vector<std::string> keys;
+    for (const auto* pod : pods_.on_node(eviction->node)) keys.push_back(pod->key());
+    return evict_pods(eviction->node, std::move(keys));
+  }
+  return hands_.perform(action);
+}
+
+Outcome Driver::mark_pods(const std::string& node) {
+  const auto lookup = world_.ask({"get", "pods-index", "", "", node});
+  if (lookup) return {lookup, {}};
+  Outcome all;
+  for (const auto& marking : lifecycle::pods_to_mark(pods_.on_node(node), wall_)) {
+    const Outcome one = mark_pod(marking);
+    if (!one.ok()) all = one;
+  }
+  return all;
+}
+
+// Succeeds for a pod that is gone.
+Outcome Driver::mark_pod(const lifecycle::MarkPodNotReady& marking) {
+  const Outcome outcome = hands_.perform(marking);
+  for (const auto& event : lifecycle::after_marking(marking, outcome)) hands_.perform(event);
+  return lifecycle::marking_failed(outcome) ? outcome : Outcome{};
+}
+
+Outcome Driver::evict_pods(const std::string& node, std::vector<std::string> pods) {
+  std::vector<lifecycle::PodFacts> facts;
+  std::set<std::string> spared;
+  for (const std::string& key : pods) {
+    facts.push_back(*pods_.find(key));
+    if (of_daemon_set(facts.back())) spared.insert(key);
+  }
+  lifecycle::NodeFacts about;
+  about.name = node;
+  if (const auto* found = fleet_->node(node)) about = *found;
+  lifecycle::DirectEviction eviction(about, std::move(facts), std::move(spared));
+  while (const auto action = eviction.next()) {
+    const Outcome outcome = hands_.perform(*action);
+    if (!std::holds_alternative<lifecycle::RecordEvent>(*action)) eviction.settle(outcome);
+  }
+  return eviction.failed() ? Outcome{Errc::unavailable, {}} : Outcome{};
+}
+
+bool Driver::of_daemon_set(const lifecycle::PodFacts& pod) const {
+  for (const Change& change : world_.everything()) {
+    if (change.kind != "DaemonSet") continue;
+    const auto set = sync::decode<sync::DaemonSet>(*change.after);
+    if (set && lifecycle::selects(*set, pod)) return true;
+  }
+  return false;
+}
+
+}  // namespace holdfast::cases

@@ -1,0 +1,20 @@
+// Compares the recorded events with those that a case expects.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sync/lifecycle/actions.h"
+#include "test/cases/fields.h"
+
+namespace holdfast::cases {
+
+// The first difference, or nothing. `exact`: no event but the expected ones.
+[[nodiscard]] std::optional<std::string> check_events(
+    const json::array& wanted, const std::vector<sync::lifecycle::RecordEvent>& found,
+    std::string_view variant, bool exact);
+
+}  // namespace holdfast::cases

@@ -1,0 +1,161 @@
+#include "test/cases/hands.h"
+
+#include <utility>
+
+#include "sync/api/codec.h"
+#include "sync/lifecycle/names.h"
+#include "sync/lifecycle/taints.h"
+
+namespace holdfast::cases {
+
+namespace lifecycle = sync::lifecycle;
+using lifecycle::Outcome;
+
+namespace {
+
+constexpr int taint_tries = 5;
+
+// Replaces the condition of that type in a list, or appends it.
+void set_condition(json::array& conditions, const json::object& condition) {
+  for (json::value& old : conditions) {
+    if (text(old.as_object(), "type") != text(condition, "type")) continue;
+    for (const auto& field : condition) old.as_object()[field.key()] = field.value();
+    return;
+  }
+  conditions.push_back(condition);
+}
+
+json::object& child(json::object& object, std::string_view name) {
+  json::value& value = object[{name.data(), name.size()}];
+  if (!value.is_object()) value.emplace_object();
+  return value.get_object();
+}
+
+json::array& conditions_of(json::object& object) {
+  json::value& value = child(object, "status")["conditions"];
+  if (!value.is_array()) value.emplace_array();
+  return value.get_array();
+}
+
+}  // namespace
+
+Outcome Hands::perform(const lifecycle::Action& action) {
+  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) {
+    return update_status(*update);
+  }
+  if (const auto* taints = std::get_if<lifecycle::PatchTaints>(&action)) {
+    return patch_taints(*taints);
+  }
+  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) {
+    return patch_labels(*labels);
+  }
+  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) {
+    return mark_not_ready(*mark);
+  }
+  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) return mark_lost(*lost);
+  if (const auto* marked = std::get_if<lifecycle::MarkPodDisrupted>(&action)) {
+    return mark_disrupted(*marked);
+  }
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) return remove(*deletion);
+  if (const auto* event = std::get_if<lifecycle::RecordEvent>(&action)) events_.push_back(*event);
+  return {};
+}
+
+std::optional<lifecycle::NodeFacts> Hands::read_node(const std::string& name) const {
+  const json::object* object = world_.find_object("Node", "", name);
+  if (object == nullptr) return std::nullopt;
+  const auto node = sync::decode<sync::Node>(*object);
+  if (!node) return std::nullopt;
+  return lifecycle::facts_of(*node, options_);
+}
+
+Outcome Hands::update_status(const lifecycle::UpdateNodeStatus& action) {
+  const auto error = world_.ask({"update", "nodes", "status", "", action.node});
+  if (error) {
+    // As upstream: the node is read again, live, whatever went wrong.
+    const auto unreadable = world_.ask({"get", "nodes", "", "", action.node});
+    return {error, unreadable ? std::nullopt : read_node(action.node)};
+  }
+  json::object node = *world_.find_object("Node", "", action.node);
+  for (const sync::NodeCondition& condition : action.conditions) {
+    set_condition(conditions_of(node), sync::encode_part(condition));
+  }
+  world_.store(std::move(node));
+  return {std::nullopt, read_node(action.node)};
+}
+
+Outcome Hands::patch_taints(const lifecycle::PatchTaints& action) {
+  for (int attempt = 1;; ++attempt) {
+    const auto unreadable = world_.ask({"get", "nodes", "", "", action.node});
+    if (unreadable) return {unreadable, {}};
+    const std::vector<sync::Taint> before = read_node(action.node)->taints;
+    const std::vector<sync::Taint> after = lifecycle::taints_after(before, action);
+    if (after == before) return {};
+    const auto error = world_.ask({"patch", "nodes", "", "", action.node});
+    if (error == Errc::conflict && attempt < taint_tries) continue;
+    if (error) return {error, {}};
+    json::object node = *world_.find_object("Node", "", action.node);
+    child(node, "spec")["taints"] = sync::encode_taints(after);
+    world_.store(std::move(node));
+    return {std::nullopt, read_node(action.node)};
+  }
+}
+
+Outcome Hands::patch_labels(const lifecycle::PatchLabels& action) {
+  const auto error = world_.ask({"patch", "nodes", "", "", action.node});
+  if (error) return {error, {}};
+  json::object node = *world_.find_object("Node", "", action.node);
+  json::object& labels = child(child(node, "metadata"), "labels");
+  for (const auto& [name, value] : action.labels) labels[name] = value;
+  world_.store(std::move(node));
+  return {};
+}
+
+std::optional<Errc> Hands::ask_pod(std::string_view verb, std::string_view subresource,
+                                   const lifecycle::PodRef& pod) {
+  return world_.ask(
+      {std::string(verb), "pods", std::string(subresource), pod.namespace_name, pod.name});
+}
+
+Outcome Hands::mark_not_ready(const lifecycle::MarkPodNotReady& action) {
+  if (const auto error = ask_pod("update", "status", action.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+  const json::object condition{
+      {"type", "Ready"}, {"status", "False"}, {"lastTransitionTime", format_rfc3339(action.at)}};
+  set_condition(conditions_of(pod), condition);
+  world_.store(std::move(pod));
+  return {};
+}
+
+Outcome Hands::mark_lost(const lifecycle::MarkPodLost& action) {
+  if (const auto error = ask_pod("update", "status", action.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+  json::object& status = child(pod, "status");
+  status["reason"] = std::string(lifecycle::reason_node_lost);
+  status["message"] = action.message;
+  world_.store(std::move(pod));
+  return {};
+}
+
+Outcome Hands::mark_disrupted(const lifecycle::MarkPodDisrupted& action) {
+  if (const auto error = ask_pod("patch", "status", action.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+  const json::object condition{{"type", std::string(lifecycle::condition_disruption_target)},
+                               {"status", "True"},
+                               {"reason", std::string(lifecycle::reason_taint_deletion)},
+                               {"message", std::string(lifecycle::message_taint_deletion)},
+                               {"lastTransitionTime", format_rfc3339(action.at)}};
+  set_condition(conditions_of(pod), condition);
+  world_.store(std::move(pod));
+  return {};
+}
+
+Outcome Hands::remove(const lifecycle::DeletePod& action) {
+  if (const auto error = ask_pod("delete", "", action.pod)) return {error, {}};
+  const json::object* pod = world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+  if (text(object_in(*pod, "metadata"), "uid") != action.pod.uid) return {Errc::conflict, {}};
+  world_.delete_pod(action.pod.namespace_name, action.pod.name, format_rfc3339(wall_));
+  return {};
+}
+
+}  // namespace holdfast::cases

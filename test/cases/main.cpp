@@ -1,0 +1,37 @@
+// holdfast-cases: runs golden cases against the pure rules.
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "test/cases/runner.h"
+
+namespace {
+
+int run(std::vector<std::string> folders) {
+  if (folders.empty()) folders.emplace_back("../shared/cases/lifecycle");
+  holdfast::cases::Tally tally;
+  for (const std::string& folder : folders) {
+    if (folder == "--help" || folder == "-h") {
+      std::cout << "usage: holdfast-cases [DIR...]\n";
+      return 0;
+    }
+    holdfast::cases::run_folder(folder, std::cout, tally);
+  }
+  std::cout << tally.passed << " passed, " << tally.failed << " failed";
+  if (tally.other > 0) std::cout << ", " << tally.other << " of other releases not run";
+  std::cout << "\n";
+  return tally.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "holdfast-cases: " << error.what() << "\n";
+    return 2;
+  }
+}

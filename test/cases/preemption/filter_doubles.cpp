@@ -1,0 +1,141 @@
+// The filters that cases name: our plugins, and doubles that answer as they are told.
+
+#include <stdexcept>
+
+#include "sync/schedule/names.h"
+#include "test/cases/preemption/input.h"
+
+namespace holdfast::cases {
+
+namespace schedule = sync::schedule;
+
+namespace {
+
+using schedule::Cluster;
+using schedule::Code;
+using schedule::NodeView;
+using schedule::Plugin;
+using schedule::PodView;
+using schedule::Prepared;
+using schedule::Verdict;
+using Slots = std::span<const int>;
+
+class Fixed final : public schedule::Filter {
+ public:
+  explicit Fixed(Code code) : Filter("Fake.Fixed"), code_(code) {}
+  Verdict check(const schedule::Trial&, Slots) const override { return {code_, {}}; }
+
+ private:
+  Code code_;
+};
+
+class PodNameIsNodeName final : public schedule::Filter {
+ public:
+  explicit PodNameIsNodeName(std::string pod)
+      : Filter("Fake.PodNameIsNodeName"), pod_(std::move(pod)) {}
+  Verdict check(const schedule::Trial& trial, Slots) const override {
+    return {trial.node().name() == pod_ ? Code::success : Code::unschedulable, {}};
+  }
+
+ private:
+  std::string pod_;
+};
+
+// Cannot follow when pods of a labelled node leave or come back.
+class ExtensionError final : public schedule::Filter {
+ public:
+  ExtensionError(std::string_view plugin, const json::object& args, std::string pod)
+      : Filter(plugin), args_(args), pod_(std::move(pod)) {}
+  Verdict check(const schedule::Trial&, Slots) const override { return {}; }
+  bool follows() const override { return true; }
+  Verdict change(const NodeView& node, const PodView&, int by, std::span<int>) const override {
+    const std::string* value = node.labels().find(text(args_, "nodeLabel"));
+    if (value == nullptr || *value != text(args_, "nodeLabelValue")) return {};
+    return schedule::reject(Code::error,
+                            (by > 0 ? "failed to add pod: " : "failed to remove pod: ") + pod_);
+  }
+
+ private:
+  const json::object& args_;
+  std::string pod_;
+};
+
+template <class Make>
+Plugin plugin(std::string_view name, Make make) {
+  return {name, [make](const Cluster&, const PodView& pod) { return Prepared{make(pod), {}}; }};
+}
+
+Plugin double_named(const std::string& name, const json::object& args) {
+  if (name == "Fake.AlwaysPass") {
+    return plugin("Fake.AlwaysPass",
+                  [](const PodView&) { return std::make_unique<Fixed>(Code::success); });
+  }
+  if (name == "Fake.AlwaysFail") {
+    return plugin("Fake.AlwaysFail",
+                  [](const PodView&) { return std::make_unique<Fixed>(Code::unschedulable); });
+  }
+  if (name == "Fake.Fixed") {
+    const Code code = read_status(json::object{{"code", text(args, "code")}}).code;
+    return plugin("Fake.Fixed", [code](const PodView&) { return std::make_unique<Fixed>(code); });
+  }
+  if (name == "Fake.PodNameIsNodeName") {
+    return plugin("Fake.PodNameIsNodeName", [](const PodView& pod) {
+      return std::make_unique<PodNameIsNodeName>(pod.name());
+    });
+  }
+  if (name == "Fake.PreFilterExtensionError") {
+    const json::value* named = args.if_contains("plugin");
+    const std::string_view as = named->as_string();
+    return plugin(as, [as, &args](const PodView& pod) {
+      return std::make_unique<ExtensionError>(as, args, pod.name());
+    });
+  }
+  throw std::runtime_error("unknown filter " + name);
+}
+
+Plugin filter_named(const std::string& name, const json::object& args,
+                    const schedule::FitOptions& fit) {
+  if (name == schedule::plugin_fit) return schedule::node_resources_fit(fit);
+  if (name == schedule::plugin_taints) return schedule::taint_toleration();
+  if (name == schedule::plugin_node_name) return schedule::node_name();
+  if (name == schedule::plugin_unschedulable) return schedule::node_unschedulable();
+  if (name == schedule::plugin_ports) return schedule::node_ports();
+  if (name == schedule::plugin_node_affinity) return schedule::node_affinity();
+  if (name == schedule::plugin_pod_affinity) return schedule::inter_pod_affinity();
+  if (name == schedule::plugin_spread) return schedule::pod_topology_spread();
+  // Cases map the predicates of old to the neutral code.
+  if (name == schedule::plugin_memory_pressure) {
+    return schedule::memory_pressure(Code::unschedulable);
+  }
+  if (name == schedule::plugin_disk_pressure) return schedule::disk_pressure(Code::unschedulable);
+  return double_named(name, args);
+}
+
+}  // namespace
+
+std::vector<Plugin> read_filters(const json::object& given, Behaviour behaviour) {
+  const schedule::FitOptions fit = read_fit_options(given, behaviour);
+  std::vector<Plugin> all;
+  for (const json::value& each : array_in(given, "filters")) {
+    const json::object& one = each.as_object();
+    all.push_back(filter_named(text(one, "name"), object_in(one, "args"), fit));
+  }
+  return all;
+}
+
+schedule::FitOptions read_fit_options(const json::object& given, Behaviour behaviour) {
+  schedule::FitOptions fit;
+  fit.hopeless_is_unresolvable = behaviour == Behaviour::corrected;
+  for (const json::value& each : array_in(given, "filters")) {
+    const json::object& args = object_in(each.as_object(), "args");
+    for (const json::value& name : array_in(args, "ignoredResources")) {
+      fit.ignored_resources.emplace(name.as_string());
+    }
+    for (const json::value& name : array_in(args, "ignoredResourceGroups")) {
+      fit.ignored_groups.emplace(name.as_string());
+    }
+  }
+  return fit;
+}
+
+}  // namespace holdfast::cases

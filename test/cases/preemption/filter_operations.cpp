@@ -1,0 +1,123 @@
+// Operations on single nodes: filters, messages, scores, the draw.
+
+#include "sync/schedule/scores.h"
+#include "test/cases/preemption/operations.h"
+
+namespace holdfast::cases {
+
+namespace schedule = sync::schedule;
+
+namespace {
+
+json::value to_json(const std::vector<schedule::Shortfall>& missing) {
+  json::array all;
+  for (const schedule::Shortfall& each : missing) {
+    all.push_back(json::object{{"resource", each.resource},
+                               {"reason", each.reason},
+                               {"requested", each.requested},
+                               {"used", each.used},
+                               {"capacity", each.capacity}});
+  }
+  return all;
+}
+
+void filter(const Operation& op) {
+  Input input(op.given);
+  const schedule::PodRef pod = input.pod_at("pod");
+  const auto plugins = read_filters(op.given, op.behaviour);
+  const schedule::Chain chain(plugins, input.cluster, *pod);
+  const schedule::NodeView& node = *input.cluster.nodes().front();
+  schedule::Verdict verdict = chain.prepared();
+  if (verdict.ok()) {
+    schedule::Trial trial(chain);
+    trial.start(node);
+    verdict = chain.check(trial);
+  }
+  op.check.status("status", {verdict.code, verdict.reasons});
+  const auto missing =
+      schedule::shortfalls(*pod, node, node.requested, static_cast<std::int64_t>(node.pods.size()),
+                           input.cluster.symbols(), read_fit_options(op.given, op.behaviour));
+  op.check.equal("insufficient", to_json(missing));
+}
+
+void normalize(const Operation& op) {
+  schedule::Scores scores;
+  for (const json::value& each : array_in(op.given, "scores")) {
+    scores.push_back(static_cast<std::int64_t>(to_double(each)));
+  }
+  schedule::normalize(scores, flag(op.given, "reverse"));
+  json::array found;
+  for (const std::int64_t each : scores) found.emplace_back(each);
+  op.check.equal("scores", found);
+}
+
+void select_host(const Operation& op) {
+  schedule::Scores scores;
+  Names nodes;
+  for (const json::value& each : array_in(op.given, "scores")) {
+    scores.push_back(static_cast<std::int64_t>(number(each.as_object(), "score")));
+    nodes.push_back(text(each.as_object(), "node"));
+  }
+  op.check.equal("error", nullptr);
+  // Every one of the best is drawn sooner or later, and nobody else is.
+  std::set<std::string> drawn;
+  Random random(1);
+  for (int i = 0; i < 1000; ++i) drawn.insert(nodes[schedule::select_host(scores, random)]);
+  op.check.set("oneOf", Names(drawn.begin(), drawn.end()));
+}
+
+schedule::ResourceWeights read_weights(const json::object& given) {
+  schedule::ResourceWeights weights;
+  for (const json::value& each : array_in(object_in(given, "args"), "resources")) {
+    const json::object& one = each.as_object();
+    const auto weight = static_cast<std::int64_t>(number(one, "weight"));
+    (text(one, "name") == "cpu" ? weights.cpu : weights.memory) = weight;
+  }
+  return weights;
+}
+
+void score(const Operation& op) {
+  Input input(op.given);
+  const schedule::PodRef pod = input.pod_at("preemptor");
+  const std::string name = text(op.given, "score");
+  const schedule::Nodes& nodes = input.cluster.nodes();
+  const schedule::Scores taints = schedule::taint_scores(*pod, nodes);
+  json::object found;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::int64_t value = taints[i];
+    if (name == "LeastAllocated") {
+      value = schedule::least_allocated(*pod, *nodes[i], read_weights(op.given));
+    } else if (name == "BalancedAllocation") {
+      value = schedule::balanced_allocation(*pod, *nodes[i]);
+    } else if (name != "TaintToleration") {
+      op.check.fail("unknown score " + name);
+    }
+    found[nodes[i]->name()] = value;
+  }
+  op.check.equal("scores", found);
+}
+
+}  // namespace
+
+bool filter_operation(const Operation& op) {
+  if (op.name == "filter") {
+    filter(op);
+  } else if (op.name == "fitError") {
+    op.check.equal("message", json::value(schedule::fit_error(read_diagnosis(op.given))));
+  } else if (op.name == "numFeasibleNodes") {
+    const auto nodes = static_cast<std::size_t>(number(op.given, "numNodes"));
+    const auto percentage = static_cast<int>(number(op.given, "percentage"));
+    op.check.equal("numFeasibleNodes", schedule::feasible_enough(nodes, percentage));
+  } else if (op.name == "normalize") {
+    normalize(op);
+  } else if (op.name == "selectHost") {
+    select_host(op);
+  } else if (op.name == "score") {
+    score(op);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace holdfast::cases

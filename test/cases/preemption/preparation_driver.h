@@ -1,0 +1,40 @@
+// Performs what a Preparation wants against an API server that a case describes.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sync/schedule/preemption/preparation.h"
+#include "test/cases/preemption/check.h"
+#include "test/cases/preemption/input.h"
+
+namespace holdfast::cases {
+
+class PreparationDriver {
+ public:
+  // `api` has patchErrors and deleteErrors (name to text) and notFound (names).
+  explicit PreparationDriver(const json::object& api) : api_(api) {}
+
+  void run(sync::schedule::Preparation& preparation);
+
+  Names patched;
+  Names deleted;
+  Names rejected;
+  Names events;
+  std::vector<sync::schedule::RecordEvent> recorded;
+  std::vector<sync::schedule::PatchPodStatus> patches;
+  std::set<std::string> shut;       // gates that were shut at the start
+  std::set<std::string> shut_last;  // and that are shut now
+  Names activated;
+
+ private:
+  [[nodiscard]] sync::schedule::Settled perform(const sync::schedule::Action& action);
+  [[nodiscard]] sync::schedule::Settled request(std::string_view errors,
+                                                const sync::schedule::PodKey& pod, Names& done);
+
+  const json::object& api_;
+};
+
+}  // namespace holdfast::cases

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <array>
+
+#include "test/cases/preemption/operations.h"
+
+namespace holdfast::cases {
+namespace {
+
+constexpr std::string_view profile = "v1.32";
+
+// Cases of later releases for what we correct in 1.32.
+constexpr std::array<std::string_view, 15> corrections = {
+    "filter/017-fit-ext-capacity-v134",
+    "filter/019-fit-ext-capacity-init-v134",
+    "filter/023-fit-ext-sum-v134",
+    "filter/026-fit-ext-init-max-short-v134",
+    "filter/028-fit-ext-unknown-v134",
+    "filter/030-fit-ext-unknown-init-v134",
+    "filter/032-fit-kio-v134",
+    "filter/034-fit-kio-init-v134",
+    "filter/036-fit-hugepages-v134",
+    "filter/038-fit-hugepages-init-v134",
+    "filter/040-fit-hugepages-sum-v134",
+    "filter/053-fit-storage-3-v134",
+    "prepare-candidate/006-being-deleted-sync",
+    "prepare-candidate/007-being-deleted-async",
+    "prepare-candidate/011-gone-async-head",
+};
+
+bool names_profile(const json::object& one) {
+  const json::array& profiles = array_in(one, "profiles");
+  return std::find(profiles.begin(), profiles.end(), json::value(profile)) != profiles.end();
+}
+
+bool pins_correction(const json::object& one) {
+  return std::find(corrections.begin(), corrections.end(), text(one, "id")) != corrections.end();
+}
+
+Difference run_as(const json::object& one, Behaviour behaviour) {
+  const std::string name = text(one, "op");
+  Check check(object_in(one, "expect"));
+  const Operation operation{name, object_in(one, "given"), behaviour, check};
+  const bool known = filter_operation(operation) || victim_operation(operation) ||
+                     preemption_operation(operation) || preparation_operation(operation) ||
+                     queue_operation(operation) || kubelet_operation(operation);
+  if (!known) return "unknown operation " + name;
+  return check.result();
+}
+
+}  // namespace
+
+bool is_for_us(const json::object& one) { return names_profile(one) || pins_correction(one); }
+
+// As 1.32 does it, and as we do it; where the two differ by intent, deviations.cpp lists the case.
+Difference run_preemption_case(const json::object& one) {
+  if (names_profile(one)) {
+    if (auto difference = run_as(one, Behaviour::plain)) return "plain: " + *difference;
+  }
+  if (auto difference = run_as(one, Behaviour::corrected)) return "corrected: " + *difference;
+  return std::nullopt;
+}
+
+}  // namespace holdfast::cases

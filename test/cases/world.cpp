@@ -1,0 +1,147 @@
+#include "test/cases/world.h"
+
+#include <utility>
+
+namespace holdfast::cases {
+namespace {
+
+std::string space_of(const std::string& kind, std::string space) {
+  if (kind == "Node") return {};
+  if (!space.empty()) return space;
+  return kind == "Lease" ? "kube-node-lease" : "default";
+}
+
+std::string key_of(const std::string& kind, const std::string& space, const std::string& name) {
+  return kind + "|" + space_of(kind, space) + "|" + name;
+}
+
+std::string key_of(const json::object& object) {
+  const json::object& meta = object_in(object, "metadata");
+  return key_of(text(object, "kind"), text(meta, "namespace"), text(meta, "name"));
+}
+
+std::string key_of_item(const json::object& item) {
+  return key_of(text(item, "kind"), text(item, "namespace"), text(item, "name"));
+}
+
+bool hits(const json::object& match, const Request& request) {
+  const auto agrees = [&match](std::string_view field, const std::string& value) {
+    return find(match, field) == nullptr || text(match, field) == value;
+  };
+  // A match without subresource is for the object itself.
+  return agrees("verb", request.verb) && agrees("resource", request.resource) &&
+         text(match, "subresource") == request.subresource && agrees("name", request.name) &&
+         agrees("namespace", request.namespace_name);
+}
+
+Errc error_of(double status) {
+  if (status == 404) return Errc::not_found;
+  if (status == 409) return Errc::conflict;
+  if (status == 401 || status == 403) return Errc::denied;
+  if (status == 429) return Errc::exhausted;
+  if (status == 504) return Errc::timeout;
+  return status < 500 ? Errc::invalid : Errc::unavailable;
+}
+
+}  // namespace
+
+void World::set(const json::object& object) { put(object, false); }
+
+Status World::update(const json::object& item) {
+  const auto found = objects_.find(key_of_item(item));
+  if (found == objects_.end()) return fail(Errc::invalid, "update of an object that is not there");
+  json::value value = found->second;
+  if (const auto* patch = find(item, "mergePatch")) merge_patch(value, *patch);
+  put(std::move(value.get_object()), false);
+  return {};
+}
+
+Status World::remove(const json::object& item) {
+  const std::string key = key_of_item(item);
+  if (!objects_.contains(key)) return fail(Errc::invalid, "delete of an object that is not there");
+  erase(key);
+  return {};
+}
+
+void World::replace(const json::object& object) { put(object, true); }
+
+std::optional<Errc> World::ask(const Request& request) {
+  if (request.verb != "get") {
+    const std::string below = request.subresource.empty() ? "" : "/" + request.subresource;
+    ++writes_[request.verb + " " + request.resource + below];
+  }
+  if (request.verb == "delete") ++attempts_[request.namespace_name + "/" + request.name];
+  for (Fault& fault : faults_) {
+    if (fault.left < 1 || !hits(object_in(fault.what, "match"), request)) continue;
+    fault.left -= 1;
+    return error_of(number(fault.what, "status", 500));
+  }
+  if (request.resource == "pods-index") return std::nullopt;
+  const std::string kind = request.resource == "nodes" ? "Node" : "Pod";
+  if (find_object(kind, request.namespace_name, request.name) == nullptr) return Errc::not_found;
+  return std::nullopt;
+}
+
+const json::object* World::find_object(const std::string& kind, const std::string& space,
+                                       const std::string& name) const {
+  const auto found = objects_.find(key_of(kind, space, name));
+  return found == objects_.end() ? nullptr : &found->second;
+}
+
+void World::store(json::object object) { put(std::move(object), false); }
+
+void World::delete_pod(const std::string& space, const std::string& name, const std::string& now) {
+  deleted_.push_back(space + "/" + name);
+  const std::string key = key_of("Pod", space, name);
+  if (!graceful_) {
+    erase(key);
+    return;
+  }
+  json::object pod = objects_.at(key);
+  json::object& meta = pod["metadata"].as_object();
+  if (find(meta, "deletionTimestamp") == nullptr) {
+    meta["deletionTimestamp"] = now;
+    meta["deletionGracePeriodSeconds"] = 30;
+  }
+  put(std::move(pod), false);
+}
+
+std::vector<Change> World::take_changes() { return std::exchange(changes_, {}); }
+
+std::vector<Change> World::everything() const {
+  std::vector<Change> changes;
+  for (const auto& [key, object] : objects_) {
+    changes.push_back(
+        {text(object, "kind"), text(object_in(object, "metadata"), "name"), {}, object});
+  }
+  return changes;
+}
+
+void World::put(json::object object, bool fresh) {
+  const std::string key = key_of(object);
+  const auto found = objects_.find(key);
+  Change change{text(object, "kind"), text(object_in(object, "metadata"), "name"), {}, {}};
+  json::object& meta = object["metadata"].as_object();
+  const std::string space = space_of(change.kind, text(meta, "namespace"));
+  if (!space.empty()) meta["namespace"] = space;
+  if (found != objects_.end()) change.before = found->second;
+  meta["resourceVersion"] = std::to_string(++version_);
+  if (find(meta, "uid") == nullptr) {
+    const bool kept = change.before && !fresh;
+    meta["uid"] = kept ? text(object_in(*change.before, "metadata"), "uid")
+                       : "uid-" + std::to_string(version_);
+  }
+  change.after = object;
+  objects_[key] = std::move(object);
+  changes_.push_back(std::move(change));
+}
+
+void World::erase(const std::string& key) {
+  const auto found = objects_.find(key);
+  const json::object& object = found->second;
+  changes_.push_back(
+      {text(object, "kind"), text(object_in(object, "metadata"), "name"), object, {}});
+  objects_.erase(found);
+}
+
+}  // namespace holdfast::cases

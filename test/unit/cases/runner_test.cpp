@@ -1,0 +1,113 @@
+// The case runner on small files: what passes, what fails and how it is told.
+
+#include "test/cases/runner.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::cases {
+namespace {
+
+// Runs one file with these cases, without the brackets round them.
+std::string run(const std::string& list) {
+  const test::ScratchDir scratch;
+  std::ofstream(scratch.path() / "x.json")
+      << R"({"schema":"nlc-cases/1","cases":[)" << list << "]}";
+  std::ostringstream out;
+  Tally tally;
+  run_folder(scratch.path(), out, tally);
+  out << tally.passed << " passed, " << tally.failed << " failed";
+  return out.str();
+}
+
+std::string one(const std::string& kind, const std::string& variant, const std::string& steps,
+                const std::string& expect) {
+  return R"({"name":"n","kind":")" + kind + R"(","variants":[")" + variant + R"("],"config":{},)" +
+         R"("epoch0":"2015-01-01T12:00:00Z","steps":[)" + steps + R"(],"expect":[)" + expect + "]}";
+}
+
+const std::string zone_step = R"({"at":0,"call":{"fn":"zoneKey","args":{"node":{"metadata":)"
+                              R"({"name":"a"}}}}})";
+
+TEST(CaseRunner, TellsTheFirstDifferenceOfEachCase) {
+  const struct {
+    std::string list;
+    std::string expect;
+  } rows[] = {
+      {one("zone-state", "k8s-head", zone_step, R"({"afterStep":0,"result":""})"),
+       "1 passed, 0 failed"},
+      {one("zone-state", "k8s-head", zone_step, R"({"afterStep":0,"result":"z"})"),
+       "FAIL x.json n: k8s-head: after step 0: result: expected \"z\", got \"\"\n"
+       "0 passed, 1 failed"},
+      {one("zone-state", "k8s-head", zone_step,
+           R"({"afterStep":0,"variants":["openyurt"],"result":"z"})"),
+       "1 passed, 0 failed"},
+      {one("zone-state", "k8s-head", zone_step, R"({"afterStep":0,"colour":"red"})"),
+       "FAIL x.json n: k8s-head: after step 0: unknown expectation colour\n0 passed, 1 failed"},
+      {one("cooking", "k8s-head", zone_step, ""),
+       "FAIL x.json n: unknown kind cooking\n0 passed, 1 failed"},
+      {one("monitor", "k8s-9.9", zone_step, ""),
+       "FAIL x.json n: k8s-9.9: unknown variant\n0 passed, 1 failed"},
+      {one("monitor", "k8s-head", R"({"at":0,"run":"dishes"})", ""),
+       "FAIL x.json n: k8s-head: step 0: unknown run dishes\n0 passed, 1 failed"},
+      {one("monitor", "k8s-head", R"({"at":0,"paint":true})", ""),
+       "FAIL x.json n: k8s-head: step 0: unknown step paint\n0 passed, 1 failed"},
+      {one("toleration", "k8s-head", R"({"at":0,"call":{"fn":"fly","args":{}}})", ""),
+       "FAIL x.json n: k8s-head: step 0: unknown function fly\n0 passed, 1 failed"},
+      {"7", "FAIL x.json (no object): no object\n0 passed, 1 failed"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(run(row.list), row.expect);
+}
+
+TEST(CaseRunner, WritesAndEventsAreCountedExactly) {
+  const std::string steps =
+      R"({"at":0,"set":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"},)"
+      R"("spec":{"unschedulable":true},"status":{}}]},)"
+      R"({"at":0,"run":"noschedule","args":{"node":"a"}})";
+  const auto with = [&steps](const std::string& expect) {
+    return run(one("noschedule-taint", "k8s-head", steps, R"({"afterStep":1,)" + expect + "}"));
+  };
+  EXPECT_EQ(with(R"("writes":{"patch nodes":1},"writesExact":true,"events":[],"eventsExact":true)"),
+            "1 passed, 0 failed");
+  EXPECT_EQ(with(R"("writes":{"patch nodes":{"min":2}})"),
+            "FAIL x.json n: k8s-head: after step 1: writes patch nodes: expected {\"min\":2}, "
+            "got 1\n0 passed, 1 failed");
+  EXPECT_EQ(with(R"("writes":{},"writesExact":true)"),
+            "FAIL x.json n: k8s-head: after step 1: writes patch nodes: expected none\n"
+            "0 passed, 1 failed");
+}
+
+TEST(CaseRunner, CasesOfSchedulingNameWhatTheyAreFor) {
+  const auto with = [](const std::string& op, const std::string& profile,
+                       const std::string& expect) {
+    return run(R"({"id":"q/1","op":")" + op + R"(","profiles":[")" + profile +
+               R"("],"given":{"pod":{"metadata":{"name":"p"},"spec":{"containers":[]}}},)" +
+               R"("expect":{)" + expect + "}}");
+  };
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"BestEffort")"), "1 passed, 0 failed");
+  EXPECT_EQ(with("qosClass", "v1.34", R"("qosClass":"Odd")"), "0 passed, 0 failed");
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"Burstable")"),
+            "FAIL x.json q/1: plain: qosClass: expected \"Burstable\", got \"BestEffort\"\n"
+            "0 passed, 1 failed");
+  EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"BestEffort","colour":"red")"),
+            "FAIL x.json q/1: plain: unknown expectation colour\n0 passed, 1 failed");
+  EXPECT_EQ(with("fly", "v1.32", ""),
+            "FAIL x.json q/1: plain: unknown operation fly\n0 passed, 1 failed");
+}
+
+TEST(CaseRunner, AFolderWithoutCasesFails) {
+  const test::ScratchDir scratch;
+  std::ostringstream out;
+  Tally tally;
+  run_folder(scratch.path(), out, tally);
+  run_folder(scratch.path() / "missing", out, tally);
+  std::ofstream(scratch.path() / "broken.json") << "{";
+  run_folder(scratch.path(), out, tally);
+  EXPECT_EQ(tally.passed, 0);
+  EXPECT_EQ(tally.failed, 3);
+}
+
+}  // namespace
+}  // namespace holdfast::cases
