@@ -107,10 +107,8 @@ Status Edge::build() {
   TRY(const UplinkSettings settings, options_.uplink());
   uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
   uplink_->observe(*identity_);
-  const bool has_kubelet = options_.runtime != "process";
-  lease_ =
-      std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
-                                  has_kubelet ? options_.kubelet_grace : Duration::zero(), clock_);
+  lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
+                                       options_.kubelet_grace, clock_);
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
@@ -141,8 +139,6 @@ Status Edge::build() {
     // What is waiting is safe where it is; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
   }
-  if (options_.runtime != "process") return {};
-  TRY(node_agent_, NodeAgent::make(executor_, options_, *scopes_, *this, clock_));
   return {};
 }
 
@@ -225,10 +221,6 @@ Status Edge::start() {
   if (pods_interface_) {
     tasks_.spawn("interface for pods", pods_interface_->keep([this] { listen_for_pods(); }));
   }
-  if (node_agent_) {
-    tasks_.spawn("node status", node_agent_->post_status());
-    tasks_.spawn("pods", node_agent_->run_pods());
-  }
   log_info("serving", {{"node", options_.node_name},
                        {"proxy_port", port_},
                        {"admin_port", admin_port_},
@@ -287,7 +279,6 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   if (tls_listeners_) co_await tls_listeners_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
   if (admin_tls_) co_await admin_tls_->stop(deadline);
-  if (node_agent_) node_agent_->stop();
   tasks_.cancel();
   co_await tasks_.join();
   if (pods_interface_) pods_interface_->remove();
@@ -337,18 +328,6 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
   // It may have opened the caller's first scope.
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   co_return response;
-}
-
-asio::awaitable<http::Response> Edge::ask(ApiRequest request) {
-  http::Request local{.method = request.method, .target = std::move(request.target)};
-  local.body = std::move(request.body);
-  local.headers.add("Accept", "application/json");
-  if (!request.content_type.empty()) local.headers.add("Content-Type", request.content_type);
-  if (request.content_type.empty()) local.headers.add("Content-Type", "application/json");
-  local.headers.add("User-Agent", "holdfast-edge/" + std::string(version));
-  const Caller ourselves{
-      .owner = std::string(node_owner), .agent = "holdfast-edge", .cached = true};
-  co_return co_await answer(local, ourselves);
 }
 
 asio::awaitable<http::Response> Edge::answer(const http::Request& request, const Caller& caller) {

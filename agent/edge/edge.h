@@ -18,8 +18,6 @@
 #include "agent/edge/identity/tls_listeners.h"
 #include "agent/edge/ledger.h"
 #include "agent/edge/local_callers.h"
-#include "agent/edge/node/local_api.h"
-#include "agent/edge/node/node_agent.h"
 #include "agent/edge/node_lease.h"
 #include "agent/edge/options.h"
 #include "agent/edge/ota.h"
@@ -39,7 +37,7 @@
 
 namespace holdfast::agent {
 
-class Edge final : public LocalApi, public proc::Service {
+class Edge final : public proc::Service {
  public:
   // Opens the data directory and reads what the last run has left; nothing runs yet.
   // Errors: conflict (another agent holds the directory), invalid (kubeconfig), the disk's.
@@ -58,7 +56,6 @@ class Edge final : public LocalApi, public proc::Service {
   asio::awaitable<http::Response> handle(const http::Request& request);
   // The same at the listener for callers with certificates.
   asio::awaitable<http::Response> handle_over_tls(const http::Request& request);
-  asio::awaitable<http::Response> ask(ApiRequest request) override;
 
   [[nodiscard]] Scopes& scopes() { return *scopes_; }
   [[nodiscard]] Uplink& uplink() { return *uplink_; }
@@ -118,7 +115,6 @@ class Edge final : public LocalApi, public proc::Service {
   std::unique_ptr<LocalCallers> local_callers_;
   std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<HubMetrics> hub_metrics_;
-  std::unique_ptr<NodeAgent> node_agent_;  // with --runtime=process
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<TlsListeners> tls_listeners_;

@@ -82,8 +82,10 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] WallTime last_used() const { return last_used_; }
   void note_use(MonoTime now) { used_at_ = now; }
   void set_last_used(WallTime time) { last_used_ = time; }
-  // Which component asked: "kubelet".
-  void note_asker(std::string_view agent) { others_asked_ = others_asked_ || agent != "kubelet"; }
+  // Which component asked. Those that run pods watch an object for as long as a pod needs it.
+  void note_asker(std::string_view agent) {
+    others_asked_ = others_asked_ || (agent != "kubelet" && agent != "holdfast-node");
+  }
   [[nodiscard]] bool only_kubelet_asked() const {
     return used_at_ != MonoTime::min() && !others_asked_;
   }

@@ -1,9 +1,6 @@
 // holdfast-edge: keeps the pods of an edge node alive while the cloud is out of reach.
 
-#include <string_view>
-
 #include "agent/edge/edge.h"
-#include "agent/edge/runtime/shim.h"
 #include "platform/memory.h"
 #include "platform/proc/service.h"
 
@@ -11,8 +8,6 @@ namespace holdfast::agent {
 namespace {
 
 int run(int argc, const char* const* argv) {
-  // The parent of one container's process: before anything else of the agent is set up.
-  if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
   return_large_blocks();  // Freed memory of large lists goes back to the kernel.
   EdgeOptions settings;
   const proc::ServiceMain edge{

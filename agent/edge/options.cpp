@@ -42,8 +42,6 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("allow-insecure-bind", settings.allow_insecure_bind,
               "the proxy may listen beyond loopback, where others can read its callers' tokens");
   options.add("admin-listen", settings.admin_listen, "address of health, metrics and state");
-  options.add("runtime", settings.runtime,
-              "none, or process: run this node's pods as plain local processes (labs and tests)");
   options.add("static-pod-path", settings.static_pod_path,
               "the kubelet's folder of static pods, whose manifests are upgraded over the air");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
@@ -73,8 +71,6 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("rejoin-jitter", settings.rejoin_jitter, "a rejoin waits up to this long, at random");
   options.add("flush-interval", settings.flush_interval, "how long updates of the cache gather");
   options.add("bookmark-interval", settings.bookmark_interval, "of quiet local watches");
-  options.add("status-interval", settings.status_interval,
-              "of the node status that --runtime=process posts");
   options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
   options.add("list-bytes-max", settings.list_bytes_max,
               "bytes of one answer of the API server and of one cached list; a larger list is not "
@@ -91,8 +87,9 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("uplink-budget", settings.uplink_budget,
               "bytes per second upstream, heartbeats excepted: 64KiB/s for all, or of a class, as "
               "relist=32KiB/s; classes: relist, reads, writes, events");
-  options.add("node-labels", settings.node_labels,
-              "labels of the node that --runtime=process registers: a=b,c=d");
+  for (const char* name : {"runtime", "status-interval", "node-labels"}) {
+    options.retire(name, "holdfast-edge runs no pods: start holdfast-node, which has this flag");
+  }
 }
 
 Status make_paths_absolute(EdgeOptions& settings) {
@@ -139,9 +136,6 @@ Status check(const EdgeOptions& settings) {
   if (!sync::parse_lb_mode(settings.lb_mode)) {
     return bad("--lb-mode: \"" + settings.lb_mode + "\" is neither rr nor priority");
   }
-  if (settings.runtime != "none" && settings.runtime != "process") {
-    return bad("--runtime: \"" + settings.runtime + "\" is neither none nor process");
-  }
   if (auto good = check_listeners(settings); !good) return good;
   if (settings.require_node_token && settings.node_token_file.empty()) {
     return bad("--require-node-token needs --node-token-file");
@@ -158,7 +152,6 @@ Status check(const EdgeOptions& settings) {
       {"--probe-backoff-min", settings.probe_backoff_min},
       {"--flush-interval", settings.flush_interval},
       {"--bookmark-interval", settings.bookmark_interval},
-      {"--status-interval", settings.status_interval},
       {"--housekeeping-interval", settings.housekeeping_interval},
       {"--scope-unused", settings.housekeeping.unused},
       {"--orphan-grace", settings.housekeeping.orphaned},

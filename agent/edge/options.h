@@ -26,7 +26,6 @@ struct EdgeOptions {
   std::string listen = "127.0.0.1:10261";        // the proxy
   bool allow_insecure_bind = false;              // the proxy may listen beyond loopback
   std::string admin_listen = "127.0.0.1:10267";  // health, metrics, state
-  std::string runtime = "none";                  // or "process"
   std::string log_level = "info";
   // The kubelet's staticPodPath, for upgrades over the air; the default is YurtHub's.
   std::string static_pod_path = "/etc/kubernetes/manifests";
@@ -34,7 +33,7 @@ struct EdgeOptions {
   // Whose reads are cached, by the first word of the user agent up to '/'; "*" for all.
   std::vector<std::string> cache_agents = {"kubelet",      "kube-proxy",     "flanneld",
                                            "coredns",      "raven-agent-ds", "yurttunnel-agent",
-                                           "holdfast-edge"};
+                                           "holdfast-node"};
   // Who may call on loopback without credentials of his own.
   std::vector<std::string> allowed_uids = {"0"};
   // Processes in containers may do so, too, if they have an allowed uid (hostNetwork).
@@ -55,7 +54,6 @@ struct EdgeOptions {
   Duration rejoin_jitter = 3s;   // a rejoin waits up to this long, at random
   Duration flush_interval = 2s;  // updates of the cache are grouped for the flash's sake
   Duration bookmark_interval = 60s;
-  Duration status_interval = 10s;  // of the process runtime's node status
   int scopes_max = 500;
   // Bytes; see CacheLimits.
   std::int64_t list_bytes_max = 8 << 20;
@@ -65,7 +63,6 @@ struct EdgeOptions {
   sync::HousekeepingLimits housekeeping;
   IdentityOptions identity;
   FilterOptions filters;
-  std::string node_labels;  // of a node that --runtime=process registers: "a=b,c=d"
 
   std::string lb_mode = "rr";  // of several servers: "rr" in turn, "priority" the first one first
 
@@ -83,8 +80,7 @@ void add_options(config::Options& options, EdgeOptions& settings);
 // Errors: invalid, naming the flag.
 [[nodiscard]] Status check(const EdgeOptions& settings);
 
-// Makes every path in the settings absolute. Called once, before anything uses them: containers of
-// --runtime=process and their shims have other working directories than the agent.
+// Makes every path in the settings absolute. Called once, before anything uses them.
 // Errors: unavailable (there is no working directory).
 [[nodiscard]] Status make_paths_absolute(EdgeOptions& settings);
 

@@ -11,18 +11,10 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::array<std::string_view, 12> components = {"kubelet",
-                                                         "kube-proxy",
-                                                         "flanneld",
-                                                         "coredns",
-                                                         "raven-agent-ds",
-                                                         "yurttunnel-agent",
-                                                         "holdfast-edge",
-                                                         "holdfast-node",
-                                                         "calico-node",
-                                                         "cilium-agent",
-                                                         "node-problem-detector",
-                                                         "kindnetd"};
+constexpr std::array<std::string_view, 11> components = {
+    "kubelet",          "kube-proxy",    "flanneld",    "coredns",      "raven-agent-ds",
+    "yurttunnel-agent", "holdfast-node", "calico-node", "cilium-agent", "node-problem-detector",
+    "kindnetd"};
 
 // Never components, whoever has them cached.
 constexpr std::array<std::string_view, 8> tools = {"kubectl", "curl", "wget", "oc",

@@ -106,6 +106,17 @@ struct Options::Impl {
     groups[current->get_name()][name] = {std::move(set), flag};
   }
 
+  // With an empty group CLI11 leaves the option out of the help.
+  void retire(const std::string& name, std::string advice) {
+    CLI::Option* flag = current->add_option_function<Words>("--" + name, [](const Words&) {});
+    flag->expected(0, 1)->group("");
+    flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    const Setter refuse = [advice = std::move(advice)](const Words&) -> Status {
+      return fail(Errc::invalid, advice);
+    };
+    groups[current->get_name()][name] = {refuse, flag};
+  }
+
   // `help` is const because CLI11 would take a mutable string for the flag's variable.
   void add_switch(const std::string& name, bool shown, const std::string& help, Setter set) {
     CLI::Option* flag = current->add_flag("--" + name, help);
@@ -191,6 +202,10 @@ void Options::add(const std::string& name, Duration& field, std::string help) {
 void Options::add(const std::string& name, Words& field, std::string help) {
   impl_->add(name, join(field, ","), std::move(help),
              [&field](const Words& words) { return set_list(field, words); });
+}
+
+void Options::retire(const std::string& name, std::string advice) {
+  impl_->retire(name, std::move(advice));
 }
 
 void Options::add_positional(const std::string& name, std::string& field, std::string help) {

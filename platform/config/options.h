@@ -47,6 +47,9 @@ class Options {
   // Repeatable, and split at commas.
   void add(const std::string& name, std::vector<std::string>& field, std::string help);
 
+  // An option that was removed: it is not in --help, and giving it is an error with this advice.
+  void retire(const std::string& name, std::string advice);
+
   // Words without a flag: one, or as many as are left.
   void add_positional(const std::string& name, std::string& field, std::string help);
   void add_rest(const std::string& name, std::vector<std::string>& field, std::string help);

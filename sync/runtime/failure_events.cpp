@@ -72,10 +72,10 @@ Event make_event(const PodKey& pod, const FailureEvent& failure, const std::stri
   event.reason = failure.reason;
   event.message = failure.message;
   event.type = "Warning";
-  event.source = {"holdfast-edge", node_name, {}};
+  event.source = {"holdfast-node", node_name, {}};
   event.first_timestamp = event.last_timestamp = now;
   event.count = 1;
-  event.reporting_component = "holdfast-edge";
+  event.reporting_component = "holdfast-node";
   event.reporting_instance = node_name;
   return event;
 }

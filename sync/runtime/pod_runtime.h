@@ -39,6 +39,8 @@ class PodRuntime {
   [[nodiscard]] MonoTime deadline() const;
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
+  // Whether it has accepted or adopted the pod and not yet removed it.
+  [[nodiscard]] bool knows(const std::string& uid) const { return workers_.contains(uid); }
 
  private:
   void want(const CompletePods& complete, const RuntimeStep& step);

@@ -98,7 +98,7 @@ TEST_F(EdgeProcess, BadSettingsAreNamed) {
       {{"--node-name=A_b", config, data}, "--node-name"},
       {{"--node-name=a", "--kubeconfig=/nowhere/k", data}, "/nowhere/k"},
       {{"--node-name=a", config, data, "--listen=nonsense"}, "--listen"},
-      {{"--node-name=a", config, data, "--runtime=docker"}, "--runtime"},
+      {{"--node-name=a", config, data, "--runtime=process"}, "start holdfast-node"},
       {{"--node-name=a", config, data, "--allowed-uids=root"}, "--allowed-uids"},
       {{"--node-name=a", config, data, "--read-deadline=0s"}, "--read-deadline"},
       {{"--node-name=a", config, data, "--read-deadline=soon"}, "read-deadline"},

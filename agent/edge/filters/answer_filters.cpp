@@ -37,8 +37,6 @@ bool leads_to_agent(Filter filter) {
          filter == Filter::service_env_updater;
 }
 
-bool is_ours(std::string_view component) { return component == "holdfast-edge"; }
-
 http::Response unfit(const Error& error) {
   return to_response(sync::status::internal_error("the answer can't be filtered: " + error.what));
 }
@@ -132,7 +130,7 @@ asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
                                                    const sync::RequestInfo& info) {
   FilterCall call{.component = agent, .group = info.group, .resource = info.resource};
   const bool whole = info.subresource.empty() || info.subresource == "status";
-  if (!info.is_resource || !whole || is_ours(call.component)) co_return call;
+  if (!info.is_resource || !whole) co_return call;
   call.verb = info.verb;
   if (may_concern(call)) co_await settle();
   co_return call;

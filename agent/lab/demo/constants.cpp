@@ -98,10 +98,16 @@ Manifest important_pod(std::int64_t milli_cpu, const Cast& cast) {
 }
 
 const Flags& edge_constants() {
+  static const Flags flags = {{"lease-renew-interval", "1s"}, {"lease-duration", "6s"},
+                              {"probe-deadline", "500ms"},    {"probe-backoff-min", "200ms"},
+                              {"probe-backoff-max", "1s"},    {"rejoin-jitter", "500ms"},
+                              {"read-deadline", "1s"},        {"bookmark-interval", "2s"}};
+  return flags;
+}
+
+const Flags& node_constants() {
   static const Flags flags = {
-      {"lease-renew-interval", "1s"}, {"lease-duration", "6s"},    {"probe-deadline", "500ms"},
-      {"probe-backoff-min", "200ms"}, {"probe-backoff-max", "1s"}, {"rejoin-jitter", "500ms"},
-      {"status-interval", "1s"},      {"read-deadline", "1s"},     {"bookmark-interval", "2s"}};
+      {"status-interval", "1s"}, {"lease-renew-interval", "1s"}, {"lease-duration", "6s"}};
   return flags;
 }
 

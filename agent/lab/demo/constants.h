@@ -15,6 +15,7 @@ namespace holdfast::agent::demo {
 using Flags = std::vector<std::pair<std::string, std::string>>;
 
 [[nodiscard]] const Flags& edge_constants();
+[[nodiscard]] const Flags& node_constants();
 [[nodiscard]] const Flags& cloud_constants();
 
 // The same as arguments: {"--lease-duration=4s", ...}.

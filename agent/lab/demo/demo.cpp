@@ -34,6 +34,7 @@ void introduce(Screen& screen, const std::filesystem::path& data) {
   screen.title("Holdfast demo: cut the link and the pods stay");
   screen.why("Every process is real; time constants are shortened:");
   screen.why("holdfast-edge   " + listed(edge_constants()));
+  screen.why("holdfast-node   " + listed(node_constants()));
   screen.why("holdfast-cloud  " + listed(cloud_constants()));
   screen.why("the Deployment's pods tolerate an unreachable node for " +
              std::string(eviction_patience) + "s");

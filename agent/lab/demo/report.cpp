@@ -144,6 +144,7 @@ std::string report_page(const History& history, const Cast& cast,
       " pods, which run again elsewhere; " + cast.guarded +
       " is spared. Hover over a bar to read what it says.";
   const std::string flags = flag_table("holdfast-edge", edge_constants()) +
+                            flag_table("holdfast-node", node_constants()) +
                             flag_table("holdfast-cloud", cloud_constants());
   const std::string columns =
       element("div", {{"class", "columns"}},

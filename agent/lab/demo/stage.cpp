@@ -35,6 +35,9 @@ Result<std::uint16_t> read_port(const std::string& text) {
 
 std::string local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
+// The name of a node's holdfast-node among the children; its holdfast-edge has that of the node.
+std::string node_agent_of(const std::string& node) { return node + "-node"; }
+
 }  // namespace
 
 Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast cast,
@@ -93,7 +96,8 @@ asio::awaitable<Status> Stage::start_agents() {
     const Status written = fs::atomic_write(file, kubeconfig(link->port(), tokens_.nodes.at(node)));
     if (!written) co_return written;
     links_[node] = std::move(link);
-    stations_[node] = {.node = node, .data = data_ / node};
+    stations_[node] = {
+        .node = node, .data = data_ / node, .node_data = data_ / node_agent_of(node)};
     cut(node);
     Status started = co_await start_agent(node);
     if (!started) co_return started;
@@ -110,8 +114,7 @@ asio::awaitable<Status> Stage::start_agent(std::string node) {
                      "--data-dir=" + station.data.string(),
                      "--listen=" + local(station.proxy_port),
                      "--admin-listen=" + local(station.admin_port),
-                     "--allowed-uids=" + std::to_string(getuid()),
-                     std::string("--runtime=process")};
+                     "--allowed-uids=" + std::to_string(getuid())};
   arguments.insert(arguments.end(), more);
   CO_TRY([[maybe_unused]] const auto identity,
          children_.start(node, "holdfast-edge", std::move(arguments)));
@@ -122,7 +125,23 @@ asio::awaitable<Status> Stage::start_agent(std::string node) {
   station.proxy_port = *proxy;
   station.admin_port = *admin;
   Status done;
+  if (auto started = start_node_agent(station); !started) done = fail(started.error());
   co_return done;
+}
+
+Status Stage::start_node_agent(const Station& station) {
+  auto arguments = as_arguments(node_constants());
+  const auto more = {"--node-name=" + station.node, "--server=http://" + local(station.proxy_port),
+                     "--data-dir=" + station.node_data.string()};
+  arguments.insert(arguments.end(), more);
+  TRY([[maybe_unused]] const auto identity,
+      children_.start(node_agent_of(station.node), "holdfast-node", std::move(arguments)));
+  return {};
+}
+
+void Stage::kill_agent(const std::string& node) {
+  children_.kill(node);
+  children_.kill(node_agent_of(node));
 }
 
 asio::awaitable<Status> Stage::post_workloads() { return post(manifests(cast_.replicas)); }
@@ -177,8 +196,12 @@ asio::awaitable<Result<std::int64_t>> Stage::milli_cpu(std::string node) {
 
 asio::awaitable<Status> Stage::dismiss_agents() {
   for (const std::string& node : cast_.nodes()) {
-    Status ended = co_await children_.end(node, loop::in(end_limit));
-    if (!ended) co_return ended;
+    // The node agent first: it would register the node again.
+    const std::vector<std::string> programs{node_agent_of(node), node};
+    for (const std::string& child : programs) {
+      Status ended = co_await children_.end(child, loop::in(end_limit));
+      if (!ended) co_return ended;
+    }
     ApiRequest request{.method = http::Method::remove, .target = "/api/v1/nodes/" + node};
     const auto removed = co_await client_->call(std::move(request), loop::in(request_limit));
     if (!removed) co_return fail("delete node " + node, removed.error());

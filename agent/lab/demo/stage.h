@@ -32,7 +32,7 @@ class Stage {
   asio::awaitable<Status> start_control_plane();
   // The agents, behind links that are cut.
   asio::awaitable<Status> start_agents();
-  // On the ports that it had before, if it had any.
+  // holdfast-edge, on the ports that it had before, if it had any, and then holdfast-node.
   asio::awaitable<Status> start_agent(std::string node);
   asio::awaitable<Status> post_workloads();
   asio::awaitable<Status> post(std::vector<Manifest> objects);
@@ -50,7 +50,8 @@ class Stage {
 
   void cut(const std::string& node);
   void restore(const std::string& node);
-  void kill_agent(const std::string& node) { children_.kill(node); }
+  // Kills holdfast-edge and holdfast-node of a node, as a power cut does; its pods run on.
+  void kill_agent(const std::string& node);
 
   // Kilobytes of memory that are the agent's own (PSS). Errors: as fs::read_all().
   [[nodiscard]] Result<std::int64_t> memory(const std::string& node) const;
@@ -68,6 +69,7 @@ class Stage {
   [[nodiscard]] const Station& station(const std::string& node) const { return stations_.at(node); }
 
  private:
+  [[nodiscard]] Status start_node_agent(const Station& station);
   [[nodiscard]] bool is_cut(const std::string& node) const;
   asio::awaitable<Result<std::uint16_t>> port_of(std::string child, std::string message,
                                                  std::string field);

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "agent/client/list_watch.h"
-#include "agent/edge/runtime/attempt_files.h"
 #include "agent/lab/demo/watchers.h"
+#include "agent/node/process/attempt_files.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/json.h"
@@ -54,12 +54,12 @@ std::int64_t items_of(const std::string& body) {
 
 std::vector<ProcessSeen> alive_in(const Station& station) {
   std::vector<ProcessSeen> alive;
-  const fs::Path pods = station.data / "runtime" / "pods";
+  const fs::Path pods = station.node_data / "pods";
   std::error_code ec;
   for (const auto& uid : fs::list_dir(pods).value_or(std::vector<std::string>())) {
     const fs::Path attempts = pods / uid / "main";
     for (const auto& number : fs::list_dir(attempts).value_or(std::vector<std::string>())) {
-      const auto run = agent::read_run(attempts / number);
+      const auto run = node::read_run(attempts / number);
       if (!run || !proc::is_alive(run->process)) continue;
       alive.push_back({.uid = uid,
                        .node = station.node,

@@ -22,7 +22,8 @@ struct Station {
   std::string node;
   std::uint16_t proxy_port = 0;
   std::uint16_t admin_port = 0;
-  std::filesystem::path data;
+  std::filesystem::path data;       // of holdfast-edge
+  std::filesystem::path node_data;  // of holdfast-node
 };
 
 // A client that talks plain HTTP to a port of this machine, with this token; empty: without one.

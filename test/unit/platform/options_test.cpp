@@ -39,6 +39,7 @@ Outcome parse(std::vector<std::string> words) {
   Options options("prog", "a program");
   options.add("name", settings.name, "a name");
   options.add("fast", settings.fast, "a switch");
+  options.retire("old", "use --name");
   options.begin_command("run", "runs");
   options.add("count", settings.count, "a count");
   options.add("share", settings.share, "a share");
@@ -84,6 +85,9 @@ TEST(Options, BadFlagsAreNamed) {
   EXPECT_EQ(parse({"run", "--share=x"}).error, "--share: not a number: \"x\"");
   EXPECT_EQ(parse({"run", "--name=a", "--name=b"}).error, "--name: one value expected");
   EXPECT_NE(parse({"run", "--nod=1"}).error.find("--nod"), std::string::npos);
+  for (const char* retired : {"--old", "--old=x", "--old="}) {
+    EXPECT_EQ(parse({"run", retired}).error, "--old: use --name") << retired;
+  }
   EXPECT_NE(parse({}).error, "");
   EXPECT_NE(parse({"show"}).error.find("word"), std::string::npos);
 }
@@ -109,6 +113,7 @@ TEST_F(OptionsFile, SetsWhatFlagsDoNot) {
 
 TEST_F(OptionsFile, MistakesAreNamedByLine) {
   EXPECT_EQ(with_file("name: y\nnaem: z\n").error, file + ":2: unknown key \"naem\"");
+  EXPECT_EQ(with_file("old: y\n").error, file + ":1: old: use --name");
   EXPECT_EQ(with_file("\n\ncount: x\n").error, file + ":3: count: not a whole number: \"x\"");
   EXPECT_EQ(with_file("name: a\nname: b\n").error, file + ":2: name stands twice");
   EXPECT_EQ(with_file("name: {a: b}\n").error, file + ":1: name must be a word or a list of words");

@@ -31,9 +31,6 @@ const std::set<std::string> examples = {"node-name",
                                         "uplink-budget",
                                         "disabled-resource-filters",
                                         "nodepool-name"};
-// Of the process runtime, which is for labs.
-const std::set<std::string> not_packaged = {"runtime", "status-interval", "node-labels"};
-
 // The lines that are settings once the "#" in front is gone, by key.
 std::map<std::string, std::string> documented() {
   std::map<std::string, std::string> lines;
@@ -128,7 +125,7 @@ TEST(SettingsFile, WhatItCallsADefaultIsOne) {
 }
 
 TEST(SettingsFile, NoSettingIsMissing) {
-  std::set<std::string> shown = not_packaged;
+  std::set<std::string> shown;
   for (const auto& [key, line] : documented()) shown.insert(key);
   std::set<std::string> flags;
   std::istringstream words(help(EdgeOptions{}));
@@ -159,6 +156,22 @@ TEST(SettingsFile, TheUnitGrantsWhatTheAgentNeedsAndNoMore) {
   for (const std::string& line : lines) {
     EXPECT_EQ(line.find("join-token"), std::string::npos) << "visible in ps: " << line;
   }
+}
+
+TEST(EdgeOptions, FlagsOfTheProcessRuntimeNameHoldfastNode) {
+  for (const char* flag : {"--runtime=process", "--status-interval=1s", "--node-labels=a=b"}) {
+    EdgeOptions settings;
+    config::Options options("holdfast-edge", "");
+    add_options(options, settings);
+    const std::vector<const char*> words = {"holdfast-edge", flag};
+    const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
+    ASSERT_FALSE(parsed.has_value()) << flag;
+    EXPECT_NE(parsed.error().what.find("start holdfast-node"), std::string::npos)
+        << parsed.error().what;
+  }
+  const std::string problem = read_text("runtime: process\n").problem;
+  EXPECT_NE(problem.find("start holdfast-node"), std::string::npos) << problem;
+  EXPECT_EQ(help(EdgeOptions{}).find("runtime"), std::string::npos);
 }
 
 TEST(EdgeOptions, PathsAreMadeAbsoluteOnce) {

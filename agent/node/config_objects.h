@@ -1,0 +1,65 @@
+// The ConfigMaps and Secrets that this node's pods name, each kept up to date by a watch of that
+// one object, as a kubelet does it. A node may not list all of them.
+//
+// Threading: the loop's thread only. Call stop() before its end.
+
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "agent/client/list_watch.h"
+#include "platform/loop/tasks.h"
+#include "sync/autonomy/references.h"
+#include "sync/runtime/config_source.h"
+
+namespace holdfast::agent::node {
+
+class ConfigObjects {
+ public:
+  // All are borrowed and outlive it. `changed` is called after every change.
+  ConfigObjects(asio::any_io_executor executor, ListWatchSource& source, const Clock& clock,
+                Random& random, std::function<void()> changed);
+  ~ConfigObjects();
+  ConfigObjects(const ConfigObjects&) = delete;
+  ConfigObjects& operator=(const ConfigObjects&) = delete;
+
+  // From now on watches the ConfigMaps and Secrets among `wanted` and no others.
+  void follow(const sync::NeededObjects& wanted);
+
+  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
+                                                         std::string_view name) const;
+  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
+                                                  std::string_view name) const;
+
+  [[nodiscard]] std::size_t size() const { return watched_.size(); }
+
+  // Ends all watches and waits for their end.
+  asio::awaitable<void> stop();
+
+ private:
+  // One object, as its list and watch have it. It has its tasks for itself, so that it can end
+  // alone.
+  struct Watched;
+
+  template <class T>
+  [[nodiscard]] sync::Lookup<T> find(std::string resource, std::string_view namespace_name,
+                                     std::string_view name) const;
+
+  asio::any_io_executor executor_;
+  ListWatchSource& source_;
+  const Clock& clock_;
+  Random& random_;
+  std::function<void()> changed_;
+  std::map<sync::NeededObject, std::unique_ptr<Watched>> watched_;
+  std::list<std::unique_ptr<Watched>> ending_;  // cancelled, and not all ended yet
+};
+
+// How often lists and watches of the API are tried again. The edge agent is on this machine, so a
+// try costs little, and a pod waits for it.
+[[nodiscard]] sync::BackoffConfig local_backoff();
+
+}  // namespace holdfast::agent::node

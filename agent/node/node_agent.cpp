@@ -1,0 +1,91 @@
+#include "agent/node/node_agent.h"
+
+#include "agent/node/node_status.h"
+#include "agent/node/process/process_runtime.h"
+#include "platform/log.h"
+#include "platform/version.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+constexpr RequestLimits write_limits = {.qps = 50, .burst = 100};  // the kubelet's defaults
+
+sync::RuntimeConfig rules_of(const NodeOptions& options) {
+  sync::RuntimeConfig rules;
+  rules.node.node_name = options.node_name;
+  return rules;
+}
+
+std::unique_ptr<Runtime> make_process_runtime(asio::any_io_executor executor,
+                                              const StateDir& state) {
+  return std::make_unique<ProcessRuntime>(std::move(executor), ProcessRuntimeConfig(), state);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeAgent>> NodeAgent::make(asio::any_io_executor executor,
+                                                   const NodeOptions& options, const Clock& clock,
+                                                   NodeParts parts) {
+  TRY(ClusterAccess access, api_access(options));
+  log_warnings_about(access);
+  const std::string user_agent = "holdfast-node/" + std::string(version);
+  TRY(auto client, ApiClient::make(access, clock, user_agent));
+  TRY(auto heartbeat_client, ApiClient::make(std::move(access), clock, user_agent));
+  auto state = StateDir::open(options.data_dir);
+  if (!state) return fail("--data-dir", state.error());
+  // Before the runtime is made, which is to be stopped in an orderly way.
+  const NodeFlags flags{.name = options.node_name, .labels = options.node_labels};
+  TRY(sync::Node node, make_node(flags, read_machine(), clock.wall()));
+  Opened opened{.state = std::make_unique<StateDir>(*std::move(state)),
+                .runtime = {},
+                .pressure = std::move(parts.pressure),
+                .client = std::move(client),
+                .heartbeat_client = std::move(heartbeat_client),
+                .node = std::move(node)};
+  if (!opened.pressure) opened.pressure = std::make_unique<NoPressure>();
+  if (!parts.make_runtime) parts.make_runtime = make_process_runtime;
+  opened.runtime = parts.make_runtime(executor, *opened.state);
+  opened.node.status.node_info.container_runtime_version = opened.runtime->version();
+  return std::unique_ptr<NodeAgent>(
+      new NodeAgent(std::move(executor), options, clock, std::move(opened)));
+}
+
+NodeAgent::NodeAgent(asio::any_io_executor executor, const NodeOptions& options, const Clock& clock,
+                     Opened opened)
+    : state_(std::move(opened.state)),
+      runtime_(std::move(opened.runtime)),
+      pressure_(std::move(opened.pressure)),
+      client_(std::move(opened.client)),
+      heartbeat_client_(std::move(opened.heartbeat_client)),
+      writer_(*client_, write_limits, permit_, clock, [](http::Method, int) {}),
+      pods_(executor, options.node_name, *client_, clock),
+      reports_(writer_, clock),
+      workers_(executor, {*state_, *runtime_, pods_, reports_, *pressure_, clock},
+               rules_of(options)),
+      reporter_(std::move(opened.node), options.status_interval, *heartbeat_client_, *pressure_,
+                clock),
+      lease_({options.node_name, options.lease_duration, options.lease_renew_interval},
+             *heartbeat_client_, clock),
+      node_name_(options.node_name),
+      tasks_(std::move(executor)) {}
+
+Status NodeAgent::start() {
+  pods_.start();
+  tasks_.spawn("pods", workers_.run());
+  tasks_.spawn("node status", reporter_.run());
+  tasks_.spawn("node lease", lease_.run());
+  log_info("running pods", {{"node", node_name_},
+                            {"server", client_->access().server.text()},
+                            {"adopted", workers_.pods()}});
+  return {};
+}
+
+asio::awaitable<void> NodeAgent::stop(MonoTime /*deadline*/) {
+  workers_.stop();
+  tasks_.cancel();
+  co_await tasks_.join();
+  co_await runtime_->stop();  // if it was never started
+  co_await pods_.stop();
+}
+
+}  // namespace holdfast::agent::node

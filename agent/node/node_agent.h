@@ -1,0 +1,85 @@
+// holdfast-node as one object: what a kubelet does on a node, as a client of an API that the edge
+// agent serves on the same machine.
+//
+//   ApiPods        what should run: the node's pods, their ConfigMaps and Secrets
+//   PodWorkers     keeps that running, with a Runtime, and adopts what an earlier run has left
+//   StatusSink     takes the pods' statuses, Events and deletions to the API
+//   NodeReporter   registers the node and posts its status; LeaseRenewer renews its lease
+//   Pressure       what the node's resources allow
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/client/limited_client.h"
+#include "agent/node/api_pods.h"
+#include "agent/node/api_reports.h"
+#include "agent/node/lease_renewer.h"
+#include "agent/node/node_reporter.h"
+#include "agent/node/options.h"
+#include "agent/node/pod_workers.h"
+#include "platform/proc/service.h"
+
+namespace holdfast::agent::node {
+
+// The parts that a test replaces.
+struct NodeParts {
+  // The state directory outlives the runtime. Empty: a ProcessRuntime.
+  std::function<std::unique_ptr<Runtime>(asio::any_io_executor, const StateDir&)> make_runtime = {};
+  std::unique_ptr<Pressure> pressure = {};  // null: NoPressure
+};
+
+class NodeAgent final : public proc::Service {
+ public:
+  // Opens the data directory and adopts what runs; nothing is sent yet. `clock` outlives it.
+  // Errors: invalid (labels, kubeconfig, server), conflict (another program uses the data
+  // directory), the disk's.
+  [[nodiscard]] static Result<std::unique_ptr<NodeAgent>> make(asio::any_io_executor executor,
+                                                               const NodeOptions& options,
+                                                               const Clock& clock,
+                                                               NodeParts parts = {});
+
+  [[nodiscard]] Status start() override;
+  // The containers run on.
+  asio::awaitable<void> stop(MonoTime deadline) override;
+
+  [[nodiscard]] const PodWorkers& workers() const { return workers_; }
+
+ private:
+  // Writing is always allowed: there is one node agent for a node.
+  struct NoElection final : WritePermit {
+    asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
+  };
+  struct Opened {
+    std::unique_ptr<StateDir> state;
+    std::unique_ptr<Runtime> runtime;
+    std::unique_ptr<Pressure> pressure;
+    std::unique_ptr<ApiClient> client;
+    std::unique_ptr<ApiClient> heartbeat_client;
+    sync::Node node;
+  };
+  NodeAgent(asio::any_io_executor executor, const NodeOptions& options, const Clock& clock,
+            Opened opened);
+
+  std::unique_ptr<StateDir> state_;
+  std::unique_ptr<Runtime> runtime_;  // refers to *state_
+  std::unique_ptr<Pressure> pressure_;
+  std::unique_ptr<ApiClient> client_;
+  // Heartbeats have connections of their own, without a limit of their rate, as a kubelet's have.
+  std::unique_ptr<ApiClient> heartbeat_client_;
+  NoElection permit_;
+  LimitedClient writer_;
+  ApiPods pods_;
+  ApiReports reports_;
+  PodWorkers workers_;
+  NodeReporter reporter_;
+  LeaseRenewer lease_;
+  std::string node_name_;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::agent::node

@@ -1,0 +1,78 @@
+#include "agent/node/node_reporter.h"
+
+#include "agent/node/api_reports.h"
+#include "agent/node/node_status.h"
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+#include "sync/api/codec.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+constexpr auto report_interval = std::chrono::minutes(5);  // of a status that has not changed
+constexpr auto register_retry = std::chrono::milliseconds(500);
+constexpr auto request_limit = std::chrono::seconds(10);  // the kubelet's, of heartbeats
+
+}  // namespace
+
+NodeReporter::NodeReporter(sync::Node node, Duration interval, ApiCaller& caller,
+                           const Pressure& pressure, const Clock& clock)
+    : node_(std::move(node)),
+      interval_(interval),
+      caller_(caller),
+      pressure_(pressure),
+      clock_(clock),
+      target_("/api/v1/nodes/" + percent_encode(node_.metadata.name)) {}
+
+asio::awaitable<Result<std::string>> NodeReporter::call(ApiRequest request) {
+  return caller_.call(std::move(request), clock_.mono() + request_limit);
+}
+
+asio::awaitable<void> NodeReporter::run() {
+  for (;;) {
+    const Status registered = co_await register_node();
+    if (registered) break;
+    log_info("node not registered yet", {{"error", registered.error()}});
+    co_await loop::sleep_until(clock_.mono() + register_retry);
+  }
+  for (;;) {
+    const Status posted = co_await post_once();
+    if (!posted) log_info("node status not posted", {{"error", posted.error()}});
+    co_await loop::sleep_until(clock_.mono() + interval_);
+  }
+}
+
+asio::awaitable<Status> NodeReporter::register_node() {
+  ApiRequest request{
+      .method = http::Method::post, .target = "/api/v1/nodes", .body = sync::encode_bytes(node_)};
+  const auto answer = co_await call(std::move(request));
+  const bool is_known = !answer && answer.error().code == Errc::conflict;
+  Status done;
+  if (!answer && !is_known) co_return fail("register", answer.error());
+  if (answer) log_info("node registered", {{"node", node_.metadata.name}});
+  co_return done;
+}
+
+asio::awaitable<Status> NodeReporter::post_once() {
+  ApiRequest get{.target = target_ + "?resourceVersion=0"};
+  const auto answer = co_await call(std::move(get));
+  if (!answer && answer.error().code == Errc::not_found) co_return co_await register_node();
+  if (!answer) co_return fail("read node", answer.error());
+  CO_TRY(const sync::Node seen, sync::decode_bytes<sync::Node>(*answer));
+  node_.status.conditions = conditions_under(pressure_.conditions());
+  const bool is_due =
+      posted_at_ == MonoTime::min() || clock_.mono() - posted_at_ >= report_interval;
+  Status done;
+  if (!is_due && !needs_status(seen, node_.status)) co_return done;
+  ApiRequest patch{.method = http::Method::patch,
+                   .target = target_ + "/status",
+                   .body = status_patch(seen, node_.status, clock_.wall()),
+                   .content_type = std::string(strategic_patch_type)};
+  const auto patched = co_await call(std::move(patch));
+  if (!patched) co_return fail("post node status", patched.error());
+  posted_at_ = clock_.mono();
+  co_return done;
+}
+
+}  // namespace holdfast::agent::node

@@ -1,0 +1,46 @@
+// What the node reports of itself: the Node object it registers and the conditions it posts, worded
+// as a kubelet words them. Pure, except for read_machine().
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/time.h"
+#include "sync/api/types.h"
+
+namespace holdfast::agent::node {
+
+// Facts about this machine.
+struct Machine {
+  std::string host_name;
+  std::string kernel_version;
+  std::string architecture;  // "amd64", as Go says it
+  std::string os_image;
+  std::string boot_id;
+  int cpus = 1;
+  std::int64_t memory_bytes = 0;
+};
+[[nodiscard]] Machine read_machine();
+
+// What distinguishes this node from others on the same machine.
+struct NodeFlags {
+  std::string name;
+  std::string labels;  // "a=b,c=d"; they override the well-known ones
+};
+
+// Without the version of the container runtime. Errors: invalid, naming the label.
+[[nodiscard]] Result<sync::Node> make_node(const NodeFlags& flags, const Machine& machine,
+                                           WallTime now);
+
+// The conditions of a node of which the pressure conditions of types `pressed` are True.
+[[nodiscard]] std::vector<sync::NodeCondition> conditions_under(
+    const std::vector<std::string>& pressed);
+
+// Whether the API's view of the node differs from `ours`, apart from heartbeats.
+[[nodiscard]] bool needs_status(const sync::Node& seen, const sync::NodeStatus& ours);
+
+// The strategic merge patch that posts our conditions, with the times of unchanged ones kept.
+[[nodiscard]] std::string status_patch(const sync::Node& seen, sync::NodeStatus ours, WallTime now);
+
+}  // namespace holdfast::agent::node

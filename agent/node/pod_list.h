@@ -1,0 +1,51 @@
+// The pods of this node, as a list and watch of the API has them.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/client/list_watch.h"
+#include "sync/autonomy/references.h"
+#include "sync/runtime/desired_pods.h"
+
+namespace holdfast::agent::node {
+
+class PodList final : public ListWatchSink {
+ public:
+  // `changed` is called after every change.
+  explicit PodList(std::function<void()> changed) : changed_(std::move(changed)) {}
+
+  // NeverReceived until a complete list came, and while one of the pods cannot be read: a pod that
+  // cannot be read is not a pod that is gone.
+  [[nodiscard]] sync::DesiredPods desired() const;
+  // The ConfigMaps and Secrets that the pods name.
+  [[nodiscard]] sync::NeededObjects references() const;
+
+  void replace(std::vector<std::string> items, const std::string& version,
+               const sync::ScopeKind& kind) override;
+  void apply(const sync::WatchEvent& event) override;
+  void bookmark(const std::string& /*version*/) override {}
+
+ private:
+  struct Entry {
+    std::shared_ptr<const sync::Pod> pod;  // null: it cannot be read
+    sync::NeededObjects references;
+  };
+  using Entries = std::map<std::pair<std::string, std::string>, Entry>;  // by namespace and name
+
+  // Errors: corrupt; the object has no readable name and nothing was taken over.
+  static Status put(const std::string& bytes, Entries& entries);
+
+  std::function<void()> changed_;
+  bool complete_ = false;
+  Entries entries_;
+};
+
+}  // namespace holdfast::agent::node

@@ -1,0 +1,22 @@
+// What should run on this node, for the pod workers: the node's pods with their ConfigMaps and
+// Secrets. ApiPods (api_pods.h) is the real source; tests have others.
+//
+// All answers come at once, from what was received.
+
+#pragma once
+
+#include "platform/loop/event.h"
+#include "sync/runtime/config_source.h"
+
+namespace holdfast::agent::node {
+
+class PodSource : public sync::ConfigSource {
+ public:
+  // NeverReceived until a complete list of the node's pods was received.
+  [[nodiscard]] virtual sync::DesiredPods desired() const = 0;
+
+  // Notified when any answer may have changed.
+  [[nodiscard]] virtual loop::Event& changed() = 0;
+};
+
+}  // namespace holdfast::agent::node

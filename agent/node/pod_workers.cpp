@@ -1,0 +1,199 @@
+#include "agent/node/pod_workers.h"
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include "platform/log.h"
+#include "sync/runtime/failure_events.h"
+#include "sync/runtime/status_patch.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+constexpr int rounds_max = 1000;  // far more than the pods of a node need to come to rest
+
+std::string named(const sync::ObjectMeta& meta) { return meta.namespace_name + "/" + meta.name; }
+std::string named(const sync::PodKey& pod) { return pod.namespace_name + "/" + pod.name; }
+
+sync::PodKey key_of(const sync::Pod& pod) {
+  return {pod.metadata.namespace_name, pod.metadata.name, pod.metadata.uid};
+}
+
+}  // namespace
+
+PodWorkers::PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
+                       sync::RuntimeConfig rules, const SenderConfig& sender)
+    : parts_(parts),
+      node_name_(rules.node.node_name),
+      rules_(std::move(rules)),
+      sender_(executor, parts.sink, parts.clock, sender),
+      changed_(executor),
+      tasks_(std::move(executor)) {
+  parts_.runtime.on_change([this] { wake(); });
+  adopt();
+}
+
+void PodWorkers::adopt() {
+  parts_.runtime.adopt();
+  std::vector<Error> damaged;
+  auto records = parts_.state.load(damaged);
+  if (!records) damaged.push_back(records.error());
+  for (const Error& error : damaged) {
+    // A crash in the middle of a removal leaves containers without a record. The rules end them.
+    const bool is_stray = error.code == Errc::not_found;
+    if (is_stray) log_info("pod without a record", {{"error", error}});
+    if (!is_stray) log_error("cannot read pod record", {{"error", error}});
+  }
+  if (!records) return;
+  for (sync::PodRecord& record : *records) {
+    log_info("adopt pod", {{"pod", named(record.pod->metadata)}});
+    rules_.adopt(std::move(record), parts_.clock.mono());
+  }
+}
+
+asio::awaitable<void> PodWorkers::run() {
+  // Its tasks refer to this object, so their end is awaited even when everything is cancelled.
+  const asio::disable_cancellation never;
+  co_await asio::this_coro::reset_cancellation_state(never);
+  tasks_.spawn("send pod statuses", sender_.run());
+  tasks_.spawn("await pod changes", await_changes());
+  while (!is_stopping_) {
+    is_dirty_ = false;
+    parts_.runtime.refresh(parts_.clock.mono());
+    settle();
+    parts_.runtime.maintain(parts_.clock.mono());
+    while (!is_dirty_ && parts_.clock.mono() < next_wake()) {
+      (void)co_await changed_.wait_until(next_wake());
+    }
+  }
+  tasks_.cancel();
+  co_await tasks_.join();
+  co_await parts_.runtime.stop();
+}
+
+void PodWorkers::stop() {
+  is_stopping_ = true;
+  wake();
+}
+
+void PodWorkers::wake() {
+  is_dirty_ = true;
+  changed_.notify_all();
+}
+
+MonoTime PodWorkers::next_wake() const {
+  return std::min(rules_.deadline(), parts_.runtime.deadline());
+}
+
+asio::awaitable<void> PodWorkers::await_changes() {
+  for (;;) {
+    co_await parts_.source.changed().wait();
+    wake();
+  }
+}
+
+void PodWorkers::warn_of_unrunnable(const sync::CompletePods& complete) {
+  for (const auto& pod : complete.pods) {
+    if (sync::is_runnable(*pod) || !unrunnable_.insert(pod->metadata.uid).second) continue;
+    log_warn("ignore a pod whose uid or container names cannot be names of files",
+             {{"pod", named(pod->metadata)}});
+  }
+}
+
+void PodWorkers::refuse_inadmissible(sync::CompletePods& complete) {
+  const std::set<std::string> refused_before = std::exchange(refused_, {});
+  std::erase_if(complete.pods, [this, &refused_before](const auto& pod) {
+    const std::string& uid = pod->metadata.uid;
+    if (rules_.knows(uid) || !sync::is_runnable(*pod) || !needs_admission(*pod)) return false;
+    // A refusal is final, as with a kubelet, also if the pressure ends before it is reported.
+    const bool is_known = refused_before.contains(uid);
+    const auto admission = is_known ? sync::node::Admission() : node::admit(*pod, parts_.pressure);
+    if (admission.admit && !is_known) return false;
+    refused_.insert(uid);
+    if (is_known) return true;
+    log_warn("refuse pod", {{"pod", named(pod->metadata)}, {"reason", admission.message}});
+    const sync::PodKey key = key_of(*pod);
+    sender_.report(key, sync::status_patch(key, refused_status(admission)));
+    return true;
+  });
+}
+
+void PodWorkers::settle() {
+  sync::DesiredPods desired = parts_.source.desired();
+  if (auto* complete = std::get_if<sync::CompletePods>(&desired)) {
+    warn_of_unrunnable(*complete);
+    refuse_inadmissible(*complete);
+  }
+  for (int round = 0; round < rounds_max; ++round) {
+    const sync::RuntimeActions actions =
+        rules_.step({parts_.clock.mono(), parts_.clock.wall(), desired, parts_.runtime.observed(),
+                     parts_.source});
+    if (actions.empty()) return;
+    for (const sync::RuntimeAction& action : actions) {
+      std::visit([this](const auto& one) { perform(one); }, action);
+    }
+  }
+  log_error("the pods do not come to rest");
+}
+
+void PodWorkers::perform(const sync::RecordPod& action) {
+  const std::string& uid = action.record.pod->metadata.uid;
+  unrecorded_.erase(uid);
+  const Status written = parts_.state.record(action.record);
+  if (written) return;
+  log_error("cannot write pod record", {{"error", written.error()}});
+  unrecorded_.emplace(uid, action.record);
+}
+
+void PodWorkers::perform(const sync::StartContainer& action) {
+  if (const auto waiting = unrecorded_.find(action.pod.uid); waiting != unrecorded_.end()) {
+    // Nothing runs that is not written down.
+    const Status written = parts_.state.record(waiting->second);
+    if (!written) return parts_.runtime.reject_start(action, written.error().what);
+    unrecorded_.erase(waiting);
+  }
+  log_info(
+      "start container",
+      {{"pod", named(action.pod)}, {"container", action.container}, {"restarts", action.restarts}});
+  parts_.runtime.start(action);
+}
+
+void PodWorkers::perform(const sync::SignalContainer& action) {
+  const bool is_kill = action.signal == sync::StopSignal::kill;
+  log_info(is_kill ? "kill container" : "stop container",
+           {{"uid", action.uid}, {"container", action.container}, {"attempt", action.number}});
+  const Status sent = parts_.runtime.signal(action);
+  if (sent || sent.error().code == Errc::not_found) return;  // It has just ended.
+  log_error("cannot signal container", {{"error", sent.error()}});
+}
+
+void PodWorkers::perform(const sync::ReportStatus& action) {
+  log_debug("report pod", {{"pod", named(action.pod)}, {"phase", action.status.phase}});
+  sender_.report(action.pod, sync::status_patch(action.pod, action.status));
+  sync::PodStatus& before = reported_[action.pod.uid];
+  for (const sync::FailureEvent& failure : sync::failure_events(before, action.status)) {
+    log_warn("container does not start",
+             {{"pod", named(action.pod)}, {"reason", failure.reason}, {"error", failure.message}});
+    sender_.event(action.pod,
+                  sync::make_event(action.pod, failure, node_name_, parts_.clock.wall()));
+  }
+  before = action.status;
+}
+
+void PodWorkers::perform(const sync::FinalDelete& action) {
+  log_info("pod has stopped", {{"pod", named(action.pod)}, {"uid", action.pod.uid}});
+  sender_.final_delete(action.pod);
+}
+
+void PodWorkers::perform(const sync::RemovePod& action) {
+  log_info("remove pod", {{"uid", action.uid}});
+  unrecorded_.erase(action.uid);
+  reported_.erase(action.uid);
+  sender_.forget(action.uid);
+  // What cannot be removed now is found again at the next start.
+  parts_.runtime.forget(action.uid);
+  const Status removed = parts_.state.remove(action.uid);
+  if (!removed) log_error("cannot remove pod", {{"error", removed.error()}});
+}
+
+}  // namespace holdfast::agent::node

@@ -1,0 +1,82 @@
+// Keeps the pods of this node running: asks sync::PodRuntime what to do, and does it with a
+// Runtime.
+//
+// Everything that must survive this program is in the StateDir: the pods as they were last wanted,
+// and the runtime's own records. A new run adopts both and goes on, with or without the API.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "agent/node/pod_source.h"
+#include "agent/node/pressure.h"
+#include "agent/node/runtime.h"
+#include "agent/node/state_dir.h"
+#include "agent/node/status_sender.h"
+#include "platform/loop/tasks.h"
+#include "sync/runtime/pod_runtime.h"
+
+namespace holdfast::agent::node {
+
+// What the workers use; all are borrowed and outlive them.
+struct PodWorkersParts {
+  const StateDir& state;
+  Runtime& runtime;
+  PodSource& source;
+  StatusSink& sink;
+  const Pressure& pressure;
+  const Clock& clock;
+};
+
+class PodWorkers {
+ public:
+  // Adopts what an earlier run has left.
+  PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
+             sync::RuntimeConfig rules, const SenderConfig& sender = {});
+
+  // Runs until stop(), and cannot be cancelled otherwise. The containers run on.
+  asio::awaitable<void> run();
+  void stop();
+
+  // Pods it knows, and pods whose reports are still to be sent.
+  [[nodiscard]] std::size_t pods() const { return rules_.size(); }
+  [[nodiscard]] std::size_t reports_pending() const { return sender_.pending(); }
+
+ private:
+  void adopt();
+  void wake();
+  // Steps and performs until nothing more is asked for.
+  void settle();
+  [[nodiscard]] MonoTime next_wake() const;
+  asio::awaitable<void> await_changes();
+  void warn_of_unrunnable(const sync::CompletePods& complete);
+  // Removes new pods that may not start now, and reports each of them once.
+  void refuse_inadmissible(sync::CompletePods& complete);
+
+  void perform(const sync::RecordPod& action);
+  void perform(const sync::StartContainer& action);
+  void perform(const sync::SignalContainer& action);
+  void perform(const sync::ReportStatus& action);
+  void perform(const sync::FinalDelete& action);
+  void perform(const sync::RemovePod& action);
+
+  PodWorkersParts parts_;
+  std::string node_name_;
+  sync::PodRuntime rules_;
+  StatusSender sender_;
+  std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: the disk refused them
+  std::map<std::string, sync::PodStatus> reported_;    // by uid: the last status, for Events
+  std::set<std::string> unrunnable_;                   // uids that were warned about
+  std::set<std::string> refused_;                      // uids of listed pods that were not admitted
+  loop::Event changed_;
+  bool is_dirty_ = false;
+  bool is_stopping_ = false;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::agent::node

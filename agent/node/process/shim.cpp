@@ -1,0 +1,164 @@
+#include "agent/node/process/shim.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "agent/node/process/attempt_files.h"
+#include "agent/node/process/launch_wire.h"
+#include "platform/fs/errno.h"
+#include "platform/proc/process.h"
+#include "platform/text.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+using sync::ContainerExit;
+
+constexpr std::size_t launch_limit = 8U << 20;  // the kernel takes less as arguments
+constexpr int write_tries = 60;                 // a second apart: a full disk may be cleaned up
+constexpr int sweep_tries = 10;                 // likewise, for processes that do not die
+
+sigset_t handled_signals() {
+  sigset_t set;
+  (void)sigemptyset(&set);
+  for (const int number : {SIGCHLD, SIGTERM, SIGHUP, SIGINT}) (void)sigaddset(&set, number);
+  return set;
+}
+
+// The next signal of ours; 0 when none comes within a second.
+int next_signal(const sigset_t& set, bool forever) {
+  const timespec second{.tv_sec = 1, .tv_nsec = 0};
+  const int number =
+      forever ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &second);
+  return number > 0 ? number : 0;
+}
+
+bool is_there(const fs::Path& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+Status write_exit(const fs::Path& dir, ContainerExit exit) {
+  const ExitRecord record{std::move(exit), BootTime::now()};
+  return fs::atomic_write(dir / exit_file, to_json(record));
+}
+
+// Tries for a while: an exit that is not written down is an exit nobody knows of.
+bool write_exit_stubbornly(const fs::Path& dir, const ContainerExit& exit) {
+  const sigset_t set = handled_signals();
+  for (int left = write_tries; left > 0; --left) {
+    const Status written = write_exit(dir, exit);
+    if (written) return true;
+    if (written.error().code == Errc::not_found) return false;  // The pod was removed.
+    (void)next_signal(set, false);
+  }
+  return false;
+}
+
+// Reaps whatever has ended, orphans that came to us too, but the leader, who keeps his pid and the
+// group's until we are done with them. Whether he has ended.
+bool reap_all_but(pid_t leader) {
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
+    if (info.si_pid == leader) return true;
+    (void)proc::reap(info.si_pid);
+  }
+  return false;
+}
+
+// Lives with the program until it ends.
+void accompany(pid_t leader) {
+  const sigset_t set = handled_signals();
+  while (!reap_all_but(leader)) {
+    if (next_signal(set, true) == SIGTERM) (void)::kill(-leader, SIGTERM);
+  }
+}
+
+// Kills our children, as far as the kernel tells them; theirs become ours and follow.
+void kill_children() {
+  const std::string self = std::to_string(::getpid());
+  const auto children = fs::read_all("/proc/self/task/" + self + "/children", 1U << 20);
+  if (!children) return;
+  for (const std::string_view word : split(trim(*children), ' ')) {
+    if (const auto pid = parse_int<pid_t>(word); pid && *pid > 1) (void)::kill(*pid, SIGKILL);
+  }
+}
+
+void sweep() {
+  const sigset_t set = handled_signals();
+  for (int left = sweep_tries; left > 0;) {
+    kill_children();
+    const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
+    if (reaped < 0) return;  // No children are left.
+    if (reaped == 0 && next_signal(set, false) == 0) --left;
+  }
+}
+
+// Ends the container: the leader has ended but still holds the group's number.
+ContainerExit finish(pid_t leader) {
+  (void)::kill(-leader, SIGKILL);
+  const auto status = proc::reap(leader);
+  sweep();
+  if (!status) return {ContainerExit::Kind::unknown, 0, "its status could not be collected"};
+  const auto kind = status->signalled ? ContainerExit::Kind::signal : ContainerExit::Kind::code;
+  return {kind, status->number, ""};
+}
+
+// Starts the program behind the gate, writes down who it is and opens the gate. The rename needs no
+// room on a full disk.
+Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
+  TRY(const std::string input, fs::read_all("/dev/stdin", launch_limit));
+  TRY(sync::LaunchPlan plan, decode_launch(input));
+  TRY(proc::Launch launch, proc::Launch::prepare({.argv = std::move(plan.argv),
+                                                  .env = std::move(plan.env),
+                                                  .working_directory = working_dir,
+                                                  .log = dir / log_file}));
+  TRY(proc::ProcessIdentity self, proc::identify(::getpid()));
+  const RunRecord record{std::move(self), launch.identity(), BootTime::now()};
+  if (auto written = fs::atomic_write(dir / launch_file, to_json(record)); !written) {
+    return fail(written.error());
+  }
+  if (auto released = launch.release(); !released) return fail(released.error());
+  if (::rename((dir / launch_file).c_str(), (dir / run_file).c_str()) != 0) {
+    const auto failed = fail_errno("rename to " + (dir / run_file).string());
+    (void)finish(launch.identity().pid);
+    return failed;
+  }
+  return launch.identity().pid;
+}
+
+int live(const fs::Path& dir, const fs::Path& working_dir) {
+  const auto lock = fs::FileLock::take(dir / lock_file);
+  if (!lock) return lock.error().code == Errc::conflict ? 0 : 1;
+  for (const char* file : {launch_file, run_file, exit_file}) {
+    if (is_there(dir / file)) return 0;
+  }
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  const auto leader = start(dir, working_dir);
+  if (!leader) {
+    return write_exit_stubbornly(dir, {ContainerExit::Kind::failed, 0, leader.error().what}) ? 0
+                                                                                             : 1;
+  }
+  (void)::malloc_trim(0);
+  accompany(*leader);
+  return write_exit_stubbornly(dir, finish(*leader)) ? 0 : 1;
+}
+
+}  // namespace
+
+int shim_main(int count, const char* const* arguments) {
+  if (count != 2) {
+    (void)std::fputs("usage: holdfast-node shim DIR WORKDIR < LAUNCH\n", stderr);
+    return 2;
+  }
+  const sigset_t set = handled_signals();
+  (void)::sigprocmask(SIG_BLOCK, &set, nullptr);
+  (void)::signal(SIGPIPE, SIG_IGN);
+  (void)::prctl(PR_SET_NAME, "holdfast-shim", 0, 0, 0);
+  return live(arguments[0], arguments[1]);
+}
+
+}  // namespace holdfast::agent::node

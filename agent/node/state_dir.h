@@ -1,0 +1,62 @@
+// The data directory of holdfast-node: what must survive the program, by pod, container and
+// attempt.
+//
+//   DIR/lock                       held by the one program that uses the directory
+//   DIR/pods/UID/pod.json          the pod as it was last wanted, and whether it is being stopped
+//   DIR/pods/UID/CONTAINER/N/      attempt N: process/attempt_files.h
+//   DIR/pods/UID/CONTAINER/work/   the working directory if the pod's spec names none
+//
+// Mode 0700: environments never come here, but logs may hold secrets.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/node/process/attempt_files.h"
+#include "sync/runtime/actions.h"
+
+namespace holdfast::agent::node {
+
+class StateDir {
+ public:
+  // Errors: conflict when another program uses it, naming its process; denied; exhausted; invalid
+  // when `dir` is not absolute.
+  [[nodiscard]] static Result<StateDir> open(const fs::Path& dir);
+
+  // Every record that can be read; the others are reported in `damaged` and stay where they are.
+  [[nodiscard]] Result<std::vector<sync::PodRecord>> load(std::vector<Error>& damaged) const;
+
+  // Durable when it returns. The pod's managedFields are left out.
+  [[nodiscard]] Status record(const sync::PodRecord& record) const;
+  [[nodiscard]] Status remove(const std::string& uid) const;
+
+  // The pods of which anything is here, with or without a record; in order.
+  [[nodiscard]] std::vector<std::string> uids() const;
+
+  // The containers of a pod and the numbers of their attempts, ascending. What is not there is
+  // empty.
+  [[nodiscard]] std::vector<std::string> containers(const std::string& uid) const;
+  [[nodiscard]] std::vector<std::int32_t> attempts(const std::string& uid,
+                                                   const std::string& container) const;
+
+  [[nodiscard]] fs::Path attempt(const std::string& uid, const std::string& container,
+                                 std::int32_t number) const;
+  [[nodiscard]] fs::Path work(const std::string& uid, const std::string& container) const;
+
+  // Makes the attempt's directory with attempt.json, and the working directory; durable.
+  // Errors: conflict when the attempt exists.
+  [[nodiscard]] Status create_attempt(const std::string& uid, const std::string& container,
+                                      std::int32_t number, const AttemptRecord& record) const;
+
+ private:
+  StateDir(fs::Path dir, fs::FileLock lock) : dir_(std::move(dir)), lock_(std::move(lock)) {}
+
+  [[nodiscard]] fs::Path pods() const { return dir_ / "pods"; }
+  [[nodiscard]] fs::Path pod(const std::string& uid) const { return pods() / uid; }
+
+  fs::Path dir_;
+  fs::FileLock lock_;
+};
+
+}  // namespace holdfast::agent::node

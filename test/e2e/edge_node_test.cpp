@@ -1,0 +1,132 @@
+// holdfast-node as a process behind holdfast-edge: its pods outlive both of them and the cloud, and
+// bad settings are named.
+
+#include <sys/wait.h>
+
+#include "agent/node/process/attempt_files.h"
+#include "platform/fs/file.h"
+#include "platform/proc/process.h"
+#include "test/e2e/edge_bench.h"
+
+namespace holdfast::test {
+namespace {
+
+class EdgeNode : public ::testing::Test, public EdgeBench {
+ protected:
+  ~EdgeNode() override {
+    node.reset();
+    for (int attempt = 0; attempt < 9; ++attempt) {
+      if (const auto run = run_of(attempt)) (void)proc::signal_group(run->process, SIGKILL);
+    }
+    if (HasFailure()) print_end(dir() / "node.log");
+  }
+
+  [[nodiscard]] std::filesystem::path node_dir() const { return dir() / "node"; }
+  void start_node(const std::vector<std::string>& more = {}) {
+    node.reset();
+    std::vector<std::string> argv{"holdfast-node",
+                                  "--node-name=edge-a",
+                                  "--server=http://127.0.0.1:" + std::to_string(agent_port),
+                                  "--data-dir=" + node_dir().string(),
+                                  "--status-interval=1s",
+                                  "--lease-renew-interval=1s"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    node = std::make_unique<Process>(argv, (dir() / "node.log").string());
+  }
+  // The pod that is bound to the node, with one container that sleeps.
+  void make_sleeper() {
+    const Answer pod =
+        ask_server({.method = http::Method::post,
+                    .target = "/api/v1/namespaces/ns/pods",
+                    .body = R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":)"
+                            R"([{"name":"c","image":"i","command":["sleep","1000"]}]}})"});
+    ASSERT_EQ(pod.status, 201) << pod.body;
+    uid = pod.text({"metadata", "uid"});
+  }
+  [[nodiscard]] std::optional<agent::node::RunRecord> run_of(int attempt) const {
+    auto run = agent::node::read_run(node_dir() / "pods" / uid / "c" / std::to_string(attempt));
+    if (!run) return std::nullopt;
+    return *std::move(run);
+  }
+  [[nodiscard]] bool is_alive(int attempt) const {
+    const auto run = run_of(attempt);
+    return run && proc::is_alive(run->process);
+  }
+
+  std::unique_ptr<Process> node;
+  std::string uid;
+};
+
+TEST_F(EdgeNode, PodsOutliveBothAgentsAndTheCloud) {
+  start_server();
+  make_node();
+  start_agent();
+  ASSERT_TRUE(wait_for_link("connected"));
+  start_node();
+  make_sleeper();
+  ASSERT_TRUE(eventually(20s, [this] {
+    return get_on_server(pod_path("p")).text({"status", "phase"}) == "Running";
+  }));
+  ASSERT_TRUE(is_alive(0));
+  const auto before = *run_of(0);
+
+  server->kill();
+  node->kill();
+  agent->kill();
+  launch_agent();
+  start_node();
+  ASSERT_TRUE(eventually(20s, [this] { return get(agent_port, node_pods).status == 200; }));
+  EXPECT_TRUE(is_alive(0));
+  EXPECT_EQ(*run_of(0), before) << "adopted, not started again";
+
+  // What dies now is started again from the cache.
+  ASSERT_TRUE(proc::signal_group(before.process, SIGKILL));
+  EXPECT_TRUE(eventually(20s, [this] { return is_alive(1); }));
+
+  node->signal(SIGTERM);
+  const auto status = node->wait(10s);
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
+  EXPECT_TRUE(is_alive(1)) << "containers outlive the node agent";
+}
+
+TEST_F(EdgeNode, BadSettingsAreNamed) {
+  const std::string name = "--node-name=a";
+  const std::string data = "--data-dir=" + node_dir().string();
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{data}, "--node-name"},
+      {{name, data, "--server=nonsense"}, "--server"},
+      {{name, data, "--kubeconfig=/nowhere/k"}, "/nowhere/k"},
+      {{name, data, "--runtime=docker"}, "--runtime"},
+      {{name, data, "--node-labels=x"}, "--node-labels"},
+      {{name, "--data-dir=/proc/nowhere"}, "--data-dir"},
+      {{name, data, "--log-level=loud"}, "loud"},
+      {{name, data, "--no-such-flag"}, "no-such-flag"},
+  };
+  for (auto [flags, part] : cases) {
+    flags.insert(flags.begin(), "holdfast-node");
+    const std::string log = (dir() / "other.log").string();
+    std::filesystem::remove(log);
+    Process other(std::move(flags), log);
+    const auto status = other.wait(10s);
+    const std::string said = fs::read_all(log, 1 << 20).value_or("");
+    ASSERT_TRUE(status && WIFEXITED(*status)) << part << " was accepted";
+    EXPECT_EQ(WEXITSTATUS(*status), 2) << said;
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+  }
+}
+
+TEST_F(EdgeNode, ASecondOneOnTheSameDataIsRefused) {
+  start_node();
+  ASSERT_TRUE(eventually(10s, [this] { return std::filesystem::exists(node_dir() / "pods"); }));
+  const std::string log = (dir() / "other.log").string();
+  Process other({"holdfast-node", "--node-name=a", "--data-dir=" + node_dir().string()}, log);
+  const auto status = other.wait(10s);
+  ASSERT_TRUE(status && WIFEXITED(*status));
+  EXPECT_EQ(WEXITSTATUS(*status), 2);
+  const std::string said = fs::read_all(log, 1 << 20).value_or("");
+  EXPECT_NE(said.find("--data-dir"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace holdfast::test

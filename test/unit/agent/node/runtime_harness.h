@@ -1,0 +1,94 @@
+// PodWorkers with a ProcessRuntime on a loop of their own. The test says what should run, and gets
+// the reports.
+
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+
+#include "agent/node/pod_workers.h"
+#include "agent/node/process/process_runtime.h"
+#include "test/support/scratch_dir.h"
+
+namespace holdfast::agent::node::test {
+
+class FakeSource final : public PodSource {
+ public:
+  explicit FakeSource(asio::any_io_executor executor) : changed_(std::move(executor)) {}
+
+  // From now on: the complete list, or none at all.
+  void list(std::vector<std::shared_ptr<sync::Pod>> pods);
+  void never_received();
+  void set_config_map(const std::string& name, sync::StringMap data);
+
+  [[nodiscard]] sync::DesiredPods desired() const override { return desired_; }
+  [[nodiscard]] loop::Event& changed() override { return changed_; }
+  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
+                                                         std::string_view name) const override;
+  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
+                                                  std::string_view name) const override;
+
+ private:
+  sync::DesiredPods desired_;
+  std::map<std::string, std::shared_ptr<sync::ConfigMap>, std::less<>> config_maps_;
+  loop::Event changed_;
+};
+
+class FakeSink final : public StatusSink {
+ public:
+  asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) override;
+  asio::awaitable<Status> record_event(sync::Event event) override;
+  asio::awaitable<Status> final_delete(sync::PodKey pod) override;
+
+  std::vector<Error> failures;                      // the next answers
+  std::vector<std::string> calls;                   // "status NAME PHASE", "delete NAME"
+  std::vector<std::string> events;                  // "NAME REASON MESSAGE"
+  std::map<std::string, sync::PodStatus> statuses;  // the last one, by pod name
+
+ private:
+  Status next_answer();
+};
+
+class RuntimeHarness {
+ public:
+  // `shim` runs a shim; empty: the test program's own.
+  explicit RuntimeHarness(const fs::Path& dir, std::vector<std::string> shim = {});
+  // The agent stops in good order; the containers run on.
+  ~RuntimeHarness();
+  RuntimeHarness(const RuntimeHarness&) = delete;
+  RuntimeHarness& operator=(const RuntimeHarness&) = delete;
+
+  // Runs the loop until `is_true`; false after 30 s.
+  [[nodiscard]] bool run_until(const std::function<bool()>& is_true);
+  // The same, until the pod's first container has started for the n-th time; its status.
+  sync::ContainerStatus await_running(const std::string& pod, int restarts);
+  // The same, until it waits for that reason.
+  sync::ContainerStatus await_waiting(const std::string& pod, const std::string& reason);
+  void cancel() { tasks_->cancel(); }
+  // Runs whatever is ready without waiting.
+  void run_ready();
+
+  asio::io_context io;
+  FakeSource source;
+  FakeSink sink;
+
+ private:
+  // The pod's first container as it was last reported; nullptr before that.
+  [[nodiscard]] const sync::ContainerStatus* status(const std::string& pod) const;
+
+  SystemClock clock_;
+  NoPressure pressure_;
+  std::unique_ptr<StateDir> state_;
+  std::unique_ptr<ProcessRuntime> runtime_;
+  std::unique_ptr<PodWorkers> workers_;
+  std::unique_ptr<loop::Tasks> tasks_;
+};
+
+// "default/NAME", uid "uid-NAME", container "c" with that shell script; grace as given.
+[[nodiscard]] std::shared_ptr<sync::Pod> script_pod(const std::string& name,
+                                                    const std::string& script, int grace = 30);
+
+// Kills whatever the records below a runtime's directory name.
+void kill_everything_below(const fs::Path& dir);
+
+}  // namespace holdfast::agent::node::test

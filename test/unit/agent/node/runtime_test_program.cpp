@@ -1,0 +1,110 @@
+// `runtime_test_program shim DIR WORKDIR`: a shim.
+// `runtime_test_program agent DIR LIST`: runs the pods in the file LIST (a JSON array) and nothing
+// else, until it is stopped or killed.
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/json/array.hpp>
+#include <cstdio>
+#include <cstring>
+
+#include "agent/node/pod_workers.h"
+#include "agent/node/process/process_runtime.h"
+#include "agent/node/process/shim.h"
+#include "platform/loop/program.h"
+#include "sync/api/codec.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+class FixedSource final : public PodSource {
+ public:
+  FixedSource(asio::any_io_executor executor, sync::DesiredPods desired)
+      : desired_(std::move(desired)), changed_(std::move(executor)) {}
+
+  [[nodiscard]] sync::DesiredPods desired() const override { return desired_; }
+  [[nodiscard]] loop::Event& changed() override { return changed_; }
+  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view,
+                                                         std::string_view) const override {
+    return sync::Absent{};
+  }
+  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view,
+                                                  std::string_view) const override {
+    return sync::Absent{};
+  }
+
+ private:
+  sync::DesiredPods desired_;
+  loop::Event changed_;
+};
+
+class NoSink final : public StatusSink {
+ public:
+  asio::awaitable<Status> report_status(sync::PodKey, std::string) override {
+    Status sent;
+    co_return sent;
+  }
+  asio::awaitable<Status> record_event(sync::Event) override {
+    Status sent;
+    co_return sent;
+  }
+  asio::awaitable<Status> final_delete(sync::PodKey) override {
+    Status sent;
+    co_return sent;
+  }
+};
+
+sync::DesiredPods read_list(const fs::Path& file) {
+  const auto text = fs::read_all(file, 1U << 20);
+  if (!text) return sync::NeverReceived{};
+  const auto items = sync::parse_json(*text).value();
+  sync::CompletePods complete;
+  for (const auto& item : items.as_array()) {
+    complete.pods.push_back(std::make_shared<sync::Pod>(sync::decode<sync::Pod>(item).value()));
+  }
+  return complete;
+}
+
+asio::awaitable<void> stop_on_request(loop::Stop& stop, PodWorkers& workers) {
+  co_await stop.wait();
+  workers.stop();
+}
+
+asio::awaitable<int> run_agent(loop::Stop& stop, fs::Path dir, fs::Path list) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto state = StateDir::open(dir);
+  if (!state) {
+    (void)std::fprintf(stderr, "%s\n", state.error().what.c_str());
+    co_return 1;
+  }
+  FixedSource source(executor, read_list(list));
+  NoSink sink;
+  const NoPressure pressure;
+  const SystemClock clock;
+  ProcessRuntime runtime(executor, ProcessRuntimeConfig(), *state);
+  const PodWorkersParts parts{*state, runtime, source, sink, pressure, clock};
+  PodWorkers workers(executor, parts, sync::RuntimeConfig());
+  loop::Tasks tasks(executor);
+  tasks.spawn("stop", stop_on_request(stop, workers));
+  co_await workers.run();
+  tasks.cancel();
+  co_await tasks.join();
+  co_return 0;
+}
+
+int main_of(int count, char** arguments) {
+  if (count >= 2 && std::strcmp(arguments[1], "shim") == 0) {
+    return shim_main(count - 2, arguments + 2);
+  }
+  if (count != 4 || std::strcmp(arguments[1], "agent") != 0) return 2;
+  const fs::Path dir = arguments[2];
+  const fs::Path list = arguments[3];
+  const loop::Program program = [dir, list](loop::Stop& stop) {
+    return run_agent(stop, dir, list);
+  };
+  return loop::run(program);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::node
+
+int main(int count, char** arguments) { return holdfast::agent::node::main_of(count, arguments); }

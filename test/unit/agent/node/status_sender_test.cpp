@@ -1,0 +1,99 @@
+#include "agent/node/status_sender.h"
+
+#include "test/unit/agent/node/runtime_harness.h"
+
+namespace holdfast::agent::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Sender : public testing::Test {
+ protected:
+  Sender() { tasks_.spawn("sender", sender_.run()); }
+  ~Sender() override {
+    tasks_.cancel();
+    io_.restart();
+    (void)io_.run_for(10s);  // until nothing is left to run
+  }
+
+  void report(const std::string& pod, const std::string& phase) {
+    sender_.report(key(pod), R"({"metadata":{"uid":"uid-)" + pod + R"("},"status":{"phase":")" +
+                                 phase + "\"}}");
+  }
+  static sync::PodKey key(const std::string& pod) { return {"default", pod, "uid-" + pod}; }
+
+  // Runs until nothing is left to send.
+  std::vector<std::string> sent() {
+    const SystemClock clock;
+    const MonoTime last = clock.mono() + 30s;
+    // A sender that is at a call has taken its item off the queue: let it come to rest.
+    do {
+      io_.restart();
+      (void)io_.run_for(2ms);
+    } while (sender_.pending() > 0 && clock.mono() < last);
+    return std::exchange(sink_.calls, {});
+  }
+
+  boost::asio::io_context io_;
+  test::FakeSink sink_;
+  SystemClock clock_;
+  StatusSender sender_{io_.get_executor(), sink_, clock_, {.retry_min = 1ms, .retry_max = 2ms}};
+  loop::Tasks tasks_{io_.get_executor()};
+};
+
+using Calls = std::vector<std::string>;
+
+TEST_F(Sender, SendsTheNewestStatusAndThenTheDelete) {
+  report("a", "Pending");
+  report("b", "Pending");
+  report("a", "Running");
+  sender_.final_delete(key("a"));
+  EXPECT_EQ(sent(), (Calls{"status a Running", "status b Pending", "delete a"}));
+  EXPECT_EQ(sent(), Calls{});
+}
+
+TEST_F(Sender, SendsEventsAfterTheStatusAndKeepsOnlyTheLast) {
+  for (int i = 0; i < 20; ++i) {
+    sync::Event event;
+    event.involved_object.name = "a";
+    event.reason = std::to_string(i);
+    sender_.event(key("a"), std::move(event));
+  }
+  report("a", "Pending");
+  sink_.failures = {{Errc::unavailable, "not now", {}}, {Errc::unavailable, "not now", {}}};
+  const Calls calls = sent();
+  ASSERT_EQ(calls.size(), 11u);
+  EXPECT_EQ(calls[2], "status a Pending");
+  EXPECT_EQ(calls[3], "event a 12");
+  EXPECT_EQ(calls.back(), "event a 19");
+}
+
+TEST_F(Sender, TriesAgainWhatMaySucceedLater) {
+  for (const Errc code : {Errc::unavailable, Errc::timeout, Errc::exhausted}) {
+    sink_.failures.push_back({code, "not now", {}});
+  }
+  report("a", "Running");
+  EXPECT_EQ(sent(), (Calls{"refused status a", "refused status a", "refused status a",
+                           "status a Running"}));
+}
+
+TEST_F(Sender, DropsWhatNeverWill) {
+  for (const Errc code : {Errc::not_found, Errc::conflict, Errc::denied, Errc::invalid}) {
+    sink_.failures.push_back({code, "never", {}});
+    report("a", "Running");
+    EXPECT_EQ(sent(), Calls{"refused status a"});
+  }
+  sink_.failures.push_back({Errc::not_found, "gone", {}});
+  sender_.final_delete(key("a"));
+  EXPECT_EQ(sent(), Calls{"refused delete a"});
+}
+
+TEST_F(Sender, ForgetsAPodThatIsGone) {
+  report("a", "Running");
+  report("b", "Running");
+  sender_.forget("uid-a");
+  EXPECT_EQ(sent(), Calls{"status b Running"});
+}
+
+}  // namespace
+}  // namespace holdfast::agent::node
