@@ -13,6 +13,7 @@ namespace holdfast::agent {
 
 namespace lifecycle = sync::lifecycle;
 using lifecycle::Outcome;
+using lifecycle::TaintsSeen;
 
 namespace {
 
@@ -138,30 +139,43 @@ asio::awaitable<Outcome> ApiWriter::update_status(lifecycle::UpdateNodeStatus ac
 }
 
 asio::awaitable<Outcome> ApiWriter::patch_taints(lifecycle::PatchTaints action) {
+  bool live = false;
   for (int attempt = 1;; ++attempt) {
-    const auto found = co_await node(read_node(action.node, attempt > 1));
-    if (!found) co_return failed(found.error());
-    if (found->metadata.uid != action.uid) {
-      Outcome another;
-      another.error = Errc::not_found;
-      co_return another;
+    Result<TaintsSeen> seen = fail(Errc::not_found, "not read");
+    const bool decided_on = attempt == 1 && action.seen;
+    if (decided_on) {
+      seen = *action.seen;
+    } else {
+      seen = co_await read_taints(action.node, action.uid, std::exchange(live, true));
     }
-    const auto taints = lifecycle::taints_after(found->spec.taints, action);
+    if (!seen) co_return failed(seen.error());
+    const auto taints = lifecycle::taints_after(seen->taints, action);
     Outcome outcome;
-    if (taints == found->spec.taints) co_return outcome;
-    const auto written =
-        co_await node(write_taints(action.node, found->metadata.resource_version, taints));
+    if (taints == seen->taints) co_return outcome;
+    const auto written = co_await node(write_taints(action.node, seen->resource_version, taints));
     if (written) {
       log_info("taints written", {{"node", action.node}, {"taints", taints.size()}});
       outcome.node = lifecycle::facts_of(*written, options_);
       co_return outcome;
     }
-    if (written.error().code != Errc::conflict || attempt == taint_tries) {
+    const bool final = written.error().code != Errc::conflict || attempt == taint_tries;
+    if (final) {
       log_warn("taints not written", {{"node", action.node}, {"error", written.error()}});
       co_return failed(written.error());
     }
+    live = true;
+    if (decided_on) continue;
     co_await loop::sleep_until(clock_.mono() + taint_pause + random_.jitter(taint_pause));
   }
+}
+
+// Errors: not_found, also when the name belongs to another node by now; those of the request.
+asio::awaitable<Result<TaintsSeen>> ApiWriter::read_taints(std::string name, std::string uid,
+                                                           bool live) {
+  CO_TRY(sync::Node found, co_await node(read_node(name, live)));
+  if (found.metadata.uid != uid) co_return fail(Errc::not_found, "another node " + name);
+  TaintsSeen seen{found.metadata.resource_version, std::move(found.spec.taints)};
+  co_return seen;
 }
 
 asio::awaitable<Outcome> ApiWriter::write(ApiRequest request, bool of_pod) {

@@ -42,6 +42,8 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Result<std::optional<WallTime>>> renewal_of(std::string node);
   asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
   asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
+  asio::awaitable<Result<sync::lifecycle::TaintsSeen>> read_taints(std::string name,
+                                                                   std::string uid, bool live);
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
   asio::awaitable<Outcome> evict(sync::lifecycle::EvictPod action);
   asio::awaitable<Outcome> bind(sync::lifecycle::BindPod action);

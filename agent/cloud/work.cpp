@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::size_t event_urgency = 5;
 
-// That a node is lost first, then what follows from it; telling about it last.
+// Taints go before statuses, so that the taint of a lost node, which follows from its status,
+// is not written after the statuses of all other lost nodes. Then pods; events last.
 std::size_t urgency_of(const lifecycle::Action& action) {
-  if (std::holds_alternative<lifecycle::UpdateNodeStatus>(action)) return 0;
-  if (std::holds_alternative<lifecycle::PatchTaints>(action)) return 1;
+  if (std::holds_alternative<lifecycle::PatchTaints>(action)) return 0;
+  if (std::holds_alternative<lifecycle::UpdateNodeStatus>(action)) return 1;
   if (std::holds_alternative<lifecycle::MarkPodNotReady>(action)) return 3;
   if (std::holds_alternative<lifecycle::BindPod>(action)) return 3;
   if (std::holds_alternative<lifecycle::PatchLabels>(action)) return 4;

@@ -38,14 +38,23 @@ struct TaintRef {
 // Why taints change. A queued one is settled with its zone's queue.
 enum class TaintCause : std::uint8_t { conditions, queued, swap, recovered };
 
+// The taints of a node at one resource version.
+struct TaintsSeen {
+  std::string resource_version;  // not empty
+  std::vector<Taint> taints;
+  bool operator==(const TaintsSeen&) const = default;
+};
+
 // Add these taints to those that the node has when it is written and remove those; see
-// taints_after() in taints.h. Retried on a conflict with a fresh read.
+// taints_after() in taints.h. The first try is made on `seen` and is conditional on its resource
+// version, which saves the read. Without `seen`, and after a conflict, the node is read first.
 struct PatchTaints {
   std::string node;
   std::string uid;
   TaintCause cause = TaintCause::conditions;
   std::vector<Taint> add;
   std::vector<TaintRef> remove;
+  std::optional<TaintsSeen> seen = {};
   bool operator==(const PatchTaints&) const = default;
 };
 

@@ -52,7 +52,7 @@ Actions Controller::set_node(MonoTime now, WallTime wall, const Node& node) {
   if (!parts_.node_lifecycle) return actions;
   if (options_.out_of_service) out_of_service_.set_node(known);
   if (options_.ask_provider) provider_check_.set_node(now, known);
-  reconcile(wall, known, actions);
+  reconcile_watched(wall, known, actions);
   const StringMap labels = labels_to_set(node.metadata.labels);
   label_retries_.erase(name);
   if (!labels.empty()) actions.emplace_back(PatchLabels{name, labels});
@@ -66,6 +66,7 @@ Actions Controller::remove_node(const std::string& name) {
   provider_check_.remove_node(name);
   binder_.remove_node(name);
   reconciling_.erase(name);
+  written_versions_.erase(name);
   label_retries_.erase(name);
   taint_retries_.erase(name);
   return {};
@@ -132,6 +133,7 @@ MonoTime Controller::next() const {
 void Controller::pass(MonoTime now, WallTime wall, Actions& actions) {
   append(actions, fleet_.pass(now, wall));
   for (const std::string& name : std::exchange(taint_retries_, {})) {
+    written_versions_.erase(name);
     if (const NodeFacts* node = fleet_.node(name)) reconcile(wall, *node, actions);
   }
   for (auto& [name, patch] : std::exchange(label_retries_, {})) actions.emplace_back(patch);
@@ -186,12 +188,23 @@ Actions Controller::settle(MonoTime now, WallTime wall, const Action& action,
     runs_.at(name).eviction.settle(outcome);
     go_on(now, wall, name, actions);
   } else if (!binder_.settle(action)) {
-    append(actions, fleet_.settle(now, wall, action, outcome));
-    append(actions, eviction_.settle(now, action, outcome));
-    append(actions, out_of_service_.settle(action, outcome));
-    append(actions, provider_check_.settle(now, action, outcome));
+    settle_others(now, wall, action, outcome, actions);
   }
   return take_apart(now, wall, std::move(actions));
+}
+
+void Controller::settle_others(MonoTime now, WallTime wall, const Action& action,
+                               const Outcome& outcome, Actions& actions) {
+  append(actions, fleet_.settle(now, wall, action, outcome));
+  append(actions, eviction_.settle(now, action, outcome));
+  append(actions, out_of_service_.settle(action, outcome));
+  append(actions, provider_check_.settle(now, action, outcome));
+  // The NoSchedule taint follows the status at once. Waiting for the watch to deliver the status
+  // would put it behind the status writes of all other nodes.
+  const auto* update = std::get_if<UpdateNodeStatus>(&action);
+  if (update == nullptr || !outcome.ok() || !parts_.node_lifecycle) return;
+  const NodeFacts* node = fleet_.node(update->node);
+  if (node != nullptr && node->uid == update->uid) reconcile(wall, *node, actions);
 }
 
 void Controller::settle_taints(MonoTime now, WallTime wall, const PatchTaints& patch,
@@ -203,11 +216,29 @@ void Controller::settle_taints(MonoTime now, WallTime wall, const PatchTaints& p
   const auto found = reconciling_.find(patch.node);
   if (found == reconciling_.end()) return;
   if (!outcome.ok()) taint_retries_.insert(patch.node);
+  const NodeFacts* node = fleet_.node(patch.node);
+  // What we wrote may be newer than what the watch has delivered so far.
+  const bool newer = outcome.node && node != nullptr && outcome.node->uid == node->uid &&
+                     is_older_version(node->resource_version, outcome.node->resource_version);
+  if (newer) written_versions_[patch.node] = outcome.node->resource_version;
   if (--found->second.under_way > 0) return;
   const bool again = found->second.again;
   reconciling_.erase(found);
-  const NodeFacts* node = fleet_.node(patch.node);
-  if (again && node != nullptr) reconcile(wall, *node, actions);
+  if (again && node != nullptr) reconcile(wall, newer ? *outcome.node : *node, actions);
+}
+
+// As reconcile(), for a node that the watch has delivered. One that is older than our own write
+// lacks that write; the newer one follows. In case it does not, the next pass looks again.
+void Controller::reconcile_watched(WallTime wall, const NodeFacts& node, Actions& actions) {
+  const auto written = written_versions_.find(node.name);
+  if (written == written_versions_.end()) {
+    reconcile(wall, node, actions);
+  } else if (is_older_version(node.resource_version, written->second)) {
+    taint_retries_.insert(node.name);
+  } else {
+    written_versions_.erase(written);
+    reconcile(wall, node, actions);
+  }
 }
 
 void Controller::reconcile(WallTime wall, const NodeFacts& node, Actions& actions) {

@@ -69,7 +69,7 @@ class Controller {
   [[nodiscard]] const PodIndex& pods() const { return pods_; }
 
  private:
-  // One NoSchedule or label write for a node under way; what changes meanwhile waits for it.
+  // One NoSchedule write for a node under way; what changes meanwhile waits for it.
   struct Reconciling {
     int under_way = 0;
     bool again = false;
@@ -82,6 +82,9 @@ class Controller {
   void go_on(MonoTime now, WallTime wall, const std::string& node, Actions& actions);
   void assign_pod(MonoTime now, WallTime wall, const PodFacts& pod, Actions& actions);
   void reconcile(WallTime wall, const NodeFacts& node, Actions& actions);
+  void reconcile_watched(WallTime wall, const NodeFacts& node, Actions& actions);
+  void settle_others(MonoTime now, WallTime wall, const Action& action, const Outcome& outcome,
+                     Actions& actions);
   void settle_taints(MonoTime now, WallTime wall, const PatchTaints& patch, const Outcome& outcome,
                      Actions& actions);
   void pass(MonoTime now, WallTime wall, Actions& actions);
@@ -100,6 +103,8 @@ class Controller {
   PodIndex pods_;
   std::map<std::string, DaemonSet> daemon_sets_;  // by namespace/name
   std::unordered_map<std::string, Reconciling> reconciling_;
+  // By node: the resource version of our last NoSchedule write, until the watch delivers it.
+  std::unordered_map<std::string, std::string> written_versions_;
   std::map<std::string, PatchLabels> label_retries_;
   std::set<std::string> taint_retries_;
 

@@ -101,6 +101,12 @@ PodFacts facts_of(const Pod& pod, const Options& options) {
   return facts;
 }
 
+bool is_older_version(std::string_view left, std::string_view right) {
+  const auto before = parse_int<std::uint64_t>(left);
+  const auto after = parse_int<std::uint64_t>(right);
+  return before && after && *before < *after;
+}
+
 bool differ_beyond_heartbeat(const NodeFacts& left, const NodeFacts& right) {
   for (std::size_t index = 0; index < condition_types; ++index) {
     if (left.conditions[index].status != right.conditions[index].status) return true;

@@ -84,6 +84,10 @@ struct PodFacts {
 [[nodiscard]] NodeFacts facts_of(const Node& node, const Options& options);
 [[nodiscard]] PodFacts facts_of(const Pod& pod, const Options& options);
 
+// Whether resource version `left` was issued before `right`, by their order as decimal numbers
+// (guaranteed by API servers from 1.35, true of all with etcd). False when one is not a number.
+[[nodiscard]] bool is_older_version(std::string_view left, std::string_view right);
+
 // Whether a change between the two matters to anything but the heartbeat clock.
 [[nodiscard]] bool differ_beyond_heartbeat(const NodeFacts& left, const NodeFacts& right);
 

@@ -44,13 +44,19 @@ bool same_taint(const Taint& taint, std::string_view key, std::string_view effec
   return taint.key == key && taint.effect == effect;
 }
 
+std::optional<TaintsSeen> seen_of(const NodeFacts& node) {
+  if (node.resource_version.empty()) return std::nullopt;
+  return TaintsSeen{node.resource_version, node.taints};
+}
+
 // One patch, or an adding and a removing one.
 Actions patches(PatchTaints patch, const Options& options) {
   if (patch.add.empty() && patch.remove.empty()) return {};
   if (options.one_patch_per_swap || patch.add.empty() || patch.remove.empty()) {
     return {std::move(patch)};
   }
-  PatchTaints removing{patch.node, patch.uid, patch.cause, {}, std::move(patch.remove)};
+  // The first write changes the resource version, so the second one has to read the node.
+  PatchTaints removing{patch.node, patch.uid, patch.cause, {}, std::move(patch.remove), {}};
   patch.remove.clear();
   return {std::move(patch), std::move(removing)};
 }
@@ -71,7 +77,7 @@ Taint make_taint(std::string_view key, std::string_view effect, WallTime added) 
 }
 
 Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node, const Options& options) {
-  PatchTaints patch{node.name, node.uid, TaintCause::conditions, {}, {}};
+  PatchTaints patch{node.name, node.uid, TaintCause::conditions, {}, {}, seen_of(node)};
   const std::vector<std::string_view> wanted = wanted_keys(node);
   for (const std::string_view key : wanted) {
     if (has_taint(node.taints, key, no_schedule)) continue;
@@ -90,7 +96,8 @@ Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready, Tain
   const bool silent = ready == Truth::unknown;
   const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
   const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
-  PatchTaints patch{node.name, node.uid, cause, {make_taint(wanted, no_execute, wall)}, {}};
+  PatchTaints patch{node.name, node.uid,     cause, {make_taint(wanted, no_execute, wall)},
+                    {},        seen_of(node)};
   if (has_taint(node.taints, opposite, no_execute)) {
     patch.remove.push_back({std::string(opposite), std::string(no_execute)});
   }
@@ -99,7 +106,7 @@ Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready, Tain
 
 Actions remove_no_execute(const NodeFacts& node, const Options& options) {
   Actions actions;
-  PatchTaints patch{node.name, node.uid, TaintCause::recovered, {}, {}};
+  PatchTaints patch{node.name, node.uid, TaintCause::recovered, {}, {}, {}};
   for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
     if (!has_taint(node.taints, key, no_execute)) continue;
     patch.remove.push_back({std::string(key), std::string(no_execute)});

@@ -37,7 +37,7 @@ struct Run {
 // The figures beside ours: kube-controller-manager 1.20.2 with only nodelifecycle.
 constexpr Run runs[] = {
     {{1000, 2000, 300}, 20, 0.25, 1s, "139 MB", "1.16 s", "9 s after the first"},
-    {{5000, 20'000, 1500}, 60, 1.5, 5s, "416 MB", "11 s", "over 100 s: 14 a second"}};
+    {{5000, 20'000, 1500}, 60, 1.5, 3s, "416 MB", "11 s", "over 100 s: 14 a second"}};
 
 struct Usage {
   double resident = 0;  // MB
@@ -145,8 +145,13 @@ asio::awaitable<Result<bool>> measure(Stage& stage, Fleet& fleet, const Run& run
   const std::string them = std::to_string(run.size.silent) + " silent: ";
   print(them + "first Unknown after", number("%.1f s", seconds(marked.first - silent)),
         number("%.0f s and a pass", seconds(grace)), "30 to 42 s");
-  print(them + "all marked, after the first", number("%.2f s", seconds(marked.last - marked.first)),
-        number("%.0f s", seconds(run.marking_budget)), run.marking_theirs);
+  const std::string budget = number("%.0f s", seconds(run.marking_budget));
+  print(them + "last status, after the first",
+        number("%.2f s", seconds(marked.last_status - marked.first)), budget, "");
+  print(them + "last taint, after the first status",
+        number("%.2f s", seconds(marked.last_taint - marked.first)), budget, run.marking_theirs);
+  print(them + "status to taint of one node, at most",
+        number("%.2f s", seconds(marked.longest_untainted)), "", "");
   print(them + "memory and CPU of it",
         number("%.1f MB", end.resident) + number(", %.2f s", end.cpu - after.cpu), "", "");
   // The load itself: what the server did not take was not measured either.
@@ -154,7 +159,7 @@ asio::awaitable<Result<bool>> measure(Stage& stage, Fleet& fleet, const Run& run
   print(scale + "renewals a second", number("%.0f", rate), number("%.0f", wanted), "");
   if (fleet.failures() > 0)
     print("renewals that failed", std::to_string(fleet.failures()), "0", "");
-  const bool fast = marked.last - marked.first <= run.marking_budget;
+  const bool fast = marked.last_taint - marked.first <= run.marking_budget;
   const bool small = after.resident <= run.memory_budget;
   const bool cheap = cpu <= run.cpu_budget;
   const bool kept = fast && small && cheap && rate >= wanted * 0.98;

@@ -194,18 +194,21 @@ void Fleet::see(const sync::Node& node) {
   if (ready == nullptr || ready->status != lifecycle::status_unknown) return;
   const MonoTime now = BootClock::now();
   when_.first = std::min(when_.first, now);
+  const auto [seen, first] = unknown_.try_emplace(node.metadata.name, now);
+  if (first) when_.last_status = now;
   const bool tainted =
       lifecycle::has_taint(node.spec.taints, lifecycle::taint_unreachable, lifecycle::no_schedule);
-  if (!tainted || !marked_.insert(node.metadata.name).second) return;
-  when_.last = now;
-  if (static_cast<int>(marked_.size()) >= size_.silent) all_marked_.notify_all();
+  if (!tainted || !tainted_.insert(node.metadata.name).second) return;
+  when_.last_taint = now;
+  when_.longest_untainted = std::max(when_.longest_untainted, now - seen->second);
+  if (static_cast<int>(tainted_.size()) >= size_.silent) all_marked_.notify_all();
 }
 
 asio::awaitable<Result<Fleet::Marked>> Fleet::wait_until_marked(MonoTime deadline) {
-  while (static_cast<int>(marked_.size()) < size_.silent) {
+  while (static_cast<int>(tainted_.size()) < size_.silent) {
     const bool told = co_await all_marked_.wait_until(deadline);
     if (told) continue;
-    co_return fail(Errc::timeout, std::to_string(marked_.size()) + " of " +
+    co_return fail(Errc::timeout, std::to_string(tainted_.size()) + " of " +
                                       std::to_string(size_.silent) + " are marked");
   }
   co_return when_;

@@ -7,6 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,11 +45,13 @@ class Fleet final : public agent::ListWatchSource {
   // The silent ones renew once more, all together, and never again. Returns when that was done.
   asio::awaitable<MonoTime> silence();
 
-  // When the first was seen to be Unknown, and when the last one was Unknown and had its NoSchedule
-  // taint.
+  // When a watcher saw the first node Unknown, the last one Unknown, and the last one with its
+  // NoSchedule taint as well.
   struct Marked {
     MonoTime first = MonoTime::max();
-    MonoTime last = MonoTime::max();
+    MonoTime last_status = MonoTime::max();
+    MonoTime last_taint = MonoTime::max();
+    Duration longest_untainted{};  // of one node: from its status to its taint
   };
   // Errors: timeout, saying how many were marked.
   asio::awaitable<Result<Marked>> wait_until_marked(MonoTime deadline);
@@ -81,7 +84,8 @@ class Fleet final : public agent::ListWatchSource {
   bool silenced_ = false;
   int renewals_ = 0;
   int failures_ = 0;
-  std::set<std::string> marked_;
+  std::map<std::string, MonoTime> unknown_;  // nodes by name: when they were seen Unknown
+  std::set<std::string> tainted_;
   Marked when_;
   loop::Event all_marked_;
   loop::Tasks tasks_;

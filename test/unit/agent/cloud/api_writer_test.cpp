@@ -127,6 +127,62 @@ TEST(ApiWriter, ABindingIsDecidedOnThePodAsItIs) {
   EXPECT_EQ(replaced.asked, Lines{get_pod});
 }
 
+std::string node_at(const std::string& version, const std::string& uid, const std::string& taints) {
+  return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a","uid":")" + uid +
+         R"(","resourceVersion":")" + version + R"("},"spec":{"taints":[)" + taints + "]}}";
+}
+
+lifecycle::PatchTaints adding(std::optional<lifecycle::TaintsSeen> seen) {
+  lifecycle::PatchTaints patch;
+  patch.node = "a";
+  patch.uid = "uid-a";
+  patch.add.resize(1);
+  patch.add[0].key = "k";
+  patch.add[0].effect = "NoSchedule";
+  patch.seen = std::move(seen);
+  return patch;
+}
+
+TEST(ApiWriter, TaintsAreReadOnlyWhenTheyMayHaveChanged) {
+  const std::string path = "/api/v1/nodes/a";
+  const std::string cached = "GET " + path + "?resourceVersion=0";
+  const std::string write = "PATCH " + path;
+  const std::string live = "GET " + path;
+  const lifecycle::TaintsSeen seen{"5", {}};
+  const std::string ours = R"({"key":"k","effect":"NoSchedule"})";
+  const struct {
+    const char* what;
+    std::optional<lifecycle::TaintsSeen> seen;
+    std::vector<Answer> answers;
+    Lines asked;
+    std::optional<Errc> error;
+  } rows[] = {
+      {"as seen", seen, {{200, node_at("6", "uid-a", ours)}}, {write}, {}},
+      {"not seen",
+       {},
+       {{200, node_at("5", "uid-a", "")}, {200, node_at("6", "uid-a", ours)}},
+       {cached, write},
+       {}},
+      {"changed since",
+       seen,
+       {{409}, {200, node_at("7", "uid-a", "")}, {200, node_at("8", "uid-a", ours)}},
+       {write, live, write},
+       {}},
+      {"others wrote it", seen, {{409}, {200, node_at("7", "uid-a", ours)}}, {write, live}, {}},
+      {"another node",
+       seen,
+       {{409}, {200, node_at("7", "uid-b", "")}},
+       {write, live},
+       Errc::not_found},
+      {"no such node", seen, {{404}}, {write}, Errc::not_found}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Told told = tell(adding(row.seen), row.answers);
+    EXPECT_EQ(told.outcome.error, row.error);
+    EXPECT_EQ(told.asked, row.asked);
+  }
+}
+
 TEST(ApiWriter, DetachingTriesAllVolumesAndFailsIfOneDoes) {
   const std::string list = R"({"items":[{"metadata":{"name":"v1"},"spec":{"nodeName":"a"}},)"
                            R"({"metadata":{"name":"v2"},"spec":{"nodeName":"b"}},)"

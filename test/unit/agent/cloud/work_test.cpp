@@ -39,7 +39,7 @@ TEST(Work, TheMostUrgentGoesFirst) {
     writer.release();
     co_await writer.wait_for(6);
     co_await work.stop(soon());
-    const Actions expect{event(), status("b"), taint("a"), deletion("q"), mark("p"), event()};
+    const Actions expect{event(), taint("a"), status("b"), deletion("q"), mark("p"), event()};
     EXPECT_EQ(writer.asked, expect);
   });
 }

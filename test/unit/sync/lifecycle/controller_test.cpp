@@ -26,6 +26,56 @@ TEST(Controller, OneNoSchedulePatchForANodeAtATime) {
             Lines{"taint a +node.kubernetes.io/not-ready:NoSchedule conditions"});
 }
 
+// Without waiting for the watch, and on the version that the status write has returned.
+TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
+  Controller controller{Options{}};
+  Node node = make_node("a", "True");
+  node.metadata.resource_version = "10";
+  (void)controller.set_node(start, wall, node);
+  (void)controller.tick(start, wall);
+  const Actions lost = controller.tick(start + 51s, wall + 51s);
+  ASSERT_EQ(lost.size(), 1U);
+  ASSERT_TRUE(std::holds_alternative<UpdateNodeStatus>(lost.front()));
+  node.status.conditions = std::get<UpdateNodeStatus>(lost.front()).conditions;
+  node.metadata.resource_version = "11";
+  const Outcome written{std::nullopt, facts_of(node, Options{})};
+  const Actions next = controller.settle(start + 51s, wall + 51s, lost.front(), written);
+  EXPECT_EQ(describe(next),
+            (Lines{"event Node/a Normal NodeNotReady",
+                   "taint a +node.kubernetes.io/unreachable:NoSchedule conditions"}));
+  const auto& taint = std::get<PatchTaints>(next.back());
+  EXPECT_EQ(taint.seen, (TaintsSeen{"11", {}}));
+
+  // The watch delivers the status during the write of the taint, and once more after it.
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Actions{});
+  Node tainted = node;
+  tainted.metadata.resource_version = "12";
+  tainted.spec.taints = taint.add;
+  const Outcome done{std::nullopt, facts_of(tainted, Options{})};
+  EXPECT_EQ(controller.settle(start + 51s, wall + 51s, taint, done), Actions{});
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Actions{});
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, tainted), Actions{});
+}
+
+// An API server that was restored from a backup counts its versions from an earlier one.
+TEST(Controller, ANodeThatStaysOlderThanOurWriteIsReconciledByTheNextPass) {
+  Controller controller{Options{}};
+  Node node = make_node("a", "True");
+  node.metadata.resource_version = "10";
+  node.spec.unschedulable = true;
+  const Actions first = controller.set_node(start, wall, node);
+  (void)controller.tick(start, wall);
+  Node written = node;
+  written.metadata.resource_version = "12";
+  written.spec.taints = std::get<PatchTaints>(first.front()).add;
+  const Outcome done{std::nullopt, facts_of(written, Options{})};
+  EXPECT_EQ(controller.settle(start, wall, first.front(), done), Actions{});
+  node.metadata.resource_version = "9";
+  EXPECT_EQ(controller.set_node(start + 1s, wall, node), Actions{});
+  EXPECT_EQ(describe(controller.tick(start + 5s, wall)),
+            Lines{"taint a +node.kubernetes.io/unschedulable:NoSchedule conditions"});
+}
+
 TEST(Controller, WhatIsSettledAfterItsNodeWentIsIgnored) {
   Controller controller{Options{}};
   Node node = make_node("a", "True");

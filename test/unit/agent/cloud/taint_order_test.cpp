@@ -1,0 +1,144 @@
+// In which order the statuses and taints of silent nodes reach the API server, in virtual time.
+
+#include <algorithm>
+#include <span>
+
+#include "test/unit/agent/cloud/cluster.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr int living = 50;
+constexpr int silent = 40;
+constexpr int at_once = 4;
+
+std::string name_of(int index) { return "n" + std::to_string(index); }
+
+// `silent` of all nodes go silent together; the server takes few requests a second.
+class TaintOrder : public testing::Test {
+ protected:
+  void start() {
+    CloudSettings settings = cluster.settings(cluster.door);
+    settings.requests.qps = 20;
+    settings.requests.burst = 1;
+    settings.concurrent_node_updates = at_once;
+    replica = std::make_unique<Replica>(cluster.time, settings);
+    cluster.time.run(30s);
+  }
+
+  void add_nodes(int first, int end) {
+    for (int index = first; index < end; ++index) cluster.add_node(name_of(index));
+  }
+
+  void put_into_zone(int index, const std::string& zone) {
+    cluster.ask(http::Method::patch, "/api/v1/nodes/" + name_of(index),
+                R"({"metadata":{"labels":{"topology.kubernetes.io/zone":")" + zone + R"("}}})",
+                "application/merge-patch+json");
+  }
+
+  void silence(int end) {
+    for (int index = 0; index < end; ++index) cluster.silence(name_of(index));
+  }
+
+  // Whether that many statuses were written.
+  [[nodiscard]] bool wrote_statuses(int count) const {
+    const auto& asked = cluster.door.asked;
+    return std::count_if(asked.begin(), asked.end(), [](const auto& line) {
+             return line.starts_with("PATCH") && line.ends_with("/status");
+           }) >= count;
+  }
+
+  // The requests from the first `line` on; none when it was not asked.
+  [[nodiscard]] static std::span<const std::string> from(std::span<const std::string> asked,
+                                                         const std::string& line) {
+    const auto at = std::find(asked.begin(), asked.end(), line);
+    return asked.subspan(static_cast<std::size_t>(at - asked.begin()));
+  }
+
+  [[nodiscard]] int tainted(std::string_view effect) {
+    int count = 0;
+    for (int index = 0; index < silent; ++index) {
+      const std::string taints = cluster.taints(name_of(index));
+      if (taints.find("unreachable:" + std::string(effect)) != std::string::npos) ++count;
+    }
+    return count;
+  }
+
+  Cluster cluster;
+  std::unique_ptr<Replica> replica;
+};
+
+// Neither the statuses of the others nor the watch come between.
+TEST_F(TaintOrder, TheTaintOfANodeFollowsItsStatusAtOnce) {
+  add_nodes(0, living + silent);
+  start();
+  silence(silent);
+  ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(1); }));
+  cluster.door.set(cluster.time, Door::State::mute);
+  cluster.time.run(10s);
+  const auto& asked = cluster.door.asked;
+  for (int index = 0; index < silent; ++index) {
+    SCOPED_TRACE(name_of(index));
+    const std::string node = "PATCH /api/v1/nodes/" + name_of(index);
+    const auto since_status = from(asked, node + "/status");
+    const auto since_taint = from(since_status, node);
+    ASSERT_FALSE(since_taint.empty());
+    const auto between = since_status.first(since_status.size() - since_taint.size());
+    const auto others = std::count_if(between.begin() + 1, between.end(), [](const auto& line) {
+      return line.starts_with("PATCH") && line.ends_with("/status");
+    });
+    EXPECT_LE(others, at_once);
+  }
+}
+
+// One look at the lease, the status, the taint.
+TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
+  add_nodes(0, living + silent);
+  start();
+  const std::size_t before = cluster.door.asked.size();
+  silence(silent);
+  ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(silent); }));
+  cluster.time.run(1s);
+  EXPECT_EQ(tainted("NoSchedule"), silent);
+  const std::size_t end = cluster.door.asked.size();
+  std::size_t of_nodes = 0;
+  for (std::size_t at = before; at < end; ++at) {
+    const std::string& line = cluster.door.asked[at];
+    const bool event = line.find("/events") != std::string::npos;
+    const bool watch = line.ends_with("(watch)");
+    if (!event && !watch) ++of_nodes;
+  }
+  EXPECT_LE(of_nodes, 3U * silent + at_once) << "the first NoExecute taints are under way";
+}
+
+// All nodes of one zone go silent, those of another live on: NoExecute taints follow at the zone's
+// rate, one in ten seconds.
+TEST_F(TaintOrder, AZoneThatIsWhollySilentIsTaintedAtItsRate) {
+  add_nodes(0, living + silent);
+  for (int index = 0; index < silent; ++index) put_into_zone(index, "dark");
+  start();
+  silence(silent);
+  ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(silent); }));
+  cluster.time.run(1s);
+  EXPECT_EQ(tainted("NoSchedule"), silent);
+  cluster.time.run(10s);
+  const int at_first = tainted("NoExecute");
+  EXPECT_GE(at_first, 1);
+  EXPECT_LE(at_first, 3);
+  cluster.time.run(100s);
+  EXPECT_EQ(tainted("NoExecute"), at_first + 10);
+}
+
+// When no node of the cluster is heard of, all are marked and none is tainted with NoExecute.
+TEST_F(TaintOrder, AClusterThatIsWhollySilentKeepsItsPods) {
+  add_nodes(0, silent);
+  start();
+  silence(silent);
+  ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(silent); }));
+  cluster.time.run(2min);
+  EXPECT_EQ(tainted("NoSchedule"), silent);
+  EXPECT_EQ(tainted("NoExecute"), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::agent
