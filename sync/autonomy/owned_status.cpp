@@ -7,9 +7,9 @@
 #include <span>
 
 #include "sync/api/object_header.h"
-#include "sync/api/patch/diff.h"
-#include "sync/api/patch/merge_patch.h"
 #include "sync/autonomy/local_write.h"
+#include "sync/patch/diff.h"
+#include "sync/patch/merge_patch.h"
 #include "sync/schema/read.h"
 
 namespace holdfast::sync {

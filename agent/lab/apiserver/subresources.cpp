@@ -6,10 +6,10 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "platform/check.h"
 #include "sync/api/json.h"
-#include "sync/api/patch/patch.h"
 #include "sync/apiserver/cells.h"
 #include "sync/apiserver/loops/budgets.h"
 #include "sync/apiserver/matching.h"
+#include "sync/patch/patch.h"
 #include "sync/schema/read.h"
 #include "sync/schema/typed.h"
 

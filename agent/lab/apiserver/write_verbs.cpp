@@ -4,9 +4,9 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/nodes.h"
-#include "sync/api/patch/patch.h"
 #include "sync/apiserver/convert.h"
 #include "sync/apiserver/loops/certificates.h"
+#include "sync/patch/patch.h"
 #include "sync/schema/read.h"
 
 namespace holdfast::agent::lab {

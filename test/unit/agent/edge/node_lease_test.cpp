@@ -6,7 +6,7 @@
 #include "platform/loop/timer.h"
 #include "sync/api/codec.h"
 #include "sync/api/object_header.h"
-#include "sync/api/patch/patch.h"
+#include "sync/patch/patch.h"
 #include "test/support/run.h"
 
 namespace holdfast::agent {

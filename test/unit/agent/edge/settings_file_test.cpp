@@ -171,7 +171,7 @@ TEST(EdgeOptions, FlagsOfTheProcessRuntimeNameHoldfastNode) {
   }
   const std::string problem = read_text("runtime: process\n").problem;
   EXPECT_NE(problem.find("start holdfast-node"), std::string::npos) << problem;
-  EXPECT_EQ(help(EdgeOptions{}).find("runtime"), std::string::npos);
+  EXPECT_EQ(help(EdgeOptions{}).find("--runtime"), std::string::npos);
 }
 
 TEST(EdgeOptions, PathsAreMadeAbsoluteOnce) {

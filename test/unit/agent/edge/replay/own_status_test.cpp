@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 #include "sync/api/json.h"
-#include "sync/api/patch/diff.h"
+#include "sync/patch/diff.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/schema/protobuf.h"
 #include "sync/schema/schema.h"

@@ -7,7 +7,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/api/object_header.h"
-#include "sync/api/patch/patch.h"
+#include "sync/patch/patch.h"
 
 namespace holdfast::agent::uplink {
 namespace {

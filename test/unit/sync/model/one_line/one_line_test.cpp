@@ -6,8 +6,8 @@
 #include <boost/json.hpp>
 
 #include "sync/api/codec.h"
-#include "sync/api/patch/diff.h"
-#include "sync/api/patch/strategic_patch.h"
+#include "sync/patch/diff.h"
+#include "sync/patch/strategic_patch.h"
 #include "sync/protobuf/decode.h"
 #include "sync/schema/protobuf.h"
 #include "sync/schema/protobuf_write.h"

@@ -1,10 +1,10 @@
-#include "sync/api/patch/strategic_patch.h"
+#include "sync/patch/strategic_patch.h"
 
 #include <utility>
 #include <vector>
 
-#include "sync/api/patch/merge_patch.h"
-#include "sync/api/patch/strategic_list.h"
+#include "sync/patch/merge_patch.h"
+#include "sync/patch/strategic_list.h"
 
 namespace holdfast::sync {
 namespace strategic {

@@ -1,10 +1,10 @@
 // Strategic merge patch: lists that merge, their order, and the directives.
 
-#include "sync/api/patch/strategic_patch.h"
+#include "sync/patch/strategic_patch.h"
 
 #include <boost/json/object.hpp>
 
-#include "sync/api/patch/schema.h"
+#include "sync/patch/schema.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,4 +1,4 @@
-#include "sync/api/patch/schema.h"
+#include "sync/patch/schema.h"
 
 namespace holdfast::sync {
 namespace {

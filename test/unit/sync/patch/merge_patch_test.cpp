@@ -1,6 +1,6 @@
 // JSON merge patch: the examples of RFC 7386, and upstream's treatment of nulls.
 
-#include "sync/api/patch/merge_patch.h"
+#include "sync/patch/merge_patch.h"
 
 namespace holdfast::sync {
 namespace {

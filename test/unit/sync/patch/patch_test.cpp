@@ -1,6 +1,6 @@
 // The three patches as an API server answers them.
 
-#include "sync/api/patch/patch.h"
+#include "sync/patch/patch.h"
 
 namespace holdfast::sync {
 namespace {

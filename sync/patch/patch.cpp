@@ -1,14 +1,14 @@
-#include "sync/api/patch/patch.h"
+#include "sync/patch/patch.h"
 
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include "platform/text.h"
-#include "sync/api/patch/json_patch.h"
-#include "sync/api/patch/merge_patch.h"
-#include "sync/api/patch/schema.h"
-#include "sync/api/patch/strategic_patch.h"
+#include "sync/patch/json_patch.h"
+#include "sync/patch/merge_patch.h"
+#include "sync/patch/schema.h"
+#include "sync/patch/strategic_patch.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,11 +1,11 @@
-#include "sync/api/patch/diff.h"
+#include "sync/patch/diff.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "sync/api/patch/schema.h"
-#include "sync/api/patch/strategic_list.h"
+#include "sync/patch/schema.h"
+#include "sync/patch/strategic_list.h"
 
 namespace holdfast::sync {
 namespace strategic {

@@ -1,6 +1,6 @@
 // JSON patch: each operation, its failures in upstream's words, and the limits.
 
-#include "sync/api/patch/json_patch.h"
+#include "sync/patch/json_patch.h"
 
 #include <boost/json/array.hpp>
 

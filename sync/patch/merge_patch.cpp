@@ -1,4 +1,4 @@
-#include "sync/api/patch/merge_patch.h"
+#include "sync/patch/merge_patch.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

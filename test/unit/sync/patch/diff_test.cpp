@@ -1,13 +1,13 @@
 // Strategic merge patches as upstream's strategicpatch.CreateTwoWayMergePatch creates them.
 
-#include "sync/api/patch/diff.h"
+#include "sync/patch/diff.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <random>
 
-#include "sync/api/patch/schema.h"
-#include "sync/api/patch/strategic_patch.h"
+#include "sync/patch/schema.h"
+#include "sync/patch/strategic_patch.h"
 
 namespace holdfast::sync {
 namespace {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "sync/api/json.h"
-#include "sync/api/patch/schema.h"
+#include "sync/patch/schema.h"
 
 namespace holdfast::sync::strategic {
 

@@ -1,4 +1,4 @@
-#include "sync/api/patch/strategic_list.h"
+#include "sync/patch/strategic_list.h"
 
 #include <algorithm>
 #include <vector>

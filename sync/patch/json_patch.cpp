@@ -1,4 +1,4 @@
-#include "sync/api/patch/json_patch.h"
+#include "sync/patch/json_patch.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
