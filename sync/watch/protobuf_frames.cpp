@@ -25,7 +25,7 @@ bool fill(std::string& to, std::size_t size, std::string_view& from) {
   return to.size() == size;
 }
 
-tl::unexpected<Error> corrupt(const std::string& what) {
+tl::unexpected<Error> broken_frame(const std::string& what) {
   return fail(Errc::corrupt, "watch event: " + what);
 }
 
@@ -67,15 +67,15 @@ Result<WatchEvent> decode_protobuf_event(std::string_view frame) {
       in.take_error(extension);
     }
   }
-  if (!in.ok()) return corrupt(in.error().what);
+  if (!in.ok()) return broken_frame(in.error().what);
   const auto type = parse_event_type(type_text);
-  if (!type) return corrupt("unknown type \"" + std::string(type_text) + "\"");
-  if (!is_protobuf(object)) return corrupt("no object");
+  if (!type) return broken_frame("unknown type \"" + std::string(type_text) + "\"");
+  if (!is_protobuf(object)) return broken_frame("no object");
   WatchEvent event{*type, std::string(object), {}};
   if (*type == WatchEvent::Type::error) return event;
   auto header = read_protobuf_header(object);
-  if (!header) return corrupt(header.error().what);
-  if (header->resource_version.empty()) return corrupt("object without resourceVersion");
+  if (!header) return broken_frame(header.error().what);
+  if (header->resource_version.empty()) return broken_frame("object without resourceVersion");
   event.resource_version = std::move(header->resource_version);
   return event;
 }
