@@ -18,7 +18,7 @@ using lifecycle::TaintsSeen;
 namespace {
 
 constexpr Duration request_limit = std::chrono::seconds(10);
-// As upstream: five tries, 100 to 200 ms apart.
+// As upstream: five attempts, 100 to 200 ms apart.
 constexpr int taint_tries = 5;
 constexpr Duration taint_pause = std::chrono::milliseconds(100);
 
@@ -33,7 +33,7 @@ struct SingleWrite {
   bool of_pod = false;  // a conflict means that the pod is gone
 };
 
-// The actions that are one request.
+// The request of an action that needs only one; nothing for all others.
 std::optional<SingleWrite> single_write(const lifecycle::Action& action) {
   if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) {
     return SingleWrite{write_labels(*labels), false};
@@ -56,7 +56,7 @@ std::optional<SingleWrite> single_write(const lifecycle::Action& action) {
     return SingleWrite{delete_pod(*deletion), false};
   }
   if (const auto* gone = std::get_if<lifecycle::DeleteNode>(&action)) {
-    log_warn("delete node, its provider does not know it", {{"node", gone->node}});
+    log_warn("delete node, its machine no longer exists", {{"node", gone->node}});
     return SingleWrite{delete_node(*gone), false};
   }
   return std::nullopt;
@@ -104,7 +104,7 @@ asio::awaitable<Result<sync::Node>> ApiWriter::node(ApiRequest request) {
   co_return sync::decode_bytes<sync::Node>(body, lean);
 }
 
-// Nothing when there is no lease, or it was never renewed.
+// Nothing if there is no Lease or it was never renewed.
 asio::awaitable<Result<std::optional<WallTime>>> ApiWriter::renewal_of(std::string node) {
   std::optional<WallTime> none;
   const auto body = co_await send(read_lease(node));
@@ -119,7 +119,7 @@ asio::awaitable<Outcome> ApiWriter::update_status(lifecycle::UpdateNodeStatus ac
     const auto renewed = co_await renewal_of(action.node);
     if (!renewed) co_return failed(renewed.error());
     if (*renewed && (!action.renewed || **renewed > *action.renewed)) {
-      log_warn("node is alive, our watch is late", {{"node", action.node}});
+      log_warn("node not marked unknown, its lease was renewed", {{"node", action.node}});
       Outcome alive;
       alive.error = Errc::conflict;
       alive.renewed = *renewed;
@@ -138,6 +138,8 @@ asio::awaitable<Outcome> ApiWriter::update_status(lifecycle::UpdateNodeStatus ac
   co_return outcome;
 }
 
+// The first attempt uses the taints of the decision, if there are any; then the node is read, live
+// after a conflict. A conflict after a fresh read waits before the next attempt.
 asio::awaitable<Outcome> ApiWriter::patch_taints(lifecycle::PatchTaints action) {
   bool live = false;
   for (int attempt = 1;; ++attempt) {
@@ -169,7 +171,7 @@ asio::awaitable<Outcome> ApiWriter::patch_taints(lifecycle::PatchTaints action) 
   }
 }
 
-// Errors: not_found, also when the name belongs to another node by now; those of the request.
+// Errors: not_found, also if the name belongs to another node by now; those of the request.
 asio::awaitable<Result<TaintsSeen>> ApiWriter::read_taints(std::string name, std::string uid,
                                                            bool live) {
   CO_TRY(sync::Node found, co_await node(read_node(name, live)));
@@ -184,7 +186,7 @@ asio::awaitable<Outcome> ApiWriter::write(ApiRequest request, bool of_pod) {
   Outcome outcome;
   if (answer) co_return outcome;
   outcome.error = answer.error().code;
-  // We name the pod by uid only: a conflict means that this one is gone.
+  // The only precondition is the uid: a conflict means that this pod is gone.
   if (of_pod && outcome.error == Errc::conflict) outcome.error = Errc::not_found;
   if (outcome.error != Errc::not_found) {
     log_warn("write failed", {{"target", target}, {"error", answer.error()}});
@@ -207,7 +209,7 @@ asio::awaitable<Outcome> ApiWriter::evict(lifecycle::EvictPod action) {
   co_return outcome;
 }
 
-// Decided on the pod as it is, so that what others wrote meanwhile stays.
+// Reads the pod before each attempt, so that changes made by others are kept.
 asio::awaitable<Outcome> ApiWriter::bind(lifecycle::BindPod action) {
   for (int attempt = 1;; ++attempt) {
     const auto body = co_await send(read_pod(action.pod));
@@ -228,7 +230,7 @@ asio::awaitable<Outcome> ApiWriter::bind(lifecycle::BindPod action) {
 
 asio::awaitable<Outcome> ApiWriter::detach(lifecycle::DetachVolumes action) {
   const auto body = co_await send(list_attachments());
-  // A server without the storage API has nothing attached.
+  // A server without the storage API has no attached volumes.
   Outcome outcome;
   if (!body && body.error().code == Errc::not_found) co_return outcome;
   if (!body) co_return failed(body.error());
@@ -243,13 +245,13 @@ asio::awaitable<Outcome> ApiWriter::detach(lifecycle::DetachVolumes action) {
 }
 
 asio::awaitable<Outcome> ApiWriter::ask_provider(lifecycle::AskProvider action) {
-  // Not unavailable: that would say that the API server does not answer.
+  // Not Errc::unavailable, which would mean that the API server does not answer.
   Outcome outcome;
   outcome.error = Errc::invalid;
   if (provider_ == nullptr) co_return outcome;
   const auto answer = co_await provider_->exists(action.node, action.provider_id);
   if (!answer) {
-    log_warn("provider gives no answer", {{"node", action.node}, {"error", answer.error()}});
+    log_warn("provider query failed", {{"node", action.node}, {"error", answer.error()}});
     co_return outcome;
   }
   outcome.error.reset();

@@ -1,9 +1,9 @@
-// Performs the actions of the rules on an API server.
+// Performs the actions of the lifecycle rules on an API server.
 //
-// A taint patch that conflicts is read and tried again here, as it is the same wish; a status
-// write that conflicts goes back to the rules with the node as it is now, for it may not be due
-// any more. Before a node is declared lost its lease is read: our watch may be the one that is
-// silent. Threading: the loop's thread only.
+// A taint patch that conflicts is retried here on the node's current taints, because the decision
+// stays the same. A status write that conflicts is not retried: the outcome has the current node,
+// and the rules decide again. Before a node is marked Unknown its Lease is read from the API
+// server, because the watch of the Leases may have stalled. Threading: the loop's thread only.
 
 #pragma once
 
@@ -18,7 +18,8 @@ namespace holdfast::agent {
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // All but the executor are borrowed and outlive it. Without a provider AskProvider has no answer.
+  // All but the executor are borrowed and outlive it. `provider` may be null: AskProvider then
+  // fails with Errc::invalid.
   ApiWriter(asio::any_io_executor executor, ApiCaller& client,
             const sync::lifecycle::Options& options, const Clock& clock, Random& random,
             Provider* provider = nullptr)
@@ -29,7 +30,7 @@ class ApiWriter final : public ClusterWriter {
         provider_(provider),
         events_(std::move(executor), client, clock) {}
 
-  // Sends events again that did not arrive, until cancelled.
+  // Retries events that could not be written, until cancelled.
   asio::awaitable<void> retry_events() { return events_.run(); }
 
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;

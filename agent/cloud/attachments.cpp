@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t items_max = 250'000;
 
-// The text at a field of an object; empty when either is missing.
+// The string at `field` of `object`; empty if either is missing.
 std::string_view text(const json::value* object, std::string_view field) {
   if (object == nullptr || !object->is_object()) return {};
   const json::value* found = object->get_object().if_contains(field);

@@ -1,4 +1,4 @@
-// Which volumes are attached to a node, read from a list of VolumeAttachments.
+// Finds the VolumeAttachments of a node in a list of all VolumeAttachments.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct Attachment {
   bool operator==(const Attachment&) const = default;
 };
 
-// Those of `node` that are not being deleted yet. `list` is a VolumeAttachmentList as JSON.
+// Returns those of `node` that are not being deleted yet. `list` is a VolumeAttachmentList as JSON.
 // Errors: invalid.
 [[nodiscard]] Result<std::vector<Attachment>> attachments_of(std::string_view list,
                                                              std::string_view node);

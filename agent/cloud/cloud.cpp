@@ -91,10 +91,11 @@ void Cloud::act(lifecycle::Actions actions) {
     if (observer_ != nullptr) observer_->wished(action);
   }
   work_.add(std::move(actions));
-  // What came in may be due earlier than what run() waits for.
+  // The rules may now be due earlier than the time that run() waits for.
   changed_.notify_all();
 }
 
+// A settled action may lead to others, which are rejected in turn. Events need no settling.
 void Cloud::turn_down(lifecycle::Actions actions) {
   lifecycle::Outcome never;
   never.error = Errc::cancelled;

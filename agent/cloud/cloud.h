@@ -1,4 +1,9 @@
-// The shell round the lifecycle rules: hands them changes and ticks, has their wishes performed.
+// Runs the lifecycle controllers (sync::lifecycle::Controller) on the event loop: passes watch
+// changes and timer ticks to the pure rules, queues the actions they return for writing, and
+// reports the outcome of each write back to them.
+//
+// A Cloud starts in mode `waiting`: it applies changes but holds the actions back until every kind
+// of object was listed once. follow() puts it on standby, start() lets it act.
 //
 // Threading: the loop's thread only.
 
@@ -12,24 +17,25 @@
 
 namespace holdfast::agent {
 
-// Who is told what happens, to count it.
+// Receives what the controllers do, for metrics.
 class CloudObserver {
  public:
   virtual ~CloudObserver() = default;
-  virtual void wished(const sync::lifecycle::Action& action) = 0;  // it is going to be done
+  virtual void wished(const sync::lifecycle::Action& action) = 0;  // queued for writing
+  // `action` was tried once, with this outcome.
   virtual void settled(const sync::lifecycle::Action& action,
                        const sync::lifecycle::Outcome& outcome) = 0;
-  virtual void passed(MonoTime began) = 0;  // all nodes that were due have been judged
+  virtual void passed(MonoTime began) = 0;  // a monitor pass over all nodes has ended
 };
 
 class Cloud {
  public:
-  // `writer`, `clock` and `observer`, which may be null, outlive it.
+  // `writer`, `clock` and `observer` are borrowed and outlive it. `observer` may be null.
   Cloud(asio::any_io_executor executor, const sync::lifecycle::Options& options,
         const sync::lifecycle::Parts& parts, ClusterWriter& writer, const Clock& clock,
         WorkLimits limits = {}, CloudObserver* observer = nullptr);
 
-  // Changes, as a watch delivers them.
+  // Changes, in the order in which a watch delivers them.
   void set(const sync::Node& node);
   void set(const sync::Pod& pod);
   void set(const sync::Lease& lease);
@@ -39,25 +45,29 @@ class Cloud {
   void remove_lease(const std::string& name);
   void remove_daemon_set(const std::string& namespace_name, const std::string& name);
 
-  // Nothing is judged or written before every kind of object was listed once.
+  // Begins to act. Called when every kind of object was listed once and this replica leads; until
+  // then no node is marked Unknown and nothing is written.
   void start();
   [[nodiscard]] bool started() const { return mode_ == Mode::acting; }
 
-  // Somebody else acts: until start() we only keep up. What the rules wish meanwhile counts as
-  // tried in vain, so that start() finds it still to be done, as far as it then is.
+  // Standby: another replica leads. Changes are still applied, and each action that the rules
+  // return is settled at once as cancelled, so that start() finds it still to be done if it is
+  // still due. Must not be called after start().
   void follow();
   [[nodiscard]] bool following() const { return mode_ == Mode::following; }
 
-  // We could not hear anybody for a while: all silence up to now is forgiven.
+  // Ignores the silence of all nodes up to now. Called after the API server was unreachable, when
+  // missing heartbeats say nothing about the nodes.
   void forgive() { rules_.forgive(clock_.mono()); }
 
-  // Meanwhile nobody is judged and nothing new is evicted: we are deaf.
+  // Stops and resumes the checks of nodes, and with them new evictions. Used while the API server
+  // does not answer.
   void pause() { paused_ = true; }
   void resume();
 
-  // Ticks until cancelled.
+  // Runs the rules whenever they are due, until cancelled.
   asio::awaitable<void> run();
-  // Lets writes under way end, at most until `deadline`.
+  // Drops queued writes and waits for those under way, at most until `deadline`.
   asio::awaitable<void> stop(MonoTime deadline) { return work_.stop(deadline); }
 
   [[nodiscard]] const sync::lifecycle::Controller& rules() const { return rules_; }
@@ -66,15 +76,17 @@ class Cloud {
  private:
   enum class Mode : std::uint8_t { waiting, following, acting };
 
+  // Handles actions according to the mode: hold back, reject or queue.
   void add(sync::lifecycle::Actions actions);
   void act(sync::lifecycle::Actions actions);
+  // Settles the actions as cancelled, and those that follow from that.
   void turn_down(sync::lifecycle::Actions actions);
   void settle(const sync::lifecycle::Action& action, const sync::lifecycle::Outcome& outcome);
 
   const Clock& clock_;
   sync::lifecycle::Controller rules_;
   CloudObserver* observer_;
-  sync::lifecycle::Actions held_back_;  // while waiting
+  sync::lifecycle::Actions held_back_;  // actions returned in mode `waiting`
   Mode mode_ = Mode::waiting;
   bool paused_ = false;
   loop::Event changed_;

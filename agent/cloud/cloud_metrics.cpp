@@ -21,7 +21,7 @@ std::vector<double> exponential(double start) {
 const std::vector<double> deletion_bounds = {0.005, 0.025, 0.1, 0.5, 1,   2.5,
                                              10,    30,    60,  120, 180, 240};
 
-// Pods that were about to be evicted and whose end nobody told us.
+// Bounds the memory for evictions that never end.
 constexpr std::size_t evicting_max = 100'000;
 
 double seconds_between(MonoTime from, MonoTime to) {
@@ -114,7 +114,7 @@ void CloudMetrics::requested(http::Method method, int status) {
 
 void CloudMetrics::skipped(std::string_view kind) {
   metrics_
-      .counter("holdfast_malformed_objects_total", "Objects received that could not be read.",
+      .counter("holdfast_malformed_objects_total", "Received objects that could not be decoded.",
                {{"kind", std::string(kind)}})
       .add();
 }
@@ -146,7 +146,7 @@ void CloudMetrics::read_zones(const lifecycle::Zones& zones) {
     read_zone(key, static_cast<double>(zone.count.all()), static_cast<double>(zone.count.unready));
     const auto now = static_cast<double>(zone.evictions);
     double& before = evictions_[key];
-    // A zone that vanished and came back counts from zero again.
+    // A zone that was removed and came back counts from zero again.
     const double more = now >= before ? now - before : now;
     before = now;
     metrics_
@@ -161,7 +161,8 @@ void CloudMetrics::read_zones(const lifecycle::Zones& zones) {
                  "started.",
                  labels)
         .add(more);
-    metrics_.gauge("holdfast_cloud_zone_queue", "Nodes that wait for their eviction.", labels)
+    metrics_
+        .gauge("holdfast_cloud_zone_queue", "Number of nodes waiting for their eviction.", labels)
         .set(static_cast<double>(zone.queue.waiting().size()));
   }
 }
@@ -184,19 +185,19 @@ std::string CloudMetrics::text(const Cloud& cloud, const States& states) {
   gauge("node_lifecycle_controller_rate_limiter_use",
         "A metric measuring the saturation of the rate limiter for node_lifecycle_controller",
         states.saturation);
-  gauge("holdfast_cloud_started", "Whether all objects were received once and we act.",
+  gauge("holdfast_cloud_started", "1 once all objects were received and this replica acts.",
         states.started);
-  gauge("holdfast_cloud_deaf", "Whether the API server is silent and nobody is judged.",
+  gauge("holdfast_cloud_deaf", "1 while the API server does not answer and evictions are paused.",
         states.deaf);
-  gauge("holdfast_cloud_nodes", "Nodes known.", cloud.rules().fleet().size());
-  gauge("holdfast_cloud_pods", "Pods known.", cloud.rules().pods().size());
-  gauge("holdfast_cloud_writes_waiting", "Writes that wait for their turn.",
-        cloud.work().waiting());
-  gauge("holdfast_cloud_writes_under_way", "Writes that were sent and not answered yet.",
+  gauge("holdfast_cloud_nodes", "Number of known nodes.", cloud.rules().fleet().size());
+  gauge("holdfast_cloud_pods", "Number of known pods.", cloud.rules().pods().size());
+  gauge("holdfast_cloud_writes_waiting", "Number of queued writes.", cloud.work().waiting());
+  gauge("holdfast_cloud_writes_under_way", "Number of writes sent and not answered yet.",
         cloud.work().under_way());
   const std::size_t dropped = cloud.work().events_dropped();
   metrics_
-      .counter("holdfast_cloud_events_dropped_total", "Events that were not recorded: too many.")
+      .counter("holdfast_cloud_events_dropped_total",
+               "Events dropped because too many were waiting.")
       .add(static_cast<double>(dropped - std::exchange(events_dropped_, dropped)));
   return metrics_.text();
 }

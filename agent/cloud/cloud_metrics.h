@@ -1,6 +1,7 @@
-// The numbers of holdfast-cloud: upstream's names, types, labels and buckets, and a few of our own.
-//
-// Counts are taken where things happen; what is a state is read when somebody asks for the text.
+// The metrics of holdfast-cloud: upstream's names, types, labels and buckets, and some named
+// holdfast_*.
+// Counters and histograms are updated when something happens; gauges are read when text() is
+// called.
 // Threading: the loop's thread only.
 
 #pragma once
@@ -27,17 +28,18 @@ class CloudMetrics final : public CloudObserver {
                const sync::lifecycle::Outcome& outcome) override;
   void passed(MonoTime began) override;
 
-  // A request was sent; status 0: no answer.
+  // A request was sent and answered with `status`; 0: no answer.
   void requested(http::Method method, int status);
-  void skipped(std::string_view kind);  // a malformed object of that kind
+  void skipped(std::string_view kind);  // a malformed object of that kind was skipped
 
-  // States that only their owners know.
+  // Values for gauges that the caller of text() provides.
   struct States {
-    std::map<std::string, bool> elections;  // names of Leases, and whether we lead
+    std::map<std::string, bool> elections;  // name of the Lease -> whether this replica leads
     bool started = false;
     bool deaf = false;
-    double saturation = 0;  // of the request bucket
+    double saturation = 0;  // use of the request rate limit, 0 to 1
   };
+  // The metrics in Prometheus' text format.
   [[nodiscard]] std::string text(const Cloud& cloud, const States& states);
 
  private:
@@ -54,12 +56,13 @@ class CloudMetrics final : public CloudObserver {
   Counter& deletions_;
   Histogram& deletion_;
 
-  std::map<std::string, double> evictions_;             // by zone, as counted so far
-  std::unordered_map<std::string, MonoTime> updating_;  // nodes whose status is being written
-  std::unordered_map<std::string, MonoTime> evicting_;  // pods by uid, since they were due
+  std::map<std::string, double> evictions_;  // by zone, as last read
+  std::unordered_map<std::string, MonoTime>
+      updating_;  // nodes whose status is queued or being written
+  std::unordered_map<std::string, MonoTime> evicting_;  // by pod uid: when the eviction was queued
   std::size_t events_dropped_ = 0;
 
-  // The newest pass goes on until the nodes that it has judged lost are written.
+  // The latest monitor pass lasts until the status of each node that it found lost is written.
   MonoTime pass_began_{};
   std::unordered_set<std::string> pass_left_;
 };

@@ -23,7 +23,7 @@ constexpr std::string_view daemon_sets_path = "/apis/apps/v1/daemonsets";
 
 constexpr Duration api_call_limit = std::chrono::seconds(10);
 constexpr Duration probe_pause = std::chrono::seconds(2);
-// Whoever follows waits for both: half a second each keeps a hand-over well below two.
+// The next leader waits for both: half a second each keeps a hand-over well below two seconds.
 constexpr Duration last_writes_limit = std::chrono::milliseconds(500);
 constexpr Duration release_limit = std::chrono::milliseconds(500);
 
@@ -172,7 +172,7 @@ void Daemon::start_lifecycle() {
   watch(std::string(nodes_path), nodes_);
   watch(std::string(pods_path), pods_);
   watch(std::string(leases_path), leases_);
-  // Only direct eviction spares the pods of DaemonSets by itself.
+  // Only direct eviction must recognize the pods of DaemonSets; they tolerate the taints.
   if (!plan_.rules.taint_based_evictions) watch(std::string(daemon_sets_path), daemon_sets_);
   if (leader_) leader_->start();
 }
@@ -180,7 +180,7 @@ void Daemon::start_lifecycle() {
 asio::awaitable<void> Daemon::stop(MonoTime deadline) {
   tasks_.cancel();
   if (scheduler_) co_await scheduler_->stop(deadline, last_writes_limit);
-  // Who does not lead has nothing under way that may still be sent.
+  // A replica that does not lead has no write that may still be sent.
   const Duration patience = leads() ? last_writes_limit : Duration::zero();
   co_await cloud_.stop(std::min(deadline, clock_.mono() + patience));
   co_await tasks_.join();
@@ -196,7 +196,7 @@ void Daemon::watch(std::string path, ListWatchSink& sink) {
 asio::awaitable<void> Daemon::list_watch(std::string path, ListWatchSink& sink) {
   const bool protobuf = settings_.kube_api_content_type == sync::protobuf_type;
   ListWatchTarget target{.path = std::move(path), .ask_protobuf = protobuf};
-  // A renewal that is seen a tenth of a second late is seen well before any grace has passed.
+  // Renewals are applied in batches; 100 ms is short compared with any grace period.
   if (target.path == leases_path) target.gather = std::chrono::milliseconds(100);
   clients_.memory->limit(target);
   co_await run_list_watch(std::move(target), *this, sink, clock_, random_);
@@ -206,6 +206,7 @@ asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool st
   co_return co_await limited_.send(std::move(request), streamed, api_call_limit);
 }
 
+// A queued action may have become unnecessary: the pod is being deleted already.
 asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
   if (cloud_.rules().is_moot(action)) {
     lifecycle::Outcome gone;
@@ -225,10 +226,10 @@ void Daemon::requested(http::Method method, int status) {
 }
 
 void Daemon::heard() {
-  if (out_of_memory()) return;  // The server answers, but what we know of the nodes is outdated.
+  if (out_of_memory()) return;  // The server answers, but the known objects are outdated.
   const bool was_deaf = hearing_.deaf();
   if (hearing_.heard(clock_.mono())) {
-    log_warn("API server is back, silence forgiven");
+    log_warn("API server answers again, missed heartbeats are ignored");
     cloud_.forgive();
   }
   if (was_deaf && verdict_) cloud_.resume();
@@ -238,7 +239,7 @@ void Daemon::heard() {
 void Daemon::failed() {
   if (hearing_.deaf()) return;
   hearing_.failed();
-  log_warn("evictions paused", {{"reason", out_of_memory() ? "a list exceeds the memory"
+  log_warn("evictions paused", {{"reason", out_of_memory() ? "a list exceeds --heap-max"
                                                            : "the API server does not answer"}});
   cloud_.pause();
   hearing_changed_.notify_all();
@@ -266,11 +267,11 @@ void Daemon::maybe_begin() {
   if (cloud_.started() || !verdict_ || (cloud_.following() && !leads())) return;
   if (!lifecycle_complete()) return;
   if (!leads()) {
-    log_info("following", {{"nodes", cloud_.rules().fleet().size()}});
+    log_info("on standby, another replica leads", {{"nodes", cloud_.rules().fleet().size()}});
     cloud_.follow();
     return;
   }
-  log_info("started",
+  log_info("controllers started",
            {{"nodes", cloud_.rules().fleet().size()}, {"pods", cloud_.rules().pods().size()}});
   cloud_.start();
 }
@@ -282,7 +283,8 @@ void Daemon::lost(const std::string& why) {
   if (give_up_) give_up_();
 }
 
-// While nothing is heard somebody has to ask, or a watch that died silently would keep us deaf.
+// Probes the API server while it does not answer. Without that, a stalled watch would keep
+// evictions paused although the server is back.
 asio::awaitable<void> Daemon::listen() {
   while (true) {
     if (!hearing_.deaf()) {

@@ -1,8 +1,7 @@
-// holdfast-cloud as a whole: the clients, the feeds, the Cloud between them, who leads, what is
-// served, start and stop.
-//
-// Of several replicas one acts; the others receive everything, so that they can go on at once, and
-// write nothing. Threading: the loop's thread only.
+// The holdfast-cloud process: wires the API clients, the feeds, the controllers, leader election
+// and the HTTP endpoints, and starts and stops them.
+// Of several replicas only the leader writes. The others receive the same lists and watches, so
+// that they can take over at once. Threading: the loop's thread only.
 
 #pragma once
 
@@ -31,8 +30,8 @@ namespace holdfast::agent {
 
 class Daemon final : public proc::Service, public ListWatchSource, public ClusterWriter {
  public:
-  // `give_up`, if any, is called when it must end; verdict() then says why.
-  // Errors: those of reading the kubeconfig and of plan_of(). `clock` outlives it.
+  // `give_up`, if set, is called when the process must end; verdict() then has the reason. `clock`
+  // is borrowed and outlives it. Errors: those of reading the kubeconfig and of plan_of().
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(asio::any_io_executor executor,
                                                             const CloudSettings& settings,
                                                             const Clock& clock,
@@ -40,30 +39,32 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
 
   // Errors: those of Endpoints::listen().
   [[nodiscard]] Status start() override;
-  // Lets writes under way end, then gives the lease back.
+  // Waits for writes under way, then releases the lease.
   asio::awaitable<void> stop(MonoTime deadline) override;
   [[nodiscard]] Status verdict() const override { return verdict_; }
 
   [[nodiscard]] const Cloud& cloud() const { return cloud_; }
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
+  // Also true without leader election.
   [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
-  // Null when it does not run.
+  // Null if the scheduler is not enabled.
   [[nodiscard]] const SchedulerDaemon* scheduler() const { return scheduler_.get(); }
 
-  // For the feeds and the Cloud: the client, with an ear for whether it is answered.
+  // ListWatchSource for the feeds and ClusterWriter for the Cloud. Every answer and failure also
+  // updates `hearing_`.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
 
  private:
-  // Without election everybody may always write.
+  // The permit when leader election is off: writing is always allowed.
   struct Always final : WritePermit {
     asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
   };
   struct Clients {
-    std::unique_ptr<CloudMemory> memory;  // of all clients
+    std::unique_ptr<CloudMemory> memory;  // shared by all clients
     std::unique_ptr<ApiClient> rules;
     std::unique_ptr<ApiClient> election;
-    std::unique_ptr<Provider> provider;  // null: nobody is asked
+    std::unique_ptr<Provider> provider;  // null without --node-exists-url
   };
   [[nodiscard]] Status add_scheduler(asio::any_io_executor executor, const ClusterAccess& access);
 
@@ -78,7 +79,7 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   void requested(http::Method method, int status);
   void heard();
   void failed();
-  // Whether some of the feeds are outdated because their lists do not fit into the memory.
+  // Whether a feed is outdated because its list does not fit into the memory.
   [[nodiscard]] bool out_of_memory() const;
   void maybe_begin();
   void lost(const std::string& why);

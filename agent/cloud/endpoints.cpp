@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t pem_limit = 1 << 20;
 
-// A probe each few seconds and a scraper or two.
+// Enough for liveness probes and a few metrics scrapers.
 http::ServerLimits server_limits() {
   http::ServerLimits limits;
   limits.reader.body_bytes = 64 * 1024;
@@ -28,7 +28,7 @@ http::Response plain(int status, std::string body) {
           .body = std::move(body)};
 }
 
-// As upstream: "ok", or a list of all checks when one fails or when it is asked for.
+// As upstream: "ok", or the list of all checks if one fails or ?verbose is set.
 http::Response run(const std::vector<HealthCheck>& checks, std::string_view path, bool verbose) {
   std::string lines = "[+]ping ok\n";
   bool good = true;
@@ -58,13 +58,13 @@ Result<std::shared_ptr<const tls::Context>> tls_of(const EndpointSettings& setti
 
 void add_options(config::Options& options, EndpointSettings& settings) {
   options.add("bind-address", settings.bind_address,
-              "address that serves /healthz, /livez, /readyz and /metrics");
-  options.add("secure-port", settings.secure_port, "its port; 0 serves nothing");
+              "address to serve /healthz, /livez, /readyz and /metrics on");
+  options.add("secure-port", settings.secure_port, "port to serve them on; 0: serve nothing");
   options.add("tls-cert-file", settings.tls_cert_file,
-              "certificate for it; without one it is plain HTTP, and only on loopback");
-  options.add("tls-private-key-file", settings.tls_private_key_file, "the certificate's key");
+              "certificate to serve them with; empty: plain HTTP, on loopback only");
+  options.add("tls-private-key-file", settings.tls_private_key_file, "key of --tls-cert-file");
   options.add("allow-insecure-bind", settings.allow_insecure_bind,
-              "plain HTTP on other addresses, too");
+              "allow plain HTTP on addresses other than loopback");
 }
 
 Status check(const EndpointSettings& settings) {

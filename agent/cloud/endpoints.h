@@ -1,7 +1,8 @@
-// What holdfast-cloud serves about itself: /healthz, /livez, /readyz and /metrics.
+// The HTTP server of holdfast-cloud: /healthz, /livez, /readyz and /metrics.
 //
-// With a certificate it serves TLS; without one plain HTTP, and that only on loopback unless told
-// otherwise. Nobody is asked who he is: none of it is secret, but it is no reading for strangers.
+// It serves TLS if a certificate is set. Without one it serves plain HTTP, and only on loopback
+// unless --allow-insecure-bind is set. Callers are not authenticated: the pages contain no secrets,
+// but they should not be reachable from untrusted networks.
 //
 // Threading: the loop's thread only.
 
@@ -31,7 +32,7 @@ void add_options(config::Options& options, EndpointSettings& settings);
 // Errors: invalid, naming the flag.
 [[nodiscard]] Status check(const EndpointSettings& settings);
 
-// One thing that may be wrong, by name; an error says what.
+// One named check of a health page. An error fails the page and is shown on it.
 struct HealthCheck {
   std::string name;
   std::function<Status()> run;
@@ -45,16 +46,17 @@ class Endpoints {
     std::function<std::string()> metrics;
   };
 
-  // What the pages refer to outlives stop().
+  // Everything that the pages refer to outlives stop().
   Endpoints(asio::any_io_executor executor, Pages pages);
 
-  // Errors: of reading the certificate; unavailable (the port is taken), denied.
+  // Errors: those of reading the certificate; unavailable (the port is in use), denied.
   [[nodiscard]] Status listen(const EndpointSettings& settings);
   asio::awaitable<void> stop(MonoTime deadline) { return server_.stop(deadline); }
 
   // 0 when nothing is served.
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
+  // The response to one request, without a socket; for the server and for tests.
   [[nodiscard]] http::Response answer(const http::Request& request) const;
 
  private:

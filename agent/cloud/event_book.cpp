@@ -35,7 +35,7 @@ std::string object_of(const RecordEvent& event) {
          event.about.key() + "|" + event.about.uid;
 }
 
-// Without the message: what makes events similar.
+// Events are similar if they have this key in common: everything but the message.
 std::string similar_of(const RecordEvent& event) {
   return object_of(event) + "|" + (event.warning ? "Warning" : "Normal") + "|" + event.reason;
 }
@@ -108,7 +108,8 @@ std::optional<EventWrite> EventBook::record(MonoTime now, WallTime wall, const R
   } else {
     key += "|" + event.message;
   }
-  // Counted before it is held back, as client-go does: the next patch tells of all.
+  // As in client-go, an event counts even if the rate limit holds it back: the next patch has the
+  // total.
   Seen& seen = seen_.at(key);
   const bool repeated = seen.count > 0;
   if (!repeated) {

@@ -1,8 +1,9 @@
-// Turns what happened into Event objects, as client-go's recorder does.
+// Turns occurrences into requests for Event objects, as client-go's event recorder does.
 //
-// The same event of the same object is one Event whose count and time are patched. When ten events
-// of an object differ in nothing but their message within ten minutes, the rest of them become one,
-// "(combined from similar events): ...". An object that is too talkative for that is held back.
+// A repeated event of the same object patches the count and the time of one Event object. Ten
+// events of an object that differ only in their message, without a pause of ten minutes between
+// them, are combined: the later ones become one Event, "(combined from similar events): ...". A
+// token bucket for each object limits how many events are written about it.
 //
 // Pure: it sends nothing. Threading: the loop's thread only.
 
@@ -22,17 +23,17 @@ namespace holdfast::agent {
 
 // client-go's numbers.
 struct EventLimits {
-  std::size_t remembered = 4096;                // of each kind of memory, the most recently used
-  double burst = 25;                            // events at once about one object
-  Duration refill = std::chrono::seconds(300);  // for each one more
-  std::size_t similar = 10;  // the so manyth message of one kind is combined with what follows
-  Duration similar_interval = std::chrono::seconds(600);  // of quiet, and they are counted anew
+  std::size_t remembered = 4096;                // entries of each map; the least recently used go
+  double burst = 25;                            // events in a row about one object
+  Duration refill = std::chrono::seconds(300);  // until one more is allowed
+  std::size_t similar = 10;  // the n-th different message of one kind is combined with later ones
+  Duration similar_interval = std::chrono::seconds(600);  // without events, then counting restarts
 };
 
-// What records an event.
+// The requests that write one event.
 struct EventWrite {
   ApiRequest request;
-  // When the request is answered with "not found": the Event has expired, make it again.
+  // To be sent if `request` is answered 404: the Event has expired and is created again.
   std::optional<ApiRequest> instead;
   std::string key;  // for forget()
 };
@@ -41,11 +42,11 @@ class EventBook {
  public:
   explicit EventBook(EventLimits limits = {});
 
-  // How to record it, or nothing when its object was too talkative.
+  // Returns the request to send, or nothing if the object has used up its rate limit.
   [[nodiscard]] std::optional<EventWrite> record(MonoTime now, WallTime wall,
                                                  const sync::lifecycle::RecordEvent& event);
 
-  // Recording failed: the next one like it is a new one.
+  // Call when the write failed: the next event of this kind then creates a new Event object.
   void forget(const EventWrite& write) { seen_.erase(write.key); }
 
  private:
@@ -54,10 +55,12 @@ class EventBook {
     MonoTime last;
   };
   struct Seen {
-    std::string name;  // of the Event object
+    std::string name;  // of the Event object in the API
+    // Time of the first occurrence, RFC 3339.
     std::string first;
     int count = 0;
   };
+  // The token bucket of one object.
   struct Talk {
     double tokens = 0;
     MonoTime at = MonoTime::min();

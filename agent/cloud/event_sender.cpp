@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration event_limit = std::chrono::seconds(10);
 
-// Nobody has refused it.
+// The server did not refuse the event: it could not be reached or did not answer in time.
 bool may_still_arrive(const Status& sent) {
   return !sent && (sent.error().code == Errc::unavailable || sent.error().code == Errc::timeout);
 }

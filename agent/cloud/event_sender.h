@@ -1,7 +1,7 @@
-// Records events on an API server, and tries again for a while when it cannot be reached.
+// Writes Event objects to an API server and retries for a while when the server cannot be reached.
 //
-// As client-go: twelve tries, ten seconds apart, then the event is lost; what the server refuses is
-// lost at once. The controller does not wait for any of this.
+// As in client-go, an event is tried twelve times, ten seconds apart, and then dropped. An event
+// that the server refuses is dropped at once. The controllers do not wait for events.
 //
 // Threading: the loop's thread only.
 
@@ -19,28 +19,30 @@ namespace holdfast::agent {
 struct EventRetries {
   int tries = 12;
   Duration pause = std::chrono::seconds(10);
-  std::size_t waiting = 1000;  // more are lost
+  std::size_t waiting = 1000;  // events between two tries; more are dropped
 };
 
 class EventSender {
  public:
-  // `client` and `clock` outlive it.
+  // `client` and `clock` are borrowed and outlive it.
   EventSender(asio::any_io_executor executor, ApiCaller& client, const Clock& clock,
               EventRetries retries = {})
       : client_(client), clock_(clock), retries_(retries), changed_(std::move(executor)) {}
 
-  // One try; nothing to do is success, too. Errors: as ApiCaller::call().
+  // Tries once to write `event`; after a failure run() tries again. Succeeds without a request if
+  // the event is held back by the limits of EventBook. Errors: as ApiCaller::call().
   asio::awaitable<Status> record(sync::lifecycle::RecordEvent event);
 
-  // The same with an event of somebody else's book.
+  // The same for an event that the caller has already turned into requests.
   asio::awaitable<Status> record(EventWrite write);
 
-  // Tries again what failed, until cancelled.
+  // Retries the events that failed, until cancelled.
   asio::awaitable<void> run();
 
   [[nodiscard]] std::size_t waiting() const { return late_.size(); }
 
  private:
+  // An event that waits for its next try.
   struct Late {
     EventWrite write;
     int tried = 0;

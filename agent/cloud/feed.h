@@ -1,7 +1,8 @@
-// One kind of object, from an API server's list and watch into the Cloud.
+// A Feed takes objects of one kind from an API server's list and watch, decodes them and passes
+// them to callbacks: set() for new and changed objects, remove() for deleted ones.
 //
-// A list is taken over page by page. If a list or a watch fails for want of memory, every object
-// that came since the last complete list is removed again: the objects before them did fit.
+// A list is applied page by page. If a list or a watch fails for lack of memory, every object that
+// arrived since the last complete list is removed again, because the objects before them did fit.
 //
 // Threading: the loop's thread only.
 
@@ -28,16 +29,16 @@
 
 namespace holdfast::agent {
 
-// T is an object of sync/api/types.h.
+// T is one of the objects of sync/api/types.h.
 template <class T>
 class Feed final : public ListWatchSink {
  public:
   using Name = std::pair<std::string, std::string>;  // namespace and name
 
-  // `set` gets every object that is there or changed, `remove` those that went, `heard` is called
-  // whenever anything came, `skipped`, if any, for each object that could not be read. What they
-  // refer to outlives the feed. `whole`: what was received as JSON keeps the fields that we do not
-  // know, too.
+  // `set` is called with every object that was listed or changed, `remove` with the name of every
+  // object that is gone, `heard` whenever anything arrived, and `skipped`, if set, for each object
+  // that could not be decoded. Everything they refer to outlives the feed. With `whole`, objects
+  // that arrive as JSON keep their unknown fields.
   Feed(std::function<void(const T&)> set, std::function<void(const Name&)> remove,
        std::function<void()> heard, std::function<void()> skipped = {}, bool whole = false)
       : whole_(whole),
@@ -46,19 +47,19 @@ class Feed final : public ListWatchSink {
         heard_(std::move(heard)),
         skipped_(std::move(skipped)) {}
 
-  // From now on objects are taken over only within the limits of `memory`, which outlives the feed;
-  // `refused` is called when that made a list or a watch fail.
+  // Applies the limits of `memory`, which outlives the feed. `refused` is called when a limit made
+  // a list or a watch fail.
   void keep_within(CloudMemory& memory, std::function<void()> refused) {
     memory_ = &memory;
     refused_ = std::move(refused);
     held_ = std::make_unique<HeldBytes>(memory.answers()->pool(), Requester::own);
   }
 
-  // Whether the last list or watch did not fit into the memory: what is known here is outdated.
+  // Whether the last list or watch did not fit into the memory, so that the objects are outdated.
   [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
-  // Whether a whole list was received once.
+  // Whether a complete list was received at least once.
   [[nodiscard]] bool complete() const { return complete_; }
-  // Objects that could not be read.
+  // The number of objects that could not be decoded.
   [[nodiscard]] std::size_t malformed() const { return malformed_; }
 
   void replace(std::vector<std::string> items, const std::string& version,
@@ -70,7 +71,7 @@ class Feed final : public ListWatchSink {
                   const sync::ScopeKind& /*kind*/) override {
     if (first) ++list_;
     for (std::string& kept : items) {
-      const std::string item = std::move(kept);  // given back before the next one is read
+      const std::string item = std::move(kept);  // freed before the next one is decoded
       if (auto room = admit(item); !room) return room;
       const auto object = read(item);
       if (!object) {
@@ -112,7 +113,7 @@ class Feed final : public ListWatchSink {
         complained_.erase(name);
         remove_(name);
       } else {
-        known_.try_emplace(name, Seen{list_ + 1, list_});  // It came after that list.
+        known_.try_emplace(name, Seen{list_ + 1, list_});  // It arrived after that list.
         set_(*object);
       }
     }
@@ -123,11 +124,11 @@ class Feed final : public ListWatchSink {
   void bookmark(const std::string& /*version*/) override { heard_(); }
 
  private:
-  static constexpr std::size_t complaints_max = 1000;  // more are only counted
+  static constexpr std::size_t complaints_max = 1000;  // beyond it malformed objects are not logged
 
-  // The lists, counted from 1, that an object came with.
+  // The first and the last list, counted from 1, that had the object.
   struct Seen {
-    std::uint64_t first;  // with a watch event: the list after it
+    std::uint64_t first;  // of a watch event: the number of the next list
     std::uint64_t last;
   };
 
@@ -152,7 +153,7 @@ class Feed final : public ListWatchSink {
     return memory_ == nullptr ? Status() : memory_->heap().admit(object.size());
   }
 
-  // An object that cannot be read is skipped: it stays what it was for us.
+  // An object that cannot be decoded is skipped: its last readable version stays in use.
   Result<T> read(const std::string& bytes) {
     auto object = read_lean(bytes);
     if (!object) {
@@ -165,7 +166,7 @@ class Feed final : public ListWatchSink {
     return object;
   }
 
-  // Only what is many comes as protobuf.
+  // The kinds with many objects are requested as protobuf.
   static constexpr bool is_plenty = std::is_same_v<T, sync::Node> || std::is_same_v<T, sync::Pod> ||
                                     std::is_same_v<T, sync::DaemonSet>;
 
@@ -182,7 +183,8 @@ class Feed final : public ListWatchSink {
     }
   }
 
-  // Once for each object, however often it comes; all without a name are one.
+  // Logs a malformed object once, however often it arrives. All objects without a name count as
+  // one.
   void complain(const std::string& bytes, const Error& error) {
     const auto header = sync::read_any_header(bytes);
     const Name name = header ? Name{header->namespace_name, header->name} : Name{};
@@ -192,7 +194,7 @@ class Feed final : public ListWatchSink {
         {{"kind", T::kind}, {"namespace", name.first}, {"name", name.second}, {"error", error}});
   }
 
-  // What cannot be read may still have a name: then it is not gone.
+  // Notes the name of a malformed object, so that the end of the list does not remove it.
   void keep(const std::string& bytes) {
     const auto header = sync::read_any_header(bytes);
     if (header) note({header->namespace_name, header->name});
@@ -208,9 +210,9 @@ class Feed final : public ListWatchSink {
   std::function<void()> refused_;
   bool out_of_memory_ = false;
   std::uint64_t list_ = 0;           // the number of the current list
-  std::uint64_t complete_list_ = 0;  // of the last complete one
+  std::uint64_t complete_list_ = 0;  // the number of the last complete list
   std::map<Name, Seen> known_;
-  std::set<Name> complained_;  // whose objects could not be read last time
+  std::set<Name> complained_;  // whose last version could not be decoded
   std::size_t malformed_ = 0;
   bool complete_ = false;
 };

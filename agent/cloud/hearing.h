@@ -1,7 +1,9 @@
-// Whether we hear the API server at all. Who is deaf must not take silence for death.
+// Tracks whether the API server answers, so that an outage of the API server is not mistaken for an
+// outage of the nodes.
 //
-// Every request and every watch event is told here. While requests fail nothing is judged; after a
-// gap longer than `patience` all silence is forgiven, as it was ours.
+// Every answered request and every watch event calls heard(), every failed request failed(). While
+// requests fail, evictions are paused. After an outage longer than `patience`, heard() returns true
+// once: the silence of the nodes in that time must then be ignored.
 
 #pragma once
 
@@ -13,7 +15,7 @@ class Hearing {
  public:
   Hearing(MonoTime now, Duration patience) : patience_(patience), heard_at_(now) {}
 
-  // Something came. True when it ends a gap that must be forgiven.
+  // An answer or a watch event arrived. Returns true if it ends an outage longer than `patience`.
   bool heard(MonoTime now) {
     const bool long_gap = deaf_ && now - heard_at_ > patience_;
     deaf_ = false;
@@ -21,9 +23,10 @@ class Hearing {
     return long_gap;
   }
 
-  // A request got no answer, or one that says that the server is not well.
+  // A request got no answer, or an answer 5xx.
   void failed() { deaf_ = true; }
 
+  // Whether the latest request failed and nothing has arrived since.
   [[nodiscard]] bool deaf() const { return deaf_; }
 
  private:

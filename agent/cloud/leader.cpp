@@ -15,7 +15,7 @@ namespace election = sync::election;
 
 namespace {
 
-// kube-controller-manager's leader election watchdog.
+// As in kube-controller-manager's leader election watchdog.
 constexpr Duration watchdog_tolerance = std::chrono::seconds(20);
 constexpr Duration event_limit = std::chrono::seconds(2);
 constexpr Duration watch_limit = std::chrono::seconds(10);
@@ -34,7 +34,7 @@ std::string folder_of(const LeaderSettings& settings) {
          "/leases";
 }
 
-// As client-go's recorder writes it for a LeaseLock.
+// The Event as client-go's recorder writes it for a LeaseLock.
 ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& component,
                          const std::string& message, WallTime wall) {
   namespace json = boost::json;
@@ -69,13 +69,16 @@ ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& compo
 }  // namespace
 
 void add_options(config::Options& options, LeaderSettings& settings) {
-  options.add("leader-elect", settings.elect, "act only as long as we hold the lease");
+  options.add("leader-elect", settings.elect,
+              "write only while holding the Lease; false: run a single replica");
   options.add("leader-elect-lease-duration", settings.lease_duration,
-              "silence of a leader after which others may take over");
+              "time without a renewal after which another replica may take over");
   options.add("leader-elect-renew-deadline", settings.renew_deadline,
-              "how long a leader tries to renew before it gives up");
-  options.add("leader-elect-retry-period", settings.retry_period, "pause between two tries");
-  options.add("leader-elect-resource-lock", settings.resource_lock, "only leases are supported");
+              "time without a successful renewal after which a leader gives up");
+  options.add("leader-elect-retry-period", settings.retry_period,
+              "interval between two attempts to acquire or renew the Lease");
+  options.add("leader-elect-resource-lock", settings.resource_lock,
+              "kind of lock; only \"leases\" is supported");
   options.add("leader-elect-resource-name", settings.resource_name, "name of the Lease");
   options.add("leader-elect-resource-namespace", settings.resource_namespace,
               "namespace of the Lease");
@@ -276,7 +279,7 @@ void Leader::apply(const sync::WatchEvent& event) {
   if (event.type != sync::WatchEvent::Type::deleted) look(event.object);
 }
 
-// Only whether it is worth a try: what counts is read then.
+// Only a hint: the elector reads the Lease again before it writes.
 void Leader::look(const std::string& lease) {
   const auto seen = sync::decode_bytes<sync::Lease>(lease);
   if (!seen || !seen->spec.holder_identity.empty()) return;

@@ -1,8 +1,7 @@
-// Leader election for holdfast-cloud: the shell round sync::Elector, with a client of its own.
-//
-// Its requests share nothing with the controller's: however long the queue of writes is, renewals
-// do not wait in it. A follower also watches the one Lease, so that it takes over in the moment in
-// which it is released and need not wait for its next try.
+// Leader election for holdfast-cloud: runs sync::Elector with an API client of its own.
+// Renewals never wait behind the writes of the controllers, because they use their own client. A
+// follower also watches the Lease, so that it takes over as soon as the leader releases it instead
+// of at its next retry.
 //
 // Threading: the loop's thread only.
 
@@ -30,46 +29,52 @@ struct LeaderSettings {
   std::string resource_lock = "leases";
   std::string resource_name = "holdfast-cloud";
   std::string resource_namespace = "kube-system";
-  std::string component = "holdfast-cloud";  // who tells of it in events; no flag
+  std::string component = "holdfast-cloud";  // source of the Events; no flag
 };
 void add_options(config::Options& options, LeaderSettings& settings);
 // Errors: invalid, naming the flags.
 [[nodiscard]] Status check(const LeaderSettings& settings);
 
-// "HOST_UUID", as client-go's programs call themselves.
+// "HOST_UUID", the identity format of client-go's programs.
 [[nodiscard]] std::string make_identity(Random& random);
 
 class Leader final : public WritePermit, private ListWatchSource, private ListWatchSink {
  public:
   struct Hooks {
-    std::function<void()> lead;                        // it is our turn
-    std::function<void(const std::string& why)> lose;  // it was; end the process
+    std::function<void()> lead;                        // this replica became the leader
+    std::function<void(const std::string& why)> lose;  // it lost the lease; end the process
   };
 
-  // `client`, `clock` and what the hooks refer to outlive it. `settings` has passed check().
+  // `client`, `clock` and everything that the hooks refer to outlive it. `settings` has passed
+  // check().
   Leader(asio::any_io_executor executor, const LeaderSettings& settings, std::string identity,
          ApiClient& client, const Clock& clock, Hooks hooks);
 
+  // Starts to compete for the lease.
   void start();
-  // Once nothing is written any more: gives the lease back, if it is ours.
+  // Releases the lease if this replica holds it. Call it when no write is under way any more.
   asio::awaitable<void> release(MonoTime deadline);
 
-  // Renewed often enough; or waits, for ever if somebody else leads.
+  // WritePermit: returns the time until which the lease is surely held. Waits while it is not, for
+  // ever if another replica leads.
   asio::awaitable<MonoTime> wait() override;
 
   [[nodiscard]] bool leads() const { return elector_.leads(); }
   [[nodiscard]] const std::string& identity() const { return identity_; }
-  // Upstream's check "leaderElection". Errors: timeout.
+  // Upstream's health check "leaderElection". Errors: timeout if the lease could not be renewed.
   [[nodiscard]] Status health() const;
 
  private:
   asio::awaitable<void> run();
   asio::awaitable<void> watch();
+  // Sends the elector's requests until it has no more.
   asio::awaitable<void> perform_all();
   asio::awaitable<sync::election::Input> ask(sync::election::Action request);
+  // Writes an Event about the Lease, "IDENTITY `what`".
   asio::awaitable<void> record(std::string what);
   void feed(sync::election::Input input);
   void take(sync::election::Action action);
+  // Wakes run() if the Lease was released.
   void look(const std::string& lease);
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
@@ -79,16 +84,16 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
   void bookmark(const std::string& /*version*/) override {}
 
   std::string identity_;
-  std::string folder_;  // the path of all leases of its namespace
+  std::string folder_;  // the API path of the Leases of its namespace
   LeaderSettings settings_;
   ApiClient& client_;
   const Clock& clock_;
   Hooks hooks_;
   Random random_;
   sync::Elector elector_;
-  std::optional<sync::election::Action> request_;
-  sync::ObjectMeta lease_;  // as last seen, for events
-  bool nudged_ = false;
+  std::optional<sync::election::Action> request_;  // to be sent next
+  sync::ObjectMeta lease_;                         // as last seen, for events
+  bool nudged_ = false;                            // the watch saw the lease released
   bool ended_ = false;
   loop::Event changed_;
   loop::Tasks tasks_;

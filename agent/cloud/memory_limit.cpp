@@ -5,7 +5,7 @@
 namespace holdfast::agent {
 namespace {
 
-// Measuring takes microseconds: too long for each lease that is renewed.
+// Measuring takes microseconds, too long to repeat it for each renewed Lease.
 constexpr std::size_t measure_each = 64UL << 10;
 
 }  // namespace
@@ -37,7 +37,7 @@ http::ClientLimits CloudMemory::client_limits() const {
 
 void CloudMemory::limit(ListWatchTarget& target) const {
   target.frames.document_bytes = limits_.event_bytes;
-  target.reflector.first_list_version = "";  // "0" would be answered with everything at once
+  target.reflector.first_list_version = "";  // "0" would return all objects in one answer
   target.reflector.page_size = limits_.page_items;
   target.reflector.list_items = limits_.list_items;
   target.reflector.list_bytes = limits_.list_bytes;

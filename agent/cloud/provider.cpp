@@ -34,7 +34,7 @@ Result<std::unique_ptr<Provider>> Provider::make(std::string_view url, const Clo
   const bool has_port = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
   if (!has_port) authority += secure ? ":443" : ":80";
   auto at = net::HostPort::parse(authority);
-  if (!at) return wrong("has no good host: " + at.error().what);
+  if (!at) return wrong("has an invalid host: " + at.error().what);
   http::Endpoint endpoint{.at = *at};
   if (secure) {
     TRY(endpoint.tls, tls::Context::for_client({}));
@@ -60,7 +60,7 @@ asio::awaitable<Result<bool>> Provider::exists(std::string node, std::string pro
          co_await http_.send(std::move(request), clock_.mono() + patience));
   const int status = answer.status;
   if (status != 200 && status != 404) {
-    co_return fail(Errc::unavailable, "provider answers " + std::to_string(status));
+    co_return fail(Errc::unavailable, "the provider answered " + std::to_string(status));
   }
   co_return status == 200;
 }

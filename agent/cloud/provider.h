@@ -1,5 +1,5 @@
-// Asks whoever provides the machines whether one still exists: one GET, by a URL with the node in
-// it.
+// Asks the infrastructure provider whether the machine of a node still exists: one HTTP GET to the
+// URL of --node-exists-url.
 //
 // Threading: the loop's thread only.
 
@@ -34,7 +34,7 @@ class Provider {
   Provider(http::Endpoint endpoint, std::string target, const Clock& clock);
 
   http::Client http_;
-  std::string target_;  // with the words to replace
+  std::string target_;  // with the placeholders still in it
   const Clock& clock_;
 };
 

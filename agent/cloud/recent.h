@@ -1,4 +1,4 @@
-// A map by text that keeps only what was used most recently.
+// A map from strings to values that keeps only the most recently used entries (LRU).
 
 #pragma once
 
@@ -15,8 +15,8 @@ class Recent {
  public:
   explicit Recent(std::size_t most) : most_(most) {}
 
-  // The value at `key`, made by default when there is none; it is the most recent one now. Borrowed
-  // until the next call.
+  // The value at `key`, default-constructed if there was none. It becomes the most recent entry.
+  // The reference is valid until the next call.
   [[nodiscard]] Value& at(const std::string& key) {
     const auto found = by_key_.find(key);
     if (found != by_key_.end()) {

@@ -46,7 +46,7 @@ ApiRequest remove(std::string target, const std::string& uid, bool at_once) {
 }  // namespace
 
 ApiRequest read_node(const std::string& name, bool live) {
-  // Version 0 is answered from the server's cache; live from its store.
+  // resourceVersion=0 may be answered from the server's watch cache; without it etcd is read.
   return {.target = node_path(name) + (live ? "" : "?resourceVersion=0")};
 }
 
@@ -81,7 +81,7 @@ ApiRequest write_labels(const lifecycle::PatchLabels& action) {
 }
 
 ApiRequest mark_not_ready(const lifecycle::MarkPodNotReady& action) {
-  // Only status and time: reason and message stay as the kubelet left them.
+  // Only status and time: the kubelet's reason and message stay.
   const json::object condition{{"type", lifecycle::condition_ready},
                                {"status", lifecycle::status_false},
                                {"lastTransitionTime", format_rfc3339(action.at)}};

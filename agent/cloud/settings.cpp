@@ -13,7 +13,7 @@ namespace {
 
 using Gates = std::map<std::string, bool>;
 
-// Known gates and what they are when nobody says otherwise.
+// The known feature gates and their defaults.
 Gates default_gates() {
   return {{"TaintBasedEvictions", true},
           {"TaintNodesByCondition", true},
@@ -43,11 +43,11 @@ Result<Gates> read_gates(const std::vector<std::string>& texts) {
   return gates;
 }
 
-// Upstream's names, old and new, and short ones.
+// Upstream's current and former names, and short forms.
 constexpr std::string_view lifecycle_names[] = {"node-lifecycle", "node-lifecycle-controller",
                                                 "nodelifecycle"};
 constexpr std::string_view eviction_names[] = {"taint-eviction", "taint-eviction-controller"};
-// OpenYurt's.
+// OpenYurt's names.
 constexpr std::string_view binding_names[] = {"pod-binding", "pod-binding-controller",
                                               "podbinding"};
 constexpr std::string_view scheduler_names[] = {"scheduler", "kube-scheduler"};
@@ -65,7 +65,7 @@ struct Chosen {
   bool scheduler = false;
 };
 
-// `*` means all that the autonomy mode has a use for; the scheduler must be named.
+// `*` enables all lifecycle controllers that the autonomy mode needs. The scheduler must be named.
 Result<Chosen> read_controllers(const std::vector<std::string>& names,
                                 lifecycle::AutonomyMode mode) {
   bool all = false;
@@ -114,7 +114,7 @@ Status require(bool good, const std::string& complaint) {
   return fail(Errc::invalid, complaint);
 }
 
-// What contradicts itself only as a whole.
+// Contradictions between several flags.
 Status check_plan(const CloudPlan& plan) {
   const lifecycle::Options& rules = plan.rules;
   const lifecycle::Parts& parts = plan.parts;
@@ -182,23 +182,23 @@ Status check_ranges(const CloudSettings& settings) {
   return {};
 }
 
-// Named after the scheduler, as kube-scheduler's is after its program; where it is alone in its
-// process it takes the name that is given.
+// The scheduler's Lease has the scheduler's name. If no other controller runs in this process,
+// --leader-elect-resource-name applies to it.
 Result<LeaderSettings> scheduler_leader(const CloudSettings& settings, const CloudPlan& plan) {
   LeaderSettings leader = settings.leader;
   leader.component = plan.scheduler->name;
   const bool given = leader.resource_name != LeaderSettings().resource_name;
   if (plan.lifecycle() || !given) leader.resource_name = plan.scheduler->name;
   if (plan.lifecycle() && leader.resource_name == settings.leader.resource_name) {
-    return fail(Errc::invalid,
-                "--scheduler-name: \"" + leader.resource_name +
-                    "\" is the other controllers' Lease, too: --leader-elect-resource-name");
+    return fail(Errc::invalid, "--scheduler-name: \"" + leader.resource_name +
+                                   "\" is also the Lease of the other controllers; set another "
+                                   "--leader-elect-resource-name");
   }
   return leader;
 }
 
-// The kubelet renews four times in the lease's duration; who is dead earlier than that duration is
-// often only late.
+// A kubelet renews its Lease four times in the lease's duration. With a shorter grace period a
+// single late renewal could mark a healthy node Unknown.
 Status check_grace(const CloudSettings& settings, const Gates& gates) {
   if (!gates.at("NodeLease")) return {};
   return require(
@@ -211,56 +211,66 @@ Status check_grace(const CloudSettings& settings, const Gates& gates) {
 
 void add_options(config::Options& options, CloudSettings& settings) {
   options.add("kubeconfig", settings.kubeconfig,
-              "how to reach the API server, and as whom; empty: as a pod of its cluster");
+              "kubeconfig of the API server; empty: the service account of this pod");
   options.add("context", settings.context, "context of the kubeconfig; empty: its current one");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
   options.add("kube-api-content-type", settings.kube_api_content_type,
-              "what lists and watches ask for: application/vnd.kubernetes.protobuf, which a server "
-              "without it answers in JSON, or application/json");
+              "content type that lists and watches request: application/json, or "
+              "application/vnd.kubernetes.protobuf (servers without it answer in JSON)");
   add_options(options, settings.requests);
   add_options(options, settings.leader);
   add_options(options, settings.endpoints);
   options.add("node-monitor-period", settings.node_monitor_period,
-              "pause between two looks at all nodes");
+              "interval between two checks of all nodes");
   options.add("node-monitor-grace-period", settings.node_monitor_grace_period,
-              "silence after which a node is lost");
+              "time without a heartbeat after which a node is marked Unknown");
   options.add("node-startup-grace-period", settings.node_startup_grace_period,
-              "the same for a node that has not reported yet");
-  options.add("node-lease-duration", settings.node_lease_duration,
-              "the kubelets' nodeLeaseDurationSeconds; a grace below it would lose nodes that are "
-              "well, and is refused");
-  options.add("pod-eviction-timeout", settings.pod_eviction_timeout,
-              "silence after which pods are deleted, with --enable-taint-manager=false");
-  options.add("enable-taint-manager", settings.enable_taint_manager,
-              "evict by NoExecute taints; false: delete pods after --pod-eviction-timeout");
+              "the same for a node that has not posted a status yet");
+  options.add(
+      "node-lease-duration", settings.node_lease_duration,
+      "the kubelets' nodeLeaseDurationSeconds; --node-monitor-grace-period must not be below it, "
+      "or healthy nodes could be marked Unknown");
+  options.add(
+      "pod-eviction-timeout", settings.pod_eviction_timeout,
+      "with --enable-taint-manager=false: time after which the pods of a node that is not ready "
+      "are deleted");
+  options.add(
+      "enable-taint-manager", settings.enable_taint_manager,
+      "evict pods through NoExecute taints; false: delete them after --pod-eviction-timeout");
   options.add("node-eviction-rate", settings.node_eviction_rate,
-              "nodes a second of a zone that may be evicted");
+              "nodes per second of each zone whose pods may be evicted");
   options.add("secondary-node-eviction-rate", settings.secondary_node_eviction_rate,
-              "the same for a large zone in partial disruption");
+              "the same, for a large zone in partial disruption");
   options.add("large-cluster-size-threshold", settings.large_cluster_size_threshold,
-              "nodes of a zone from above which it counts as large");
-  options.add("unhealthy-zone-threshold", settings.unhealthy_zone_threshold,
-              "share of lost nodes at which a zone is in partial disruption");
+              "a zone with more nodes than this is large");
+  options.add(
+      "unhealthy-zone-threshold", settings.unhealthy_zone_threshold,
+      "share of nodes that are not ready (0 to 1) from which a zone is in partial disruption");
   options.add("autonomy-mode", settings.autonomy_mode,
-              "what OpenYurt's autonomy annotations do: withhold (evictions), openyurt, off");
+              "effect of OpenYurt's autonomy annotations: withhold (no evictions), openyurt (as in "
+              "OpenYurt), off");
   options.add("eviction-mode", settings.eviction_mode,
-              "how pods go: delete, or evict (the eviction API, which honours disruption budgets)");
+              "how pods are removed: delete, or evict (the eviction API, which honours disruption "
+              "budgets)");
   options.add("eviction-deadline", settings.eviction_deadline,
-              "with --eviction-mode=evict: a pod that may not be evicted for so long is deleted; "
+              "with --eviction-mode=evict: delete a pod whose eviction was refused for this long; "
               "0: never");
-  options.add("node-exists-url", settings.node_exists_url,
-              "asked about nodes that are not ready, with {name} and {providerID}: 200 exists, 404 "
-              "is gone and the node is deleted; empty: nobody is asked");
+  options.add(
+      "node-exists-url", settings.node_exists_url,
+      "URL with {name} or {providerID}, queried for nodes that are not ready: 200 the machine "
+      "exists, 404 it does not and the node is deleted; empty: no query");
   options.add("controllers", settings.controllers,
-              "which to run: *, node-lifecycle, taint-eviction, pod-binding (in * with "
-              "--autonomy-mode=openyurt only), scheduler (never in *); -name turns one off");
+              "controllers to run: *, node-lifecycle, taint-eviction, pod-binding (in * only with "
+              "--autonomy-mode=openyurt), scheduler (never in *); -NAME disables one");
   add_options(options, settings.scheduler);
-  options.add("feature-gates", settings.feature_gates, "Name=true|false, as upstream's");
-  options.add("heap-max", settings.heap_max,
-              "bytes of memory beyond which no more objects are taken over; what does not fit is "
-              "logged, and nothing is evicted or scheduled until it does");
+  options.add("feature-gates", settings.feature_gates,
+              "feature gates as upstream has them: Name=true|false");
+  options.add(
+      "heap-max", settings.heap_max,
+      "heap in bytes beyond which no more objects are accepted; this is logged, and nothing is "
+      "evicted or scheduled until the objects fit");
   options.add("concurrent-node-updates", settings.concurrent_node_updates,
-              "writes under way at one time");
+              "writes to the API server at one time");
 }
 
 Result<CloudPlan> plan_of(const CloudSettings& settings) {
@@ -295,7 +305,7 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   rules.disruption_condition = gates.at("PodDisruptionConditions");
   rules.out_of_service = gates.at("NodeOutOfServiceVolumeDetach");
   rules.comparison_tolerations = gates.at("TaintTolerationComparisonOperators");
-  // Before they were separate, one was switched off with the other.
+  // Before upstream separated the two controllers, disabling one disabled the other.
   if (!gates.at("SeparateTaintEvictionController") && !plan.parts.node_lifecycle) {
     plan.parts.taint_eviction = false;
   }

@@ -1,5 +1,5 @@
-// The flags of holdfast-cloud: kube-controller-manager's names and defaults where it has them, and
-// kube-scheduler's.
+// The flags of holdfast-cloud. Flags that kube-controller-manager or kube-scheduler has, too, have
+// the same names and defaults.
 
 #pragma once
 
@@ -50,21 +50,21 @@ struct CloudSettings {
 
 void add_options(config::Options& options, CloudSettings& settings);
 
-// What the settings come to.
+// The options of each controller, derived from the checked flags.
 struct CloudPlan {
   sync::lifecycle::Options rules;
   sync::lifecycle::Parts parts;
-  std::optional<SchedulerPlan> scheduler;  // nothing: it does not run
-  LeaderSettings scheduler_leader;         // with the name of its Lease
+  std::optional<SchedulerPlan> scheduler;  // empty: the scheduler is off
+  LeaderSettings scheduler_leader;         // with the name of the scheduler's own Lease
 
-  // Whether anything of node lifecycle runs.
+  // Whether any of the lifecycle controllers runs.
   [[nodiscard]] bool lifecycle() const {
     return parts.node_lifecycle || parts.taint_eviction || parts.pod_binding;
   }
 };
 
-// Errors: invalid, naming the flag that contradicts itself or another one; those of
-// scheduler_plan_of().
+// Checks the settings and derives the plan. Errors: invalid, naming the flag that is out of range
+// or contradicts another one; those of scheduler_plan_of().
 [[nodiscard]] Result<CloudPlan> plan_of(const CloudSettings& settings);
 
 }  // namespace holdfast::agent

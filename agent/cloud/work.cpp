@@ -27,7 +27,7 @@ std::size_t urgency_of(const lifecycle::Action& action) {
   return 2;
 }
 
-// What must not be written twice at once; empty for what writes to no node or pod.
+// The key of the node or pod that the action writes; empty if it writes neither.
 std::string object_of(const lifecycle::Action& action) {
   return std::visit(
       [](const auto& one) -> std::string {
@@ -107,8 +107,8 @@ bool Work::take(lifecycle::Action& action) {
   return false;
 }
 
-// Holds a place among the writes under way and the object that is being written. Its end frees
-// both and starts what waits, also when an exception or a cancellation ends the write.
+// RAII: counts one write as under way and marks its object as being written. The destructor frees
+// both and starts waiting writes, also if the write ends by an exception or a cancellation.
 class Work::Slot {
  public:
   Slot(std::shared_ptr<Slots> slots, std::string object)
@@ -136,9 +136,10 @@ class Work::Slot {
 asio::awaitable<void> Work::perform(std::shared_ptr<Slots> slots, lifecycle::Action action) {
   Slot slot(slots, object_of(action));
   if (slots->work == nullptr) co_return;
+  // `this` may be destroyed while the write is under way; `slots` stays valid.
   const lifecycle::Outcome outcome = co_await writer_.perform(action);
   slot.free();
-  if (slots->work != nullptr) settled_(action, outcome);  // Otherwise `this` is gone.
+  if (slots->work != nullptr) settled_(action, outcome);  // Otherwise `this` is destroyed.
 }
 
 }  // namespace holdfast::agent

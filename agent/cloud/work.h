@@ -1,4 +1,5 @@
-// The writes that wait: most urgent first, a few at a time, never two at once for one object.
+// The queue of writes to the API server: the most urgent ones first, a limited number at a time,
+// and never two at once for the same node or pod.
 //
 // Threading: the loop's thread only.
 
@@ -18,25 +19,27 @@
 namespace holdfast::agent {
 
 struct WorkLimits {
-  std::size_t at_once = 32;   // writes under way
-  std::size_t events = 1000;  // waiting; more are dropped, as upstream
+  std::size_t at_once = 32;   // writes under way at one time
+  std::size_t events = 1000;  // waiting events; more are dropped, as upstream
 };
 
 class Work {
  public:
+  // Called after each write with its outcome.
   using Settled =
       std::function<void(const sync::lifecycle::Action&, const sync::lifecycle::Outcome&)>;
 
-  // `writer` and what `settled` refers to outlive it.
+  // `writer` and everything that `settled` refers to outlive it.
   Work(asio::any_io_executor executor, ClusterWriter& writer, Settled settled, WorkLimits limits);
 
   ~Work();
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
+  // Queues the actions and starts as many writes as the limits allow.
   void add(sync::lifecycle::Actions actions);
 
-  // Drops what waits; waits for what is under way, and cuts it off at `deadline`.
+  // Drops the waiting writes, waits for those under way, and cancels them at `deadline`.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t waiting() const;
@@ -46,10 +49,9 @@ class Work {
  private:
   static constexpr std::size_t urgencies = 6;
 
-  // What is under way. Shared with the writes, for a task that was cancelled may end after the
-  // Work.
+  // The writes under way. Shared with their tasks, because a cancelled task may end after the Work.
   struct Slots {
-    std::unordered_set<std::string> objects = {};  // that are being written
+    std::unordered_set<std::string> objects = {};  // keys of the nodes and pods being written
     std::size_t under_way = 0;
     Work* work = nullptr;  // null once it is gone
   };
@@ -57,7 +59,7 @@ class Work {
 
   void pump();
   bool take(sync::lifecycle::Action& action);
-  // `slots` are those of this Work, which may be gone when the task begins.
+  // `slots` belong to this Work, which may be destroyed before the task begins.
   asio::awaitable<void> perform(std::shared_ptr<Slots> slots, sync::lifecycle::Action action);
 
   ClusterWriter& writer_;

@@ -1,4 +1,4 @@
-// Who performs what the rules want: the API server, or a fake in tests.
+// Performs the actions of the lifecycle rules: ApiWriter on an API server, a fake in tests.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
-  // Performs one action and says how it went; never throws but when cancelled.
+  // Performs one action and returns its outcome. Throws only when cancelled.
   virtual asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) = 0;
 };
 

@@ -1,4 +1,5 @@
-// One attempt of the scheduler: filters, extenders, scores; else preemption, or giving up for now.
+// One scheduling attempt: filters, extenders, scores. If no node fits: preemption, then back into
+// the queue.
 
 #include <utility>
 
@@ -49,6 +50,7 @@ asio::awaitable<void> Scheduler::attempt(Popped popped) {
     books_.queue().done(pod->uid());
     co_return;
   }
+  // Its binding is under way already.
   if (books_.is_assumed(pod->uid())) {
     books_.queue().done(pod->uid());
     co_return;
@@ -75,7 +77,7 @@ asio::awaitable<schedule::Survey> Scheduler::survey(PodRef pod) {
   co_await pass_extenders(pod, found);
   const bool refused = found.promised && found.verdict.ok() && found.feasible.empty();
   if (!refused) co_return found;
-  // Extenders do not want it where it was to go: then any node will do.
+  // The extenders refused the node that was nominated for the pod: survey all nodes.
   found = finder_.survey(books_.cluster(), books_.nominator(), *pod, false);
   co_await pass_extenders(pod, found);
   co_return found;
@@ -106,7 +108,7 @@ asio::awaitable<schedule::Scores> Scheduler::ask_scores(PodRef pod, const schedu
     std::string body = schedule::filter_request(extender.rules, *pod->pod, nodes);
     const auto answer = co_await caller->ask(extender.prioritize_verb, std::move(body));
     const auto read = read_scores(answer);
-    // As upstream: whoever only has an opinion is no hindrance.
+    // As upstream: an extender that fails to score does not fail the attempt.
     if (!read) {
       note_ignored(extender, read.error());
     } else {

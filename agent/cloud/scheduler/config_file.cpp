@@ -1,5 +1,5 @@
-// Reading a KubeSchedulerConfiguration: a table of fields for each map, and a complaint by name for
-// whatever is not in it.
+// Reads a KubeSchedulerConfiguration. Each YAML map has a table of its known fields; any other
+// field is an error that names it.
 
 #include <yaml-cpp/yaml.h>
 
@@ -20,7 +20,7 @@ using Fields = std::map<std::string, Reader, std::less<>>;
 
 tl::unexpected<Error> wrong(const std::string& what) { return fail(Errc::invalid, what); }
 
-// Names the field in front of what is wrong with it.
+// Puts the field's name in front of an error message.
 Status at(const std::string& field, const Status& read) {
   if (read) return read;
   const std::string& what = read.error().what;
@@ -28,6 +28,7 @@ Status at(const std::string& field, const Status& read) {
   return fail(read.error().code, field + (deeper ? "" : ": ") + what);
 }
 
+// Reads a map by its table of fields. Error messages have the path to the field.
 Status read_fields(const YAML::Node& map, const Fields& fields) {
   if (!map.IsMap()) return wrong("expected a map");
   for (const auto& entry : map) {
@@ -48,7 +49,7 @@ Status read_fields(const YAML::Node& map, const Fields& fields) {
 
 Reader text(std::string& out) {
   return [&out](const YAML::Node& node) -> Status {
-    if (!node.IsScalar()) return wrong("expected a text");
+    if (!node.IsScalar()) return wrong("expected a string");
     out = node.Scalar();
     return {};
   };
@@ -98,13 +99,13 @@ Reader each(const Reader& read) {
 
 Reader pem(std::string& out, const std::string& folder) {
   return [&out, folder](const YAML::Node& node) -> Status {
-    if (!node.IsScalar()) return wrong("expected a file's name");
+    if (!node.IsScalar()) return wrong("expected a file name");
     TRY(out, fs::read_all(std::filesystem::path(folder) / node.Scalar(), pem_limit));
     return {};
   };
 }
 
-constexpr std::int64_t weight_max = 1'000'000;  // upstream's MaxWeight is 2^31 / 100 or so
+constexpr std::int64_t weight_max = 1'000'000;  // a limit of ours; upstream allows 2^63 / 10
 
 Status read_tls(const YAML::Node& node, const std::string& folder, tls::ClientSettings& tls) {
   return read_fields(node, {{"insecure", flag(tls.insecure)},
@@ -132,7 +133,7 @@ Status read_managed(const YAML::Node& node, ExtenderPlan& extender, SchedulerPla
   return {};
 }
 
-// What only makes sense together.
+// Constraints between several fields.
 Status check_extender(const ExtenderPlan& extender, const SchedulerPlan& plan) {
   if (extender.rules.url.empty()) return wrong(".urlPrefix: must not be empty");
   if (!extender.prioritize_verb.empty() && extender.weight == 0) {
@@ -179,14 +180,14 @@ Status read_extender(const YAML::Node& node, const std::string& folder, Schedule
   if (!server) return wrong(".urlPrefix: " + server.error().what);
   extender.server = *std::move(server);
   if (https && !extender.server.tls) return wrong(".enableHTTPS: urlPrefix is not https://");
-  // As upstream: without an authority nobody is verified.
+  // As upstream: without a CA the extender's certificate is not verified.
   if (extender.tls.ca_pem.empty()) extender.tls.insecure = true;
   extender.rules.preempts = !extender.preempt_verb.empty();
   plan.extenders.push_back(std::move(extender));
   return {};
 }
 
-// The lists' names, and what of their plugins' arguments counts.
+// Reads one entry of pluginConfig: a plugin's name and its arguments.
 Status read_arguments(const YAML::Node& node, SchedulerPlan& plan) {
   std::string name;
   YAML::Node args;
@@ -200,7 +201,7 @@ Status read_arguments(const YAML::Node& node, SchedulerPlan& plan) {
   Fields fields = {{"apiVersion", text(ignored)}, {"kind", text(ignored)}};
   const auto collect = [](std::set<std::string, std::less<>>& out) {
     return each([&out](const YAML::Node& item) -> Status {
-      if (!item.IsScalar()) return wrong("expected a text");
+      if (!item.IsScalar()) return wrong("expected a string");
       out.insert(item.Scalar());
       return {};
     });

@@ -5,7 +5,7 @@
 namespace holdfast::agent {
 namespace {
 
-// Some thousand nodes, whole.
+// An answer may hold some thousand complete nodes.
 http::ClientLimits limits() {
   http::ClientLimits limits;
   limits.reader.body_bytes = 16UL * 1024 * 1024;

@@ -1,4 +1,5 @@
-// Asks one extender by HTTP. What is asked and what an answer means is sync/schedule's.
+// Sends the requests to one scheduler extender by HTTP POST. sync/schedule builds the bodies and
+// interprets the answers.
 //
 // Threading: the loop's thread only.
 
@@ -17,14 +18,15 @@ namespace asio = boost::asio;
 
 class ExtenderCaller {
  public:
-  // `clock` outlives it. Errors: invalid (certificates).
+  // `clock` is borrowed and outlives it. Errors: invalid (certificates).
   [[nodiscard]] static Result<std::unique_ptr<ExtenderCaller>> make(const ExtenderPlan& plan,
                                                                     const Clock& clock);
 
   [[nodiscard]] const ExtenderPlan& plan() const { return plan_; }
 
-  // The body of the answer 200. Errors: timeout after ExtenderPlan::timeout; unavailable (it cannot
-  // be reached, or answers with another status), and what else http::Client::send() has.
+  // Posts `body` to `verb` and returns the body of the answer, which must have status 200. Errors:
+  // timeout after ExtenderPlan::timeout; unavailable (it cannot be reached, or answered another
+  // status); other errors of http::Client::send().
   asio::awaitable<Result<std::string>> ask(std::string verb, std::string body);
 
  private:

@@ -1,5 +1,4 @@
-// What follows from an attempt of the scheduler: bindings, patches of status, room being made,
-// events.
+// What the scheduler does after an attempt: bindings, status patches, preemption, events.
 
 #include <utility>
 
@@ -14,7 +13,7 @@ namespace schedule = sync::schedule;
 
 namespace {
 
-constexpr std::size_t budgets_told = 5;  // of those that cannot be read, for one pod
+constexpr std::size_t budgets_told = 5;  // events about invalid budgets for one preemption
 
 schedule::FailedAttempt binding_failed(const schedule::PodRef& pod, std::string why) {
   return {pod, schedule::reject(schedule::Code::error, std::move(why)), std::nullopt,
@@ -23,7 +22,8 @@ schedule::FailedAttempt binding_failed(const schedule::PodRef& pod, std::string 
 
 }  // namespace
 
-// Not before the pod's own patches have ended: one that is overtaken would say that the pod waits.
+// Binds after the pod's status patches have ended: a patch that arrives after the binding would
+// mark a bound pod unschedulable.
 void Scheduler::begin_binding(Binding binding) {
   const auto patching = patching_.find(binding.popped.pod->uid());
   if (patching != patching_.end()) {
@@ -82,6 +82,7 @@ void Scheduler::end_binding(const Binding& binding, const Status& bound) {
   fail_attempt(binding.popped, binding_failed(pod, bound.error().what), binding.began);
 }
 
+// Merges with a patch that waits: the newest value of each field wins.
 void Scheduler::patch(schedule::PatchPodStatus wanted) {
   const auto [at, first] = patching_.try_emplace(wanted.pod.uid);
   if (first) {
@@ -121,6 +122,7 @@ void Scheduler::make_room(const schedule::PodRef& pod, const schedule::Candidate
   std::string names;
   for (const schedule::PodRef& victim : chosen.victims) names += " " + victim->name();
   log_info("preempt", {{"pod", pod->name()}, {"node", chosen.node}, {"victims", names}});
+  // Pods with lower priority that were promised room on this node lose that promise.
   auto promised = books_.nominator().below(chosen.node, *pod);
   schedule::Preparation machine(pod, chosen, std::move(promised), {}, {});
   making_.push_back({std::move(machine), pod->uid(), clock_.mono()});
@@ -164,7 +166,8 @@ asio::awaitable<void> Scheduler::send_event(EventWrite write) {
   (void)co_await sender_.record(std::move(write));
 }
 
-// A budget that cannot be read protects nobody: whoever made room by that should not be silent.
+// An invalid PodDisruptionBudget protects no pod. If a preemption ignored such budgets, an event of
+// the preempting pod reports it.
 void Scheduler::tell_of_budgets(const schedule::PodView& pod) {
   std::size_t told = 0;
   for (const std::string& problem : books_.budgets().problems()) {

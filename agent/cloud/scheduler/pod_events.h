@@ -1,9 +1,9 @@
-// Turns what the scheduler tells about pods into Events of events.k8s.io/v1, as client-go's newer
+// Turns the scheduler's RecordEvent actions into Events of events.k8s.io/v1, as client-go's newer
 // recorder does.
-//
-// The same event of the same pod is one Event: the second one makes it a series, which counts; the
-// count is written then and at most every so often. After a quiet time it is a new one. Other than
-// upstream, another note makes another Event: nothing is told that is not true any more.
+// A repeated event of a pod is one Event object with a series: the second occurrence starts the
+// series, and its count is then written at most once per `refresh`. After `quiet` without a
+// repetition the next occurrence becomes a new Event. Unlike upstream, an event with another note
+// is another Event, so that no Event has an outdated note.
 //
 // Pure: it sends nothing. Threading: the loop's thread only.
 
@@ -20,23 +20,23 @@ namespace holdfast::agent {
 
 // client-go's numbers.
 struct SeriesLimits {
-  std::size_t remembered = 4096;             // the most recently used
-  Duration quiet = std::chrono::minutes(6);  // that ends a series
+  std::size_t remembered = 4096;             // series; the least recently used go
+  Duration quiet = std::chrono::minutes(6);  // pause that ends a series
   Duration refresh = std::chrono::minutes(30);
 };
 
 class PodEvents {
  public:
-  // `controller` is the scheduler's name, `instance` tells its replicas apart.
+  // `controller` is the scheduler's name, `instance` identifies this replica.
   PodEvents(std::string controller, std::string instance, SeriesLimits limits = {});
 
-  // How to record it, or nothing when it is only counted for now.
+  // Returns the request to send, or nothing if the occurrence is only counted for now.
   [[nodiscard]] std::optional<EventWrite> record(MonoTime now, WallTime wall,
                                                  const sync::schedule::RecordEvent& event);
 
  private:
   struct Series {
-    std::string name;  // of the Event object; empty: none yet
+    std::string name;  // of the Event object; empty before the first occurrence
     int count = 0;
     MonoTime last;
     MonoTime written;

@@ -22,7 +22,7 @@ std::string instance_of(const std::string& scheduler) {
   return scheduler + "-" + (ec ? std::string("unknown") : host);
 }
 
-// Besides the loop's own.
+// The number of worker threads besides the loop's thread.
 std::size_t threads_of(const SchedulerPlan& plan) {
   const auto most = static_cast<std::size_t>(plan.parallelism);
   return std::min(loop::Workers::processors(), most) - 1;
@@ -69,7 +69,6 @@ Scheduler::Scheduler(asio::any_io_executor executor, const SchedulerPlan& plan, 
   };
 }
 
-// An attempt sees nothing of it.
 void Scheduler::change(std::function<void()> what) {
   if (attempting_) {
     inbox_.push_back(std::move(what));
@@ -141,7 +140,7 @@ asio::awaitable<void> Scheduler::run() {
     attempting_ = true;
     co_await attempt(*std::move(popped));
     end_attempt();
-    // What came meanwhile is read, and what was decided is sent, before the next one.
+    // Lets the loop read received changes and send the decisions before the next attempt.
     co_await asio::post(executor_, yielding);
   }
 }

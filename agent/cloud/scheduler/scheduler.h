@@ -1,9 +1,9 @@
-// The shell round the rules of scheduling: hands them what changes, makes one attempt after the
-// other, and has what they decide performed.
-//
-// An attempt sees the cluster as it was when it began: what comes while extenders are asked goes in
-// after it. Bindings, patches and preemptions run beside the attempts. Threading: the loop's
-// thread; only large dry runs use others, and end before the attempt goes on.
+// Runs the scheduling rules of sync/schedule on the event loop: passes them watch changes, makes
+// one scheduling attempt after the other, and performs the decisions.
+// An attempt sees the cluster as it was when it began: changes that arrive while extenders are
+// asked are applied after it. Bindings, patches and preemptions run concurrently with the attempts.
+// Threading: the loop's thread. Large preemption dry runs also use `workers_`; the loop waits for
+// them.
 
 #pragma once
 
@@ -34,16 +34,16 @@
 namespace holdfast::agent {
 
 using Extenders = std::vector<std::unique_ptr<ExtenderCaller>>;
-// Errors: of ExtenderCaller::make().
+// Errors: those of ExtenderCaller::make().
 [[nodiscard]] Result<Extenders> make_extenders(const SchedulerPlan& plan, const Clock& clock);
 
 class Scheduler {
  public:
-  // `client` and `clock` outlive it.
+  // `client` and `clock` are borrowed and outlive it.
   Scheduler(asio::any_io_executor executor, const SchedulerPlan& plan, Extenders extenders,
             ApiCaller& client, const Clock& clock, Random random);
 
-  // Changes, as a watch delivers them.
+  // Changes, in the order in which a watch delivers them.
   void set(const sync::Node& node);
   void set(const sync::Pod& pod);
   void set(const sync::PodDisruptionBudget& budget);
@@ -53,15 +53,17 @@ class Scheduler {
   void remove_budget(const std::string& namespace_name, const std::string& name);
   void remove_namespace(const std::string& name);
 
-  // Until start() nothing is decided: somebody else does, or not everything was received yet.
+  // Begins to make attempts. Called when all lists were received once and this replica leads.
+  // pause() ends that; an attempt under way is completed.
   void start();
   void pause() { acting_ = false; }
   [[nodiscard]] bool started() const { return acting_; }
 
-  // Makes attempts, and sends events again that did not arrive; both until cancelled.
+  // run() makes attempts, retry_events() retries events that could not be written; both run until
+  // cancelled.
   asio::awaitable<void> run();
   asio::awaitable<void> retry_events() { return sender_.run(); }
-  // Lets writes under way end, at most until `deadline`.
+  // Drops queued writes and waits for those under way, at most until `deadline`.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] const sync::schedule::Books& books() const { return books_; }
@@ -69,27 +71,31 @@ class Scheduler {
 
  private:
   using Popped = sync::schedule::Queue::Popped;
+  // A decided placement: `popped` goes to `node`. The attempt began at `began`.
   struct Binding {
     Popped popped;
     std::string node;
     MonoTime began;
   };
-  // Status patches of one waiting pod, one after the other; of those that wait the newest counts.
+  // The status patches of one pod, sent one after the other. `next` merges those that wait; `then`
+  // is the binding to send after the last one.
   struct Patching {
     std::optional<sync::schedule::PatchPodStatus> next;
     std::optional<Binding> then;
   };
-  struct Making {  // room
+  // A preemption under way: deletes the victims and waits for their end.
+  struct Making {
     sync::schedule::Preparation machine;
-    std::string preemptor;  // its uid
+    std::string preemptor;  // uid of the pod that gets the room
     MonoTime began;
   };
   using MakingAt = std::list<Making>::iterator;
 
+  // Applies a change now, or after the attempt under way.
   void change(std::function<void()> what);
   void end_attempt();
 
-  // attempts.cpp
+  // attempts.cpp: one attempt
   asio::awaitable<void> attempt(Popped popped);
   asio::awaitable<sync::schedule::Survey> survey(sync::schedule::PodRef pod);
   asio::awaitable<void> pass_extenders(sync::schedule::PodRef pod, sync::schedule::Survey& found);
@@ -100,7 +106,7 @@ class Scheduler {
   asio::awaitable<void> give_up(Popped popped, sync::schedule::Attempt attempt, MonoTime began);
   void fail_attempt(const Popped& popped, sync::schedule::FailedAttempt failed, MonoTime began);
 
-  // outcomes.cpp
+  // outcomes.cpp: bindings, patches, preemption, events
   void begin_binding(Binding binding);
   asio::awaitable<void> bind(Binding binding);
   void end_binding(const Binding& binding, const Status& bound);
@@ -126,7 +132,7 @@ class Scheduler {
   EventSender sender_;
   std::unordered_map<std::string, Patching> patching_;  // by uid
   std::list<Making> making_;
-  std::deque<std::function<void()>> inbox_;  // what came during an attempt
+  std::deque<std::function<void()>> inbox_;  // changes that arrived during an attempt
   bool attempting_ = false;
   bool acting_ = false;
   loop::Event changed_;

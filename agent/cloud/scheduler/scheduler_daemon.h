@@ -1,7 +1,6 @@
-// The scheduler of holdfast-cloud as a whole: its client, its feeds, its leader election.
-//
-// It shares nothing with the lifecycle controller beside it but the process: each has its Lease and
-// may lead in another replica. Threading: the loop's thread only.
+// The scheduler of holdfast-cloud with its API clients, feeds and leader election.
+// It is independent of the lifecycle controllers in the same process: each has its own Lease and
+// may lead in a different replica. They share the memory limits. Threading: the loop's thread only.
 
 #pragma once
 
@@ -22,13 +21,14 @@ class SchedulerDaemon final : private ListWatchSource {
  public:
   struct Settings {
     SchedulerPlan plan;
-    LeaderSettings leader;  // with the name of its own Lease
+    LeaderSettings leader;  // with the name of the scheduler's own Lease
     RequestLimits requests;
     bool protobuf = true;
   };
   struct Hooks {
-    std::function<void(const std::string& why)> lost;  // it led, and does not any more
+    std::function<void(const std::string& why)> lost;  // it lost its lease
     LimitedClient::Observer requested;
+    // A malformed object of that kind was skipped.
     std::function<void(std::string_view kind)> skipped;
   };
 
@@ -38,17 +38,18 @@ class SchedulerDaemon final : private ListWatchSource {
       CloudMemory& memory, const Clock& clock, Hooks hooks);
 
   void start();
-  // Nothing is decided any more.
+  // Ends scheduling for good.
   void pause();
-  // Lets writes under way end, then gives the lease back; each takes at most so long.
+  // Waits for writes under way, then releases the lease; each takes at most `patience`.
   asio::awaitable<void> stop(MonoTime deadline, Duration patience);
 
   [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
-  // Its name; empty: no election.
+  // The name of its Lease; empty without leader election.
   [[nodiscard]] std::string election() const {
     return leader_ ? settings_.leader.resource_name : "";
   }
   [[nodiscard]] Status health() const { return leader_ ? leader_->health() : Status(); }
+  // Errors: as SchedulerFeeds::complete().
   [[nodiscard]] Status complete() const { return feeds_.complete(); }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] std::string metrics() { return scheduler_.metrics(); }

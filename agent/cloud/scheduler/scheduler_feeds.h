@@ -1,5 +1,5 @@
-// What a Scheduler must know, from an API server's lists and watches into it: nodes, pods,
-// namespaces, disruption budgets.
+// Feeds a Scheduler from an API server's lists and watches of nodes, pods, namespaces and
+// PodDisruptionBudgets.
 //
 // Threading: the loop's thread only.
 
@@ -17,23 +17,23 @@ namespace holdfast::agent {
 class SchedulerFeeds {
  public:
   struct Hooks {
-    std::function<void()> heard;                         // something came
-    std::function<void(std::string_view kind)> skipped;  // an object that could not be read
-    std::function<void()> refused = [] {};               // a list that did not fit into the memory
+    std::function<void()> heard;  // a list, a watch event or a bookmark arrived
+    std::function<void(std::string_view kind)> skipped;  // an object could not be decoded
+    std::function<void()> refused = [] {};               // a list exceeded the memory limit
   };
   struct Ways {
-    bool protobuf = false;  // what is asked for
-    bool whole = false;     // all fields are kept, for extenders; then JSON is asked for
+    bool protobuf = false;  // request nodes and pods as protobuf
+    bool whole = false;     // keep all fields, for extenders; then JSON is requested
   };
 
-  // All that is borrowed, and what the hooks refer to, outlives it.
+  // All references are borrowed; they and everything the hooks refer to outlive it.
   SchedulerFeeds(Scheduler& scheduler, ListWatchSource& source, CloudMemory& memory,
                  const Clock& clock, Random& random, Hooks hooks, Ways ways);
 
-  // Lists and watches as `tasks`.
+  // Spawns the list-watches in `tasks`.
   void start(loop::Tasks& tasks);
-  // Errors: unavailable, naming what was never received in full; exhausted, while a list does not
-  // fit into the memory.
+  // Whether every list was received completely at least once. Errors: unavailable, naming the
+  // missing lists; exhausted while a list exceeds the memory limit.
   [[nodiscard]] Status complete() const;
 
  private:

@@ -15,7 +15,7 @@ std::vector<double> exponential(double start, int count) {
   return bounds;
 }
 
-// Upstream's: more are all alike.
+// As upstream: 16 and more attempts share one label.
 std::string attempts_label(int attempts) {
   return attempts >= 16 ? "16+" : std::to_string(attempts);
 }

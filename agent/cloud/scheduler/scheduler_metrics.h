@@ -1,4 +1,4 @@
-// The numbers of the scheduler: upstream's names, labels and buckets.
+// The metrics of the scheduler: upstream's names, labels and buckets.
 //
 // Threading: the loop's thread only.
 
@@ -19,18 +19,20 @@ class SchedulerMetrics {
   // `profile` is the scheduler's name.
   explicit SchedulerMetrics(std::string profile);
 
-  // An attempt took so long; `result` is scheduled, unschedulable or error.
+  // An attempt has ended; `result` is scheduled, unschedulable or error.
   void attempted(std::string_view result, Duration took);
-  // Filters and scores, without the binding.
+  // The duration of filters and scores, without the binding.
   void searched(Duration took) { algorithm_.observe(seconds(took)); }
-  // A pod was bound: after so many attempts, so long after it was first ready to be placed.
+  // A pod was bound after `attempts` attempts, `waited` after it first became schedulable.
   void scheduled(int attempts, Duration waited);
 
   void tried_preemption() { preemptions_.add(); }
+  // The number of pods that one preemption deletes.
   void victims(std::size_t count) { victims_.observe(static_cast<double>(count)); }
-  // Making room is over.
+  // The deletions of one preemption have ended.
   void prepared(bool well, Duration took);
 
+  // The metrics in Prometheus' text format.
   [[nodiscard]] std::string text(const sync::schedule::Books& books);
 
  private:
@@ -45,7 +47,7 @@ class SchedulerMetrics {
   Histogram& attempts_;
   Counter& preemptions_;
   Histogram& victims_;
-  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> incoming_;  // as counted
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> incoming_;  // as last read
   std::map<std::string, std::size_t> rejecting_;  // plugins that have a gauge
 };
 

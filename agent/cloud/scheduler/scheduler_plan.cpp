@@ -12,13 +12,13 @@ constexpr std::size_t file_limit = 1 << 20;
 }  // namespace
 
 void add_options(config::Options& options, SchedulerSettings& settings) {
-  options.add("scheduler-name", settings.name,
-              "whose pods the scheduler places: their spec.schedulerName");
-  options.add("scheduler-config", settings.config,
-              "a KubeSchedulerConfiguration (kube-scheduler's --config): extenders, back-off, "
-              "preemption");
+  options.add("scheduler-name", settings.name, "schedule the pods with this spec.schedulerName");
+  options.add(
+      "scheduler-config", settings.config,
+      "file with a KubeSchedulerConfiguration (kube-scheduler's --config): extenders, back-off, "
+      "preemption");
   options.add("pod-max-in-unschedulable-pods-duration", settings.unschedulable_max,
-              "after which a pod that could not be placed is tried again, whatever happens");
+              "time after which an unschedulable pod is tried again even if nothing has changed");
 }
 
 Result<SchedulerPlan> scheduler_plan_of(const SchedulerSettings& settings) {

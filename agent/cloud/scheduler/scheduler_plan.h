@@ -1,10 +1,10 @@
-// What the scheduler's flags and its configuration file come to.
-//
-// The file is kube-scheduler's own: kind KubeSchedulerConfiguration of
-// kubescheduler.config.k8s.io/v1. Understood are its extenders, percentageOfNodesToScore,
-// parallelism, podInitialBackoffSeconds, podMaxBackoffSeconds, and one profile's schedulerName and
-// arguments of DefaultPreemption and NodeResourcesFit (ignored resources); everything else is
-// refused by name. Its flag is --scheduler-config, as --config names the file of our own flags.
+// The scheduler's options, from its flags and its configuration file.
+// The file is kube-scheduler's: kind KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
+// Supported are extenders, percentageOfNodesToScore, parallelism, podInitialBackoffSeconds,
+// podMaxBackoffSeconds, and one profile with its schedulerName and the arguments of
+// DefaultPreemption and NodeResourcesFit (ignored resources). Any other field is an error that
+// names it. The flag is --scheduler-config, because --config names the file with holdfast-cloud's
+// own flags.
 
 #pragma once
 
@@ -23,12 +23,12 @@ namespace holdfast::agent {
 
 struct SchedulerSettings {
   std::string name = "holdfast-scheduler";
-  std::string config;  // a file; empty: none
+  std::string config;  // path; empty: no file
   Duration unschedulable_max = std::chrono::minutes(5);
 };
 void add_options(config::Options& options, SchedulerSettings& settings);
 
-// One of `extenders`; a verb that is empty is not asked.
+// One entry of `extenders`. The extender is not called for a verb that is empty.
 struct ExtenderPlan {
   sync::schedule::ExtenderSettings rules;
   std::string filter_verb;
@@ -48,15 +48,15 @@ struct SchedulerPlan {
   sync::schedule::PluginOptions plugins;
   sync::schedule::CandidateLimits limits;
   std::vector<ExtenderPlan> extenders;
-  int parallelism = 16;  // threads for large dry runs, never more than there are processors
+  int parallelism = 16;  // most threads for large dry runs; processors limit it
 };
 
 // Errors: invalid, naming the flag, or the file with its line and field; not_found or denied (the
-// file, or one that it names).
+// file, or a certificate file that it names).
 [[nodiscard]] Result<SchedulerPlan> scheduler_plan_of(const SchedulerSettings& settings);
 
-// Reads the text of such a file into `plan`; `folder` is where relative names begin.
-// Errors: as above, without the file's name.
+// Reads the text of such a file into `plan`. Relative paths in it start at `folder`. Errors: as
+// above, without the file's name.
 [[nodiscard]] Status read_scheduler_config(const std::string& text, const std::string& folder,
                                            SchedulerPlan& plan);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr Duration request_limit = std::chrono::seconds(10);
 constexpr int bind_tries = 5;
 constexpr Duration bind_pause = std::chrono::milliseconds(100);
-// Upstream's util.PatchPodStatus: 10 ms, five times longer each time, a tenth of jitter.
+// As upstream's util.PatchPodStatus: pauses of 10 ms, 50 ms, 250 ms, with 10% jitter.
 constexpr int patch_tries = 4;
 constexpr Duration patch_pause = std::chrono::milliseconds(10);
 
@@ -28,7 +28,7 @@ std::string pod_path(const PodKey& pod) {
          percent_encode(pod.name);
 }
 
-// A status patch that is refused when the name belongs to another pod by now.
+// A status patch that conflicts if the name belongs to another pod by now.
 ApiRequest status_patch(const PodKey& pod, const std::string& body) {
   auto read = sync::parse_json(body);
   json::object whole = read && read->is_object() ? read->get_object() : json::object();
@@ -55,7 +55,7 @@ std::optional<ApiRequest> request_of(const schedule::Action& action) {
 Settled settled(const Status& sent) {
   if (sent) return {};
   const Errc code = sent.error().code;
-  // We name pods by their uid: a conflict means that ours is gone.
+  // The only precondition is the uid: a conflict means that this pod is gone.
   const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
   return {gone ? Settled::Way::gone : Settled::Way::failed, sent.error().what};
 }
@@ -103,8 +103,8 @@ asio::awaitable<Status> SchedulerWriter::bind_once(PodKey pod, std::string node)
   co_return co_await send(std::move(request));
 }
 
-// After a binding that failed: whether the pod has that node all the same. Errors: `why`, when it
-// is final; not_found.
+// Reads the pod after a failed binding: whether it is bound to `node` nevertheless. False: not
+// bound yet, try again. Errors: `why` if trying again is useless; not_found.
 asio::awaitable<Result<bool>> SchedulerWriter::bound_already(PodKey pod, std::string node,
                                                              Error why) {
   ApiRequest read{.target = pod_path(pod)};
@@ -140,7 +140,7 @@ asio::awaitable<Status> SchedulerWriter::bind(PodKey pod, std::string node) {
     if (!already) co_return fail(already.error());
     Status done;
     if (*already) co_return done;
-    log_debug("binding tried again", {{"pod", pod.name}, {"error", sent.error()}});
+    log_debug("binding failed, retrying", {{"pod", pod.name}, {"error", sent.error()}});
     co_await loop::sleep_until(clock_.mono() + bind_pause + random_.jitter(bind_pause));
   }
 }

@@ -1,7 +1,6 @@
-// Performs on an API server what scheduling wants: bindings, patches of pods' status, deletions.
-//
-// Every request names the uid that it was decided for. A binding that conflicts, or of which nobody
-// knows whether it arrived, is decided on the pod as it is then. Threading: the loop's thread only.
+// Writes the scheduler's decisions to an API server: bindings, pod status patches, deletions.
+// Every request has the pod's uid as a precondition. If a binding conflicts, or its answer is lost,
+// the pod is read to find out whether it is bound. Threading: the loop's thread only.
 
 #pragma once
 
@@ -14,7 +13,7 @@
 
 namespace holdfast::agent {
 
-// The requests; nothing is sent here.
+// Build the requests; nothing is sent.
 [[nodiscard]] ApiRequest bind_pod(const sync::schedule::PodKey& pod, const std::string& node);
 [[nodiscard]] ApiRequest patch_status(const sync::schedule::PatchPodStatus& patch);
 [[nodiscard]] ApiRequest clear_nomination(const sync::schedule::ClearNomination& clear);
@@ -22,16 +21,17 @@ namespace holdfast::agent {
 
 class SchedulerWriter {
  public:
-  // All is borrowed and outlives it.
+  // All references are borrowed and outlive it.
   SchedulerWriter(ApiCaller& client, const Clock& clock, Random& random)
       : client_(client), clock_(clock), random_(random) {}
 
-  // Success: the pod has that node now. Errors: not_found (the pod is gone, or another one has its
-  // name), conflict (it has another node, or is being deleted), and what else ApiCaller::call()
-  // has.
+  // Binds the pod to `node`; at most five tries. Succeeds also if the pod turns out to be bound
+  // there already. Errors: not_found (the pod is gone, or its name belongs to another pod),
+  // conflict (it is bound to another node or being deleted), and those of ApiCaller::call().
   asio::awaitable<Status> bind(sync::schedule::PodKey pod, std::string node);
 
-  // PatchPodStatus, ClearNomination or DeletePod. A server that is not well is asked four times.
+  // Performs a PatchPodStatus, ClearNomination or DeletePod. At most four tries while the server is
+  // unavailable.
   asio::awaitable<sync::schedule::Settled> perform(sync::schedule::Action action);
 
  private:

@@ -1,4 +1,4 @@
-// Requests that wait for their turn: in order, a few at a time.
+// A FIFO queue of writes that runs a limited number of them at a time.
 //
 // Threading: the loop's thread only.
 
@@ -18,14 +18,14 @@ class WriteLine {
  public:
   static constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
 
-  // `at_once` are under way at most, `waiting` wait; what is more is dropped.
+  // At most `at_once` writes run and `waiting` wait; more are dropped.
   WriteLine(asio::any_io_executor executor, std::size_t at_once, std::size_t waiting = endless)
       : at_once_(at_once), waiting_most_(waiting), tasks_(std::move(executor)) {}
 
-  // What `write` refers to outlives stop(). False: it was dropped.
+  // Queues a write. Everything it refers to outlives stop(). Returns false if it was dropped.
   bool add(asio::awaitable<void> write);
 
-  // Drops what waits; waits for what is under way, and cuts it off at `deadline`.
+  // Drops the waiting writes, waits for those under way, and cancels them at `deadline`.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
