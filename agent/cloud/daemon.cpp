@@ -271,7 +271,7 @@ void Daemon::maybe_begin() {
     cloud_.follow();
     return;
   }
-  log_info("controllers started",
+  log_info("started",
            {{"nodes", cloud_.rules().fleet().size()}, {"pods", cloud_.rules().pods().size()}});
   cloud_.start();
 }
