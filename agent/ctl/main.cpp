@@ -1,4 +1,4 @@
-// holdfastctl: what an edge agent has, does and did; works with a dead agent, too.
+// holdfastctl: shows the status, cache and journal of an edge agent, running or stopped.
 
 #include <cstdio>
 #include <string_view>
@@ -69,7 +69,7 @@ asio::awaitable<Result<std::string>> answer(Source& source, const std::string& c
   co_return show_journal(journal);
 }
 
-// Exit codes: 0, all pods would come back; 1, some would not; 2, that could not be found out.
+// Returns the exit code: 0 all pods would come back, 1 some would not, 2 unknown.
 asio::awaitable<int> serve_ready(const Settings& settings) {
   const SystemClock clock;
   auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
@@ -93,7 +93,7 @@ asio::awaitable<int> serve(const std::string& command, const Settings& settings)
   co_return print(text);
 }
 
-// kubectl's "-o json" as the long flag that Options knows.
+// Replaces kubectl's "-o json" by the long flag, because Options has no short flags.
 std::vector<const char*> with_long_output(int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);
   for (const char*& word : words) {
@@ -105,27 +105,29 @@ std::vector<const char*> with_long_output(int argc, const char* const* argv) {
 
 int run(int argc, const char* const* argv) {
   Settings settings;
-  config::Options options("holdfastctl", "Shows what an edge agent has, does and did.");
+  config::Options options(
+      "holdfastctl", "Shows the status, cache and journal of an edge agent, running or stopped.");
   options.add("data-dir", settings.data_dir, "the agent's data directory");
   options.add("cache-key-file", settings.cache_key_file,
-              "the agent's key, for the sealed cache of an agent that does not run");
+              "key file of a sealed cache; needed if the agent does not run");
   options.add("json", settings.json, "print the document instead of a table");
-  options.begin_command("status", "link, outbox and cache in numbers");
-  options.begin_command("objects", "what is cached");
-  options.add("resource", settings.resource, "pods, nodes, configmaps, ...");
-  options.begin_command("journal", "what was decided, and why");
-  options.add("subject", settings.subject, "of one object: pods/NAMESPACE/NAME");
-  options.begin_command("explain", "why a pod is as it is");
+  options.begin_command("status", "state of the link, the outbox and the cache");
+  options.begin_command("objects", "list cached objects");
+  options.add("resource", settings.resource, "resource to list: pods, nodes, configmaps, ...");
+  options.begin_command("journal", "list the agent's decisions and their reasons");
+  options.add("subject", settings.subject, "only entries about one object: pods/NAMESPACE/NAME");
+  options.begin_command("explain", "explain the state of a pod");
   options.add_positional("kind", settings.kind, "pod");
   options.add_positional("name", settings.name, "NAMESPACE/NAME");
   options.begin_command("ready",
-                        "which pods would come back after a reboot without the cloud; exit code 0: "
-                        "all, 1: not all, 2: not known");
+                        "list the pods that would come back after a reboot without the cloud; exit "
+                        "code 0: all, 1: not all, 2: unknown");
   options.add("output", settings.output, "-o json: print the document instead of a table");
-  options.begin_command("rekey", "seals the cache of a stopped agent with another key");
+  options.begin_command("rekey", "re-encrypt the cache of a stopped agent with another key");
   options.add("old-key-file", settings.rekey.old_key_file,
-              "the key it is sealed with; none: what is plain is sealed");
-  options.add("new-key-file", settings.rekey.new_key_file, "32 bytes, raw or in base64");
+              "current key of the cache; empty: seal only data that is not sealed yet");
+  options.add("new-key-file", settings.rekey.new_key_file,
+              "new key: file of 32 bytes, raw or in base64");
   const std::vector<const char*> words = with_long_output(argc, argv);
   const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
   if (!parsed) return refuse(parsed.error());

@@ -16,7 +16,7 @@ namespace json = sync::json;
 
 using Row = std::vector<std::string>;
 
-// Columns as wide as their widest cell, two blanks between.
+// Each column is as wide as its widest cell; two blanks separate columns.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
@@ -34,6 +34,7 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
+// The value at `path`; null if any part of it is missing.
 const json::value* dig(const json::value& value, std::initializer_list<std::string_view> path) {
   const json::value* at = &value;
   for (const std::string_view name : path) {
@@ -43,7 +44,7 @@ const json::value* dig(const json::value& value, std::initializer_list<std::stri
   return at;
 }
 
-// A scalar as it is printed, safe for a terminal; "-" when there is none.
+// A scalar as printed, escaped for the terminal; "-" if it is missing.
 std::string text_of(const json::value& value, std::initializer_list<std::string_view> path) {
   const json::value* found = dig(value, path);
   if (found == nullptr || found->is_null()) return "-";
@@ -71,7 +72,7 @@ std::string link_line(const json::value& status) {
   return line;
 }
 
-// What each class of traffic has cost upstream: "relist 120 + 90000, ..."
+// The bytes sent and received by each class of uplink traffic: "relist 120 + 90000, ..."
 std::string classes_line(const json::value& status) {
   std::string line;
   const json::value* classes = dig(status, {"uplink", "classes"});
@@ -85,7 +86,7 @@ std::string classes_line(const json::value& status) {
   return line;
 }
 
-// One row for each of several API servers.
+// One row for each API server, if there is more than one.
 std::vector<Row> server_rows(const json::value& status) {
   std::vector<Row> rows;
   const json::value* servers = dig(status, {"link", "servers"});
@@ -211,7 +212,7 @@ Result<std::string> explain_pod(std::string_view namespace_name, std::string_vie
     }
   }
   if (found == nullptr) {
-    text += "  not known here: no complete list of pods has it\n";
+    text += "  unknown: it is in no complete list of pods\n";
   } else {
     TRY(const sync::Pod pod, sync::decode<sync::Pod>(*found));
     text += pod_facts(pod);
@@ -222,13 +223,13 @@ Result<std::string> explain_pod(std::string_view namespace_name, std::string_vie
         "  while the link is offline the pod is kept as it is: only a complete list from the\n"
         "  cloud can remove it\n";
   }
-  if (journal.empty()) return text + "  nothing about it is in the journal\n";
+  if (journal.empty()) return text + "  no journal entries\n";
   return text + "journal\n" + journal_table(journal);
 }
 
 namespace {
 
-// The pods of a /v1/ready document. Errors: invalid; unavailable, when the agent could not tell.
+// The pods of a /v1/ready document. Errors: invalid; unavailable if the agent could not find out.
 Result<json::array> pods_of_ready(std::string_view document) {
   TRY(const json::value value, sync::parse_json(document));
   const json::value* known = dig(value, {"known"});
@@ -244,7 +245,7 @@ bool is_ready(const json::value& pod) {
   return ready != nullptr && ready->is_bool() && ready->get_bool();
 }
 
-// Whether an image is there was not checked for a pod that is otherwise ready.
+// Whether the pod's images could not be checked.
 bool misses_images(const json::value& pod) {
   const json::value* checked = dig(pod, {"imagesChecked"});
   return checked == nullptr || !checked->is_bool() || !checked->get_bool();

@@ -56,14 +56,14 @@ class LiveSource final : public Source {
   const Clock& clock_;
 };
 
-// Without setting a damaged file aside: that is the agent's to decide.
+// Unlike the agent, does not quarantine a damaged file.
 Result<store::Database> open_file(const std::filesystem::path& file, const store::Schema& schema) {
   TRY(store::Database database, store::Database::open(file, {}));
   if (auto migrated = store::migrate(database, schema); !migrated) return fail(migrated.error());
   return database;
 }
 
-// A dead agent's files. The lock keeps a new agent from starting meanwhile.
+// The databases of a stopped agent. The lock keeps an agent from starting meanwhile.
 class FileSource final : public Source {
  public:
   static Result<std::unique_ptr<Source>> open(const std::filesystem::path& dir, fs::FileLock lock,
@@ -131,7 +131,8 @@ class FileSource final : public Source {
 
  private:
   Result<std::string> judge_files(asio::any_io_executor executor) {
-    // What cannot be opened would be taken for what was never received.
+    // Scopes::restore() treats a scope that it cannot decrypt as never received. Report that as an
+    // error instead.
     TRY(const std::vector<store::Scope> rows, cache_->scopes());
     for (const store::Scope& row : rows) {
       if (!row.complete || row.key.owner != node_owner) continue;
@@ -151,7 +152,7 @@ class FileSource final : public Source {
 
   fs::FileLock lock_;
   const Clock& clock_;
-  std::unique_ptr<store::Seal> seal_;  // null: what is sealed is not shown
+  std::unique_ptr<store::Seal> seal_;  // null: no key, sealed rows are not shown
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<store::Cache> cache_;

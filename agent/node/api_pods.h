@@ -1,6 +1,6 @@
-// What should run on this node, from the API: the list of its pods and the objects that they name.
-//
-// Threading: the loop's thread only. Call stop() before its end.
+// The PodSource that reads from the API: lists and watches the pods of this node and the ConfigMaps
+// and Secrets that they refer to.
+// Threading: the loop's thread only. Call stop() before it is destroyed.
 
 #pragma once
 

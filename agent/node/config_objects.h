@@ -1,7 +1,6 @@
-// The ConfigMaps and Secrets that this node's pods name, each kept up to date by a watch of that
-// one object, as a kubelet does it. A node may not list all of them.
-//
-// Threading: the loop's thread only. Call stop() before its end.
+// The ConfigMaps and Secrets that this node's pods refer to. Each is kept up to date by a watch of
+// that one object, as a kubelet does it, because a node is not allowed to list all of them.
+// Threading: the loop's thread only. Call stop() before it is destroyed.
 
 #pragma once
 
@@ -27,9 +26,11 @@ class ConfigObjects {
   ConfigObjects(const ConfigObjects&) = delete;
   ConfigObjects& operator=(const ConfigObjects&) = delete;
 
-  // From now on watches the ConfigMaps and Secrets among `wanted` and no others.
+  // Watches the ConfigMaps and Secrets among `wanted` from now on, and no others.
   void follow(const sync::NeededObjects& wanted);
 
+  // NeverReceived until the object's watch has delivered its state, and while the object cannot be
+  // decoded; Absent if it does not exist.
   [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
                                                          std::string_view name) const;
   [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
@@ -41,8 +42,7 @@ class ConfigObjects {
   asio::awaitable<void> stop();
 
  private:
-  // One object, as its list and watch have it. It has its tasks for itself, so that it can end
-  // alone.
+  // One watched object. It has its own loop::Tasks, so that its watch can end separately.
   struct Watched;
 
   template <class T>
@@ -55,11 +55,11 @@ class ConfigObjects {
   Random& random_;
   std::function<void()> changed_;
   std::map<sync::NeededObject, std::unique_ptr<Watched>> watched_;
-  std::list<std::unique_ptr<Watched>> ending_;  // cancelled, and not all ended yet
+  std::list<std::unique_ptr<Watched>> ending_;  // cancelled, but maybe still running
 };
 
-// How often lists and watches of the API are tried again. The edge agent is on this machine, so a
-// try costs little, and a pod waits for it.
+// The back-off of list-watches. It is short: the edge agent is on this machine, so a try costs
+// little, and pods wait for the result.
 [[nodiscard]] sync::BackoffConfig local_backoff();
 
 }  // namespace holdfast::agent::node

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view collection =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-constexpr auto request_limit = std::chrono::seconds(10);  // the kubelet's, of heartbeats
-constexpr auto retry = std::chrono::seconds(1);           // the least pause after a failure
+constexpr auto request_limit = std::chrono::seconds(10);  // as the kubelet's heartbeat requests
+constexpr auto retry = std::chrono::seconds(1);           // pause after a failure
 
 }  // namespace
 
@@ -50,7 +50,7 @@ asio::awaitable<Status> LeaseRenewer::renew() {
   }
   const bool is_new = !lease_;
   sync::Lease lease = lease_.value_or(sync::Lease());
-  lease_.reset();  // Read again, unless the write below succeeds.
+  lease_.reset();  // Read it again unless the write below succeeds.
   lease.metadata.name = settings_.node_name;
   lease.metadata.namespace_name = "kube-node-lease";
   lease.spec.holder_identity = settings_.node_name;

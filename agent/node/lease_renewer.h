@@ -1,5 +1,5 @@
-// Renews the node's Lease in kube-node-lease, as a kubelet does. Behind an edge agent, which has
-// taken over the lease towards the cloud, it is the sign that the node agent lives.
+// Renews the node's Lease in kube-node-lease, as a kubelet does. The edge agent renews the Lease in
+// the cloud; it does so only while these renewals tell it that the node agent is alive.
 //
 // Threading: the loop's thread only.
 
@@ -17,7 +17,7 @@ namespace holdfast::agent::node {
 struct LeaseSettings {
   std::string node_name;
   Duration duration = std::chrono::seconds(40);
-  Duration interval = std::chrono::seconds(10);  // a quarter of the duration, as a kubelet has it
+  Duration interval = std::chrono::seconds(10);  // a kubelet uses a quarter of the duration
 };
 
 class LeaseRenewer {
@@ -38,7 +38,7 @@ class LeaseRenewer {
   ApiCaller& caller_;
   const Clock& clock_;
   std::string target_;                // its path
-  std::optional<sync::Lease> lease_;  // as it was last read or written
+  std::optional<sync::Lease> lease_;  // as last read or written
 };
 
 }  // namespace holdfast::agent::node

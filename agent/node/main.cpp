@@ -10,7 +10,7 @@ namespace holdfast::agent::node {
 namespace {
 
 int run(int argc, const char* const* argv) {
-  // The parent of one container's process. It must not set up anything else of this program.
+  // The shim of one container. It must not set up any other part of this program.
   if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
   NodeOptions settings;
   const proc::ServiceMain node{

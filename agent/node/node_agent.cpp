@@ -33,7 +33,7 @@ Result<std::unique_ptr<NodeAgent>> NodeAgent::make(asio::any_io_executor executo
   TRY(auto heartbeat_client, ApiClient::make(std::move(access), clock, user_agent));
   auto state = StateDir::open(options.data_dir);
   if (!state) return fail("--data-dir", state.error());
-  // Before the runtime is made, which is to be stopped in an orderly way.
+  // Checks that can fail come before the runtime is made, because the runtime must be stopped.
   const NodeFlags flags{.name = options.node_name, .labels = options.node_labels};
   TRY(sync::Node node, make_node(flags, read_machine(), clock.wall()));
   Opened opened{.state = std::make_unique<StateDir>(*std::move(state)),
@@ -84,7 +84,7 @@ asio::awaitable<void> NodeAgent::stop(MonoTime /*deadline*/) {
   workers_.stop();
   tasks_.cancel();
   co_await tasks_.join();
-  co_await runtime_->stop();  // if it was never started
+  co_await runtime_->stop();  // needed if run() was never called
   co_await pods_.stop();
 }
 

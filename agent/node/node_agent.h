@@ -1,11 +1,11 @@
-// holdfast-node as one object: what a kubelet does on a node, as a client of an API that the edge
-// agent serves on the same machine.
+// holdfast-node as one object: does what a kubelet does on a node, as a client of the API that the
+// edge agent serves on the same machine.
 //
 //   ApiPods        what should run: the node's pods, their ConfigMaps and Secrets
-//   PodWorkers     keeps that running, with a Runtime, and adopts what an earlier run has left
-//   StatusSink     takes the pods' statuses, Events and deletions to the API
+//   PodWorkers     keeps these pods running, with a Runtime, and adopts those of an earlier run
+//   ApiReports     sends the pods' statuses, Events and deletions to the API (a StatusSink)
 //   NodeReporter   registers the node and posts its status; LeaseRenewer renews its lease
-//   Pressure       what the node's resources allow
+//   Pressure       whether the node runs short of memory, disk or process ids
 //
 // Threading: the loop's thread only.
 
@@ -35,16 +35,16 @@ struct NodeParts {
 
 class NodeAgent final : public proc::Service {
  public:
-  // Opens the data directory and adopts what runs; nothing is sent yet. `clock` outlives it.
-  // Errors: invalid (labels, kubeconfig, server), conflict (another program uses the data
-  // directory), the disk's.
+  // Opens the data directory and adopts the containers that still run; nothing is sent yet. `clock`
+  // outlives it. Errors: invalid (labels, kubeconfig, server), conflict (another program uses the
+  // data directory), and those of the file system.
   [[nodiscard]] static Result<std::unique_ptr<NodeAgent>> make(asio::any_io_executor executor,
                                                                const NodeOptions& options,
                                                                const Clock& clock,
                                                                NodeParts parts = {});
 
   [[nodiscard]] Status start() override;
-  // The containers run on.
+  // Ends all requests. The containers keep running.
   asio::awaitable<void> stop(MonoTime deadline) override;
 
   [[nodiscard]] const PodWorkers& workers() const { return workers_; }

@@ -10,9 +10,9 @@
 namespace holdfast::agent::node {
 namespace {
 
-constexpr auto report_interval = std::chrono::minutes(5);  // of a status that has not changed
+constexpr auto report_interval = std::chrono::minutes(5);  // for an unchanged status
 constexpr auto register_retry = std::chrono::milliseconds(500);
-constexpr auto request_limit = std::chrono::seconds(10);  // the kubelet's, of heartbeats
+constexpr auto request_limit = std::chrono::seconds(10);  // as the kubelet's heartbeat requests
 
 }  // namespace
 

@@ -1,7 +1,6 @@
-// Registers the Node and keeps its status posted, online and offline alike.
-//
-// The status is compared with the API's every `interval`, and patched when it differs or was not
-// posted for 5 minutes (the kubelet's nodeStatusReportFrequency).
+// Registers the Node and keeps its status up to date, online and offline alike.
+// Every `interval` the status is compared with the one in the API. It is patched if they differ, or
+// if 5 minutes have passed since the last patch (the kubelet's nodeStatusReportFrequency).
 //
 // Threading: the loop's thread only.
 
@@ -17,7 +16,7 @@ namespace holdfast::agent::node {
 
 class NodeReporter {
  public:
-  // `node` is what is registered; all references are borrowed and outlive it.
+  // `node` is the Node to register. All references are borrowed and outlive it.
   NodeReporter(sync::Node node, Duration interval, ApiCaller& caller, const Pressure& pressure,
                const Clock& clock);
 

@@ -1,5 +1,5 @@
-// What the node reports of itself: the Node object it registers and the conditions it posts, worded
-// as a kubelet words them. Pure, except for read_machine().
+// Builds the Node object that is registered and the conditions that are posted, with the kubelet's
+// reasons and messages. Pure, except for read_machine().
 
 #pragma once
 
@@ -15,12 +15,13 @@ namespace holdfast::agent::node {
 struct Machine {
   std::string host_name;
   std::string kernel_version;
-  std::string architecture;  // "amd64", as Go says it
+  std::string architecture;  // as Go names it: "amd64", "arm64"
   std::string os_image;
   std::string boot_id;
   int cpus = 1;
   std::int64_t memory_bytes = 0;
 };
+// Reads them from uname(), /proc and /etc/os-release. Facts that cannot be read stay empty.
 [[nodiscard]] Machine read_machine();
 
 // What distinguishes this node from others on the same machine.
@@ -29,11 +30,12 @@ struct NodeFlags {
   std::string labels;  // "a=b,c=d"; they override the well-known ones
 };
 
-// Without the version of the container runtime. Errors: invalid, naming the label.
+// The Node to register, without the version of the container runtime. Errors: invalid, naming the
+// label.
 [[nodiscard]] Result<sync::Node> make_node(const NodeFlags& flags, const Machine& machine,
                                            WallTime now);
 
-// The conditions of a node of which the pressure conditions of types `pressed` are True.
+// The node's conditions. The pressure conditions whose types are in `pressed` are True.
 [[nodiscard]] std::vector<sync::NodeCondition> conditions_under(
     const std::vector<std::string>& pressed);
 

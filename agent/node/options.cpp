@@ -14,11 +14,10 @@ void add_options(config::Options& options, NodeOptions& settings) {
   options.add("kubeconfig", settings.kubeconfig,
               "file with the API's URL and credentials, in place of --server");
   options.add("data-dir", settings.data_dir,
-              "where the records and logs of the containers are kept");
+              "directory for the records and logs of the containers");
   options.add("runtime", settings.runtime,
-              "what runs the containers: process (plain local processes, for labs and tests)");
-  options.add("node-labels", settings.node_labels,
-              "labels with which the node is registered: a=b,c=d");
+              "container runtime: process (plain local processes, for labs and tests)");
+  options.add("node-labels", settings.node_labels, "labels to register the node with: a=b,c=d");
   options.add("status-interval", settings.status_interval,
               "how often the node's status is checked, and posted if it has changed");
   options.add("lease-duration", settings.lease_duration, "duration of the node's lease");

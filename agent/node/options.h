@@ -1,4 +1,4 @@
-// holdfast-node's settings, one documented struct; flags and the YAML file have the same names.
+// The settings of holdfast-node. Flags and the YAML file have the same names.
 
 #pragma once
 

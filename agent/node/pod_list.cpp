@@ -34,7 +34,8 @@ Status PodList::put(const std::string& bytes, Entries& entries) {
     return {};
   }
   if (auto added = sync::add_references(bytes, entry.references); !added) {
-    log_error("references of a pod unreadable", {{"name", header.name}, {"error", added.error()}});
+    log_error("cannot read the references of a pod",
+              {{"name", header.name}, {"error", added.error()}});
   }
   entry.pod = std::make_shared<const sync::Pod>(*std::move(pod));
   return {};
@@ -45,7 +46,7 @@ void PodList::replace(std::vector<std::string> items, const std::string& /*versi
   Entries entries;
   for (const std::string& item : items) {
     if (auto taken = put(item, entries); !taken) {
-      // The list is unusable as a whole; what was known before stays.
+      // The whole list is unusable; the known pods stay.
       log_error("list of pods unreadable", {{"error", taken.error()}});
       return;
     }

@@ -1,4 +1,4 @@
-// The pods of this node, as a list and watch of the API has them.
+// The pods of this node, from a list and watch of the API.
 //
 // Threading: the loop's thread only.
 
@@ -22,10 +22,10 @@ class PodList final : public ListWatchSink {
   // `changed` is called after every change.
   explicit PodList(std::function<void()> changed) : changed_(std::move(changed)) {}
 
-  // NeverReceived until a complete list came, and while one of the pods cannot be read: a pod that
-  // cannot be read is not a pod that is gone.
+  // NeverReceived until a complete list has arrived, and while one of the pods cannot be decoded:
+  // such a pod must not be mistaken for a deleted one.
   [[nodiscard]] sync::DesiredPods desired() const;
-  // The ConfigMaps and Secrets that the pods name.
+  // All objects that the pods refer to.
   [[nodiscard]] sync::NeededObjects references() const;
 
   void replace(std::vector<std::string> items, const std::string& version,
@@ -35,12 +35,13 @@ class PodList final : public ListWatchSink {
 
  private:
   struct Entry {
-    std::shared_ptr<const sync::Pod> pod;  // null: it cannot be read
+    std::shared_ptr<const sync::Pod> pod;  // null: it cannot be decoded
     sync::NeededObjects references;
   };
   using Entries = std::map<std::pair<std::string, std::string>, Entry>;  // by namespace and name
 
-  // Errors: corrupt; the object has no readable name and nothing was taken over.
+  // Decodes `bytes` into `entries`. Errors: corrupt; the object has no readable name and `entries`
+  // is unchanged.
   static Status put(const std::string& bytes, Entries& entries);
 
   std::function<void()> changed_;

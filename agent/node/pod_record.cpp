@@ -25,7 +25,7 @@ std::string_view text_of(const json::object& object, std::string_view name) {
 
 Result<sync::PodRecord> from_object(const json::object& object, std::string_view boot_id) {
   const json::value* encoded = object.if_contains("pod");
-  if (encoded == nullptr) return fail(Errc::corrupt, "no pod in it");
+  if (encoded == nullptr) return fail(Errc::corrupt, "it contains no pod");
   auto pod = sync::decode<sync::Pod>(*encoded);
   if (!pod) return fail(Errc::corrupt, pod.error().what);
   sync::PodRecord record;
@@ -41,7 +41,7 @@ Result<sync::PodRecord> from_object(const json::object& object, std::string_view
   for (const auto& [cause, name] : causes) {
     if (name == stopping) record.stopping = cause;
   }
-  // A pod whose stop we do not understand must not be started instead.
+  // A pod with an unknown stop cause must not be started.
   if (!stopping.empty() && !record.stopping) {
     return fail(Errc::corrupt, "unknown stopping: " + std::string(stopping));
   }
@@ -61,7 +61,7 @@ std::string to_json(const sync::PodRecord& record, std::string_view boot_id) {
     if (record.stopping == cause) object["stopping"] = name;
   }
   sync::Pod pod = *record.pod;
-  pod.metadata.untouched = {};  // managedFields: large, and not ours to write back
+  pod.metadata.untouched = {};  // managedFields: large, and never sent back
   object["pod"] = sync::encode(pod);
   return sync::serialize(object) + "\n";
 }

@@ -1,4 +1,5 @@
-// pod.json: the pod as it was last wanted, when this node took it, and why it is being stopped.
+// The file pod.json: the pod as it was last received, when this node accepted it, and, if it is
+// being stopped, why.
 
 #pragma once
 
@@ -10,10 +11,10 @@
 
 namespace holdfast::agent::node {
 
-// `boot_id` dates the monotonic time.
+// `boot_id` identifies the boot that the monotonic times belong to.
 [[nodiscard]] std::string to_json(const sync::PodRecord& record, std::string_view boot_id);
 
-// Errors: corrupt.
+// The monotonic time is left out if it is of another boot than `boot_id`. Errors: corrupt.
 [[nodiscard]] Result<sync::PodRecord> read_pod_record(std::string_view text,
                                                       std::string_view boot_id);
 

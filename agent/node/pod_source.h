@@ -1,7 +1,6 @@
-// What should run on this node, for the pod workers: the node's pods with their ConfigMaps and
+// Tells the pod workers what should run on this node: the node's pods with their ConfigMaps and
 // Secrets. ApiPods (api_pods.h) is the real source; tests have others.
-//
-// All answers come at once, from what was received.
+// All functions answer at once, from the objects received so far.
 
 #pragma once
 

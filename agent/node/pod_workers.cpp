@@ -10,7 +10,7 @@
 namespace holdfast::agent::node {
 namespace {
 
-constexpr int rounds_max = 1000;  // far more than the pods of a node need to come to rest
+constexpr int rounds_max = 1000;  // far more than the pods of a node need to settle
 
 std::string named(const sync::ObjectMeta& meta) { return meta.namespace_name + "/" + meta.name; }
 std::string named(const sync::PodKey& pod) { return pod.namespace_name + "/" + pod.name; }
@@ -39,7 +39,7 @@ void PodWorkers::adopt() {
   auto records = parts_.state.load(damaged);
   if (!records) damaged.push_back(records.error());
   for (const Error& error : damaged) {
-    // A crash in the middle of a removal leaves containers without a record. The rules end them.
+    // A crash during a removal leaves containers without a record. The rules end them.
     const bool is_stray = error.code == Errc::not_found;
     if (is_stray) log_info("pod without a record", {{"error", error}});
     if (!is_stray) log_error("cannot read pod record", {{"error", error}});
@@ -95,7 +95,7 @@ asio::awaitable<void> PodWorkers::await_changes() {
 void PodWorkers::warn_of_unrunnable(const sync::CompletePods& complete) {
   for (const auto& pod : complete.pods) {
     if (sync::is_runnable(*pod) || !unrunnable_.insert(pod->metadata.uid).second) continue;
-    log_warn("ignore a pod whose uid or container names cannot be names of files",
+    log_warn("pod ignored: its uid or a container name is not usable as a file name",
              {{"pod", named(pod->metadata)}});
   }
 }
@@ -133,7 +133,7 @@ void PodWorkers::settle() {
       std::visit([this](const auto& one) { perform(one); }, action);
     }
   }
-  log_error("the pods do not come to rest");
+  log_error("the pod rules did not settle, continuing at the next change");
 }
 
 void PodWorkers::perform(const sync::RecordPod& action) {
@@ -147,7 +147,7 @@ void PodWorkers::perform(const sync::RecordPod& action) {
 
 void PodWorkers::perform(const sync::StartContainer& action) {
   if (const auto waiting = unrecorded_.find(action.pod.uid); waiting != unrecorded_.end()) {
-    // Nothing runs that is not written down.
+    // A container is started only when its pod's record is on disk.
     const Status written = parts_.state.record(waiting->second);
     if (!written) return parts_.runtime.reject_start(action, written.error().what);
     unrecorded_.erase(waiting);
@@ -163,7 +163,7 @@ void PodWorkers::perform(const sync::SignalContainer& action) {
   log_info(is_kill ? "kill container" : "stop container",
            {{"uid", action.uid}, {"container", action.container}, {"attempt", action.number}});
   const Status sent = parts_.runtime.signal(action);
-  if (sent || sent.error().code == Errc::not_found) return;  // It has just ended.
+  if (sent || sent.error().code == Errc::not_found) return;  // It ended meanwhile.
   log_error("cannot signal container", {{"error", sent.error()}});
 }
 
@@ -190,7 +190,7 @@ void PodWorkers::perform(const sync::RemovePod& action) {
   unrecorded_.erase(action.uid);
   reported_.erase(action.uid);
   sender_.forget(action.uid);
-  // What cannot be removed now is found again at the next start.
+  // Files that cannot be removed now are found again at the next start.
   parts_.runtime.forget(action.uid);
   const Status removed = parts_.state.remove(action.uid);
   if (!removed) log_error("cannot remove pod", {{"error", removed.error()}});

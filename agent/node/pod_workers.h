@@ -1,8 +1,8 @@
 // Keeps the pods of this node running: asks sync::PodRuntime what to do, and does it with a
 // Runtime.
-//
-// Everything that must survive this program is in the StateDir: the pods as they were last wanted,
-// and the runtime's own records. A new run adopts both and goes on, with or without the API.
+// Everything that must survive this program is in the StateDir: the pods as they were last
+// received, and the runtime's own records. A new run adopts both and continues, with or without the
+// API.
 //
 // Threading: the loop's thread only.
 
@@ -35,22 +35,22 @@ struct PodWorkersParts {
 
 class PodWorkers {
  public:
-  // Adopts what an earlier run has left.
+  // Adopts the pods and containers of an earlier run.
   PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
              sync::RuntimeConfig rules, const SenderConfig& sender = {});
 
-  // Runs until stop(), and cannot be cancelled otherwise. The containers run on.
+  // Runs until stop(); cancelling the coroutine has no effect. The containers keep running.
   asio::awaitable<void> run();
   void stop();
 
-  // Pods it knows, and pods whose reports are still to be sent.
+  // The number of known pods, and of pods with reports that are still to be sent.
   [[nodiscard]] std::size_t pods() const { return rules_.size(); }
   [[nodiscard]] std::size_t reports_pending() const { return sender_.pending(); }
 
  private:
   void adopt();
   void wake();
-  // Steps and performs until nothing more is asked for.
+  // Asks the rules and performs their actions until they return none.
   void settle();
   [[nodiscard]] MonoTime next_wake() const;
   asio::awaitable<void> await_changes();
@@ -69,7 +69,7 @@ class PodWorkers {
   std::string node_name_;
   sync::PodRuntime rules_;
   StatusSender sender_;
-  std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: the disk refused them
+  std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: could not be written to disk
   std::map<std::string, sync::PodStatus> reported_;    // by uid: the last status, for Events
   std::set<std::string> unrunnable_;                   // uids that were warned about
   std::set<std::string> refused_;                      // uids of listed pods that were not admitted

@@ -1,4 +1,4 @@
-// Whether resources of the node run short, and whether a new pod may start then.
+// Whether the node runs short of resources, and whether a new pod may start then.
 //
 // Threading: the loop's thread only.
 
@@ -12,13 +12,13 @@
 
 namespace holdfast::agent::node {
 
-// Measures the node's resources. NoPressure is the only implementation so far: the process runtime
-// knows no limits. Tests have a fake one.
+// Measures the node's resources. NoPressure is the only implementation so far, because the process
+// runtime has no limits. Tests have a fake one.
 class Pressure {
  public:
   virtual ~Pressure() = default;
-  // The types of the node's conditions that are True now ("MemoryPressure", "DiskPressure",
-  // "PIDPressure"), in the order in which they became so.
+  // The types of the pressure conditions that are True now ("MemoryPressure", "DiskPressure",
+  // "PIDPressure"), in the order in which they became True.
   [[nodiscard]] virtual std::vector<std::string> conditions() const = 0;
 };
 
@@ -27,8 +27,7 @@ class NoPressure final : public Pressure {
   [[nodiscard]] std::vector<std::string> conditions() const override { return {}; }
 };
 
-// Whether admit() is to be asked about a pod that does not run here yet: not about one that is
-// being deleted or has ended.
+// Whether a pod that does not run here yet needs admit(): not if it is being deleted or has ended.
 [[nodiscard]] bool needs_admission(const sync::Pod& pod);
 
 // Whether such a pod may start now, as the kubelet decides it.

@@ -1,8 +1,7 @@
-// Runs containers for the pod workers. The implementation today is process/process_runtime.h, which
-// runs them as plain processes; a test has a fake one.
-//
-// A runtime decides nothing: sync/runtime says which container is started, signalled or removed,
-// and reads from observed() what became of it. Containers outlive this program.
+// Runs containers for the pod workers. process/process_runtime.h implements it with plain
+// processes; tests have a fake.
+// A runtime decides nothing: sync/runtime decides which container is started, signalled or removed,
+// and reads the result from observed(). Containers outlive this program.
 //
 // Threading: the loop's thread only. Nothing here waits; start() may take some milliseconds.
 
@@ -28,35 +27,35 @@ class Runtime {
   // What a Node reports as its container runtime: "process://0.1.0".
   [[nodiscard]] virtual std::string version() const = 0;
 
-  // Finds the containers that an earlier run of this program has left. Called once, before all
-  // other calls.
+  // Finds the containers of an earlier run of this program. Called once, before all other functions
+  // but on_change().
   virtual void adopt() = 0;
 
-  // Starts a new attempt. Never fails: a start that could not be carried out is observed as an
-  // attempt that has ended with ContainerExit::Kind::failed.
+  // Starts a new attempt to run a container. Never fails: a start that failed appears in observed()
+  // as an attempt that has ended with ContainerExit::Kind::failed.
   virtual void start(const sync::StartContainer& start) = 0;
-  // Records the same outcome for a start that the caller gave up before it began.
+  // Records the same outcome for a start that the caller could not make.
   virtual void reject_start(const sync::StartContainer& start, std::string why) = 0;
-  // Errors: not_found when the attempt does not run; the system's.
+  // Errors: not_found if the attempt does not run; those of kill().
   [[nodiscard]] virtual Status signal(const sync::SignalContainer& signal) = 0;
-  // Forgets a pod of which nothing runs. Its folder, logs included, is the caller's to remove.
+  // Forgets a pod of which nothing runs. The caller removes its directory, logs included.
   virtual void forget(const std::string& uid) = 0;
 
-  // All attempts as of the last refresh() or start(). Borrowed until the next call that changes
-  // something.
+  // All attempts as of the last refresh() or start(). Valid until the next call of a non-const
+  // function.
   [[nodiscard]] virtual const sync::ObservedPods& observed() const = 0;
 
-  // Looks again at the attempts that something happened to.
+  // Updates observed() for the attempts that may have changed.
   virtual void refresh(MonoTime now) = 0;
-  // Does periodic work, such as cutting logs, and makes sure that every change from here on is
-  // announced. To be called after refresh() and the actions that followed from it.
+  // Does periodic work, such as truncating logs, and ensures that every later change calls the
+  // function of on_change(). Call it after refresh() and the actions that follow from it.
   virtual void maintain(MonoTime now) = 0;
-  // When to call refresh() at the latest if no change is announced; MonoTime::max() for never.
+  // The latest time for the next refresh() if no change is announced; MonoTime::max() for never.
   [[nodiscard]] virtual MonoTime deadline() const = 0;
   // `wake` is called whenever refresh() has something to do. Set once, before adopt().
   virtual void on_change(std::function<void()> wake) = 0;
 
-  // Ends what waits for changes. The containers run on.
+  // Stops waiting for changes. The containers keep running.
   virtual asio::awaitable<void> stop() = 0;
 };
 

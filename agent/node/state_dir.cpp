@@ -10,13 +10,13 @@
 namespace holdfast::agent::node {
 namespace {
 
-constexpr std::size_t record_limit = 4U << 20;  // more than an API server takes as one object
+constexpr std::size_t record_limit = 4U << 20;  // more than an API server accepts as one object
 constexpr const char* record_file = "pod.json";
 
 }  // namespace
 
 Result<StateDir> StateDir::open(const fs::Path& dir) {
-  // A shim has another working directory.
+  // A shim has another working directory, so the path must not be relative.
   if (!dir.is_absolute()) return fail(Errc::invalid, dir.string() + ": not an absolute path");
   if (auto made = fs::ensure_own_dir(dir / "pods"); !made) return fail(made.error());
   auto lock = fs::FileLock::take(dir / "lock");
@@ -56,7 +56,8 @@ Status StateDir::record(const sync::PodRecord& record) const {
 }
 
 Status StateDir::remove(const std::string& uid) const {
-  // The record goes first: what a crash leaves then is a stray, which nothing starts again.
+  // The record is removed first: after a crash the rest has no record, and no container of it is
+  // started again.
   const fs::Path dir = pod(uid);
   if (auto removed = fs::remove_tree(dir / record_file); !removed) return removed;
   if (auto synced = fs::sync_dir(dir); !synced && synced.error().code != Errc::not_found) {

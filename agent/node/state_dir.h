@@ -1,12 +1,11 @@
-// The data directory of holdfast-node: what must survive the program, by pod, container and
-// attempt.
+// The data directory of holdfast-node: the state that must survive the program, by pod, container
+// and attempt.
 //
 //   DIR/lock                       held by the one program that uses the directory
-//   DIR/pods/UID/pod.json          the pod as it was last wanted, and whether it is being stopped
+//   DIR/pods/UID/pod.json          the pod as last received, and whether it is being stopped
 //   DIR/pods/UID/CONTAINER/N/      attempt N: process/attempt_files.h
 //   DIR/pods/UID/CONTAINER/work/   the working directory if the pod's spec names none
-//
-// Mode 0700: environments never come here, but logs may hold secrets.
+// The directory has mode 0700: environments are never written to it, but logs may contain secrets.
 
 #pragma once
 
@@ -24,28 +23,29 @@ class StateDir {
   // when `dir` is not absolute.
   [[nodiscard]] static Result<StateDir> open(const fs::Path& dir);
 
-  // Every record that can be read; the others are reported in `damaged` and stay where they are.
+  // Returns every record that can be read. The others are added to `damaged` and their files stay.
   [[nodiscard]] Result<std::vector<sync::PodRecord>> load(std::vector<Error>& damaged) const;
 
-  // Durable when it returns. The pod's managedFields are left out.
+  // Writes a record, without the pod's managedFields. It is durable when the call returns.
   [[nodiscard]] Status record(const sync::PodRecord& record) const;
+  // Removes the pod's directory with all files; durable.
   [[nodiscard]] Status remove(const std::string& uid) const;
 
-  // The pods of which anything is here, with or without a record; in order.
+  // The uids of all pods that have a directory, with or without a record; sorted.
   [[nodiscard]] std::vector<std::string> uids() const;
 
-  // The containers of a pod and the numbers of their attempts, ascending. What is not there is
-  // empty.
+  // The containers of a pod and the numbers of their attempts, ascending. Empty if there are none.
   [[nodiscard]] std::vector<std::string> containers(const std::string& uid) const;
   [[nodiscard]] std::vector<std::int32_t> attempts(const std::string& uid,
                                                    const std::string& container) const;
 
+  // The directory of an attempt, and the default working directory of a container.
   [[nodiscard]] fs::Path attempt(const std::string& uid, const std::string& container,
                                  std::int32_t number) const;
   [[nodiscard]] fs::Path work(const std::string& uid, const std::string& container) const;
 
-  // Makes the attempt's directory with attempt.json, and the working directory; durable.
-  // Errors: conflict when the attempt exists.
+  // Creates the attempt's directory with attempt.json, and the working directory; durable. Errors:
+  // conflict if the attempt exists.
   [[nodiscard]] Status create_attempt(const std::string& uid, const std::string& container,
                                       std::int32_t number, const AttemptRecord& record) const;
 

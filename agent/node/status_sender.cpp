@@ -12,7 +12,7 @@ bool can_retry(Errc code) {
 }
 
 void log_drop(const char* what, const sync::PodKey& pod, const Error& error) {
-  // The pod was deleted or replaced meanwhile: that is the usual end of a report.
+  // The pod was deleted or replaced meanwhile, which is normal.
   if (error.code == Errc::not_found || error.code == Errc::conflict) return;
   log_warn(what, {{"pod", pod.namespace_name + "/" + pod.name}, {"error", error}});
 }
@@ -54,7 +54,7 @@ asio::awaitable<Status> StatusSender::send_step(const Item& item) {
   co_return co_await sink_.final_delete(item.pod);
 }
 
-// What came in while we were sending is newer.
+// Reports queued during the send are newer and win.
 void StatusSender::keep(Item rest) {
   if (!rest.patch && rest.events.empty() && !rest.remove) return;
   Item& later = item_for(rest.pod);

@@ -1,7 +1,7 @@
-// Sends reports of pods to a StatusSink, in order for each pod: the newest status, then Events,
-// then the deletion.
-//
-// In memory: what a crash loses is reported again at the next start, from what is found running.
+// Sends reports about pods to a StatusSink, in this order for each pod: the latest status, then
+// Events, then the deletion.
+// The queue is in memory. Statuses lost in a crash are reported again at the next start, from the
+// containers that are found. Threading: the loop's thread only.
 
 #pragma once
 
@@ -16,20 +16,21 @@ namespace holdfast::agent::node {
 struct SenderConfig {
   Duration retry_min = std::chrono::seconds(1);
   Duration retry_max = std::chrono::seconds(30);
-  std::size_t events_max = 8;  // waiting, of one pod; the oldest go first
+  std::size_t events_max = 8;  // waiting Events of one pod; the oldest are dropped
 };
 
 class StatusSender {
  public:
+  // `sink` and `clock` are borrowed and outlive it.
   StatusSender(asio::any_io_executor executor, StatusSink& sink, const Clock& clock,
                const SenderConfig& config);
 
-  // Replaces a status of the same pod that was not sent yet.
+  // Queues a status. It replaces one of the same pod that was not sent yet.
   void report(const sync::PodKey& pod, std::string patch);
   void event(const sync::PodKey& pod, sync::Event event);
-  // After its last status.
+  // Queues the final deletion, which is sent after the pod's last status and Events.
   void final_delete(const sync::PodKey& pod);
-  // The pod is gone: nobody needs to hear of it any more.
+  // Drops all queued reports of a pod that is gone.
   void forget(const std::string& uid);
 
   [[nodiscard]] std::size_t pending() const { return queue_.size(); }
@@ -45,11 +46,13 @@ class StatusSender {
     bool remove = false;
   };
 
-  // Takes the item's next step; done is what was settled, and gone from it.
+  // Sends the item's next report: its status, its first Event or its deletion.
   asio::awaitable<Status> send_step(const Item& item);
+  // Puts the reports that are left back into the queue.
   void keep(Item rest);
   Item& item_for(const sync::PodKey& pod);
-  // Takes one step with the first pod. False: try again later.
+  // Sends one report of the first pod in the queue. False: it failed and stays queued; wait before
+  // the next try.
   asio::awaitable<bool> send_first();
 
   StatusSink& sink_;

@@ -1,8 +1,7 @@
-// Takes what the node reports of its pods. StatusSender (status_sender.h) queues reports and tries
-// again; ApiReports (api_reports.h) is the sink that sends them to the API; tests have others.
-//
-// Errors of all: timeout, unavailable and exhausted, after which the same report is offered again
-// later; after any other error it is dropped, because it can never succeed.
+// Receives the node's reports about its pods. StatusSender (status_sender.h) queues and retries
+// reports; ApiReports (api_reports.h) is the sink that sends them to the API; tests have others.
+// Errors of all functions: after timeout, unavailable and exhausted the caller offers the same
+// report again later. After any other error it drops the report, which can never succeed.
 
 #pragma once
 

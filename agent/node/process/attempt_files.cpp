@@ -31,7 +31,7 @@ void add_time(json::object& object, std::string_view name, const BootTime& time)
   object["bootId"] = time.boot_id;
 }
 
-// Reads fields and remembers whether all were there, so that callers ask once at the end.
+// Reads fields and remembers whether all were present and valid; callers check sound() at the end.
 class Fields {
  public:
   explicit Fields(const json::object* object) : object_(object), sound_(object != nullptr) {}
@@ -113,7 +113,7 @@ Result<RunRecord> read_run_record(const fs::Path& file) {
 
 BootTime BootTime::now() {
   const SystemClock clock;
-  // As exact as the files are, so that what is read back is the same.
+  // Rounded to the precision of the files, so that a record reads back unchanged.
   const auto wall = std::chrono::floor<std::chrono::microseconds>(clock.wall());
   return {wall, clock.mono(), proc::read_boot_id().value_or("")};
 }

@@ -1,13 +1,12 @@
-// The files of one attempt to run a container, as they stand on disk.
-//
-//   attempt.json  by the runtime, before anything is started: that there is such an attempt
+// The files of one attempt to run a container.
+//   attempt.json  written by the runtime before anything is started: the attempt exists
 //   lock          held by the attempt's shim for as long as it lives
-//   launch.json   by the shim, before the container's first instruction: which process it is
-//   run.json      the same file, renamed once the program runs
-//   exit.json     by the shim, or by whoever holds the lock after it: how it ended. The last word
-//   log           what the container prints
-//
-// An attempt is never used again: a shim that comes late and finds one of the last three goes away.
+//   launch.json   written by the shim before the container's first instruction: its process
+//   run.json      launch.json, renamed once the program runs
+//   exit.json     written by the shim, or by the next holder of the lock: how the attempt ended
+//   log           the output of the container
+// An attempt is never reused: a shim that starts late and finds launch.json, run.json or exit.json
+// exits without running anything.
 
 #pragma once
 
@@ -27,7 +26,7 @@ inline constexpr const char* run_file = "run.json";
 inline constexpr const char* exit_file = "exit.json";
 inline constexpr const char* log_file = "log";
 
-// What attempt.json holds.
+// The content of attempt.json.
 struct AttemptRecord {
   std::int32_t restarts = 0;
   Duration next_delay{};
@@ -35,7 +34,7 @@ struct AttemptRecord {
   bool operator==(const AttemptRecord&) const = default;
 };
 
-// An instant that can be told apart from one of another boot.
+// A point in time. `boot_id` tells whether the monotonic time is of the current boot.
 struct BootTime {
   WallTime wall{};
   MonoTime mono{};
@@ -46,6 +45,7 @@ struct BootTime {
   bool operator==(const BootTime&) const = default;
 };
 
+// The content of launch.json and run.json.
 struct RunRecord {
   proc::ProcessIdentity shim;
   proc::ProcessIdentity process;  // leads the container's process group
@@ -54,6 +54,7 @@ struct RunRecord {
   bool operator==(const RunRecord&) const = default;
 };
 
+// The content of exit.json.
 struct ExitRecord {
   sync::ContainerExit exit;
   BootTime ended;
@@ -65,8 +66,8 @@ struct ExitRecord {
 [[nodiscard]] std::string to_json(const RunRecord& record);
 [[nodiscard]] std::string to_json(const ExitRecord& record);
 
-// Reads the file of that kind in the attempt's directory.
-// Errors: not_found; corrupt when it is not what we write.
+// Read the file of that kind in the attempt's directory. Errors: not_found; corrupt if its content
+// is invalid.
 [[nodiscard]] Result<AttemptRecord> read_attempt(const fs::Path& dir);
 [[nodiscard]] Result<RunRecord> read_launch(const fs::Path& dir);
 [[nodiscard]] Result<RunRecord> read_run(const fs::Path& dir);

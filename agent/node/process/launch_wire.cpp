@@ -7,7 +7,7 @@
 namespace holdfast::agent::node {
 namespace {
 
-// Takes the text up to the next NUL.
+// Removes the string up to the next NUL from `from` and returns it.
 std::optional<std::string_view> take_text(std::string_view& from) {
   const std::size_t end = from.find('\0');
   if (end == from.npos) return std::nullopt;
@@ -30,7 +30,9 @@ std::string encode_launch(const sync::LaunchPlan& plan) {
 }
 
 Result<sync::LaunchPlan> decode_launch(std::string_view text) {
-  const auto bad = [] { return fail(Errc::corrupt, "the launch on standard input is broken"); };
+  const auto bad = [] {
+    return fail(Errc::corrupt, "the launch data on standard input is invalid");
+  };
   const auto first = take_text(text);
   const auto count = first ? parse_int<std::size_t>(*first) : std::nullopt;
   if (!count || *count == 0) return bad();

@@ -1,6 +1,6 @@
-// How the runtime passes a container's arguments and environment to its shim: on standard input,
-// because everyone may read the arguments of a process, and a broken LD_PRELOAD in the container's
-// environment must not break the shim.
+// Encodes a container's arguments and environment for its shim, which reads them from standard
+// input. They are not the shim's own arguments and environment, because every user may read the
+// arguments of a process, and an LD_PRELOAD in the container's environment would affect the shim.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace holdfast::agent::node {
 
-// No text of the plan may hold a NUL; the working directory is not part of it.
+// No string of the plan may contain a NUL. The working directory is not encoded.
 [[nodiscard]] std::string encode_launch(const sync::LaunchPlan& plan);
 
 // Errors: corrupt.

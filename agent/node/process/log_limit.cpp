@@ -9,7 +9,7 @@
 namespace holdfast::agent::node {
 namespace {
 
-// The last `count` bytes of the file, or fewer when it shrinks meanwhile.
+// The last `count` bytes of the file, or fewer if it shrinks meanwhile.
 Result<std::string> read_end(const Descriptor& file, std::uint64_t size, std::uint64_t count) {
   std::string bytes(to_size(count), '\0');
   std::size_t filled = 0;

@@ -1,9 +1,8 @@
 // Runs containers as plain local processes, for labs and tests: no images, volumes, probes, users
 // or resource limits (sync/runtime/pod_runtime.h).
-//
-// Each container has a shim (shim.h) as its parent, and its files below the pod's folder
+// Each container has a shim (shim.h) as its parent, and its files are below the pod's directory
 // (attempt_files.h). Containers outlive this program: the next run finds them by pid, start time
-// and boot.
+// and boot id.
 //
 // Threading: the loop's thread only. Starting a container takes some milliseconds (a fork, and
 // three small files that are synced).
@@ -21,7 +20,7 @@ namespace holdfast::agent::node {
 struct ProcessRuntimeConfig {
   // The command that runs a shim. The default is this program itself; a test names another one.
   std::vector<std::string> shim = {"/proc/self/exe", "shim"};
-  Duration poll = std::chrono::seconds(1);                 // for what the kernel does not announce
+  Duration poll = std::chrono::seconds(1);                 // for changes the kernel cannot announce
   std::uint64_t log_bytes_max = node::log_bytes_max;       // of one container
   Duration log_check_interval = std::chrono::seconds(60);  // while there are containers
 };

@@ -13,7 +13,7 @@ namespace {
 using sync::AttemptState;
 using sync::ContainerExit;
 
-// The present, the one before it, and one that never began between them.
+// The current attempt, the previous one, and one between them that never began.
 constexpr std::size_t attempts_kept = 3;
 
 bool is_over(const sync::Attempt& attempt) { return attempt.state == AttemptState::ended; }
@@ -90,7 +90,7 @@ void ProcessTable::start_failed(const sync::StartContainer& start, std::string w
   publish(start.pod.uid);
 }
 
-// Forgets attempts that neither status nor back-off need any more, and their logs.
+// Removes old attempts, which neither status nor back-off need any more, with their logs.
 void ProcessTable::prune(const std::string& uid, const std::string& container) {
   std::vector<AttemptKey> keys;
   for (const auto& [key, entry] : entries_) {
@@ -98,7 +98,7 @@ void ProcessTable::prune(const std::string& uid, const std::string& container) {
   }
   for (std::size_t i = 0; i + attempts_kept < keys.size(); ++i) {
     if (!is_over(entries_.at(keys[i]).view.attempt)) continue;
-    // What cannot be removed now goes with its pod.
+    // A directory that cannot be removed now is removed with its pod.
     (void)fs::remove_tree(dir(keys[i])).has_value();
     entries_.erase(keys[i]);
   }

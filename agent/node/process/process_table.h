@@ -1,6 +1,5 @@
-// The processes of all attempts: what is known of them, and the deeds done to them.
-//
-// Nothing here waits. Whoever owns it awaits what watched() names and then calls refresh().
+// The table of all attempts and their processes: starts and signals them and keeps their state.
+// Nothing here waits. The owner waits for the processes of watched() and then calls refresh().
 
 #pragma once
 
@@ -30,43 +29,44 @@ struct Watch {
 
 class ProcessTable {
  public:
-  // `shim` is the command that is followed by the shim's arguments: {"/proc/self/exe", "shim"}.
+  // `shim` is the command to run a shim, to which its arguments are appended: {"/proc/self/exe",
+  // "shim"}. `state` outlives the table.
   ProcessTable(const StateDir& state, std::vector<std::string> shim)
       : state_(state), shim_(std::move(shim)) {}
 
-  // Reads everything that is on disk.
+  // Reads all attempts from disk.
   void scan();
 
-  // Never fails: a start that could not be carried out is observed as an attempt that has ended.
+  // Never fails: a start that failed appears in observed() as an attempt that has ended.
   void start(const sync::StartContainer& start);
-  // The same for one that was given up before anything was done.
+  // Records that outcome for a start that was given up before anything was done.
   void start_failed(const sync::StartContainer& start, std::string why);
-  // Errors: as proc::signal_group(); not_found when it does not run.
+  // Errors: as proc::signal_group(); not_found if the attempt does not run.
   [[nodiscard]] Status signal(const sync::SignalContainer& signal);
   // Forgets the attempts of a pod of which nothing runs; their files stay.
   void forget(const std::string& uid);
 
-  // Looks again at one attempt, and collects shims that have ended. Whether anything has changed;
-  // an attempt that is known no more has not.
+  // Updates one attempt from its files and processes, and reaps shims that have ended. Returns
+  // whether the attempt has changed; false for an unknown attempt.
   bool refresh(const AttemptKey& key);
 
-  // Cuts logs that have grown too large: log_limit.h. Errors: the last one.
+  // Truncates logs that are too large (log_limit.h). Errors: the last one that occurred.
   [[nodiscard]] Status limit_logs(std::uint64_t limit) const;
 
   [[nodiscard]] const sync::ObservedPods& observed() const { return observed_; }
 
-  // The processes whose end changes something, and for which attempt.
+  // The processes whose end must be waited for, with their attempts.
   [[nodiscard]] std::vector<Watch> watched() const;
-  // The attempts that are about to begin, and their directories: run.json appears there.
+  // The attempts that have not begun yet: their run.json is still to appear in dir().
   [[nodiscard]] std::vector<AttemptKey> beginning() const;
-  // Whether it was started by us, so that the end of its shim is among watched().
+  // Whether this process started the attempt, so that its shim is among watched().
   [[nodiscard]] bool has_shim(const AttemptKey& key) const;
   [[nodiscard]] fs::Path dir(const AttemptKey& key) const;
 
  private:
   struct Entry {
     AttemptView view;
-    std::optional<proc::ProcessIdentity> shim;  // that we have started
+    std::optional<proc::ProcessIdentity> shim;  // started by this process
   };
 
   void look(const AttemptKey& key, Entry& entry);
@@ -78,8 +78,8 @@ class ProcessTable {
   const StateDir& state_;
   std::vector<std::string> shim_;
   std::map<AttemptKey, Entry> entries_;
-  std::vector<Watch> shims_;     // our children that were not reaped yet
-  sync::ObservedPods observed_;  // the same, as the rules read it
+  std::vector<Watch> shims_;     // child processes not reaped yet
+  sync::ObservedPods observed_;  // `entries_` in the form that the rules read
 };
 
 }  // namespace holdfast::agent::node

@@ -43,8 +43,8 @@ void ProcessWatcher::await_process(const Watch& watch, const std::set<ProcessNam
     tasks_.spawn("await process", await_end(watch, *std::move(pidfd)));
     return;
   }
-  // It may have ended since it was looked at. If that was so the last time too, there is no hurry:
-  // its end cannot be written down yet.
+  // The process has ended since its attempt was updated. If that was so in the last update() too,
+  // the attempt is only polled: its end cannot be recorded yet.
   const bool is_gone = pidfd.error().code == Errc::not_found;
   if (is_gone) gone_.insert(name);
   auto& keys = is_gone && !gone_before.contains(name) ? due_ : polled_;
@@ -59,9 +59,9 @@ void ProcessWatcher::await_beginnings(const ProcessTable& table) {
   }
   for (const auto& [key, dir] : beginning) {
     const bool is_told = dirs_ && dirs_->add(dir).has_value();
-    // A shim that an earlier run has started may die without a trace, and not be waited for.
+    // The shim of an earlier run may die without a trace, and its end cannot be waited for.
     if (!is_told || !table.has_shim(key)) polled_.insert(key);
-    // The file may have come before the watch: look once more.
+    // The file may have appeared before the watch was added: check once.
     if (!beginning_.contains(key)) due_.insert(key);
   }
   beginning_ = std::move(beginning);
@@ -77,7 +77,7 @@ asio::awaitable<void> ProcessWatcher::await_end(Watch watch, Descriptor pidfd) {
 }
 
 asio::awaitable<void> ProcessWatcher::await_files() {
-  // A copy: Asio closes what it waits on, and ours stays the DirWatch's.
+  // Asio closes the descriptor that it waits on, so it gets a duplicate.
   asio::posix::stream_descriptor waiting(executor_,
                                          ::fcntl(dirs_->descriptor(), F_DUPFD_CLOEXEC, 0));
   boost::system::error_code ec;

@@ -1,5 +1,5 @@
-// Waits for what the kernel tells of processes and directories, so that the runtime knows which
-// attempts to look at again.
+// Waits for the end of processes (pidfd) and for changes of directories (inotify), and tells the
+// runtime which attempts to update.
 //
 // Threading: the loop's thread only.
 
@@ -18,17 +18,17 @@ namespace asio = boost::asio;
 
 class ProcessWatcher {
  public:
-  // `wake` is called when take_due() has something new. Where the kernel cannot tell us
-  // (before 5.3, or out of its limits), attempts are due every `poll`.
+  // `wake` is called when take_due() has something new. Where the kernel cannot announce changes
+  // (before 5.3, or beyond its limits), attempts are due every `poll`.
   ProcessWatcher(asio::any_io_executor executor, Duration poll, std::function<void()> wake);
 
-  // Makes sure that everything in the table that may change is waited for.
+  // Starts to wait for every attempt in the table that may change.
   void update(const ProcessTable& table, MonoTime now);
 
-  // The attempts that something happened to since the last call.
+  // The attempts that may have changed since the last call.
   [[nodiscard]] std::set<AttemptKey> take_due(MonoTime now);
 
-  // When to ask take_due() at the latest; MonoTime::max() when every change is told.
+  // The latest time to call take_due(); MonoTime::max() if every change is announced.
   [[nodiscard]] MonoTime deadline() const { return polled_.empty() ? MonoTime::max() : poll_at_; }
 
   asio::awaitable<void> stop();
@@ -47,7 +47,7 @@ class ProcessWatcher {
   std::optional<fs::DirWatch> dirs_;
   std::map<AttemptKey, fs::Path> beginning_;
   std::set<ProcessName> awaited_;
-  std::set<ProcessName> gone_;  // of the last update: had ended when we wanted to wait
+  std::set<ProcessName> gone_;  // had ended already at the last update()
   std::set<AttemptKey> due_;
   std::set<AttemptKey> polled_;
   MonoTime poll_at_ = MonoTime::max();

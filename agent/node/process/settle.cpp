@@ -6,7 +6,7 @@ namespace {
 using sync::AttemptState;
 using sync::ContainerExit;
 
-// Nothing when that was before the last boot.
+// Nothing if the time is of another boot.
 std::optional<MonoTime> this_boot(const BootTime& time, const std::string& boot_id) {
   if (time.boot_id != boot_id || boot_id.empty()) return std::nullopt;
   return time.mono;
@@ -36,11 +36,11 @@ ExitRecord end_now(ContainerExit::Kind kind, std::string message) {
   return {{kind, 0, std::move(message)}, BootTime::now()};
 }
 
-// Its shim is gone and so is its process. Nobody can start it again, for run.json is there: so it
-// has ended whether or not that can be written down now.
+// Shim and process are both gone. launch.json or run.json keeps any shim from starting it again, so
+// it has ended even if exit.json cannot be written now.
 void settle_dead(AttemptView& view, const fs::Path& dir) {
   const auto lock = fs::FileLock::take(dir / lock_file);
-  if (!lock && lock.error().code == Errc::conflict) return;  // The shim is writing it right now.
+  if (!lock && lock.error().code == Errc::conflict) return;  // The shim is writing exit.json now.
   if (const auto known = read_exit(dir)) {
     fill_end(view, *known);
     return;
@@ -51,7 +51,7 @@ void settle_dead(AttemptView& view, const fs::Path& dir) {
   fill_end(view, record);
 }
 
-// What launch.json or run.json say.
+// The content of launch.json or run.json.
 struct Traces {
   std::optional<RunRecord> record;
   bool is_running = false;  // run.json: the program has begun
@@ -59,7 +59,7 @@ struct Traces {
 };
 
 Traces read_traces(const fs::Path& dir) {
-  // In this order, so that a rename between the two looks is not missed.
+  // In this order, so that a rename between the two reads is not missed.
   auto launch = read_launch(dir);
   auto run = read_run(dir);
   Traces traces;
@@ -84,13 +84,13 @@ void settle_launched(AttemptView& view, const fs::Path& dir, const Traces& trace
   settle_dead(view, dir);
 }
 
-// No shim holds the lock, which is ours for as long as this lasts.
+// Called with the attempt's lock held, so that no shim can start.
 void settle_unattended(AttemptView& view, const fs::Path& dir, bool is_damaged) {
   if (const auto known = read_exit(dir)) return fill_end(view, *known);
   const ExitRecord record =
       is_damaged ? end_now(ContainerExit::Kind::unknown, "its run.json cannot be read")
                  : end_now(ContainerExit::Kind::never_began, "nobody was left to start it");
-  // Until this is written a late shim may start it: so it has not ended before.
+  // A late shim may start it until exit.json is written, so it has not ended before that.
   if (write_end(dir, record)) fill_end(view, record);
 }
 
@@ -106,7 +106,7 @@ void settle_unbegun(AttemptView& view, const fs::Path& dir,
     traces = read_traces(dir);
     if (!traces.record) return settle_unattended(view, dir, traces.is_damaged);
   }
-  // The shim had started it and died between our two looks.
+  // The shim started the program and died between the two reads.
   settle_launched(view, dir, traces);
 }
 
@@ -116,12 +116,14 @@ AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
                            const std::optional<proc::ProcessIdentity>& shim) {
   AttemptView view;
   view.attempt.number = number;
-  // Without it the defaults stand: no delay, no restarts. That only ever restarts sooner.
+  // Without attempt.json the defaults apply: no delay, no restarts. The container then restarts
+  // sooner.
   const AttemptRecord record = read_attempt(dir).value_or(AttemptRecord());
   view.attempt.restarts = record.restarts;
   view.attempt.next_delay = record.next_delay;
 
-  // Before exit.json is looked for, so that whoever has no end had none when it was alive.
+  // Read before exit.json: a missing exit.json then means that the attempt had not ended when its
+  // traces were read.
   const Traces traces = read_traces(dir);
   if (const auto exit = read_exit(dir)) {
     if (traces.record) fill_start(view, *traces.record);

@@ -1,12 +1,12 @@
-// Finds out how an attempt stands, and settles what a crash has left open.
-//
-// If this program, the shim or both are killed between any two steps, one of these is left:
-//   nothing, lock held          a shim is about to start it: wait
-//   nothing, lock free          it never began; exit.json says so, and a shim that comes late obeys
+// Determines the state of an attempt from its files and processes, and resolves states that a crash
+// has left open.
+// If this program, the shim or both are killed between any two steps, one of these states is left:
+//   no file, lock held          a shim is about to start it: wait
+//   no file, lock free          it never began: write exit.json, which also stops a late shim
 //   launch.json, shim alive     it is about to run: wait
 //   run.json, shim alive        it runs
-//   either, process alive       it runs without its shim; its exit status will be unknown
-//   either, both dead           it ended unseen; exit.json says so
+//   either, only process alive  it runs without its shim; its exit status will be unknown
+//   either, both dead           it ended unobserved: write exit.json
 //   exit.json                   it has ended
 
 #pragma once
@@ -23,9 +23,10 @@ struct AttemptView {
   std::optional<proc::ProcessIdentity> watched = {};  // when it ends, look again
 };
 
-// `shim` is the one we started for it ourselves, if we did: as long as it lives, an attempt that
-// has not begun is under way and not abandoned. Never fails: what cannot be decided yet, because
-// the disk is full, say, is told as it stands, with nothing to watch; look again later.
+// `shim` is the attempt's shim if this process started it: while it is alive, an attempt that has
+// not begun counts as starting. Never fails: if the state cannot be resolved yet, for example
+// because the disk is full, the view shows the present state with nothing to watch; call again
+// later.
 [[nodiscard]] AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
                                          const std::optional<proc::ProcessIdentity>& shim);
 

@@ -19,9 +19,9 @@ namespace {
 
 using sync::ContainerExit;
 
-constexpr std::size_t launch_limit = 8U << 20;  // the kernel takes less as arguments
-constexpr int write_tries = 60;                 // a second apart: a full disk may be cleaned up
-constexpr int sweep_tries = 10;                 // likewise, for processes that do not die
+constexpr std::size_t launch_limit = 8U << 20;  // above the kernel's limit for arguments
+constexpr int write_tries = 60;                 // one per second: a full disk may be cleaned up
+constexpr int sweep_tries = 10;                 // one per second, for processes that do not die
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -30,7 +30,7 @@ sigset_t handled_signals() {
   return set;
 }
 
-// The next signal of ours; 0 when none comes within a second.
+// Waits for one of the handled signals; without `forever` returns 0 after a second.
 int next_signal(const sigset_t& set, bool forever) {
   const timespec second{.tv_sec = 1, .tv_nsec = 0};
   const int number =
@@ -45,7 +45,7 @@ Status write_exit(const fs::Path& dir, ContainerExit exit) {
   return fs::atomic_write(dir / exit_file, to_json(record));
 }
 
-// Tries for a while: an exit that is not written down is an exit nobody knows of.
+// Retries for a minute, because an exit status that is not written is lost.
 bool write_exit_stubbornly(const fs::Path& dir, const ContainerExit& exit) {
   const sigset_t set = handled_signals();
   for (int left = write_tries; left > 0; --left) {
@@ -57,8 +57,8 @@ bool write_exit_stubbornly(const fs::Path& dir, const ContainerExit& exit) {
   return false;
 }
 
-// Reaps whatever has ended, orphans that came to us too, but the leader, who keeps his pid and the
-// group's until we are done with them. Whether he has ended.
+// Reaps all children that have ended, also adopted orphans, but not the leader: its pid and process
+// group must stay valid until finish(). Returns whether the leader has ended.
 bool reap_all_but(pid_t leader) {
   for (;;) {
     siginfo_t info{};
@@ -69,7 +69,7 @@ bool reap_all_but(pid_t leader) {
   return false;
 }
 
-// Lives with the program until it ends.
+// Waits until the program ends; forwards SIGTERM.
 void accompany(pid_t leader) {
   const sigset_t set = handled_signals();
   while (!reap_all_but(leader)) {
@@ -77,7 +77,8 @@ void accompany(pid_t leader) {
   }
 }
 
-// Kills our children, as far as the kernel tells them; theirs become ours and follow.
+// Kills the shim's children. The shim is a subreaper, so their children become its own and are
+// killed by the next call.
 void kill_children() {
   const std::string self = std::to_string(::getpid());
   const auto children = fs::read_all("/proc/self/task/" + self + "/children", 1U << 20);
@@ -87,6 +88,7 @@ void kill_children() {
   }
 }
 
+// Kills and reaps all descendants that are left.
 void sweep() {
   const sigset_t set = handled_signals();
   for (int left = sweep_tries; left > 0;) {
@@ -97,7 +99,8 @@ void sweep() {
   }
 }
 
-// Ends the container: the leader has ended but still holds the group's number.
+// Ends the container and returns how its leader ended. The leader is not reaped yet, so its group
+// id is still valid.
 ContainerExit finish(pid_t leader) {
   (void)::kill(-leader, SIGKILL);
   const auto status = proc::reap(leader);
@@ -107,8 +110,8 @@ ContainerExit finish(pid_t leader) {
   return {kind, status->number, ""};
 }
 
-// Starts the program behind the gate, writes down who it is and opens the gate. The rename needs no
-// room on a full disk.
+// Prepares the program's process, which waits before its first instruction, writes launch.json and
+// releases it. The rename to run.json succeeds even on a full disk.
 Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
   TRY(const std::string input, fs::read_all("/dev/stdin", launch_limit));
   TRY(sync::LaunchPlan plan, decode_launch(input));
@@ -130,6 +133,7 @@ Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
   return launch.identity().pid;
 }
 
+// Runs one attempt; returns the exit code of the shim.
 int live(const fs::Path& dir, const fs::Path& working_dir) {
   const auto lock = fs::FileLock::take(dir / lock_file);
   if (!lock) return lock.error().code == Errc::conflict ? 0 : 1;

@@ -162,7 +162,7 @@ TEST_F(Shim, BadInputIsToldAsAFailedStart) {
   EXPECT_TRUE(await_end(*shim));
   EXPECT_EQ(proc::reap(shim->pid), (proc::ExitStatus{false, 0}));
   EXPECT_EQ(await_exit(dir),
-            (ContainerExit{Kind::failed, 0, "the launch on standard input is broken"}));
+            (ContainerExit{Kind::failed, 0, "the launch data on standard input is invalid"}));
   const auto usage = proc::spawn({.argv = {test::test_program(), "shim", dir.string()}});
   ASSERT_TRUE(usage);
   EXPECT_TRUE(await_end(*usage));
