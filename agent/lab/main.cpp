@@ -1,4 +1,4 @@
-// holdfast-lab: a control plane small enough for a laptop, and what is played with it.
+// holdfast-lab: a control plane small enough for a laptop, and demonstrations that run on it.
 
 #include <cstdio>
 
@@ -28,9 +28,9 @@ boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop
 }
 
 void add_demo(Options& options, DemoSettings& settings) {
-  options.begin_command("demo",
-                        "cuts the link between a cloud and its nodes, and shows what stays");
-  options.add("report", settings.report, "the page that is written at the end");
+  options.begin_command(
+      "demo", "cut the link between a cloud and its nodes and check that their pods keep running");
+  options.add("report", settings.report, "HTML report to write at the end");
   options.add("data", settings.data, "directory for data and logs; empty: a temporary one");
 }
 
@@ -45,8 +45,9 @@ int serve(const ServeSettings& settings) {
 int main(int argc, char** argv) {
   ServeSettings apiserver;
   DemoSettings demo;
-  Options options("holdfast-lab", "a control plane for a laptop, and what is played with it");
-  options.begin_command("apiserver", "serves the Kubernetes API from one SQLite file");
+  Options options("holdfast-lab",
+                  "A control plane for a laptop, and demonstrations that run on it.");
+  options.begin_command("apiserver", "serve the Kubernetes API from one SQLite file");
   add_serve_options(options, apiserver);
   add_demo(options, demo);
   const auto parsed = options.parse(argc, argv);

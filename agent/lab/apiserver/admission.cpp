@@ -59,7 +59,7 @@ Taken taken_by_services(const Registry& registry) {
 
 constexpr int tries = 1000;
 
-// An address of 10.0.0.0/16 that nobody has: enough for any lab.
+// A free address of 10.0.0.0/16, which is large enough for any lab; "" if none was found.
 std::string free_address(const Taken& taken, Random& random) {
   for (int left = tries; left > 0; --left) {
     std::string address =

@@ -1,4 +1,5 @@
-// What a new object gets that depends on other objects: a pod's priority, a service's address.
+// Admission: sets the fields of a new object that depend on other objects, such as a pod's priority
+// or a service's cluster IP.
 
 #pragma once
 
@@ -10,12 +11,13 @@
 
 namespace holdfast::agent::lab {
 
-// Priority from its class, tolerations of an unwell node. Refuses an unknown class.
+// Sets the pod's priority from its PriorityClass, and the default tolerations of nodes that are not
+// ready or unreachable. Refuses an unknown class.
 [[nodiscard]] sync::Answer<boost::json::object> admit_pod(const Registry& registry,
                                                           boost::json::object pod);
 
-// A cluster IP and node ports where they are wanted and missing.
-// Refuses when there are none left.
+// Assigns a cluster IP and node ports if the service needs them and has none. Refuses if none are
+// left.
 [[nodiscard]] sync::Answer<boost::json::object> admit_service(const Registry& registry,
                                                               boost::json::object service,
                                                               Random& random);

@@ -18,7 +18,7 @@
 namespace holdfast::agent::lab {
 namespace {
 
-// Passes in a row at most: a loop that never comes to rest must not starve the requests.
+// Most passes in a row: controllers that never settle must not starve the requests.
 constexpr int passes_max = 20;
 
 asio::awaitable<http::Response> respond(Backend& backend, const std::string& address,
@@ -59,7 +59,7 @@ struct ApiServer::State {
   std::optional<CertificateLoop> certificates;
   loop::Event changed;  // the controllers may have something to do
   bool dirty = true;
-  // The revisions of the past, by the time they were current.
+  // Times, and the revision that was current at each of them; oldest first.
   std::deque<std::pair<MonoTime, std::int64_t>> marks;
   MonoTime next_expiry{};
   Backend backend;
@@ -80,11 +80,11 @@ void ApiServer::State::control() {
     if (certificates) certificates->pass();
     if (placer) placer->pass();
   }
-  if (placer) placer->pass();  // pods whose time has come
+  if (placer) placer->pass();  // pods whose back-off has ended
 }
 
-// Every so often the present revision is marked; what is older than the oldest mark that is old
-// enough is forgotten.
+// Records the current revision every tenth of `compact_after`, and compacts up to the newest
+// recorded revision that is older than `compact_after`.
 void ApiServer::State::compact_old() {
   const MonoTime now = clock.mono();
   const Duration step = options.compact_after / 10;
@@ -107,7 +107,7 @@ void ApiServer::State::expire_events() {
   next_expiry = clock.mono() + std::chrono::minutes(1);
   const std::string oldest = format_rfc3339(clock.wall() - options.event_lifetime);
   for (const StoredPtr& stored : registry->list(sync::known_kind("", "Event"))) {
-    // Times of one form compare as texts.
+    // All times have the same format, so they compare as strings.
     const std::string_view last = sync::dig_text(stored->object, {"lastTimestamp"});
     const std::string_view created =
         sync::dig_text(stored->object, {"metadata", "creationTimestamp"});
@@ -179,7 +179,7 @@ asio::awaitable<void> ApiServer::run() {
     tick();
     const MonoTime next = state_->clock.mono() + interval;
     if (!state_->dirty) (void)co_await state_->changed.wait_until(next);
-    // Changes come in groups; a moment's patience saves most passes.
+    // Changes come in groups: waiting 20 ms handles a whole group in one pass.
     const MonoTime moment = state_->clock.mono() + std::chrono::milliseconds(20);
     co_await loop::sleep_until(moment);
   }

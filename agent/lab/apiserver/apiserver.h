@@ -1,7 +1,7 @@
-// The lab's API server: enough of a kube-apiserver for kubectl, kubelets and our own daemons, on
-// one SQLite file, with the few controllers that make it a control plane.
-//
-// It is an http::Handler; tests call it without a socket. Time passes for it only through tick().
+// The lab's API server: enough of a kube-apiserver for kubectl, kubelets and Holdfast's own
+// programs, stored in one SQLite file, with the few controllers that make it a control plane.
+// It is used through an http::Handler, so tests call it without a socket. Everything that depends
+// on time happens in tick().
 //
 // Threading: the loop's thread only.
 
@@ -25,51 +25,53 @@ namespace holdfast::agent::lab {
 
 namespace asio = boost::asio;
 
-// kube-apiserver's own limit of a request's body.
+// kube-apiserver's limit for the body of a request.
 inline constexpr std::size_t body_bytes_max = 3UL << 20;
 
 struct ApiServerOptions {
-  std::filesystem::path data;              // a directory; made when it is missing
-  std::string address = {};                // where clients reach us, for discovery
-  std::optional<std::string> tokens = {};  // content of a token file; without one all may do all
+  std::filesystem::path data;              // a directory; created if it is missing
+  std::string address = {};                // "host:port" of the server, for discovery
+  std::optional<std::string> tokens = {};  // content of a token file; none: no authorization
   bool refuses_anonymous = false;          // with tokens: 401 for callers without credentials
-  // Callers who are nodes have a real node's rights only, also where all others may do everything.
-  // false: nodes may read everything, and all that they please where there are no tokens.
+  // Whether callers that are nodes are limited to the rights of a real node, even if there are no
+  // tokens and all other callers may do everything. false: nodes may read everything, and do
+  // everything if there are no tokens.
   bool node_authorizer = true;
-  std::filesystem::path audit_log = {};         // empty: none is written
-  bool controllers = true;                      // the built-in loops
-  bool scheduler = true;                        // with them: pods of "default-scheduler" are placed
-  std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: nobody does
+  std::filesystem::path audit_log = {};  // empty: no audit log
+  bool controllers = true;               // run the built-in controllers
+  bool scheduler = true;                 // with `controllers`: place pods of "default-scheduler"
+  std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: not signed
   Duration certificate_lifetime = std::chrono::hours(24 * 365);
   RegistryLimits registry = {};
   WatchLimits watches = {};
-  Duration compact_after = std::chrono::minutes(5);  // how long history is kept at least
+  Duration compact_after = std::chrono::minutes(5);  // history is kept at least this long
   Duration event_lifetime = std::chrono::hours(1);
 };
 
 class ApiServer {
  public:
-  // `clock` must outlive it. Makes the namespaces that every cluster has.
-  // Errors: invalid (token file), unavailable, corrupt.
+  // Opens or creates the database and creates the namespaces that every cluster has. `clock` is
+  // borrowed and outlives the server. Errors: invalid (token file), unavailable, corrupt, and those
+  // of the audit log.
   [[nodiscard]] static Result<std::unique_ptr<ApiServer>> open(asio::any_io_executor executor,
                                                                const Clock& clock, Random random,
                                                                ApiServerOptions options);
   ~ApiServer();
 
-  // Answers requests for as long as the server lives.
+  // Answers requests. It must not be called after the server is destroyed.
   [[nodiscard]] http::Handler handler();
 
-  // What is due by now: bookmarks, timeouts of watches, compaction, expired events; and all that
-  // the controllers have to do. Call it once a second or more often.
+  // Does everything that is due: bookmarks, timeouts of watches, compaction, expiry of Events, and
+  // the work of the controllers. Call it at least once a second.
   void tick();
 
-  // Runs tick() until it is cancelled; the controllers follow changes at once.
+  // Calls tick() until cancelled: every second, and soon after changes for the controllers.
   asio::awaitable<void> run();
 
   // Ends all watches, so that their connections can close.
   void stop();
 
-  // Forgets all history before the present: every older resourceVersion is expired.
+  // Compacts all history: every resourceVersion before the current one has expired.
   [[nodiscard]] Status compact_now();
 
   [[nodiscard]] Registry& registry();
@@ -81,7 +83,7 @@ class ApiServer {
   std::unique_ptr<State> state_;
 };
 
-// An answer that the HTTP server gives by itself, as a Status.
+// The body for errors that the HTTP server detects itself, as a Kubernetes Status.
 [[nodiscard]] http::Response status_problem(int status, std::string_view message);
 
 }  // namespace holdfast::agent::lab

@@ -1,7 +1,6 @@
-// A line for each request that was answered: who asked for what, and what came of it.
-//
-// Lines are audit.k8s.io/v1 Events of level Metadata, stage ResponseComplete (of a watch: when it
-// was opened), as kube-apiserver writes them with --audit-log-path.
+// The audit log: one line for each answered request, with the caller, the request and the status.
+// Lines are audit.k8s.io/v1 Events of level Metadata and stage ResponseComplete, as kube-apiserver
+// writes them with --audit-log-path. A watch is logged when it is opened.
 //
 // Threading: the loop's thread only.
 
@@ -17,22 +16,22 @@
 
 namespace holdfast::agent::lab {
 
-// A request as far as it was understood.
+// The parts of a request that could be parsed.
 struct Audited {
   sync::RequestInfo info = {};
   sync::Identity who = {};
 };
 
-// The line, without its end.
+// The line, without the newline.
 [[nodiscard]] std::string audit_line(WallTime received, const http::Request& request,
                                      const Audited& audited, int status);
 
 class AuditLog {
  public:
-  // Adds to `file`. Errors: as fs::append().
+  // Appends to `file`. Errors: as fs::append().
   [[nodiscard]] static Result<AuditLog> open(std::filesystem::path file);
 
-  // A line that cannot be written is lost, and said so in the log.
+  // A line that cannot be written is dropped, with a warning in the program's log.
   void record(WallTime received, const http::Request& request, const Audited& audited,
               int status) const;
 

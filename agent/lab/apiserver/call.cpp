@@ -7,7 +7,7 @@ namespace holdfast::agent::lab {
 const sync::Resource& Call::stored() const { return sync::stored_resource(resource()); }
 
 std::string_view Call::name_space() const {
-  // A namespace's own requests carry its name there, too.
+  // For requests about a Namespace, info.namespace_name is that namespace's name.
   return resource().namespaced ? std::string_view(info.namespace_name) : std::string_view();
 }
 

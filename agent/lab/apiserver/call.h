@@ -1,4 +1,5 @@
-// One request, understood: what the verbs of the server are called with.
+// One parsed request (Call), the state that requests work on (Backend), and the functions that
+// serve the verbs.
 
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace holdfast::agent::lab {
 
-// What all verbs work on. The references outlive every call.
+// The state that all verbs work on. The references outlive every call.
 struct Backend {
   Registry& registry;
   Editor& editor;
@@ -30,9 +31,9 @@ struct Backend {
   const Clock& clock;
   Random& random;
   sync::TokenTable& tokens;
-  bool secured;                    // false: all but nodes may do everything; see authorize()
-  bool refuses_anonymous = false;  // anonymous callers get 401 in place of 403
-  bool node_authorizer = true;     // nodes may do what a real node may, and no more
+  bool secured;  // false: all callers but nodes may do everything, see authorize()
+  bool refuses_anonymous = false;  // anonymous callers get 401 instead of 403
+  bool node_authorizer = true;     // nodes have only the rights of a real node
   std::optional<AuditLog> audit = {};
 };
 
@@ -41,33 +42,34 @@ struct Call {
   http::Query query;
   sync::RequestInfo info;
   sync::Identity who;
-  View view;  // resource, version and form
+  View view;  // resource, version and form of the answer
   const sync::Subresource* subresource = nullptr;
   bool dry_run = false;
   sync::FieldValidation validation = sync::FieldValidation::warn;
 
   [[nodiscard]] const sync::Resource& resource() const { return *view.resource; }
-  // Where the objects are kept; another one for events of events.k8s.io.
+  // The resource under which the objects are stored. It differs for events of events.k8s.io.
   [[nodiscard]] const sync::Resource& stored() const;
+  // The namespace of the request; "" if there is none.
   [[nodiscard]] std::string_view name_space() const;
   [[nodiscard]] sync::Target target() const { return {name_space(), info.name}; }
 };
 
 using Reply = sync::Answer<http::Response>;
 
-// The body as that kind; its name is checked by the caller.
+// Decodes the body as `kind`. The caller checks the object's name.
 [[nodiscard]] sync::Answer<boost::json::object> read_as(const Call& call,
                                                         const sync::StructType& type,
                                                         std::string_view kind);
 
-// A JSON body as an answer.
+// A response with a JSON body.
 [[nodiscard]] http::Response reply_json(int status, std::string body);
-// A Status as an answer, with Retry-After where it says so.
+// A response with a Status, and Retry-After if the status has one.
 [[nodiscard]] http::Response reply_status(const sync::ApiStatus& status);
-// One object in the form that was asked for.
+// A response with one object in the requested form.
 [[nodiscard]] http::Response reply_object(int status, const Call& call, const Stored& stored,
                                           WallTime now);
-// Adds a Warning header for each.
+// Adds a Warning header for each warning.
 void add_warnings(http::Response& response, const std::vector<std::string>& warnings);
 
 // The verbs.
@@ -80,7 +82,7 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
 [[nodiscard]] Reply remove(Backend& backend, const Call& call);
 [[nodiscard]] Reply remove_collection(Backend& backend, const Call& call);
 
-// Subresources other than status, which update() and patch() serve.
+// The subresources. The subresource status is served by update() and patch().
 [[nodiscard]] Reply get_scale(Backend& backend, const Call& call);
 [[nodiscard]] Reply change_scale(Backend& backend, const Call& call);  // update and patch
 [[nodiscard]] Reply bind(Backend& backend, const Call& call);
@@ -88,10 +90,10 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
 [[nodiscard]] Reply issue_token(Backend& backend, const Call& call);
 [[nodiscard]] Reply finalize(Backend& backend, const Call& call);
 
-// Questions that create nothing: token and access reviews.
+// Token reviews and access reviews, which store nothing.
 [[nodiscard]] Reply review(Backend& backend, const Call& call);
 
-// The options of a deletion, from the query and the body.
+// Reads the options of a deletion from the query and the body.
 [[nodiscard]] sync::Answer<sync::DeleteOptions> read_delete_options(const Call& call);
 
 }  // namespace holdfast::agent::lab

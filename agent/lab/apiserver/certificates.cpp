@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Clocks of nodes are a little behind at times; upstream's signer begins as early.
+// Certificates start this long before now, because clocks of nodes may be behind; as upstream.
 constexpr Duration begins_before = std::chrono::minutes(5);
 
 const sync::Resource& requests() {
@@ -47,7 +47,7 @@ void CertificateLoop::handle(const StoredPtr& stored) {
   if (read) names = {read->common_name, read->organizations, read->alternatives};
   const WallTime now = editor_.now();
   if (step == sync::CsrStep::judge) {
-    if (!read || !sync::approves_itself(csr, names)) return;  // A person may decide.
+    if (!read || !sync::approves_itself(csr, names)) return;  // An administrator may approve it.
     write(stored, sync::with_condition(csr, "Approved", "AutoApproved",
                                        "Auto approving kubelet certificate", now));
     return;
@@ -94,7 +94,7 @@ void CertificateLoop::publish(const std::string& address, const sync::TokenTable
   json::object map = {
       {"metadata", json::object{{"name", "cluster-info"}, {"namespace", "kube-public"}}},
       {"data", json::object{{"kubeconfig", kubeconfig_for(address, signer_)}}}};
-  if (old) map = old->object;  // A person may have changed it: only the signatures are renewed.
+  if (old) map = old->object;  // It may have been edited: only the signatures are renewed.
   json::object& data = sync::make_object(map, {"data"});
   const std::string kubeconfig(sync::dig_text(map, {"data", "kubeconfig"}));
   for (const auto& [token, identity] : tokens.all()) {

@@ -1,5 +1,5 @@
-// The cluster's own authority: approves nodes' requests for certificates, and signs what was
-// approved.
+// The cluster's certificate authority: approves the CertificateSigningRequests of nodes and signs
+// approved ones.
 
 #pragma once
 
@@ -14,16 +14,18 @@ namespace holdfast::agent::lab {
 
 class CertificateLoop {
  public:
-  // `lifetime` is that of what is signed, where less is not asked for.
+  // `editor` outlives it. Certificates are valid for `lifetime`, or less if the request asks for
+  // less.
   CertificateLoop(Editor& editor, tls::Signer signer, Duration lifetime)
       : editor_(editor), signer_(std::move(signer)), lifetime_(lifetime) {}
 
-  // Does what is to do now. What fails is logged and tried again by a later pass.
+  // Handles all pending requests. Failed writes are logged and retried by a later pass.
   void pass();
 
-  // The ConfigMap kube-public/cluster-info, by which a new node learns the authority: it knows the
-  // digest of the authority's key beforehand. `address` is where clients reach us. It is signed
-  // with each of the `tokens` "ID.SECRET" of system:bootstrappers, as the bootstrap signer does it.
+  // Writes the ConfigMap kube-public/cluster-info, from which a new node gets the CA certificate.
+  // It checks the certificate by the key digest that it was given. `address` is the server's
+  // "host:port". The ConfigMap is signed with each of the `tokens` "ID.SECRET" of the group
+  // system:bootstrappers, as upstream's bootstrap signer does.
   void publish(const std::string& address, const sync::TokenTable& tokens);
 
  private:

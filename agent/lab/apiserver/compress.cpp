@@ -10,7 +10,7 @@
 namespace holdfast::agent::lab {
 namespace {
 
-// As upstream reads it: "gzip" as one of the codings, without a weight.
+// As upstream, accepts "gzip" only as a coding without a weight.
 bool takes_gzip(std::string_view accepted) {
   for (const std::string_view part : split(accepted, ',')) {
     if (trim(part) == "gzip") return true;

@@ -23,7 +23,7 @@ sync::Target target_of(const json::object& object) {
   return {sync::namespace_of(object), sync::name_of(object)};
 }
 
-// The parts of a node that daemons read.
+// Compares the parts of two nodes that matter for DaemonSet pods.
 bool same_for_pods(const json::object& left, const json::object& right) {
   return sync::dig_object(left, {"spec"}) == sync::dig_object(right, {"spec"}) &&
          sync::dig_object(left, {"metadata", "labels"}) ==
@@ -175,7 +175,7 @@ void Controllers::empty_namespaces() {
   }
 }
 
-// Deletes what is in it; once nothing is, takes off the finalizer that held it.
+// Deletes the objects in the namespace; once it is empty, removes its finalizers, which deletes it.
 void Controllers::finish_namespace(const StoredPtr& space) {
   const std::string name(sync::name_of(space->object));
   bool empty = true;

@@ -1,7 +1,8 @@
-// The built-in controllers: they look at the registry, ask the rules in sync/apiserver/loops, and
-// write down what those say. They make the lab's API server a small control plane.
-//
-// One pass() looks at everything once; what it changes may give the next pass something to do.
+// The built-in controllers: Deployments, ReplicaSets, DaemonSets, PodDisruptionBudgets, pod garbage
+// collection, owner references, namespaces and default service accounts. They read the registry,
+// ask the rules in sync/apiserver/loops, and write the results.
+// One pass() runs every controller once. Its changes may cause work for the next pass. Threading:
+// the loop's thread only.
 
 #pragma once
 
@@ -14,15 +15,16 @@ namespace holdfast::agent::lab {
 
 class Controllers {
  public:
+  // `editor` is borrowed and outlives it.
   explicit Controllers(Editor& editor) : editor_(editor) {}
 
-  // Whether a change may give them something to do; heartbeats do not.
+  // Whether a change may cause work for the controllers. Heartbeats and Events do not.
   [[nodiscard]] static bool cares(const Change& change);
 
-  // Does what is to do now. What fails is logged and tried again by a later pass.
+  // Does all work that is due. Failed writes are logged and retried by a later pass.
   void pass();
 
-  // Namespaces and service accounts that every cluster has.
+  // Creates the namespaces that every cluster has.
   void make_namespaces();
 
  private:

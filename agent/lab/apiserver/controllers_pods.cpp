@@ -1,4 +1,4 @@
-// The controllers that make pods.
+// The controllers that create pods: Deployments, ReplicaSets and DaemonSets.
 
 #include <boost/json.hpp>
 
@@ -31,7 +31,7 @@ json::object by_name(std::string_view name_space, std::string_view name) {
   return {{"metadata", json::object{{"name", name}, {"namespace", name_space}}}};
 }
 
-// Writes the revision that a deployment's template has.
+// Writes the revision of a Deployment's pod template to its annotation.
 void note_revision(Editor& editor, const json::object& deployment, std::int64_t revision) {
   const auto change = [revision](const json::object& old) -> sync::Answer<json::object> {
     json::object made = old;

@@ -13,8 +13,9 @@ namespace {
 using sync::Answer;
 using sync::refuse;
 
-// Who asks: by a client certificate, else by a known token, else nobody. The certificate wins, as
-// upstream, so who passes on others' tokens must not come with his own.
+// The caller's identity: from the client certificate, otherwise from a known token, otherwise
+// anonymous. As upstream, a certificate takes precedence over a token, so a proxy that forwards the
+// tokens of others must not use a client certificate.
 Answer<sync::Identity> identify(const Backend& backend, const http::Request& request) {
   if (!request.peer.common_name.empty()) {
     sync::Identity identity{request.peer.common_name, "", request.peer.organizations};
@@ -32,7 +33,7 @@ Answer<sync::Identity> identify(const Backend& backend, const http::Request& req
   return sync::anonymous();
 }
 
-// 404 in the form that upstream gives: text for a group or version it does not have.
+// Finds the resource. Its 404 has no details, as upstream's for an unknown resource.
 Answer<View> find_view(const sync::RequestInfo& info) {
   View view;
   view.resource = sync::find_resource(info.group, info.version, info.resource);
@@ -56,7 +57,7 @@ Answer<sync::IncludeObject> parse_include(std::string_view text) {
       sync::status::bad_request("unrecognized includeObject value: \"" + std::string(text) + "\""));
 }
 
-// Whether the resource, or the subresource that is asked for, knows the verb.
+// Whether the resource or subresource supports the verb.
 Answer<bool> check_verb(const Call& call) {
   const auto& parts = call.info.parts;
   if (parts.size() > 3) return refuse(sync::status::generic(404));
@@ -67,7 +68,7 @@ Answer<bool> check_verb(const Call& call) {
   const sync::Verbs verbs = call.subresource != nullptr ? call.subresource->verbs : resource.verbs;
   const bool named_create =
       call.info.verb == "create" && parts.size() == 2 && call.subresource == nullptr;
-  // The path of all namespaces can be read, not written to.
+  // A path without a namespace can be listed and watched, but not written.
   const bool nowhere = resource.namespaced && call.info.namespace_name.empty() &&
                        call.info.verb != "list" && call.info.verb != "watch";
   if (named_create || nowhere || !sync::allows(verbs, call.info.verb)) {
@@ -87,7 +88,7 @@ Answer<bool> check_dry_run(Call& call) {
   return true;
 }
 
-// Fills in what the query and headers say.
+// Fills in the options from the query and the headers.
 Answer<bool> understand(Call& call) {
   const auto form = sync::negotiate(call.request.headers.get("Accept"));
   if (!form) return refuse(sync::status::generic(406));
@@ -108,7 +109,7 @@ Reply serve_subresource(Backend& backend, const Call& call) {
     return verb == "get" ? get_scale(backend, call) : change_scale(backend, call);
   }
   if (verb == "create") {
-    // Tokens, evictions and bindings are new content of their namespace, too.
+    // Tokens, evictions and bindings also count as new content of their namespace.
     const auto alive =
         backend.editor.check_namespace(call.resource(), call.info.name, call.name_space());
     if (!alive) return refuse(alive.error());
@@ -152,7 +153,7 @@ Reply serve_resource(Backend& backend, Call call) {
   return reply;
 }
 
-// Fills in `audited` as it goes.
+// Answers one request. Sets the fields of `audited` as soon as they are known.
 Reply answer(Backend& backend, const std::string& address, const http::Request& request,
              Audited& audited) {
   if (request.body.size() > body_bytes_max) {
@@ -192,7 +193,7 @@ http::Response dispatch(Backend& backend, const std::string& address,
   http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
   maybe_compress(request, audited.info.verb, response);
   response.headers.set("Date", http::format_date(received));
-  // Every answer has one, whoever asked for whatever; a caller may bring his own.
+  // Every answer has an audit id; the caller may provide it.
   const std::string_view audit_id = request.headers.get("Audit-ID");
   response.headers.set("Audit-Id",
                        audit_id.empty() ? backend.random.uuid() : std::string(audit_id));

@@ -1,4 +1,4 @@
-// From a request to the verb that answers it: identity, routes, discovery, health.
+// Routes a request to the function that answers it: identity, authorization, parsing, verb.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace holdfast::agent::lab {
 
-// Answers one request; what went wrong is an answer, too.
+// Answers one request. Errors are answers with a Status, too. `address` is the server's
+// "host:port".
 [[nodiscard]] http::Response dispatch(Backend& backend, const std::string& address,
                                       const http::Request& request);
 
-// Paths that are no resources: discovery, /version, /healthz, /openapi.
-// `address` is where clients reach us.
+// Answers paths that are not resources: discovery, /version, /healthz, /openapi, /metrics.
 [[nodiscard]] http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
                                             std::string_view accept, const std::string& address);
 

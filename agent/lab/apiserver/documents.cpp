@@ -1,4 +1,4 @@
-// What is served besides objects: discovery, version, health, OpenAPI.
+// Serves the paths that are not resources: discovery, version, health, OpenAPI, metrics.
 
 #include <boost/json.hpp>
 #include <optional>
@@ -27,7 +27,8 @@ http::Response reply_document(const json::object& document) {
   return reply_json(200, sync::serialize(document) + "\n");
 }
 
-// A version that a group does not have is an unknown resource; an unknown group is no path at all.
+// As upstream, an unknown version of a known group is answered with a Status, an unknown group with
+// plain text.
 http::Response reply_unknown(const std::vector<std::string_view>& parts) {
   const bool core = parts.size() >= 2 && parts[0] == "api";
   const bool known =
@@ -36,20 +37,20 @@ http::Response reply_unknown(const std::vector<std::string_view>& parts) {
   return reply_text(404, "404 page not found\n");
 }
 
-// An OpenAPI document that is not there, as upstream's handler says it: with nothing.
+// A missing OpenAPI document is answered with an empty 404, as upstream does.
 http::Response reply_openapi(const std::optional<json::object>& document) {
   if (document) return reply_document(*document);
   return {.status = 404, .headers = {}, .body = {}};
 }
 
-// The list of OpenAPI documents has no type of its own upstream: it is taken for text.
+// Upstream sends the list of OpenAPI documents as text/plain.
 http::Response openapi_index() {
   http::Response response = reply_document(sync::openapi_index());
   response.headers.set("Content-Type", "text/plain; charset=utf-8");
   return response;
 }
 
-// So that the path and its type are there; we count nothing.
+// The lab has no metrics. The path exists for clients that scrape it.
 http::Response metrics() {
   http::Response response = reply_text(200, "# TYPE apiserver_request_total counter\n");
   response.headers.set("Content-Type",
@@ -57,7 +58,7 @@ http::Response metrics() {
   return response;
 }
 
-// Old kubectls ask for protobuf and read nothing else.
+// Old versions of kubectl request protobuf and cannot read JSON here.
 http::Response serve_openapi_v2(std::string_view accept) {
   if (accept.find("com.github.proto-openapi.spec.v2") == std::string_view::npos) {
     return reply_document(sync::openapi_v2_document());

@@ -20,7 +20,7 @@ sync::GroupResource named(const sync::Resource& resource) {
   return {resource.group, resource.plural};
 }
 
-// An answer that is not in the registry.
+// A result that is not in the registry, for dry runs.
 StoredPtr unstored(json::object object) {
   auto stored = std::make_shared<Stored>();
   stored->bytes = sync::serialize(object);
@@ -33,13 +33,13 @@ sync::ApiStatus invalid(const sync::Resource& resource, const json::object& obje
   return sync::status::invalid({resource.group, resource.kind}, sync::name_of(object), errors);
 }
 
-// The store's word as the client's.
+// Converts an error of the store to a Status.
 sync::ApiStatus failed(const sync::Resource& resource, std::string_view name, const Error& error) {
   if (error.code == Errc::conflict) return sync::status::conflict(named(resource), name);
   return sync::status::from_error(error);
 }
 
-// The name that the client gave: a base when the server shall complete it.
+// The name that the client gave, or generateName if the server is to complete it.
 std::string given_name(const json::object& object) {
   const std::string_view name = sync::name_of(object);
   return std::string(name.empty() ? sync::dig_text(object, {"metadata", "generateName"}) : name);
@@ -161,7 +161,8 @@ sync::Answer<Removed> Editor::remove(const sync::Resource& resource, const sync:
   return Removed{stored, deletion.remove};
 }
 
-// Takes the owner out of everything it owns, so that nothing goes with it.
+// Removes the owner from the ownerReferences of its dependents, so that they are not deleted with
+// it.
 void Editor::orphan_dependents(const StoredPtr& owner) {
   const std::string uid(sync::uid_of(owner->object));
   std::vector<StoredPtr> dependents;

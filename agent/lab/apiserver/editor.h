@@ -1,5 +1,6 @@
-// Every write to the registry: rules from sync/apiserver, then the store. Requests and the built-in
-// loops write through it alike.
+// All writes to the registry go through the Editor, those of requests and of the built-in
+// controllers. It applies the rules of sync/apiserver (defaults, validation, deletion, admission)
+// and then stores the object. Threading: the loop's thread only.
 
 #pragma once
 
@@ -16,41 +17,42 @@
 namespace holdfast::agent::lab {
 
 struct Removed {
-  StoredPtr last;     // what the object was at the end, or is now
-  bool gone = false;  // false: it is on its way, waiting for a node or a finalizer
+  StoredPtr last;     // the last state of the object, or the current one if it is not gone
+  bool gone = false;  // false: marked for deletion, waits for a kubelet or a finalizer
 };
 
 class Editor {
  public:
+  // All references are borrowed and outlive it.
   Editor(Registry& registry, const Clock& clock, Random& random)
       : registry_(registry), clock_(clock), random_(random) {}
 
-  // Stores a new object (decoded, of the stored version). With `dry_run` nothing is stored and the
-  // answer is not in the registry.
+  // Stores a new object, decoded and in the stored version. With `dry_run` it is only returned.
   [[nodiscard]] sync::Answer<StoredPtr> create(const sync::Resource& resource,
                                                boost::json::object object,
                                                std::string_view name_space, bool dry_run = false);
 
-  // Makes the new object of the old one.
+  // Returns the new object for the old one.
   using Change = std::function<sync::Answer<boost::json::object>(const boost::json::object& old)>;
 
-  // Changes an object; one that is not changed is not written. An object whose deletion only waited
-  // for this change is removed.
+  // Changes an object. An unchanged object is not written. If the object's deletion waited only for
+  // this change, the object is removed.
   [[nodiscard]] sync::Answer<StoredPtr> update(const sync::Resource& resource,
                                                const sync::Target& target, sync::Part part,
                                                const Change& change, bool dry_run = false);
 
+  // Deletes an object, or marks it for deletion if it has finalizers or a grace period.
   [[nodiscard]] sync::Answer<Removed> remove(const sync::Resource& resource,
                                              const sync::Target& target,
                                              const sync::DeleteOptions& options);
 
-  // Stores `object` as it is in the place of `old`, for writes that no rule stands in the way of: a
-  // binding, a namespace's last finalizer.
+  // Replaces `old` by `object` without validation, for internal writes: a binding, the removal of a
+  // namespace's last finalizer.
   [[nodiscard]] sync::Answer<StoredPtr> replace(const sync::Resource& resource,
                                                 boost::json::object object, const StoredPtr& old);
 
-  // Refuses what creates something in a namespace that is not there (404) or that is being deleted
-  // (403, with the cause NamespaceTerminating). `name` is the new object's, as the client gave it.
+  // Refuses a creation in a namespace that does not exist (404) or is being deleted (403, with the
+  // cause NamespaceTerminating). `name` is the new object's name as the client gave it.
   [[nodiscard]] sync::Answer<bool> check_namespace(const sync::Resource& resource,
                                                    std::string_view name,
                                                    std::string_view name_space) const;
@@ -68,7 +70,7 @@ class Editor {
   Random& random_;
 };
 
-// 404 of a name.
+// The 404 for an object that does not exist.
 [[nodiscard]] sync::ApiStatus missing(const sync::Resource& resource, std::string_view name);
 
 }  // namespace holdfast::agent::lab

@@ -15,7 +15,7 @@ sync::NodeObjects::Each all_of(const Registry& registry, std::string_view group,
                                std::string_view kind) {
   const sync::Resource* const resource = sync::find_kind(group, kind);
   return [&registry, resource](const sync::NodeObjects::Visit& visit) {
-    if (resource == nullptr) return;  // There are none of a kind that the lab does not have.
+    if (resource == nullptr) return;  // The lab does not have this kind.
     for (const StoredPtr& stored : registry.list(*resource)) visit(stored->object);
   };
 }
@@ -26,7 +26,7 @@ sync::NodeObjects objects_of(const Registry& registry) {
           .attachments = all_of(registry, "storage.k8s.io", "VolumeAttachment")};
 }
 
-// The pod that a TokenRequest is bound to, or that an eviction is about.
+// The pod that a TokenRequest is bound to or that an eviction names.
 StoredPtr pod_of(const Backend& backend, const Call& call, const json::object* now) {
   std::string_view name = call.info.name;
   if (call.info.resource == "serviceaccounts" && now != nullptr) {
@@ -44,7 +44,7 @@ sync::Answer<bool> authorize(const Backend& backend, const sync::Identity& who,
   if (node.empty() || !info.is_resource) return sync::authorize(who, info);
   const sync::NodeVerdict verdict = sync::judge_node(node, info, objects_of(backend.registry));
   if (verdict.allowed) return true;
-  // What all who are known may, a node may, too.
+  // A node also has the rights of every authenticated caller.
   sync::Identity plain = who;
   std::erase(plain.groups, "system:nodes");
   auto allowed = sync::authorize(plain, info);
@@ -64,7 +64,7 @@ sync::Answer<bool> admit_write(const Backend& backend, const Call& call, const j
   const std::string_view verb = call.info.verb == "create"   ? "create"
                                 : call.info.verb == "delete" ? "delete"
                                                              : "update";
-  const bool made = verb == "update" && before == nullptr;  // a PUT of what is not there
+  const bool made = verb == "update" && before == nullptr;  // a PUT that creates the object
   const auto why = sync::restrict_node(node, {.resource = call.info.resource,
                                               .subresource = call.info.subresource,
                                               .verb = made ? "create" : verb,

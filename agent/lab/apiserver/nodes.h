@@ -1,5 +1,5 @@
-// Requests of nodes: what the Node authorizer and NodeRestriction say of them, asked of what the
-// registry has.
+// Limits callers that are nodes to a node's rights: applies the rules of upstream's Node authorizer
+// and NodeRestriction (sync/apiserver) to the objects of the registry.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace holdfast::agent::lab {
 
-// Whether the caller may send the request: a node by the Node authorizer, unless the server has it
-// switched off; all others, and nodes without it, by sync::authorize(). A server without tokens
-// lets the latter do everything.
+// Whether the caller may send the request. The Node authorizer decides about nodes, unless the
+// server has disabled it. sync::authorize() decides about all other callers; without tokens they
+// may do everything.
 [[nodiscard]] sync::Answer<bool> authorize(const Backend& backend, const sync::Identity& who,
                                            const sync::RequestInfo& info);
 
-// Whether the caller may make `now` of `before` (null: of nothing, or to nothing). 403 of a node
-// that NodeRestriction refuses; true for all others.
+// Whether the caller may change `before` to `now`. `before` is null for a creation, `now` for a
+// deletion. 403 if NodeRestriction forbids it to a node; true for all other callers.
 [[nodiscard]] sync::Answer<bool> admit_write(const Backend& backend, const Call& call,
                                              const boost::json::object* now,
                                              const boost::json::object* before);

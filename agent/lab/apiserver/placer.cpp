@@ -126,7 +126,7 @@ void Placer::attempt(const schedule::Queue::Popped& popped) {
     made.verdict = schedule::reject(schedule::Code::error, bound.error().message);
     return give_up(pod, std::move(made));
   }
-  tell(schedule::bound_event(*pod, node));  // that it is bound is among the news
+  tell(schedule::bound_event(*pod, node));  // the bound pod arrives as a change
 }
 
 void Placer::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
@@ -150,12 +150,12 @@ void Placer::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
   } else {
     books_.queue().done(pod->uid());
   }
-  if (!plan.patch) return;  // it says so already
+  if (!plan.patch) return;  // the pod's status says so already
   tell(plan.event);
   (void)patch(*plan.patch);
 }
 
-// Victims are asked to leave before the attempt ends; their leaving is news.
+// Deletes the victims of a preemption. Their end arrives as a change.
 void Placer::make_room(const schedule::PodRef& pod, const schedule::Candidate& chosen) {
   auto promised = books_.nominator().below(chosen.node, *pod);
   schedule::Preparation machine(pod, chosen, std::move(promised), {}, {.async = false});
@@ -188,7 +188,7 @@ schedule::Settled Placer::perform(const schedule::Action& action) {
   return removed ? schedule::Settled{} : settled(removed.error());
 }
 
-// As a Binding does it.
+// Binds the pod as the subresource binding does.
 sync::Answer<StoredPtr> Placer::bind(const schedule::PodView& pod, std::string_view node) {
   const StoredPtr old = editor_.registry().find(pods(), pod.namespace_name(), pod.name());
   if (!old || sync::uid_of(old->object) != pod.uid()) {

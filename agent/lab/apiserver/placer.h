@@ -1,9 +1,8 @@
-// The lab's own scheduler: the rules of sync/schedule, performed on the registry at once. Pods that
-// name "default-scheduler" are placed by it, important ones at others' cost.
-//
-// It is the shell round sync::schedule::Books for a control plane in one process; the one for any
-// API server is agent/cloud/scheduler. A node that has not said what it has counts with 4 cores,
-// 8 GiB and room for 110 pods: a lab does not insist.
+// The lab's own scheduler: applies the rules of sync/schedule directly to the registry. It places
+// the pods whose schedulerName is "default-scheduler", with preemption.
+// It works inside the API server's process; agent/cloud/scheduler is the scheduler for any API
+// server. A node that has not reported allocatable resources counts as 4 cores, 8 GiB and 110 pods.
+// Threading: the loop's thread only.
 
 #pragma once
 
@@ -22,13 +21,13 @@ namespace holdfast::agent::lab {
 
 class Placer {
  public:
-  // Both are borrowed and outlive it.
+  // `editor` and `clock` are borrowed and outlive it.
   Placer(Editor& editor, const Clock& clock, Random random);
 
-  // Hears of every change.
+  // Call for every change of the registry. The change is applied in the next pass().
   void note(const Change& change);
 
-  // All attempts that are due now.
+  // Applies the noted changes and makes all scheduling attempts that are due.
   void pass();
 
  private:

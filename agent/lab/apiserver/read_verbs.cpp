@@ -21,7 +21,7 @@ constexpr std::string_view too_old_token =
 struct Wanted {
   sync::ListOptions options;
   Selection selection;
-  std::int64_t revision = 0;  // of the request; 0: any
+  std::int64_t revision = 0;  // resourceVersion of the request; 0: any
 };
 
 Answer<Wanted> read_wanted(const Call& call) {
@@ -43,10 +43,10 @@ Answer<bool> check_reached(const Backend& backend, std::int64_t revision) {
                                                          static_cast<std::uint64_t>(current)));
 }
 
-// What a list is made from, before selecting.
+// The revision that a list shows, and where its page starts.
 struct Source {
   std::int64_t revision = 0;
-  std::string start;  // key after the prefix to begin with
+  std::string start;  // first key, without the prefix of the list
 };
 
 Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
@@ -110,7 +110,7 @@ Reply list(Backend& backend, const Call& call) {
       std::string start = key_in_list(call, *page.back());
       start += '\0';
       meta.continue_token = sync::encode_continue({source->revision, std::move(start)});
-      // With a selector nobody knows how many of the rest would match.
+      // With a selector the number of remaining matches is unknown.
       if (wanted->selection.everything()) {
         meta.remaining = static_cast<std::int64_t>(items->size() - at);
       }
@@ -145,7 +145,7 @@ http::Response reply_stream(std::shared_ptr<Watch> watch) {
   return response;
 }
 
-// Feeds the changes after `revision`, or the error that they are forgotten.
+// Adds the changes after `revision`, or an error if they were compacted.
 void replay(Backend& backend, Watch& stream, const std::string& prefix, std::int64_t revision) {
   const auto changes = backend.registry.changes_since(prefix, revision);
   if (!changes) {

@@ -35,7 +35,7 @@ Result<StoredPtr> read_stored(const store::StoredValue& value) {
   return StoredPtr(std::move(stored));
 }
 
-// metadata with the resourceVersion in its place.
+// Sets the resourceVersion, with the fields of metadata in upstream's order.
 void stamp(json::object& object, std::int64_t revision) {
   json::object& metadata = sync::make_object(object, {"metadata"});
   metadata["resourceVersion"] = std::to_string(revision);

@@ -1,8 +1,7 @@
-// Every object the lab's API server has: in memory, and in store::Revisions.
-//
-// An object's resourceVersion is the revision of its last write, and is written into it. Readers
-// get shared values that never change; a write makes a new one and tells the listeners, in the
-// order of revisions, after it is stored.
+// All objects of the lab's API server, in memory and in store::Revisions (SQLite).
+// An object's resourceVersion is the revision of its last write. Readers get shared values that
+// never change; a write creates a new value. Listeners are called after the value is stored, in the
+// order of revisions.
 //
 // Threading: the loop's thread only.
 
@@ -33,7 +32,7 @@ struct Stored {
 };
 using StoredPtr = std::shared_ptr<const Stored>;
 
-// The same object with another resourceVersion.
+// A copy of the object with another resourceVersion.
 [[nodiscard]] StoredPtr stamped(const StoredPtr& stored, std::int64_t revision);
 
 struct Change {
@@ -41,7 +40,7 @@ struct Change {
   StoredPtr now;     // null: deleted
   StoredPtr before;  // null: created
 
-  // The object as a watcher sees it: of a deletion the last one, with the deletion's revision.
+  // The object as a watcher sees it; for a deletion the last one, with the deletion's revision.
   StoredPtr seen;
 
   [[nodiscard]] const std::string& key() const { return seen->key; }
@@ -54,44 +53,45 @@ struct RegistryLimits {
 
 class Registry {
  public:
-  // Errors: those of store::Revisions::open; corrupt (a value is no object).
+  // Opens or creates `file`. Errors: those of store::Revisions::open(); corrupt (a value is not a
+  // JSON object).
   [[nodiscard]] static Result<std::unique_ptr<Registry>> open(const std::filesystem::path& file,
                                                               const RegistryLimits& limits = {});
 
-  // "/registry/apps/deployments/ns/name". With an empty name, or namespace and name: the prefix of
-  // all of them.
+  // "/registry/apps/deployments/ns/name". If the name, or namespace and name, are empty: the common
+  // prefix of all keys.
   [[nodiscard]] static std::string key_of(const sync::Resource& resource,
                                           std::string_view name_space, std::string_view name);
 
-  // Null when there is none.
+  // Null if the object does not exist.
   [[nodiscard]] StoredPtr find(const sync::Resource& resource, std::string_view name_space,
                                std::string_view name) const;
-  // In the order of keys; all namespaces when `name_space` is empty.
+  // The objects in the order of keys, of all namespaces if `name_space` is empty.
   [[nodiscard]] std::vector<StoredPtr> list(const sync::Resource& resource,
                                             std::string_view name_space = {}) const;
-  // The same as of an older revision. Errors: gone (compacted), invalid (yet to come).
+  // The same as of an older revision. Errors: gone (compacted), invalid (in the future).
   [[nodiscard]] Result<std::vector<StoredPtr>> list_at(const sync::Resource& resource,
                                                        std::string_view name_space,
                                                        std::int64_t revision);
 
-  // Stores `object` in the place of `replaced` (null: as a new one). The object's name, namespace
-  // and kind say where. Errors: conflict (somebody was faster), unavailable.
+  // Stores `object` in place of `replaced` (null: as a new object). Its name and namespace give the
+  // key. Errors: conflict (the stored object is not `replaced`), unavailable.
   [[nodiscard]] Result<StoredPtr> put(const sync::Resource& resource, boost::json::object object,
                                       const StoredPtr& replaced);
   // Errors: conflict, not_found, unavailable.
   [[nodiscard]] Status remove(const StoredPtr& stored);
 
-  // Changes after `revision` of keys with that prefix, oldest first. Errors: gone.
+  // The changes after `revision` of keys with `prefix`, oldest first. Errors: gone (compacted).
   [[nodiscard]] Result<std::vector<ChangePtr>> changes_since(std::string_view prefix,
                                                              std::int64_t revision);
 
   using Listener = std::function<void(const ChangePtr&)>;
-  // Called for every change. Listeners stay for as long as the registry.
+  // `listener` is called for every change. It cannot be removed.
   void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   [[nodiscard]] std::int64_t revision() const { return store_.current_revision(); }
   [[nodiscard]] std::int64_t compacted() const { return store_.compacted_revision(); }
-  // Forgets history up to `revision`. Errors: invalid, unavailable.
+  // Deletes the history up to `revision`. Errors: invalid, unavailable.
   [[nodiscard]] Status compact(std::int64_t revision);
 
   [[nodiscard]] const std::map<std::string, StoredPtr, std::less<>>& all() const {

@@ -23,7 +23,7 @@ std::optional<std::string> text_at(const json::object& object, sync::Path path) 
   return std::string(found->get_string());
 }
 
-// The body's options override those of the query, as upstream's do.
+// As upstream, the options in the body override those in the query.
 Answer<bool> read_body_options(const Call& call, sync::DeleteOptions& options) {
   if (call.request.body.empty()) return true;
   const sync::StructType& type = sync::known_type("DeleteOptions");

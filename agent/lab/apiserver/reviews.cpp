@@ -1,4 +1,5 @@
-// Tokens of service accounts, and questions that create nothing: who is that, may he do this.
+// TokenRequests of service accounts, and reviews, which store nothing: TokenReview,
+// SelfSubjectReview and the access reviews.
 
 #include <boost/json.hpp>
 
@@ -18,7 +19,7 @@ namespace json = boost::json;
 using sync::Answer;
 using sync::refuse;
 
-constexpr std::int64_t shortest_token = 600;  // upstream's least expirationSeconds
+constexpr std::int64_t shortest_token = 600;  // upstream's minimum of expirationSeconds
 
 std::string url_base64(const json::object& part) {
   std::string text = base64_encode(json::serialize(part));
@@ -26,7 +27,8 @@ std::string url_base64(const json::object& part) {
   return text.substr(0, text.find('='));
 }
 
-// Looks like a JWT, as clients expect; its random end is what we know it by.
+// Has the form of a JWT, as clients expect. It is not signed; its last part is random and makes it
+// unguessable.
 std::string make_token(Random& random, const std::string& account, std::int64_t issued,
                        std::int64_t expires, const json::array& audiences) {
   const json::object header = {{"alg", "none"}, {"kid", ""}};
@@ -41,7 +43,7 @@ std::int64_t seconds_of(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-// The answer to a question: the same object with its status.
+// Answers a review with the same object and its status.
 http::Response reply_shaped(const sync::StructType& type, const json::object& object,
                             std::string_view kind, std::string_view api_version) {
   const auto made = sync::shape(type, object, kind, api_version);

@@ -43,7 +43,7 @@ bool Selection::matches(const StoredPtr& stored) const {
   if (!fields_.matches_everything()) {
     const auto values =
         sync::field_values(resource_->group, resource_->plural, fields_, stored->bytes);
-    CHECK(values.has_value());  // The fields were checked and the bytes are our own.
+    CHECK(values.has_value());  // The fields were checked, and the stored bytes are valid.
     if (!fields_.matches(*values)) return false;
   }
   return labels_.matches_everything() || labels_.matches(labels_of(stored->object));
@@ -55,7 +55,7 @@ std::string_view event_for(const Selection& selection, const Change& change, Sto
   seen = change.seen;
   if (is) return was ? "MODIFIED" : "ADDED";
   if (!was) return "";
-  // It left the selection: its watchers are shown what it was.
+  // The object no longer matches: as upstream, the event has its last matching state.
   if (change.now) seen = stamped(change.before, change.revision);
   return "DELETED";
 }

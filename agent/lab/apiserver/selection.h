@@ -1,4 +1,4 @@
-// Which objects a list or watch is about: namespace, labels, fields.
+// Selects objects of a list or watch by labels and fields.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace holdfast::agent::lab {
 
 class Selection {
  public:
-  // Refuses selectors that upstream refuses, in its words.
+  // Refuses invalid selectors with upstream's messages.
   [[nodiscard]] static sync::Answer<Selection> parse(const sync::Resource& resource,
                                                      std::string_view labels,
                                                      std::string_view fields);
 
-  // Nothing matches a null pointer.
+  // False for a null pointer.
   [[nodiscard]] bool matches(const StoredPtr& stored) const;
   [[nodiscard]] bool everything() const {
     return labels_.matches_everything() && fields_.matches_everything();
@@ -30,8 +30,8 @@ class Selection {
   sync::FieldQuery fields_;
 };
 
-// The type of event that a watcher of `selection` sees: "ADDED", "MODIFIED", "DELETED", or "" for
-// none. `seen` is set to what it is about.
+// The type of event that a watch with `selection` gets for `change`: "ADDED", "MODIFIED",
+// "DELETED", or "" for none. `seen` is set to the event's object.
 [[nodiscard]] std::string_view event_for(const Selection& selection, const Change& change,
                                          StoredPtr& seen);
 

@@ -14,7 +14,7 @@ namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::size_t token_file_max = 1UL << 20;
-constexpr std::size_t connections_max = 4000;  // a lab's nodes hold some dozens of watches each
+constexpr std::size_t connections_max = 4000;  // each node holds some dozens of watches
 constexpr std::size_t requests_bytes_max = 256UL << 20;
 
 http::ServerLimits server_limits() {
@@ -71,32 +71,34 @@ void add_serve_options(config::Options& options, ServeSettings& settings) {
   options.add("data", settings.data, "directory of the database");
   options.add("tls-dir", settings.tls_dir,
               "directory with server.crt, server.key, ca.crt for client certificates and ca.key to "
-              "sign nodes' certificates with; in an empty one they are made");
+              "sign nodes' certificates; if it is empty they are created");
   options.add("certificate-lifetime", settings.certificate_lifetime,
-              "of the certificates that are signed");
+              "lifetime of signed certificates");
   options.add(
       "token-file", settings.token_file,
-      "lines of token,user,uid,\"groups\"; without it everybody may do everything, and only "
-      "loopback addresses are served");
-  options.add("node-authorizer", settings.node_authorizer,
-              "a caller with a token or certificate of system:node:NAME in the group system:nodes "
-              "may do what Kubernetes 1.36 lets a node do, and no more (authorization modes "
-              "Node,RBAC with NodeRestriction); false lets nodes read everything");
+      "file with lines of token,user,uid,\"groups\"; without it every caller may do everything, "
+      "and only loopback addresses are allowed");
+  options.add(
+      "node-authorizer", settings.node_authorizer,
+      "limit callers with a token or certificate of system:node:NAME in the group system:nodes "
+      "to the rights of a node in Kubernetes 1.36 (authorization modes Node,RBAC with "
+      "NodeRestriction); false: nodes may read everything");
   options.add("audit-log-path", settings.audit_log_path,
-              "file to which a line is added for every request; empty: none");
-  options.add("controllers", settings.controllers,
-              "run the built-in controllers: deployments, daemon sets, scheduling, cleaning up");
+              "file to append one line per request to; empty: none");
+  options.add(
+      "controllers", settings.controllers,
+      "run the built-in controllers: deployments, daemon sets, scheduling, garbage collection");
   options.add("scheduler", settings.scheduler,
-              "with them: place the pods of default-scheduler; false leaves them to holdfast-cloud "
-              "--controllers=scheduler --scheduler-name=default-scheduler");
+              "with --controllers: schedule the pods of default-scheduler; false: leave them to "
+              "holdfast-cloud --controllers=scheduler --scheduler-name=default-scheduler");
 }
 
 Status check_listener(const net::HostPort& at, bool has_tokens) {
   if (has_tokens || is_local(at)) return {};
   return fail(Errc::invalid,
               "--listen " + at.text() +
-                  " is reached by other machines, and without --token-file everybody may do "
-                  "everything: give a token file, or listen on 127.0.0.1");
+                  " is reachable from other machines, and without --token-file every caller may "
+                  "do everything: set --token-file, or listen on 127.0.0.1");
 }
 
 asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {

@@ -1,4 +1,4 @@
-// Runs the lab's API server as a process: its files, its listener, its end.
+// Runs the lab's API server as a process: opens its files and its listener, serves, and stops.
 
 #pragma once
 
@@ -14,29 +14,30 @@
 namespace holdfast::agent::lab {
 
 struct ServeSettings {
-  std::string listen = "127.0.0.1:7443";  // address:port; port 0 takes a free one
+  std::string listen = "127.0.0.1:7443";  // address:port; port 0 picks a free one
   std::string data;                       // directory of the database
   std::string tls_dir;                    // see tls_dir.h; empty: plain HTTP
-  // token,user,uid,"groups". Without one everybody may do everything, and only loopback addresses
-  // are served.
+  // Lines of token,user,uid,"groups". Without this file every caller may do everything, and only
+  // loopback addresses are allowed.
   std::string token_file;
-  std::string audit_log_path = {};  // a line for every request is added to it; empty: none
+  std::string audit_log_path = {};  // one line per request is appended; empty: none
   bool node_authorizer = true;      // as ApiServerOptions has it
   bool controllers = true;
-  bool scheduler = true;                                         // one of the controllers
-  Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of those that are signed
+  bool scheduler = true;                                         // with `controllers` only
+  Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of signed certificates
 };
 
-// Adds the flags of `holdfast-lab apiserver`, which are bound to the fields of `settings`.
-// `settings` must outlive `options`.
+// Adds the flags of `holdfast-lab apiserver`. They set the fields of `settings`, which outlives
+// `options`.
 void add_serve_options(config::Options& options, ServeSettings& settings);
 
-// Errors: invalid, when others than the users of this machine could do everything: an address that
-// is not loopback (a name other than "localhost" is not) without a token file.
+// Checks that callers from other machines are not authorized to do everything. Errors: invalid if
+// there is no token file and the address is not loopback. Of all names only "localhost" counts as
+// loopback.
 [[nodiscard]] Status check_listener(const net::HostPort& at, bool has_tokens);
 
-// Serves until `stop` is requested. Prints "listening on ADDRESS" to the log once it does.
-// Errors: check_listener(), those of the files, the listener and the store.
+// Serves until `stop` is requested. Logs "apiserver listening" with the address once it listens.
+// Errors: those of check_listener(), the files, the listener and the store.
 [[nodiscard]] boost::asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop);
 
 }  // namespace holdfast::agent::lab

@@ -43,7 +43,7 @@ http::Response reply_scale(const Stored& stored) {
   return reply_json(200, sync::serialize(scale_of(stored.object)) + "\n");
 }
 
-// The scale that a PUT or PATCH asks for.
+// The Scale that a PUT or PATCH wants.
 Answer<json::object> wanted_scale(const Call& call, const json::object& workload) {
   if (call.info.verb == "update") return read_as(call, sync::known_type("Scale"), "Scale");
   const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
@@ -57,7 +57,7 @@ Answer<json::object> wanted_scale(const Call& call, const json::object& workload
   return std::move(decoded->object);
 }
 
-// A pod that a Binding gives to a node.
+// The pod with the node and the annotations of the Binding.
 json::object bound(const json::object& pod, const json::object& binding, WallTime now) {
   json::object made = pod;
   sync::make_object(made, {"spec"})["nodeName"] = sync::dig_text(binding, {"target", "name"});
@@ -84,7 +84,7 @@ sync::ApiStatus eviction_refused(const json::object& budget, sync::EvictionVerdi
   return status;
 }
 
-// Takes the eviction off the pod's budget. Refuses when the budget does.
+// Records the eviction in the pod's disruption budget. Refuses if the budget does not allow it.
 Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_run) {
   const sync::Resource* budgets = sync::find_kind("policy", "PodDisruptionBudget");
   std::vector<StoredPtr> covering;

@@ -1,5 +1,5 @@
-// The directory of the server's certificates: server.crt and server.key, ca.crt to judge clients
-// by, ca.key to sign nodes' certificates with.
+// The directory of the server's certificates: server.crt and server.key, ca.crt to verify clients,
+// and ca.key to sign nodes' certificates.
 
 #pragma once
 
@@ -18,9 +18,9 @@ struct TlsDir {
   std::optional<tls::Identity> authority = {};  // with ca.key only
 };
 
-// Reads it. In one that is not there, or empty, all four files are made first: an authority of our
-// own, and a certificate for `host` and this machine.
-// Errors: not_found or denied (a file), invalid (what is in it).
+// Reads the directory. If it is missing or empty, all four files are created first: a new CA, and a
+// certificate for the address `host` and for loopback. Errors: not_found or denied (a file),
+// invalid (its content).
 [[nodiscard]] Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host,
                                           WallTime now);
 

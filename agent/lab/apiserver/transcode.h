@@ -1,7 +1,6 @@
-// Answers in protobuf for those who prefer it: what was rendered in JSON is written over.
-//
-// Only what clients of ours read so: nodes, pods, leases and DaemonSets, got, listed or watched.
-// Refusals stay JSON, which everyone takes.
+// Converts JSON answers to protobuf for clients that prefer it.
+// Only for nodes, pods, leases and DaemonSets, for get, list and watch. Errors stay JSON, which
+// every client accepts.
 
 #pragma once
 
@@ -9,9 +8,10 @@
 
 namespace holdfast::agent::lab {
 
+// Whether the answer to `call` is to be converted.
 [[nodiscard]] bool wants_protobuf(const Call& call);
 
-// `response` is the answer to such a call.
+// Converts the answer to such a call, a watch stream included.
 [[nodiscard]] http::Response in_protobuf(http::Response response);
 
 }  // namespace holdfast::agent::lab

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-// `{"kind":"Pod","apiVersion":"v1",`: what a list's items go without.
+// `{"kind":"Pod","apiVersion":"v1",`, which the items of a list do not have.
 std::string type_meta(const View& view) {
   const std::string api_version = view.resource->api_version(view.version->name);
   return "{\"kind\":\"" + std::string(view.resource->kind) + "\",\"apiVersion\":\"" + api_version +
@@ -39,7 +39,7 @@ json::object table(const View& view, json::object metadata, const json::array& o
                           with_columns);
 }
 
-// The cells are made from the stored version; only whole objects in rows are converted.
+// Cells are computed from the stored version; only complete objects in rows are converted.
 json::value row_source(const View& view, const json::object& object) {
   return view.include == sync::IncludeObject::object ? view.convert(object) : object;
 }

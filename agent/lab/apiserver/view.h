@@ -1,4 +1,4 @@
-// How objects leave the server: the version, form and list that a client asked for.
+// Renders objects, lists and watch events in the version and form that a client requested.
 
 #pragma once
 
@@ -20,17 +20,17 @@ struct View {
   const sync::Resource* resource = nullptr;
   const sync::ServedVersion* version = nullptr;
   sync::Form form = sync::Form::object;
-  sync::IncludeObject include = sync::IncludeObject::metadata;  // of a table's rows
+  sync::IncludeObject include = sync::IncludeObject::metadata;  // the objects in a table's rows
 
-  // Whether objects go out byte for byte as they are stored.
+  // Whether the requested version is the stored one, so that stored bytes can be sent unchanged.
   [[nodiscard]] bool as_stored() const;
-  // The object in the view's version.
+  // Converts a stored object to the view's version.
   [[nodiscard]] boost::json::object convert(const boost::json::object& object) const;
 };
 
-// One object as the body of an answer, with the newline that Go ends it with.
+// One object as the body of an answer, with a final newline as Go's encoder writes it.
 [[nodiscard]] std::string render(const View& view, const Stored& stored, WallTime now);
-// The same of an object that is not stored (a dry run, a deleted object).
+// The same for an object that is not in the registry (a dry run, a deleted object).
 [[nodiscard]] std::string render(const View& view, const boost::json::object& object, WallTime now);
 
 struct ListMeta {
@@ -41,7 +41,8 @@ struct ListMeta {
 [[nodiscard]] std::string render_list(const View& view, const std::vector<StoredPtr>& items,
                                       const ListMeta& meta, WallTime now);
 
-// One event of a watch, a line. `with_columns` for a table's first.
+// One watch event as a line. `with_columns`: with the column definitions, for the first event of a
+// table.
 [[nodiscard]] std::string render_event(const View& view, std::string_view type,
                                        const Stored& stored, WallTime now, bool with_columns);
 

@@ -1,8 +1,7 @@
-// Watches: streams of events that are fed from the registry's changes.
-//
-// A watch costs a look at its prefix per change of its resource, and nothing while nothing happens:
-// one tick() a second serves the bookmarks and timeouts of all. A client that does not read what it
-// is sent is cut off when `WatchLimits::pending` bytes wait for it.
+// Watches: streams of events, fed from the registry's changes.
+// Each change costs one prefix comparison for each open watch. One tick() per second serves
+// bookmarks and timeouts of all watches. A client that reads too slowly is disconnected when more
+// than `WatchLimits::pending` bytes wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -25,14 +24,15 @@ namespace holdfast::agent::lab {
 namespace asio = boost::asio;
 
 struct WatchLimits {
-  std::size_t pending = 8UL << 20;
-  Duration bookmarks = std::chrono::seconds(60);
+  std::size_t pending = 8UL << 20;                // bytes not sent yet, of one watch
+  Duration bookmarks = std::chrono::seconds(60);  // interval
 };
 
+// The parameters of a watch.
 struct WatchOrder {
   View view;
   Selection selection;
-  std::string prefix;               // of keys
+  std::string prefix;               // of the keys to watch
   MonoTime ends = MonoTime::max();  // timeoutSeconds
   bool bookmarks = false;
 };
@@ -41,17 +41,20 @@ class Watch final : public http::BodyStream {
  public:
   Watch(asio::any_io_executor executor, WatchOrder order, const WatchLimits& limits, MonoTime now);
 
+  // The bytes that wait, as soon as there are any; "" at the end. Errors: cancelled, unavailable
+  // (the client reads too slowly).
   asio::awaitable<Result<std::string>> next() override;
   void cancel() override;
 
-  // Nothing more comes; next() drains what waits.
+  // Ends the watch after the bytes that wait.
   void finish();
   [[nodiscard]] bool over() const { return finished_ || cancelled_; }
 
-  // The initial ADDED events, and what marks their end.
+  // The initial ADDED events.
   void add_initial(const std::vector<StoredPtr>& objects, WallTime now);
+  // `initial_end` marks the end of the initial events.
   void add_bookmark(std::int64_t revision, bool initial_end);
-  // An ERROR event with a Status; ends the watch.
+  // Adds an ERROR event with a Status and ends the watch.
   void add_error(std::string_view status);
   void add(const Change& change, WallTime now);
   void tick(MonoTime now, std::int64_t revision);
@@ -78,11 +81,11 @@ class WatchHub {
   WatchHub(asio::any_io_executor executor, WatchLimits limits)
       : executor_(std::move(executor)), limits_(limits) {}
 
-  // A watch that sees every change from now on.
+  // A watch that gets every change from now on.
   [[nodiscard]] std::shared_ptr<Watch> open(WatchOrder order, MonoTime now);
   void publish(const Change& change, WallTime now);
   void tick(MonoTime now, std::int64_t revision);
-  // Ends all of them, in order.
+  // Ends all watches regularly.
   void finish_all();
   [[nodiscard]] std::size_t size() const { return watches_.size(); }
 

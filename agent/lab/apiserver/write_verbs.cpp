@@ -1,4 +1,4 @@
-// create, update and patch, of objects and of their status.
+// create, update and patch of objects and of their status.
 
 #include <boost/json.hpp>
 
@@ -32,7 +32,7 @@ sync::Part part_of(const Call& call) {
   return call.subresource != nullptr ? sync::Part::status : sync::Part::object;
 }
 
-// Writes what is not there yet, for the kinds where a PUT may.
+// Creates an object by PUT, for the kinds that allow it.
 Reply create_by_update(Backend& backend, const Call& call, json::object object) {
   sync::make_object(object, {"metadata"}).erase("resourceVersion");
   sync::make_object(object, {"metadata"}).erase("uid");
@@ -49,7 +49,7 @@ sync::ApiStatus version_needed(const Call& call) {
                                std::span(&error, 1));
 }
 
-// The patched object in its version, decoded; `warnings` is added to.
+// Applies the patch to the object in the requested version and decodes the result; sets `warnings`.
 Answer<json::object> patched(const Call& call, sync::PatchType type, const json::object& old,
                              std::vector<std::string>& warnings) {
   const json::object served = call.view.convert(old);

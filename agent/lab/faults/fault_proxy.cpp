@@ -34,7 +34,7 @@ Result<Fault> Fault::parse(std::string_view text) {
     } else if (name == "limit" && parse_int<std::int64_t>(value).value_or(0) > 0) {
       fault.bytes_per_second = *parse_int<std::int64_t>(value);
     } else {
-      return fail(Errc::invalid, "no fault: \"" + std::string(word) + "\"");
+      return fail(Errc::invalid, "unknown fault: \"" + std::string(word) + "\"");
     }
   }
   return fault;
@@ -102,7 +102,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     connections.erase(right);
   }
 
-  // `self` keeps the state while a cancelled pump takes its last step.
+  // `self` keeps the state alive until a cancelled pump has ended.
   asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
                              [[maybe_unused]] std::shared_ptr<State> self) {
     std::vector<char> buffer(16 * 1024);

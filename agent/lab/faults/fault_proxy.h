@@ -1,7 +1,7 @@
-// A TCP proxy that breaks a link on demand: refuses, swallows, delays or throttles.
-//
-// A black hole is what a cut cable looks like: connections are accepted, those that exist stay
-// open, and not one byte gets through until the fault ends; then what was stuck goes on.
+// A TCP proxy that breaks a link on demand: it refuses connections, drops all traffic, delays it or
+// limits its rate.
+// A black hole behaves like a cut cable: connections are accepted, existing ones stay open, and no
+// byte gets through until the fault ends. Held-back bytes are then delivered.
 //
 // Threading: the loop's thread only.
 
@@ -26,29 +26,32 @@ struct Fault {
   enum class Way : std::uint8_t { pass, refuse, black_hole };
 
   Way way = Way::pass;
-  Duration delay{};                   // of every piece, in each direction
+  Duration delay{};                   // of every chunk read, in each direction
   std::int64_t bytes_per_second = 0;  // in each direction of a connection; 0: no limit
 
-  // "pass", "refuse", "black-hole", "delay=300ms", "limit=2000", or several with commas between.
-  // Errors: invalid, naming the word.
+  // Parses "pass", "refuse", "black-hole", "delay=300ms", "limit=2000" (bytes per second), or
+  // several of them separated by commas. Errors: invalid, naming the word.
   [[nodiscard]] static Result<Fault> parse(std::string_view text);
+  // The inverse of parse().
   [[nodiscard]] std::string text() const;
   bool operator==(const Fault&) const = default;
 };
 
 class FaultProxy {
  public:
-  // Begins to listen. Port 0 takes a free one. Errors: unavailable (in use).
+  // Listens on `listen` and forwards connections to `target`. Port 0 picks a free port. Errors:
+  // unavailable (the port is in use).
   [[nodiscard]] static Result<std::unique_ptr<FaultProxy>> open(asio::any_io_executor executor,
                                                                 const net::HostPort& listen,
                                                                 net::HostPort target);
   ~FaultProxy();
 
-  // From now on. Refusing also resets the connections that exist.
+  // Applies `fault` to new and existing connections. Fault::Way::refuse also closes existing ones.
   void set(const Fault& fault);
   [[nodiscard]] const Fault& fault() const;
   [[nodiscard]] std::uint16_t port() const;
 
+  // Closes the listener and all connections.
   asio::awaitable<void> stop();
 
  private:

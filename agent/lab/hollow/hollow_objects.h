@@ -1,6 +1,5 @@
-// What a hollow node writes: the JSON of its node, its lease and its pods.
-//
-// Hollow, as kubemark says it: there is nobody behind the objects who would run a pod.
+// Builds the JSON that a hollow node writes: its Node, its Lease and its pods.
+// "Hollow" is kubemark's term: the objects exist in the API, but no kubelet runs the pods.
 
 #pragma once
 
@@ -12,19 +11,19 @@
 namespace holdfast::agent {
 
 [[nodiscard]] std::string hollow_node(const std::string& name, const std::string& zone);
-// The conditions of a healthy node, as of `now`: a patch of its status.
+// A status patch with the capacity and the conditions of a healthy node as of `now`.
 [[nodiscard]] std::string hollow_node_status(WallTime now);
 
 [[nodiscard]] std::string hollow_lease(const std::string& node, std::int32_t duration_seconds,
                                        WallTime now);
-// A merge patch that renews it, refused unless the lease is still at `version`: one that was stuck
-// in a broken link must not take a later one back.
+// A merge patch that renews the lease. It conflicts unless the lease is still at resourceVersion
+// `version`, so that a renewal delayed by a broken link cannot overwrite a later one.
 [[nodiscard]] std::string hollow_renewal(const std::string& version, WallTime now);
 
-// Bound to `node`; it stays `patience_seconds` on an unreachable or not ready node.
+// A pod bound to `node`. It tolerates an unreachable or not ready node for `patience_seconds`.
 [[nodiscard]] std::string hollow_pod(const std::string& name, const std::string& node,
                                      const std::string& zone, int patience_seconds);
-// A patch that says that the pod runs.
+// A status patch that marks the pod Running and Ready.
 [[nodiscard]] std::string hollow_pod_status(WallTime now);
 
 // The label of a hollow pod whose value is its zone.

@@ -77,7 +77,7 @@ asio::awaitable<Status> HollowSite::renew(std::string node) {
   }
   ApiRequest renewal = patch(lease, hollow_renewal(version, clock_.wall()));
   renewal.content_type = "application/merge-patch+json";
-  version.clear();  // until we know what came of it
+  version.clear();  // unknown until the answer arrives
   CO_TRY(const std::string renewed,
          co_await client_.call(std::move(renewal), clock_.mono() + request_limit));
   CO_TRY(const sync::ObjectHeader header, sync::read_header(renewed));
@@ -86,7 +86,7 @@ asio::awaitable<Status> HollowSite::renew(std::string node) {
   co_return done;
 }
 
-// All leases first: they are what must not come apart.
+// All leases come first, so that they are renewed close together.
 asio::awaitable<Status> HollowSite::round() {
   Status done;
   for (const std::string& node : plan_.nodes) {

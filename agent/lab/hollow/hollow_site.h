@@ -1,8 +1,7 @@
-// A site of hollow nodes: registered, healthy, and renewing their leases one after the other in
-// one breath, so that they all fall silent together when their link is cut.
-//
-// Pods that are bound to them count as running, and those that are deleted end at once; both only
-// while the link is open, as on a real node.
+// A site of hollow nodes that register, report healthy and renew their leases. All leases are
+// renewed one right after the other, so that all nodes fall silent together when the link is cut.
+// Pods bound to these nodes are reported as running, and deleted pods are removed at once. As on a
+// real node, both happen only while the link works.
 //
 // Threading: the loop's thread only.
 
@@ -27,15 +26,17 @@ struct HollowPlan {
 
 class HollowSite {
  public:
-  // `client`, which has the site's link, and `clock` outlive it.
+  // `client` and `clock` are borrowed and outlive it. `client` sends through the site's link.
   HollowSite(HollowPlan plan, ApiClient& client, const Clock& clock)
       : plan_(std::move(plan)), client_(client), clock_(clock) {}
 
   [[nodiscard]] const HollowPlan& plan() const { return plan_; }
 
-  // Creates the nodes and their leases, and says that they are healthy. Errors: the API server's.
+  // Creates the nodes and their leases and reports the nodes as healthy. Errors: those of the API
+  // server.
   asio::awaitable<Status> join();
-  // Lives on, until it is cancelled. A round that fails is given up; the next one tries again.
+  // Renews leases, posts statuses and serves pods every `renew_interval`, until cancelled. A round
+  // that fails is aborted; the next one tries again.
   asio::awaitable<void> run();
 
  private:
@@ -48,7 +49,8 @@ class HollowSite {
   HollowPlan plan_;
   ApiClient& client_;
   const Clock& clock_;
-  std::map<std::string, std::string> versions_;  // of the nodes' leases; none: to be read
+  std::map<std::string, std::string>
+      versions_;  // resourceVersion of each node's lease; "": unknown
 };
 
 }  // namespace holdfast::agent
