@@ -91,13 +91,14 @@ Verdict check_versions_grow(const History& history, const Cast& cast) {
       return client.first.starts_with(node + " ");
     });
     if (watched) continue;
-    verdict.detail = "nobody watched through " + node;
+    verdict.detail = "no client watched through " + node;
     return verdict;
   }
   verdict.held = true;
   verdict.detail = std::to_string(history.versions.size()) + " versions seen by " +
                    std::to_string(last.size()) + " clients, " + std::to_string(relists) +
-                   " relists, 410 was said " + std::to_string(history.gone_410.size()) + " times";
+                   " relists, 410 was answered " + std::to_string(history.gone_410.size()) +
+                   " times";
   return verdict;
 }
 
@@ -145,7 +146,7 @@ Verdict check_journal(const History& history, const Cast& cast) {
 }
 
 Verdict check_whole_again(const History& history, const Cast& cast) {
-  Verdict verdict{"In the end all is as it was: nodes Ready, no taints, outboxes empty"};
+  Verdict verdict{"In the end all nodes are Ready without taints, and all outboxes are empty"};
   Scene scene;
   const At end = history.when(Deed::ended).value_or(At::min());
   for (const LinkSeen& seen : history.links) {

@@ -1,6 +1,6 @@
-// What must have held for a run to count: each promise judged over the recorded history.
-//
-// Pure. A check that has nothing to judge fails: a demo that saw nothing has shown nothing.
+// The checks of a demo run: each one tests one promise against the recorded history.
+// Pure. A check fails if the history has no data for it, because a demo that observed nothing has
+// shown nothing.
 
 #pragma once
 
@@ -11,27 +11,27 @@
 
 namespace holdfast::agent::demo {
 
-// Who plays which part.
+// The names and numbers of the demo: which node has which role.
 struct Cast {
-  std::string autonomous = "edge-a";
-  std::string ordinary = "edge-b";
-  std::string connected = "edge-c";
+  std::string autonomous = "edge-a";  // cut, with the autonomy annotation
+  std::string ordinary = "edge-b";    // cut, without it
+  std::string connected = "edge-c";   // never cut
   int replicas = 6;
   Duration eviction_deadline = std::chrono::seconds(30);  // from the cut to the new pods
-  std::string killed_pod = {};                            // uid
+  std::string killed_pod = {};                            // uid; set by the story
 
-  // Of the scene about room: on the connected node. Names of pods, of a Deployment's the beginning.
+  // The preemption scene on the connected node: names of pods, `lesser` of a Deployment.
   std::string important = "vip";
   std::string guarded = "guarded";  // by a disruption budget
   std::string lesser = "batch";
   int lesser_replicas = 2;
 
-  // The second act's.
+  // The second act, with two sites.
   std::string first_site = "south";  // cut first
   std::string other_site = "north";
   int site_nodes = 6;
-  double eviction_rate = 0.5;                        // nodes a second
-  Duration site_patience = std::chrono::seconds(2);  // of its pods with an unreachable node
+  double eviction_rate = 0.5;                        // nodes per second
+  Duration site_patience = std::chrono::seconds(2);  // tolerationSeconds of the pods
 
   [[nodiscard]] std::vector<std::string> nodes() const { return {autonomous, ordinary, connected}; }
   [[nodiscard]] std::vector<std::string> sites() const { return {first_site, other_site}; }
@@ -61,15 +61,16 @@ struct Verdict {
 [[nodiscard]] Verdict check_whole_again(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_nothing_left(const History& history, const Cast& cast);
 
-// Of the scene about room.
+// The preemption scene.
 [[nodiscard]] Verdict check_room_made(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_victims_elsewhere(const History& history, const Cast& cast);
 
-// Of the second act.
+// The second act.
 [[nodiscard]] Verdict check_site_evicted_slowly(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_darkness_spares(const History& history, const Cast& cast);
 [[nodiscard]] Verdict check_sites_whole(const History& history, const Cast& cast);
 
+// The verdicts of all checks, in the order of the report.
 [[nodiscard]] std::vector<Verdict> judge(const History& history, const Cast& cast);
 
 }  // namespace holdfast::agent::demo

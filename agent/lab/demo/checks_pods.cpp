@@ -29,7 +29,7 @@ bool alive_at(const ProcessSeen& process, At at) {
   return process.began <= at && (!process.ended || *process.ended > at);
 }
 
-// The last word on each pod until `until`.
+// The latest observation of each pod until `until`.
 std::map<std::string, PodSeen> pods_at(const History& history, At until) {
   std::map<std::string, PodSeen> last;
   for (const PodSeen& pod : history.pods) {
@@ -42,7 +42,8 @@ std::string rounded(At at) {
   return format_duration(std::chrono::floor<std::chrono::milliseconds>(at));
 }
 
-// What went wrong with a node's pods between cut and end, or "". `excused` is a pod's uid.
+// What happened to a node's pods between cut and end, or "". The pod with the uid `excused` may
+// have been restarted.
 std::string disturbance(const History& history, const std::string& node, const Window& window,
                         const std::string& excused) {
   const auto before = pods_at(history, window.cut);
@@ -68,7 +69,7 @@ std::int64_t processes_at(const History& history, const std::string& node, At at
                        });
 }
 
-// The Deployment's pods that stood on the node at `at`.
+// The uids of the Deployment's pods on the node at `at`.
 std::set<std::string> replicas_on(const History& history, const std::string& node, At at) {
   std::set<std::string> uids;
   for (const auto& [uid, pod] : pods_at(history, at)) {
@@ -92,7 +93,7 @@ Verdict check_pods_kept(const History& history, const Cast& cast) {
   verdict.held = verdict.detail.empty();
   if (verdict.held) {
     verdict.detail = std::to_string(processes) +
-                     " processes ran when the link was cut; all but the one that was killed ran on";
+                     " processes ran when the link was cut; all but the killed one kept running";
   }
   return verdict;
 }
@@ -114,13 +115,14 @@ Verdict check_killed_pod_back(const History& history, const Cast& cast) {
   }
   verdict.held = ended == 1 && again;
   verdict.detail = verdict.held ? "it ran again after " + rounded(*again - *killed)
-                                : "it ended " + std::to_string(ended) + " times and came back " +
-                                      (again ? "" : "never ") + "before the link did";
+                                : "it ended " + std::to_string(ended) +
+                                      " times; before the link was restored it was " +
+                                      (again ? "" : "not ") + "started again";
   return verdict;
 }
 
 Verdict check_connected_undisturbed(const History& history, const Cast& cast) {
-  Verdict verdict{"The connected node's pods notice nothing"};
+  Verdict verdict{"The connected node's pods are not affected"};
   const auto window = window_of(history);
   if (!window) {
     verdict.detail = not_played;

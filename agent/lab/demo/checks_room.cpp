@@ -1,4 +1,4 @@
-// The checks of the scene in which a full node makes room for an important pod.
+// The checks of the preemption scene: a full node makes room for an important pod.
 
 #include <algorithm>
 #include <map>
@@ -29,8 +29,8 @@ bool is_lesser(const PodSeen& pod, const Cast& cast) {
   return pod.name.starts_with(cast.lesser + "-");
 }
 
-// The pods that stood on the connected node when it was full, and of them those that were told to
-// leave until the end of the scene.
+// The pods on the connected node when it was full, and those of them that were deleted until the
+// end of the scene.
 struct Crowd {
   std::map<std::string, PodSeen> there;  // by uid
   std::map<std::string, PodSeen> left;
@@ -53,7 +53,7 @@ Crowd crowd_of(const History& history, const Cast& cast, const Room& room) {
 }  // namespace
 
 Verdict check_room_made(const History& history, const Cast& cast) {
-  Verdict verdict{"An important pod gets room on a full node; the protected pod there is spared"};
+  Verdict verdict{"An important pod gets room on a full node; the protected pod there stays"};
   const auto room = room_of(history);
   if (!room) {
     verdict.detail = not_played;
@@ -81,7 +81,7 @@ Verdict check_room_made(const History& history, const Cast& cast) {
   const auto wanted = static_cast<std::size_t>(cast.lesser_replicas);
   if (!guarded) verdict.detail = "no protected pod was there";
   if (lesser != wanted) verdict.detail = plural(lesser, "pod") + " had to leave";
-  if (!promised) verdict.detail = "it was never promised " + cast.connected;
+  if (!promised) verdict.detail = "it was never nominated to " + cast.connected;
   if (!ready) verdict.detail = "it never ran there";
   verdict.held = verdict.detail.empty();
   if (verdict.held) {
@@ -92,14 +92,14 @@ Verdict check_room_made(const History& history, const Cast& cast) {
 }
 
 Verdict check_victims_elsewhere(const History& history, const Cast& cast) {
-  Verdict verdict{"Who had to make room runs again elsewhere"};
+  Verdict verdict{"Preempted pods run again on other nodes"};
   const auto room = room_of(history);
   if (!room) {
     verdict.detail = not_played;
     return verdict;
   }
   const Crowd crowd = crowd_of(history, cast, *room);
-  std::map<std::string, PodSeen> fresh;  // by uid, when it was ready first
+  std::map<std::string, PodSeen> fresh;  // by uid: the first observation as ready
   for (const PodSeen& pod : history.pods) {
     const bool ours = is_lesser(pod, cast) && !crowd.there.contains(pod.uid);
     if (ours && pod.at > room->posted && pod.at <= room->made && pod.ready) {
@@ -113,7 +113,7 @@ Verdict check_victims_elsewhere(const History& history, const Cast& cast) {
     nodes.insert(pod.node);
     if (pod.node == cast.connected) verdict.detail = pod.name + " came back to " + pod.node;
   }
-  if (crowd.left.empty()) verdict.detail = "nobody had to";
+  if (crowd.left.empty()) verdict.detail = "no pod was preempted";
   if (fresh.size() != crowd.left.size()) {
     verdict.detail =
         std::to_string(fresh.size()) + " new pods for " + std::to_string(crowd.left.size());

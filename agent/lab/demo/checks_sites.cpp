@@ -1,4 +1,4 @@
-// The checks of the second act: two sites, and what the cloud does when one and when both go dark.
+// The checks of the second act: what the cloud does when one site and when both lose their links.
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 namespace holdfast::agent::demo {
 namespace {
 
-// What is seen is seen a little late.
+// The tolerance for delayed observations.
 constexpr Duration lateness = std::chrono::milliseconds(300);
 
 bool executes(const NodeSeen& node) {
@@ -75,7 +75,7 @@ std::vector<std::string> Cast::nodes_of_both() const {
 }
 
 Verdict check_site_evicted_slowly(const History& history, const Cast& cast) {
-  Verdict verdict{"A site that goes dark is evicted node by node, at the eviction rate"};
+  Verdict verdict{"A site without a link is evicted node by node, at the eviction rate"};
   const auto cut = history.when(Deed::site_cut);
   const auto dark = history.when(Deed::all_dark);
   if (!cut || !dark) {
@@ -112,7 +112,7 @@ Verdict check_site_evicted_slowly(const History& history, const Cast& cast) {
 }
 
 Verdict check_darkness_spares(const History& history, const Cast& cast) {
-  Verdict verdict{"When everything is dark nobody is evicted any more"};
+  Verdict verdict{"When no site has a link, nothing is evicted any more"};
   const auto cut = history.when(Deed::site_cut);
   const auto dark = history.when(Deed::all_dark);
   const auto closed = history.when(Deed::closed);
@@ -122,7 +122,7 @@ Verdict check_darkness_spares(const History& history, const Cast& cast) {
   }
   const auto nodes = cast.nodes_of_both();
   for (const Eviction& eviction : evicted(history, nodes, *dark + lateness, *closed)) {
-    verdict.detail = eviction.pod.name + " was evicted in the dark";
+    verdict.detail = eviction.pod.name + " was evicted after all links were cut";
   }
   const auto others = cast.nodes_of(cast.other_site);
   for (const Eviction& eviction : evicted(history, others, *cut, *closed)) {
@@ -130,17 +130,16 @@ Verdict check_darkness_spares(const History& history, const Cast& cast) {
   }
   const std::size_t all = pods_of(history, nodes);
   const std::size_t lost = evicted(history, nodes, *cut, *closed).size();
-  if (all <= lost) verdict.detail = "there was no pod to spare";
+  if (all <= lost) verdict.detail = "no pod was left to keep";
   verdict.held = verdict.detail.empty();
   if (verdict.held) {
-    verdict.detail =
-        std::to_string(all - lost) + " of " + std::to_string(all) + " pods were spared";
+    verdict.detail = std::to_string(all - lost) + " of " + std::to_string(all) + " pods were kept";
   }
   return verdict;
 }
 
 Verdict check_sites_whole(const History& history, const Cast& cast) {
-  Verdict verdict{"In the end both sites are as they were: nodes Ready, no taints"};
+  Verdict verdict{"In the end all nodes of both sites are Ready without taints"};
   const auto closed = history.when(Deed::closed);
   if (!closed) {
     verdict.detail = not_played;

@@ -30,7 +30,7 @@ std::uintmax_t size_of(const std::filesystem::path& file) {
   return ec ? 0 : size;
 }
 
-// All of our children, by pid.
+// The pids of all child processes.
 std::vector<int> own_children() {
   const std::string self = std::to_string(getpid());
   const std::string text =
@@ -91,7 +91,7 @@ asio::awaitable<Result<std::string>> Children::logged(std::string name, std::str
     if (!proc::is_alive(child.identity)) {
       co_return fail(Errc::unavailable, name + " has ended; see " + file.string());
     }
-    if (now() >= deadline) co_return fail(Errc::timeout, name + " does not come up");
+    if (now() >= deadline) co_return fail(Errc::timeout, name + " has not started in time");
     co_await loop::sleep_until(now() + output_poll);
   }
 }
@@ -124,7 +124,7 @@ asio::awaitable<Status> Children::end(std::string name, MonoTime deadline) {
   const proc::ProcessIdentity identity = children_.at(name).identity;
   (void)proc::signal_process(identity, SIGTERM);
   while (proc::is_alive(identity)) {
-    if (now() >= deadline) co_return fail(Errc::timeout, name + " does not end");
+    if (now() >= deadline) co_return fail(Errc::timeout, name + " has not ended in time");
     co_await loop::sleep_until(now() + output_poll);
     reap();
   }
@@ -145,8 +145,8 @@ asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
     reap();
     co_await loop::sleep_until(now() + output_poll);
   }
-  // Whatever is a child of ours now was started by us or by those whom we started. The children
-  // of those that end become ours in their turn.
+  // All remaining children were started by the demo or by its programs. When one ends, its own
+  // children become children of the demo.
   const MonoTime last = now() + last_wait;
   std::vector<int> left = own_children();
   while (!left.empty() && now() < last) {

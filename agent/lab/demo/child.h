@@ -1,8 +1,7 @@
-// The programs that the demo starts, and the care that none of them, nor what they started in
-// their turn, is left when it ends.
-//
-// Children whose parent dies come to us (PR_SET_CHILD_SUBREAPER), so that pods and shims of a
-// killed agent are found and collected, too.
+// The processes that the demo starts. At its end it kills and reaps all of them, including the
+// processes that they have started.
+// The demo is a subreaper (PR_SET_CHILD_SUBREAPER): processes whose parent dies become its
+// children, so that pods and shims of a killed agent are found and reaped, too.
 
 #pragma once
 
@@ -20,33 +19,33 @@ namespace asio = boost::asio;
 
 class Children {
  public:
-  // Programs are looked for in `bin`; each one's output goes to LOGS/NAME.log.
+  // Programs are started from the directory `bin`. Their output goes to LOGS/NAME.log.
   Children(std::filesystem::path bin, std::filesystem::path logs);
 
-  // Starts `program` under `name`; a second start of that name adds to its log.
-  // Errors: as proc::spawn().
+  // Starts `program` under `name`. A second start of the same name appends to its log. Errors: as
+  // proc::spawn().
   [[nodiscard]] Result<proc::ProcessIdentity> start(const std::string& name,
                                                     const std::string& program,
                                                     std::vector<std::string> arguments);
 
-  // The value of `field` in the newest line of NAME's log that holds `message`, written since its
-  // last start; waits for it. Errors: timeout; unavailable when the program has ended.
+  // Waits for a line with `message` in NAME's log since its last start, and returns the value of
+  // `field` in the latest such line. Errors: timeout; unavailable if the program has ended.
   asio::awaitable<Result<std::string>> logged(std::string name, std::string message,
                                               std::string field, MonoTime deadline);
 
-  // Kills at once.
+  // Sends SIGKILL.
   void kill(const std::string& name);
-  // Asks it to end, and waits for that. Errors: timeout; it is left running then.
+  // Sends SIGTERM and waits for the end. Errors: timeout; the program then still runs.
   asio::awaitable<Status> end(std::string name, MonoTime deadline);
-  // Asks all to end, and kills those that still run at `deadline`; then ends whatever they left
-  // behind and collects everything. What could not be ended is returned by pid.
+  // Sends SIGTERM to all programs, then kills and reaps everything that still runs at `deadline`,
+  // their descendants included. Returns the pids of processes that could not be ended.
   asio::awaitable<std::vector<int>> end_all(MonoTime deadline);
 
-  // Of the programs that were not killed by kill(): those that ended with anything but 0, and how.
+  // The programs that ended with a signal or an exit code other than 0, except by kill(), and how.
   [[nodiscard]] const std::vector<std::string>& bad_ends() const { return bad_ends_; }
 
   [[nodiscard]] int pid(const std::string& name) const;
-  // Collects the dead.
+  // Reaps processes that have ended.
   void reap();
 
  private:
@@ -63,7 +62,8 @@ class Children {
   std::vector<std::string> bad_ends_;
 };
 
-// The value of `field` in the last line of `log` that holds `message`, or "".
+// The value of `field` in the last line of `log` that contains `message` and `field`; "" if there
+// is none.
 [[nodiscard]] std::string find_logged(std::string_view log, std::string_view message,
                                       std::string_view field);
 

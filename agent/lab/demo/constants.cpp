@@ -14,7 +14,7 @@ json::object toleration(const char* key) {
           {"tolerationSeconds", std::stoi(eviction_patience)}};
 }
 
-// A shell that says something each second, and goes when it is told to.
+// A shell that prints a line each second and exits on SIGTERM.
 json::object container() {
   const char* script =
       "trap 'echo \"$GREETING: told to stop\"; exit 0' TERM; n=0; "

@@ -1,5 +1,5 @@
-// The demo's time constants: shorter than in life, so that an outage fits into a minute, and
-// handed to the real programs as their own flags. Also what they are asked to run.
+// The demo's time constants, passed to the real programs as flags, and its workloads. The times are
+// shorter than in production, so that an outage fits into a minute.
 
 #pragma once
 
@@ -18,25 +18,26 @@ using Flags = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] const Flags& node_constants();
 [[nodiscard]] const Flags& cloud_constants();
 
-// The same as arguments: {"--lease-duration=4s", ...}.
+// The flags as arguments: {"--lease-duration=6s", ...}.
 [[nodiscard]] std::vector<std::string> as_arguments(const Flags& flags);
 
-// Objects to post: where, and the JSON.
+// An object to create.
 struct Manifest {
   std::string collection;  // "/apis/apps/v1/namespaces/default/deployments"
   std::string name;
   std::string body;
 };
+// The workloads of the first act: a ConfigMap, a Deployment and a DaemonSet.
 [[nodiscard]] std::vector<Manifest> manifests(int replicas);
-inline constexpr const char* web_name = "web";  // of the Deployment among them
+inline constexpr const char* web_name = "web";  // name of that Deployment
 
-// Fills a node that has so many thousandths of a core: a Deployment of two pods that take two
-// fifths each, and a pod under a disruption budget that takes one. And a pod that needs three
-// fifths of that very node, and is more important than all others.
+// The objects that fill a node of `milli_cpu` thousandths of a core: a Deployment of two pods that
+// request two fifths each, and a pod with a disruption budget that requests one fifth.
 [[nodiscard]] std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast);
+// A pod with the highest priority that requests three fifths of that node and may run only there.
 [[nodiscard]] Manifest important_pod(std::int64_t milli_cpu, const Cast& cast);
 
-inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the Deployment's pods
+inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the pods of web_name
 
 // A kubeconfig for a server on this machine, with this token.
 [[nodiscard]] std::string kubeconfig(std::uint16_t port, const std::string& token);

@@ -51,7 +51,7 @@ int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const S
              const DemoSettings& settings) {
   auto verdicts = judge(recorder.history(), cast);
   verdicts.push_back(
-      {"The story is played to its end", played.has_value(), played ? "" : played.error().what});
+      {"The demo runs to its end", played.has_value(), played ? "" : played.error().what});
   screen.title("Verdict");
   for (const Verdict& verdict : verdicts) screen.verdict(verdict);
   const Status written =
@@ -70,7 +70,7 @@ int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const S
 }  // namespace
 
 boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop) {
-  set_log_level(LogLevel::error);  // the story is on the screen
+  set_log_level(LogLevel::error);  // Only errors: the screen shows the story.
   const auto executor = co_await boost::asio::this_coro::executor;
   const SystemClock clock;
   Screen screen;

@@ -1,5 +1,5 @@
-// `holdfast-lab demo`: cut the link, and the pods stay. A control plane, a controller and three
-// agents as real processes, the story of an outage, and a report with a verdict.
+// `holdfast-lab demo`: starts a control plane, a controller and three edge agents as real
+// processes, plays an outage, checks that the pods keep running, and writes a report.
 
 #pragma once
 
@@ -12,10 +12,10 @@ namespace holdfast::agent::demo {
 
 struct DemoSettings {
   std::string report = "build/report/demo.html";
-  std::string data;  // empty: a temporary directory, kept only when something failed
+  std::string data;  // empty: a temporary directory, kept only after a failure
 };
 
-// Runs it; 0 only if the story was played to its end and every promise held.
+// Runs the demo. Returns the exit code: 0 only if the story was completed and every check passed.
 boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop);
 
 }  // namespace holdfast::agent::demo

@@ -1,5 +1,5 @@
-// Everything a run of the demo has seen, as plain values in the order of time. What is judged and
-// drawn at the end comes from here and from nowhere else.
+// Everything that a run of the demo has observed, as plain values in chronological order. The
+// checks and the report use nothing else.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace holdfast::agent::demo {
 
-using At = Duration;  // since the demo began
+using At = Duration;  // time since the start of the demo
 
-// A deed of the story.
+// The events that the story causes or waits for.
 enum class Deed : std::uint8_t {
   steady,
   cut,
@@ -31,7 +31,7 @@ enum class Deed : std::uint8_t {
   sites_open,
   site_cut,
   all_cut,
-  all_dark,  // seen by the cloud, too
+  all_dark,  // all nodes Unknown, no NoExecute taint is left
   all_restored,
   closed
 };
@@ -39,18 +39,18 @@ enum class Deed : std::uint8_t {
 struct Mark {
   At at{};
   Deed deed = Deed::steady;
-  std::vector<std::string> nodes = {};  // done to
+  std::vector<std::string> nodes = {};  // affected ones
   std::string text = {};                // "kill -9 the agent"
 
   bool operator==(const Mark&) const = default;
 };
 
-// What an agent says of its link; "down" while it does not answer.
+// The link state that an agent reports; "down" while it does not answer.
 struct LinkSeen {
   At at{};
   std::string node = {};
   std::string state = {};
-  std::int64_t outbox = 0;  // writes that wait; -1 unknown
+  std::int64_t outbox = 0;  // queued writes; -1: unknown
 
   bool operator==(const LinkSeen&) const = default;
 };
@@ -79,7 +79,7 @@ struct PodSeen {
   std::string name = {};
   std::string owner = {};      // kind of the controller: ReplicaSet, DaemonSet
   std::string node = {};       // empty: not bound yet
-  std::string nominated = {};  // the node that it is promised
+  std::string nominated = {};  // status.nominatedNodeName
   bool ready = false;
   bool deleting = false;
   bool gone = false;
@@ -88,7 +88,7 @@ struct PodSeen {
   bool operator==(const PodSeen&) const = default;
 };
 
-// One process that stands for a container, from when we first to when we last saw it alive.
+// The process of a container, with the times at which it was first and last observed alive.
 struct ProcessSeen {
   std::string uid = {};  // of its pod
   std::string node = {};
@@ -100,25 +100,25 @@ struct ProcessSeen {
   bool operator==(const ProcessSeen&) const = default;
 };
 
-// A list that was asked of an agent's proxy.
+// The answer of an agent's proxy to a list request.
 struct AnswerSeen {
   At asked{};
   At at{};  // answered
   std::string node = {};
   std::string path = {};
-  bool incomplete = false;  // the agent cannot have the whole list: any 200 is a lie
+  bool incomplete = false;  // the agent cannot have the complete list, so 200 would be wrong
   int status = 0;           // 0: no answer at all
   std::int64_t items = -1;  // -1: not a list
-  std::int64_t known = 0;   // pods that the node runs and so must know of
+  std::int64_t known = 0;   // pods that run on the node, which the agent must know
 
   bool operator==(const AnswerSeen&) const = default;
 };
 
-// A resourceVersion that a watching client was given.
+// A resourceVersion that a watching client received.
 struct VersionSeen {
   At at{};
   std::string client = {};
-  bool relisted = false;  // it begins anew with this one
+  bool relisted = false;  // the client has listed again
   std::uint64_t version = 0;
 
   bool operator==(const VersionSeen&) const = default;
@@ -163,11 +163,11 @@ struct History {
   std::vector<JournalSeen> journal = {};
   std::vector<MemorySeen> memory = {};
   std::vector<ReplicasSeen> replicas = {};
-  std::vector<std::string> gone_410 = {};  // clients that were told to list again
-  std::vector<int> left_running = {};      // pids that outlived the demo's end
-  std::vector<std::string> bad_ends = {};  // programs that did not end in order, and how
+  std::vector<std::string> gone_410 = {};  // clients that received a 410
+  std::vector<int> left_running = {};      // pids still running at the end
+  std::vector<std::string> bad_ends = {};  // programs that ended abnormally, and how
 
-  // When that was done first; nothing when it never was.
+  // The time of the first mark of `deed`, if there is one.
   [[nodiscard]] std::optional<At> when(Deed deed) const {
     for (const Mark& mark : marks) {
       if (mark.deed == deed) return mark.at;

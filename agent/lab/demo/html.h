@@ -1,4 +1,4 @@
-// Small pieces of HTML and SVG. Whatever comes from outside is escaped here.
+// Builds small pieces of HTML and SVG, with all text escaped.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace holdfast::agent::demo {
 
-// For text and for attribute values.
+// Escapes text and attribute values.
 [[nodiscard]] std::string escape_html(std::string_view text);
 
-// A number with one decimal: SVG needs no more.
+// A number with at most one decimal, which is precise enough for SVG.
 [[nodiscard]] std::string decimal(double number);
 
 using Attributes = std::initializer_list<std::pair<std::string_view, std::string>>;

@@ -1,5 +1,5 @@
-// Where everything that is seen goes: into the history and the present scene, with its time; and
-// whoever waits for something to be so is woken.
+// Records observations: adds them with their time to the history and to the current scene, and
+// notifies changed().
 
 #pragma once
 
@@ -16,7 +16,7 @@ class Recorder {
 
   [[nodiscard]] At now() const { return loop::BootClock::now() - began_; }
 
-  // The time is filled in. What is no news is not kept.
+  // Records an observation with the current time. One that changes nothing is not kept.
   void note(LinkSeen seen) { keep(history_.links, std::move(seen)); }
   void note(NodeSeen seen) { keep(history_.nodes, std::move(seen)); }
   void note(PodSeen seen) { keep(history_.pods, std::move(seen)); }
@@ -27,9 +27,9 @@ class Recorder {
     changed_.notify_all();
   }
 
-  // All that is not in it any more is gone.
+  // Records a complete list of pods. Known pods that are not in it are gone.
   void pods_are(const std::vector<PodSeen>& pods);
-  // The processes of a node that are alive now.
+  // Records the processes of a node that are alive now.
   void processes_are(const std::string& node, const std::vector<ProcessSeen>& alive);
 
   [[nodiscard]] History& history() { return history_; }

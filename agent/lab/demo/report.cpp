@@ -107,22 +107,22 @@ std::string lead(const std::vector<Verdict>& verdicts, const History& history) {
           element("p", {},
                   badge +
                       " A control plane, a controller and three edge agents ran as "
-                      "real processes; two links were cut, and mended. Then two sites of many "
-                      "nodes went dark. It took " +
+                      "real processes; two links were cut and restored. Then two sites of many "
+                      "nodes lost their links. It took " +
                       escape_html(seconds(end_of(history))) + "."));
 }
 
 std::string second_act(const History& history, const Cast& cast) {
   const Picture picture = sites_picture(history, cast);
   if (picture.tracks.empty()) return {};
-  const std::string words = "Two sites of " + std::to_string(cast.site_nodes) +
-                            " nodes, each a zone. Site " + cast.first_site +
-                            " goes dark and is evicted node by node, one every " +
-                            decimal(1 / cast.eviction_rate) + " s at the soonest; a pod leaves " +
-                            decimal(std::chrono::duration<double>(cast.site_patience).count()) +
-                            " s after its node's taint (dark mark). When site " + cast.other_site +
-                            " goes dark, too, all is taken back and nobody is evicted any more.";
-  return section("Two sites in the dark",
+  const std::string words =
+      "Two sites of " + std::to_string(cast.site_nodes) + " nodes, each a zone. Site " +
+      cast.first_site + " loses its link and is evicted node by node, at most one every " +
+      decimal(1 / cast.eviction_rate) + " s; a pod is deleted " +
+      decimal(std::chrono::duration<double>(cast.site_patience).count()) +
+      " s after its node's taint (dark mark). When site " + cast.other_site +
+      " loses its link, too, all NoExecute taints are removed and nothing is evicted any more.";
+  return section("Two sites without links",
                  element("p", {}, escape_html(words)) +
                      element("div", {{"class", "timeline"}}, timeline_svg(picture)));
 }
@@ -139,10 +139,9 @@ std::string report_page(const History& history, const Cast& cast,
       element("style", {}, std::string(embedded::demo_css));
   const std::string roles =
       cast.autonomous + " is autonomous, " + cast.ordinary + " is not, " + cast.connected +
-      " stays connected. The tinted times are those without a link. Towards the end " +
-      cast.connected + " is full, and " + cast.important + " takes the room of the " + cast.lesser +
-      " pods, which run again elsewhere; " + cast.guarded +
-      " is spared. Hover over a bar to read what it says.";
+      " stays connected. Shaded times are those without a link. Towards the end " + cast.connected +
+      " is full, and " + cast.important + " takes the room of the " + cast.lesser +
+      " pods, which run again elsewhere; " + cast.guarded + " stays. Hover over a bar for details.";
   const std::string flags = flag_table("holdfast-edge", edge_constants()) +
                             flag_table("holdfast-node", node_constants()) +
                             flag_table("holdfast-cloud", cloud_constants());
@@ -158,7 +157,7 @@ std::string report_page(const History& history, const Cast& cast,
       second_act(history, cast) + section("Verdict", verdict_table(verdicts)) + columns +
       section("Time constants",
               element("p", {},
-                      "Shorter than in life, so that an outage fits into a minute. The "
+                      "Shorter than in production, so that an outage fits into a minute. The "
                       "Deployment's pods tolerate an unreachable node for " +
                           escape_html(eviction_patience) + " s.") +
                   element("div", {{"class", "columns"}}, flags));

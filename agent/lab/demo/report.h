@@ -1,6 +1,5 @@
-// The report: one page of HTML that needs nothing but itself.
-//
-// Pure functions from values to text; whatever comes from outside is escaped.
+// The report: one self-contained HTML page.
+// Pure functions from values to text. All text is escaped.
 
 #pragma once
 
@@ -12,7 +11,7 @@
 
 namespace holdfast::agent::demo {
 
-// An act: rows of nodes and pods over time.
+// The timeline of an act as SVG: rows of nodes and pods over time.
 [[nodiscard]] std::string timeline_svg(const Picture& picture);
 
 [[nodiscard]] std::string report_page(const History& history, const Cast& cast,

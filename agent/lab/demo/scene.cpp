@@ -5,7 +5,7 @@
 namespace holdfast::agent::demo {
 namespace {
 
-// Stores `seen`, and tells whether it says anything new, its time aside.
+// Stores `seen` and returns whether it differs from `known` in anything but its time.
 template <class T>
 bool put(T& known, const T& seen) {
   T before = known;

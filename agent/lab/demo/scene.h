@@ -1,6 +1,5 @@
-// The present as the demo sees it: the last word on every node, pod, link and process.
-//
-// Pure: it is fed what is seen, and asked.
+// The current state of the cluster: the latest observation of every node, pod and link.
+// Pure.
 
 #pragma once
 
@@ -14,7 +13,7 @@ namespace holdfast::agent::demo {
 
 class Scene {
  public:
-  // Each takes what was seen; true when it differs from what was known.
+  // Each records an observation and returns whether it differs from the previous one.
   bool take(const LinkSeen& seen);
   bool take(const NodeSeen& seen);
   bool take(const PodSeen& seen);
@@ -27,20 +26,23 @@ class Scene {
 
   [[nodiscard]] std::string link(const std::string& node) const;
   [[nodiscard]] std::string ready(const std::string& node) const;
-  // Whether a taint of the node ends so: ":NoExecute"; "" for any taint.
+  // Whether the node has a taint that ends with `ending`, for example ":NoExecute"; "" for any
+  // taint.
   [[nodiscard]] bool tainted(const std::string& node, const std::string& ending) const;
 
-  // The pods that are bound to the node and not gone; `owner` empty for all.
+  // The pods that are bound to the node and not gone; with `owner`, those whose controller has that
+  // kind.
   [[nodiscard]] std::vector<PodSeen> on(const std::string& node,
                                         const std::string& owner = {}) const;
-  // How many of them are ready and stay.
+  // How many of them are ready and not being deleted.
   [[nodiscard]] std::int64_t running(const std::string& node, const std::string& owner = {}) const;
-  // All nodes ready, untainted and connected, every outbox empty.
+  // Whether there are `nodes` nodes, all of them Ready, untainted and connected with an empty
+  // outbox.
   [[nodiscard]] bool whole(std::size_t nodes) const;
 
  private:
   std::map<std::string, NodeSeen> nodes_;
-  std::map<std::string, PodSeen> pods_;  // by uid; those that are gone stay
+  std::map<std::string, PodSeen> pods_;  // by uid, including pods that are gone
   std::map<std::string, LinkSeen> links_;
   ReplicasSeen replicas_;
 };

@@ -20,7 +20,7 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-// "unreachable:NoExecute": the rest of the key says nothing here.
+// "unreachable:NoExecute", without the prefix of the key.
 std::string short_taint(const std::string& taint) { return taint.substr(taint.find('/') + 1); }
 
 std::string row(const Scene& scene, const std::string& node) {

@@ -1,5 +1,5 @@
-// What the demo shows while it runs: lines of the story with their time, and under them, when the
-// output is a terminal, a table of the present that is drawn anew as things change.
+// The output of the running demo: lines of the story with their time and, if the output is a
+// terminal, a table of the current state below them that is redrawn on changes.
 
 #pragma once
 
@@ -24,13 +24,14 @@ class Screen {
   Screen();
 
   void title(const std::string& text);
-  // A deed or a thing seen.
+  // An action or an observation.
   void say(At at, const std::string& text);
-  // Why it matters; indented under what was said before.
+  // An explanation, indented below the previous line.
   void why(const std::string& text);
   void verdict(const Verdict& verdict);
-  // Nothing unless this is a terminal.
+  // Redraws the table. Does nothing if the output is not a terminal.
   void show(const Scene& scene, const std::vector<std::string>& nodes);
+  // Removes the table.
   void hide();
 
  private:

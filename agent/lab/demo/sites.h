@@ -1,4 +1,4 @@
-// The second act's nodes: two sites of hollow ones, each behind one link that can be cut.
+// The nodes of the second act: two sites of hollow nodes, each behind one link that can be cut.
 //
 // Threading: the loop's thread only.
 
@@ -22,13 +22,13 @@ class Sites {
   Sites(asio::any_io_executor executor, const Clock& clock)
       : executor_(executor), clock_(clock), tasks_(executor) {}
 
-  // The cluster's API server on this machine. One client acts for all the nodes of a site, reads
-  // their pods in one list and makes them, too; hence it is an administrator.
+  // The API server on this machine. One client acts for all nodes of a site, and also lists and
+  // creates their pods, so it has an administrator's token.
   struct Cluster {
     std::uint16_t port = 0;
     std::string admin_token;
   };
-  // Both sites' nodes join the cluster, and each gets a pod. Errors: the API server's.
+  // Registers the nodes of both sites, with one pod on each. Errors: those of the API server.
   asio::awaitable<Status> open(Cluster cluster, Cast cast);
   void cut(const std::string& site);
   void restore(const std::string& site);

@@ -35,7 +35,7 @@ Result<std::uint16_t> read_port(const std::string& text) {
 
 std::string local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-// The name of a node's holdfast-node among the children; its holdfast-edge has that of the node.
+// The name of a node's holdfast-node among the children. Its holdfast-edge has the node's name.
 std::string node_agent_of(const std::string& node) { return node + "-node"; }
 
 }  // namespace
@@ -196,7 +196,7 @@ asio::awaitable<Result<std::int64_t>> Stage::milli_cpu(std::string node) {
 
 asio::awaitable<Status> Stage::dismiss_agents() {
   for (const std::string& node : cast_.nodes()) {
-    // The node agent first: it would register the node again.
+    // The node agent is stopped first, because it would register the node again.
     const std::vector<std::string> programs{node_agent_of(node), node};
     for (const std::string& child : programs) {
       Status ended = co_await children_.end(child, loop::in(end_limit));
@@ -260,8 +260,8 @@ void Stage::watch() {
                 watch_through(station, "/api/v1/pods", "spec.nodeName=" + node, recorder_));
     eyes_.spawn("node through",
                 watch_through(station, "/api/v1/nodes", "metadata.name=" + node, recorder_));
-    // One list for the time before the first contact, another for the outage: what was asked for
-    // once is fetched as soon as that is possible.
+    // One list for the time before the first contact, another one for the outage, because an agent
+    // fetches a requested list as soon as it can.
     Unknowns unknowns{
         .pods = [this] { return !first_contact_; },
         .nothing =

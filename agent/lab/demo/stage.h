@@ -1,5 +1,5 @@
-// The stage: an API server, a cloud controller and three agents as real processes on this machine,
-// and between each agent and the API server a proxy that can break the link.
+// The stage starts and controls the demo's processes: an API server, a cloud controller and three
+// agents, with a fault proxy between each agent and the API server.
 //
 // Threading: the loop's thread only.
 
@@ -24,46 +24,48 @@ namespace holdfast::agent::demo {
 
 class Stage {
  public:
-  // `data` is an existing directory for everything that is written.
+  // `data` is an existing directory for all files. `clock` and `recorder` outlive the stage.
   Stage(asio::any_io_executor executor, std::filesystem::path data, Cast cast, const Clock& clock,
         Recorder& recorder);
 
-  // The control plane, and the workloads' objects. Errors: what did not come up, and its log.
+  // Starts the API server and holdfast-cloud. Errors: naming the program that did not start, and
+  // its log.
   asio::awaitable<Status> start_control_plane();
-  // The agents, behind links that are cut.
+  // Starts the agents with their links cut.
   asio::awaitable<Status> start_agents();
-  // holdfast-edge, on the ports that it had before, if it had any, and then holdfast-node.
+  // Starts holdfast-edge, on the same ports as before if it ran already, and then holdfast-node.
   asio::awaitable<Status> start_agent(std::string node);
   asio::awaitable<Status> post_workloads();
   asio::awaitable<Status> post(std::vector<Manifest> objects);
-  // As a client would have them go.
+  // Deletes the objects, as a client does.
   asio::awaitable<Status> remove(std::vector<Manifest> objects);
   asio::awaitable<Status> cordon(std::string node, bool on);
-  // What the node offers, in thousandths of a core.
+  // The node's allocatable cpu, in thousandths of a core.
   asio::awaitable<Result<std::int64_t>> milli_cpu(std::string node);
+  // Sets OpenYurt's autonomy annotation.
   asio::awaitable<Status> make_autonomous(std::string node);
 
-  // Ends the agents in order, and takes their nodes out of the cluster.
+  // Stops the agents and deletes their Nodes.
   asio::awaitable<Status> dismiss_agents();
   asio::awaitable<Status> open_sites() { return sites_.open({server_port_, tokens_.admin}, cast_); }
   [[nodiscard]] Sites& sites() { return sites_; }
 
   void cut(const std::string& node);
   void restore(const std::string& node);
-  // Kills holdfast-edge and holdfast-node of a node, as a power cut does; its pods run on.
+  // Kills holdfast-edge and holdfast-node of a node with SIGKILL; its pods keep running.
   void kill_agent(const std::string& node);
 
-  // Kilobytes of memory that are the agent's own (PSS). Errors: as fs::read_all().
+  // The memory of the node's holdfast-edge (PSS) in KiB. Errors: as fs::read_all(); not_found.
   [[nodiscard]] Result<std::int64_t> memory(const std::string& node) const;
-  // The workloads go, as a client would have them go.
+  // Deletes the workloads, as a client does.
   asio::awaitable<Status> delete_workloads();
 
-  // Looks at everything, until stop().
+  // Starts all watchers; they run until stop_watching().
   void watch();
   asio::awaitable<void> stop_watching();
-  // Ends all processes; what could not be ended, by pid.
+  // Ends all processes. Returns the pids of those that could not be ended.
   asio::awaitable<std::vector<int>> end();
-  // Once ended: the programs that did not do so in order.
+  // After end(): the programs that ended abnormally.
   [[nodiscard]] const std::vector<std::string>& bad_ends() const { return children_.bad_ends(); }
 
   [[nodiscard]] const Station& station(const std::string& node) const { return stations_.at(node); }
@@ -85,7 +87,7 @@ class Stage {
   std::unique_ptr<agent::ApiClient> client_;
   std::map<std::string, std::unique_ptr<agent::FaultProxy>> links_;
   std::map<std::string, Station> stations_;
-  bool first_contact_ = false;  // some link was open once
+  bool first_contact_ = false;  // a link has been open at least once
   Sites sites_;
   loop::Tasks eyes_;
 };

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration look_again = 200ms;
 constexpr std::ptrdiff_t renewals_seen = 4;
-constexpr Duration story_limit = 78s;  // what is left of 90 s is for ending everything
+constexpr Duration story_limit = 78s;  // the rest of 90 s is for ending everything
 
 }  // namespace
 
@@ -34,7 +34,7 @@ asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition
     if (stop_.requested()) co_return fail(Errc::cancelled, "stopped");
     if (loop::BootClock::now() >= deadline || recorder_.now() >= story_limit) {
       co_return fail(Errc::timeout,
-                     what + " has not come after " +
+                     what + " did not happen within " +
                          format_duration(std::chrono::floor<std::chrono::milliseconds>(
                              recorder_.now() - began)));
     }
@@ -101,7 +101,7 @@ asio::awaitable<Status> Story::open() {
   Status done = co_await stage_.start_control_plane();
   if (!done) co_return done;
   say("start three agents whose links are cut from the beginning");
-  screen_.why("an agent that has never reached its cloud must say 503, not \"there are no pods\"");
+  screen_.why("an agent that has never reached its cloud must answer 503, not an empty list");
   done = co_await stage_.start_agents();
   if (!done) co_return done;
   stage_.watch();
@@ -116,7 +116,7 @@ asio::awaitable<Status> Story::open() {
   };
   done = co_await until("an answer from every agent", 15s, all_asked);
   if (!done) co_return done;
-  say("connect them");
+  say("restore the links");
   for (const std::string& node : nodes) stage_.restore(node);
   Condition registered = [nodes](const Scene& scene) { return scene.whole(nodes.size()); };
   co_return co_await until("three nodes that are Ready", 20s, registered);
@@ -148,7 +148,7 @@ asio::awaitable<Status> Story::settle() {
   for (const std::string& node : cast_.nodes()) processes += running(node).size();
   measure_memory();
   act(Deed::steady, cast_.nodes(), "steady: " + plural(processes, "pod process") + " run",
-      "everything from here on must leave " + cast_.autonomous + "'s pods as they are now");
+      "from here on nothing may change " + cast_.autonomous + "'s pods");
   co_return done;
 }
 
@@ -165,7 +165,7 @@ void Story::measure_memory() {
 asio::awaitable<Status> Story::cut() {
   act(Deed::cut, {cast_.autonomous, cast_.ordinary},
       "black-hole the links of " + cast_.autonomous + " and " + cast_.ordinary,
-      "connections stay open and swallow everything: the worst kind of outage to notice");
+      "connections stay open but no byte gets through: the outage that is hardest to detect");
   stage_.cut(cast_.autonomous);
   stage_.cut(cast_.ordinary);
   const Cast cast = cast_;
@@ -175,8 +175,8 @@ asio::awaitable<Status> Story::cut() {
   const At began = recorder_.now();
   Status done = co_await until("both agents offline", 10s, offline);
   if (done) {
-    say("both agents know after " + std::string(trim(clock_text(recorder_.now() - began))) +
-        ", and answer from their caches");
+    say("both agents are offline after " + std::string(trim(clock_text(recorder_.now() - began))) +
+        " and answer from their caches");
   }
   co_return done;
 }
@@ -184,7 +184,7 @@ asio::awaitable<Status> Story::cut() {
 asio::awaitable<Status> Story::kill_and_restart_agent() {
   const std::string& node = cast_.autonomous;
   act(Deed::agent_killed, {node}, "kill -9 the agent of " + node,
-      "its pods must run on, and the agent must find them again, with no cloud to ask");
+      "its pods must keep running, and the agent must adopt them again without the cloud");
   const auto before = running(node);
   stage_.kill_agent(node);
   Condition down = [node](const Scene& scene) { return scene.link(node) == "down"; };
@@ -193,7 +193,7 @@ asio::awaitable<Status> Story::kill_and_restart_agent() {
   done = co_await stage_.start_agent(node);
   if (!done) co_return done;
   recorder_.note(Mark{.deed = Deed::agent_back, .nodes = {node}, .text = "agent restarted"});
-  say("the agent runs again, still cut off");
+  say("the agent runs again, its link is still cut");
   Condition back = [node](const Scene& scene) { return scene.link(node) == "offline"; };
   done = co_await until("the agent's return", 10s, back);
   if (!done) co_return done;
@@ -214,7 +214,7 @@ asio::awaitable<Status> Story::kill_pod() {
   cast_.killed_pod = victims.front().uid;
   act(Deed::pod_killed, {node},
       "kill -9 process " + std::to_string(victims.front().pid) + " of pod " + pods.front().name,
-      "a pod that dies during an outage comes back from the cache, configuration and all");
+      "a pod that dies during an outage is restarted from the cache, with its configuration");
   auto identity = proc::identify(victims.front().pid);
   if (identity) identity->start_ticks = victims.front().start_ticks;
   const Status killed =
@@ -227,7 +227,8 @@ asio::awaitable<Status> Story::kill_pod() {
   };
   const Status done = co_await until("the killed pod's return", 25s, again);
   if (done) {
-    say("it runs again as process " + std::to_string(running(victim.node, victim.uid).front().pid));
+    say("the pod runs again as process " +
+        std::to_string(running(victim.node, victim.uid).front().pid));
   }
   co_return done;
 }
@@ -242,7 +243,8 @@ asio::awaitable<Status> Story::let_evict() {
   Status done = co_await until("both nodes Unknown", 30s, unknown);
   if (!done) co_return done;
   say("both nodes are Unknown; only " + cast.ordinary + " has the NoExecute taint");
-  screen_.why("withheld from " + cast.autonomous + ": whoever is autonomous is not evicted");
+  screen_.why("it is withheld from " + cast.autonomous +
+              ": pods of an autonomous node are not evicted");
   Condition evicted = [cast](const Scene& scene) {
     const auto stale = scene.on(cast.ordinary, "ReplicaSet");
     const bool all =
@@ -260,7 +262,8 @@ asio::awaitable<Status> Story::let_evict() {
 
 asio::awaitable<Status> Story::restore() {
   act(Deed::restored, {cast_.autonomous, cast_.ordinary}, "restore both links",
-      "journals are replayed, taints go, stale copies stop, and nobody else notices");
+      "queued writes are replayed, taints are removed, stale pods stop, other pods are not "
+      "affected");
   stage_.restore(cast_.autonomous);
   stage_.restore(cast_.ordinary);
   const Cast cast = cast_;
@@ -286,7 +289,7 @@ asio::awaitable<Status> Story::restore() {
     done = co_await read_journal(stage_.station(node), recorder_);
     if (!done) co_return done;
   }
-  act(Deed::ended, cast_.nodes(), "all is as it was: Ready, untainted, outboxes empty", "");
+  act(Deed::ended, cast_.nodes(), "recovered: all nodes Ready and untainted, outboxes empty", "");
   co_return done;
 }
 

@@ -1,5 +1,5 @@
-// The story, step by step: each deed waits for what the one before it has brought about, never for
-// a time to pass.
+// The story of the demo, step by step. Each step waits for the effect of the previous one instead
+// of sleeping for a fixed time.
 
 #pragma once
 
@@ -14,10 +14,11 @@ namespace holdfast::agent::demo {
 
 class Story {
  public:
-  // All outlive it. `stop` ends a wait early.
+  // All references are borrowed and outlive it. `stop` ends a wait early.
   Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const loop::Stop& stop);
 
-  // Plays it. Errors: what did not come about in time, or the stage's.
+  // Plays the story. Errors: timeout, naming what did not happen in time; cancelled; those of the
+  // Stage.
   asio::awaitable<Status> play();
 
  private:
@@ -33,21 +34,22 @@ class Story {
   asio::awaitable<Status> fill_node();
   asio::awaitable<Status> make_room();
   asio::awaitable<Status> drain();
-  // The second act.
+  // The second act, in story_sites.cpp.
   asio::awaitable<Status> open_sites();
   asio::awaitable<Status> darken_site();
   asio::awaitable<Status> darken_all();
   asio::awaitable<Status> light_up();
 
-  // Waits until it holds. Errors: timeout, naming `what`; cancelled.
+  // Waits until `condition` holds. Errors: timeout, naming `what`; cancelled.
   asio::awaitable<Status> until(std::string what, Duration limit, Condition condition);
-  // Waits until every node has renewed its lease some times more: life goes on.
+  // Waits until every node has renewed its lease several times more.
   asio::awaitable<Status> live_on();
+  // Records a deed and shows it with an explanation.
   void act(Deed deed, std::vector<std::string> nodes, const std::string& text,
            const std::string& why);
   void say(const std::string& text) { screen_.say(recorder_.now(), text); }
   void measure_memory();
-  // The processes of the node's pods that run now; of one pod when its uid is given.
+  // The processes of the node's pods that run now; with `uid`, those of one pod.
   [[nodiscard]] std::vector<ProcessSeen> running(const std::string& node,
                                                  const std::string& uid = {}) const;
 
@@ -57,7 +59,7 @@ class Story {
   Screen& screen_;
   const loop::Stop& stop_;
   std::vector<std::string> shown_;  // the nodes on the screen
-  std::int64_t milli_cpu_ = 0;      // of the node that makes room
+  std::int64_t milli_cpu_ = 0;      // of the node in the preemption scene
 };
 
 }  // namespace holdfast::agent::demo

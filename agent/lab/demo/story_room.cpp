@@ -1,5 +1,5 @@
-// A node is full, and a pod that is more important than all others must run there: who leaves, who
-// is spared, and where those go that had to leave.
+// The preemption scene: a node is full, and a pod with the highest priority must run there. The
+// pods with lower priority are preempted and run elsewhere; a pod with a disruption budget stays.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto shown = 1s;  // who runs in the end, so that the report's reader sees it
+constexpr auto shown = 1s;  // the end state is kept this long, so that the report shows it
 
 bool runs_on(const Scene& scene, const std::string& node, const std::string& name) {
   const auto pods = scene.on(node);
@@ -21,7 +21,7 @@ bool runs_on(const Scene& scene, const std::string& node, const std::string& nam
   });
 }
 
-// How many of the lesser pods run well on the node.
+// How many of the lesser pods are ready on the node.
 std::ptrdiff_t lesser_on(const Scene& scene, const std::string& node, const Cast& cast) {
   const auto pods = scene.on(node);
   return std::count_if(pods.begin(), pods.end(), [&cast](const PodSeen& pod) {
@@ -60,7 +60,7 @@ asio::awaitable<Status> Story::fill_node() {
       cast_.connected + " is full: " +
           plural(static_cast<std::size_t>(cast_.lesser_replicas), cast_.lesser + " pod") +
           " and one under a disruption budget",
-      "two fifths of its cores each, and one fifth");
+      "they request two fifths of its cores each, and one fifth");
   co_return done;
 }
 
@@ -86,7 +86,7 @@ asio::awaitable<Status> Story::make_room() {
     return pod.name == cast.important && pod.nominated == cast.connected;
   });
   if (promised) say(cast_.important + " was nominated to " + cast_.connected + " at once");
-  say("it runs there; the " + cast_.lesser + " pods run elsewhere, " + cast_.guarded +
+  say("it runs there; the " + cast_.lesser + " pods run on other nodes, " + cast_.guarded +
       " has stayed");
   act(Deed::room_made, {cast_.connected}, "room made in " + seconds(recorder_.now() - posted), "");
   co_await loop::sleep_until(loop::in(shown));

@@ -1,5 +1,5 @@
-// The second act: two sites of many nodes. One goes dark, and is evicted node by node; then
-// everything is dark, and the cloud takes it for its own fault and evicts nobody.
+// The second act: two sites of many nodes. One loses its link and is evicted node by node. Then the
+// other one loses its link, too: the cloud assumes that the fault is its own and evicts nothing.
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ std::ptrdiff_t tainted(const Scene& scene, const std::vector<std::string>& nodes
   });
 }
 
-// How many pods of these nodes nobody has deleted.
+// How many pods of these nodes are not being deleted.
 std::size_t pods_kept(const Scene& scene, const std::vector<std::string>& nodes) {
   std::size_t count = 0;
   for (const std::string& node : nodes) {
@@ -42,7 +42,7 @@ asio::awaitable<Status> Story::open_sites() {
   screen_.title("Second act: two sites");
   act(Deed::sites_open, {}, "two sites join",
       plural(static_cast<std::size_t>(cast_.site_nodes), "node") +
-          " each; they only renew leases and report, for what counts now is the cloud");
+          " each; they only renew leases and report status: this act is about the cloud");
   Status done = co_await stage_.dismiss_agents();
   if (!done) co_return done;
   done = co_await stage_.open_sites();
@@ -59,7 +59,7 @@ asio::awaitable<Status> Story::open_sites() {
 asio::awaitable<Status> Story::darken_site() {
   const auto nodes = cast_.nodes_of(cast_.first_site);
   act(Deed::site_cut, nodes, "black-hole the link of site " + cast_.first_site,
-      "a whole zone is silent, another is well: its nodes are evicted, but slowly");
+      "one zone is silent, the other one healthy: the silent nodes are evicted, but slowly");
   stage_.sites().cut(cast_.first_site);
   Condition unknown = [nodes](const Scene& scene) { return all_are(scene, nodes, "Unknown"); };
   Status done = co_await until("the site's nodes Unknown", 20s, unknown);
@@ -77,21 +77,21 @@ asio::awaitable<Status> Story::darken_all() {
   const auto nodes = cast_.nodes_of_both();
   act(Deed::all_cut, cast_.nodes_of(cast_.other_site),
       "black-hole the link of site " + cast_.other_site + ", too",
-      "when nobody at all is heard, the fault is likely the cloud's own");
+      "if all nodes are silent, the fault is probably on the cloud's side");
   stage_.sites().cut(cast_.other_site);
   Condition dark = [nodes](const Scene& scene) {
     return all_are(scene, nodes, "Unknown") && tainted(scene, nodes, ":NoExecute") == 0;
   };
   Status done = co_await until("nodes that are all Unknown, and none NoExecute", 25s, dark);
   if (!done) co_return done;
-  recorder_.note(Mark{.deed = Deed::all_dark, .nodes = nodes, .text = "all taken for dark"});
-  say("every node is Unknown, and all NoExecute taints are taken back");
-  // Longer than any pod would be tolerated: who was to be evicted is evicted by then.
+  recorder_.note(Mark{.deed = Deed::all_dark, .nodes = nodes, .text = "all nodes Unknown"});
+  say("every node is Unknown, and all NoExecute taints are removed");
+  // Longer than the pods tolerate the taint: a pod that is to be evicted is evicted by then.
   const At patience = recorder_.now() + 2 * cast_.site_patience;
   Condition waited = [this, patience](const Scene& /*scene*/) {
     return recorder_.now() >= patience;
   };
-  done = co_await until("the end of all patience", 2 * cast_.site_patience + 5s, waited);
+  done = co_await until("the end of the toleration time", 2 * cast_.site_patience + 5s, waited);
   const auto kept = pods_kept(recorder_.scene(), nodes);
   if (done) say(std::to_string(kept) + " of " + plural(nodes.size(), "pod") + " are kept");
   co_return done;

@@ -11,12 +11,12 @@ namespace holdfast::agent::demo {
 namespace {
 
 constexpr double width = 1240;
-constexpr double left = 178;       // of time zero
-constexpr double right = 14;       // free after the end
+constexpr double left = 178;       // x of the start
+constexpr double right = 14;       // margin after the end
 constexpr double row_height = 18;  // from one track to the next
-constexpr double bar = 13;         // of a track
-constexpr double group = 38;       // of a node's heading
-constexpr double letter = 6;       // of a label, about
+constexpr double bar = 13;         // height of a stretch
+constexpr double group = 38;       // height of a node's heading
+constexpr double letter = 6;       // width of a label's letter, about
 constexpr double label_row = 15;
 
 double in_seconds(At at) { return std::chrono::duration<double>(at).count(); }
@@ -65,7 +65,7 @@ std::string draw(const Stretch& stretch, const Scale& scale, double y) {
   return markup + "\n";
 }
 
-// Seconds under the pictures, at a distance that leaves them readable.
+// The time axis below the rows.
 std::string axis(const Scale& scale, double top, double bottom) {
   const int step = scale.end() - scale.begin() > 45 ? 10 : 5;
   std::string markup;
@@ -78,7 +78,7 @@ std::string axis(const Scale& scale, double top, double bottom) {
   return markup;
 }
 
-// The deeds, above everything, each on a line of its own when they stand close.
+// The marks of the deeds, above the rows, each with its text on a line of its own.
 std::string draw_marks(const std::vector<Mark>& marks, const Scale& scale, double bottom) {
   std::string markup;
   double y = label_row;

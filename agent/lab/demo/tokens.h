@@ -1,5 +1,5 @@
-// With which rights the demo's processes come to its API server: a node's agent with that node's,
-// all others with an administrator's.
+// The bearer tokens of the demo's processes: each node's agent has a token with that node's rights,
+// all others have an administrator's token.
 
 #pragma once
 
@@ -13,9 +13,10 @@ struct Tokens {
   std::string admin;
   std::map<std::string, std::string> nodes;  // by the node's name
 
-  // New secrets. Names of nodes have neither commas nor quotes.
+  // Creates new tokens. Node names must not contain commas or quotes.
   [[nodiscard]] static Tokens make(const std::vector<std::string>& nodes);
-  // The content of a token file: the administrator, and each node in the group system:nodes.
+  // The content of the API server's token file: the administrator, and each node in the group
+  // system:nodes.
   [[nodiscard]] std::string file() const;
 };
 

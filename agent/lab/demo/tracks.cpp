@@ -8,7 +8,7 @@
 namespace holdfast::agent::demo {
 namespace {
 
-// Ends what is drawn at `at`, and begins something else unless `look` is empty.
+// Ends the current stretch at `at`, and begins another one unless `look` is empty.
 void turn(Track& track, At at, std::string look, std::string label, std::string hint) {
   auto& stretches = track.stretches;
   if (!stretches.empty() && stretches.back().to == At::max()) {
@@ -52,7 +52,7 @@ Track taint_track(const History& history, const std::string& node) {
   return track;
 }
 
-// The processes of a pod, and from when on the cloud wants it gone.
+// The processes of a pod, with the time from which it is being deleted in the API.
 Track pod_track(const History& history, const PodSeen& pod) {
   Track track{.name = pod.name};
   std::optional<At> deleting;
@@ -89,7 +89,7 @@ std::vector<PodSeen> pods_of(const History& history, const std::string& node) {
   return pods;
 }
 
-// Between `from` and `to` only.
+// Keeps only the parts of stretches between `from` and `to`.
 void crop(std::vector<Track>& tracks, At from, At to) {
   for (Track& track : tracks) {
     for (Stretch& stretch : track.stretches) {
@@ -109,7 +109,7 @@ std::vector<Mark> marks_between(const History& history, At from, At to) {
   return marks;
 }
 
-// Whether a deed of that kind was done to the node.
+// Whether a mark of that deed names the node.
 bool hit(const History& history, Deed deed, const std::string& node) {
   for (const Mark& mark : history.marks) {
     const auto& nodes = mark.nodes;
@@ -120,7 +120,7 @@ bool hit(const History& history, Deed deed, const std::string& node) {
   return false;
 }
 
-// A node of a site: how it is, and when its pod was evicted.
+// The states of a site's node, and the eviction of its pod.
 Track site_track(const History& history, const std::string& node) {
   Track track{.name = node};
   for (const NodeSeen& seen : history.nodes) {

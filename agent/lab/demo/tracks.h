@@ -1,5 +1,5 @@
-// From the history to what is drawn: for each act its rows, and for each row its stretches of time
-// with what they show. Pure; knows no pixels.
+// Turns the history into the rows of the timeline: for each act its tracks, and for each track its
+// stretches of time. Pure; timeline.cpp draws them.
 
 #pragma once
 
@@ -13,23 +13,23 @@ namespace holdfast::agent::demo {
 struct Stretch {
   At from{};
   At to{};
-  std::string look = {};   // a class of the style sheet: "link-offline"
-  std::string label = {};  // drawn inside where there is room
-  std::string hint = {};   // said on hover
+  std::string look = {};   // CSS class: "link-offline"
+  std::string label = {};  // drawn inside if it fits
+  std::string hint = {};   // shown on hover
 
   bool operator==(const Stretch&) const = default;
 };
 
 struct Track {
-  std::string name = {};     // at the left
-  std::string heading = {};  // begins a group: the node's name
+  std::string name = {};     // shown to the left of the row
+  std::string heading = {};  // not empty: begins a group with this name
   bool thick = false;
   std::vector<Stretch> stretches = {};
 
   bool operator==(const Track&) const = default;
 };
 
-// A time in which something is broken, behind all rows of a group.
+// A time without a link, shaded behind all rows of a group.
 struct Shade {
   std::string heading = {};  // of the group
   At from{};
@@ -48,7 +48,7 @@ struct Picture {
   std::vector<Shade> shades = {};
 };
 
-// When the last thing was seen.
+// The time of the last observation.
 [[nodiscard]] At end_of(const History& history);
 
 // The first act. Three rows for each node (link, Ready, taints), then one for each pod that was on

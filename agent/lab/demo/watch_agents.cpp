@@ -1,4 +1,4 @@
-// The eyes that look at an agent: its admin pages, its processes, and its proxy as a client.
+// The watchers of an agent: its admin endpoint, its processes, and its proxy as seen by a client.
 
 #include <algorithm>
 #include <set>
@@ -22,9 +22,9 @@ using agent::ApiRequest;
 constexpr Duration agent_poll = 100ms;
 constexpr Duration admin_limit = 1s;
 constexpr Duration list_limit = 8s;
-constexpr const char* node_client = "kubelet/demo";  // an agent caches for a kubelet
+constexpr const char* node_client = "kubelet/demo";  // as user agent: an agent caches for kubelets
 
-// The value at a path of names; null when there is none.
+// The value at `path`; null if any part of it is missing.
 json::value dig(const json::value& from, std::initializer_list<std::string_view> path) {
   const json::value* at = &from;
   for (const std::string_view name : path) {
@@ -46,7 +46,7 @@ std::int64_t number_of(const json::value& value) {
   return ec ? -1 : number;
 }
 
-// How many items a list answer has; -1 when it is none.
+// The number of items of a list; -1 if the body is not a list.
 std::int64_t items_of(const std::string& body) {
   const auto list = sync::split_list(body);
   return list ? static_cast<std::int64_t>(list->items.size()) : -1;
@@ -70,7 +70,7 @@ std::vector<ProcessSeen> alive_in(const Station& station) {
   return alive;
 }
 
-// A watch that is read for us, but for its 410s: those are counted on the way.
+// Passes a watch stream on and records the 410 errors in it.
 class Overheard final : public http::BodyStream {
  public:
   Overheard(std::shared_ptr<http::BodyStream> stream, std::string client, Recorder& recorder)
@@ -91,7 +91,7 @@ class Overheard final : public http::BodyStream {
   Recorder& recorder_;
 };
 
-// Counts what a client is given; the reflector behind it lists again after a 410.
+// Records what a client receives. The reflector that uses it lists again after a 410.
 class Counter final : public agent::ListWatchSink, public agent::ListWatchSource {
  public:
   Counter(std::string name, ApiClient& client, Recorder& recorder)
@@ -129,7 +129,7 @@ std::set<std::string> pods_alive(const Station& station) {
   return uids;
 }
 
-// How many pods ran before and run now: the agent must have known them in between.
+// The number of pods that ran before and still run: the agent knew them in between.
 std::int64_t known_throughout(const std::set<std::string>& before, const Station& station) {
   const auto after = pods_alive(station);
   return std::count_if(before.begin(), before.end(),
@@ -194,7 +194,7 @@ asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder
   const std::string own_pods =
       "/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3D" + station.node;
   for (;;) {
-    // What changed while we asked leaves open how the answer has to be judged.
+    // If the agent's state changed during the request, the answer cannot be judged and is dropped.
     const bool pods_unknown = unknowns.pods();
     AnswerSeen pods = co_await ask(**client, station, own_pods, recorder);
     pods.incomplete = pods_unknown;
@@ -217,7 +217,7 @@ asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
   if (!body) co_return fail("journal of " + station.node, body.error());
   CO_TRY(const json::value rows, sync::parse_json(*body));
   Status done;
-  if (!rows.is_array()) co_return fail(Errc::invalid, "the journal is no list");
+  if (!rows.is_array()) co_return fail(Errc::invalid, "the journal is not a list");
   for (const json::value& row : rows.get_array()) {
     recorder.history().journal.push_back({.node = station.node,
                                           .seq = number_of(dig(row, {"seq"})),

@@ -27,7 +27,7 @@ class Direct final : public agent::ListWatchSource {
   ApiClient& client_;
 };
 
-// Hands on decoded objects: all of them after a list, one by one after that.
+// Passes decoded objects on: all of them after a list, then each changed one.
 template <class T>
 class Objects final : public agent::ListWatchSink {
  public:

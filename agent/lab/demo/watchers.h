@@ -1,7 +1,6 @@
-// The demo's eyes: tasks that look at the API server, the agents and the processes, and note what
-// they see. They change nothing.
-//
-// Each task runs until it is cancelled; what it refers to outlives it.
+// Tasks that observe the API server, the agents and the processes, and record what they find. They
+// change nothing.
+// Each task runs until it is cancelled. Its references outlive it.
 
 #pragma once
 
@@ -17,7 +16,7 @@ namespace holdfast::agent::demo {
 
 namespace asio = boost::asio;
 
-// An agent as its observers know it. The ports stay when it is started again.
+// The addresses of an agent. Its ports stay the same when it is restarted.
 struct Station {
   std::string node;
   std::uint16_t proxy_port = 0;
@@ -26,38 +25,39 @@ struct Station {
   std::filesystem::path node_data;  // of holdfast-node
 };
 
-// A client that talks plain HTTP to a port of this machine, with this token; empty: without one.
+// A client for plain HTTP to a port of this machine, with the bearer token `token` unless it is
+// empty.
 [[nodiscard]] Result<std::unique_ptr<agent::ApiClient>> local_client(std::uint16_t port,
                                                                      const Clock& clock,
                                                                      const std::string& user_agent,
                                                                      const std::string& token = {});
 
-// Nodes, pods, leases and the Deployment as the API server has them.
+// Watch the nodes, pods, leases and the Deployment in the API server.
 asio::awaitable<void> watch_nodes(agent::ApiClient& client, Recorder& recorder);
 asio::awaitable<void> watch_pods(agent::ApiClient& client, Recorder& recorder);
 asio::awaitable<void> watch_leases(agent::ApiClient& client, Recorder& recorder);
 asio::awaitable<void> watch_deployment(agent::ApiClient& client, Recorder& recorder);
 
-// What the agent says of its link and its outbox.
+// Polls the state of the agent's link and its outbox.
 asio::awaitable<void> watch_link(Station station, Recorder& recorder);
-// The container processes that its runtime has written down, while they are alive.
+// Polls which of the container processes that the node's runtime has recorded are alive.
 asio::awaitable<void> watch_processes(Station station, Recorder& recorder);
 
-// A client on the node, watching through the agent's proxy as a kubelet would: which
-// resourceVersions is it given?
+// Watches through the agent's proxy, as a kubelet does, and records the resourceVersions that it
+// receives.
 asio::awaitable<void> watch_through(Station station, std::string path, std::string selector,
                                     Recorder& recorder);
 
-// Which lists an agent cannot have, as things stand.
+// The lists that an agent cannot have at the moment.
 struct Unknowns {
-  std::function<bool()> pods;            // not even this node's pods
-  std::function<std::string()> nothing;  // a list that it has never seen; "": none
+  std::function<bool()> pods;            // whether not even this node's pods
+  std::function<std::string()> nothing;  // path of a list it never received; "": none
 };
 
-// Asks the proxy for lists, over and over: for this node's pods, and for one that it cannot have.
+// Requests lists from the proxy repeatedly: this node's pods, and a list that it cannot have.
 asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder& recorder);
 
-// The agent's whole journal. Errors: the transport's; invalid.
+// Records the agent's whole journal. Errors: those of the transport; invalid.
 asio::awaitable<Status> read_journal(Station station, Recorder& recorder);
 
 }  // namespace holdfast::agent::demo

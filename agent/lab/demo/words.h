@@ -1,4 +1,4 @@
-// How the demo's report and screen say things.
+// Formats texts for the demo's report and screen.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace holdfast::agent::demo {
 
-// Why a promise about a later scene could not be judged.
+// The detail of a check whose scene was not reached.
 inline constexpr const char* not_played = "the story did not get that far";
 
 // "12.3 s"; truncates.

@@ -105,10 +105,10 @@ const Spoiled spoiled[] = {
      "no process was seen there"},
     {"the_killed_pod_stays_dead", check_killed_pod_back,
      [](History& history) { history.processes.erase(history.processes.begin() + 4); },
-     "it ended 1 times and came back never before the link did"},
+     "it ended 1 times; before the link was restored it was not started again"},
     {"the_killed_pod_waits_for_the_link", check_killed_pod_back,
      [](History& history) { history.processes[4].began = at(31); },
-     "it ended 1 times and came back never before the link did"},
+     "it ended 1 times; before the link was restored it was not started again"},
     {"the_connected_node_is_disturbed", check_connected_undisturbed,
      [](History& history) { history.processes[3].ended = at(11); }, "process 14 ended at 11.0 s"},
     {"the_autonomous_node_is_to_evict", check_autonomous_shown,
@@ -171,7 +171,7 @@ const Spoiled spoiled[] = {
      [](History& history) { history.versions[1].version = 9; },
      "edge-a /api/v1/pods saw 9 after 10"},
     {"nobody_watched", check_versions_grow, [](History& history) { history.versions.resize(4); },
-     "nobody watched through edge-c"},
+     "no client watched through edge-c"},
     {"a_write_has_no_outcome", check_journal, [](History& history) { history.journal.pop_back(); },
      "edge-a: write 7 was accepted 1 times and ended 0 times"},
     {"a_write_is_applied_twice", check_journal,
@@ -209,7 +209,7 @@ const Spoiled spoiled[] = {
      [](History& history) {
        for (PodSeen& pod : history.pods) pod.nominated.clear();
      },
-     "it was never promised edge-c"},
+     "it was never nominated to edge-c"},
     {"the_important_pod_does_not_run", check_room_made,
      [](History& history) {
        std::erase_if(history.pods,
@@ -253,7 +253,7 @@ const Spoiled spoiled[] = {
        pod.deleting = true;
        history.pods.push_back(pod);
      },
-     "web-app-south-3 was evicted in the dark"},
+     "web-app-south-3 was evicted after all links were cut"},
     {"the_other_site_is_evicted", check_darkness_spares,
      [](History& history) {
        PodSeen pod = then(history, "app-north-2", 58);
@@ -267,7 +267,7 @@ const Spoiled spoiled[] = {
          return pod.node.starts_with("north") || pod.node == "south-3";
        });
      },
-     "there was no pod to spare"},
+     "no pod was left to keep"},
     {"a_site_stays_tainted", check_sites_whole,
      [](History& history) { node_seen(history, "north-3", 68).taints = {"a:NoSchedule"}; },
      "north-3 is tainted"},
@@ -289,7 +289,7 @@ TEST(DemoChecks, AVersionMayGoBackWithARelist) {
   history.versions.push_back({at(20), "edge-a /api/v1/pods", true, 5});
   const Verdict verdict = check_versions_grow(history, good_cast());
   EXPECT_TRUE(verdict.held);
-  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was said 0 times");
+  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was answered 0 times");
 }
 
 }  // namespace
