@@ -19,15 +19,14 @@
 
 namespace holdfast::agent {
 
-struct CloudMemoryLimits {  // Beyond it no objects are accepted. 5,000 nodes and 20,000 pods take
-                            // about 50 MiB.
+struct CloudMemoryLimits {
+  // Beyond it no objects are accepted. 5,000 nodes and 20,000 pods take about 50 MiB.
   std::size_t heap_bytes = 88UL << 20;
   AnswerLimits answers = {.answer_bytes = 16UL << 20,
                           .in_flight = {.bytes = 24UL << 20, .own = 24UL << 20, .foreign = 0}};
   std::size_t event_bytes = 3UL << 20;  // of one watch event: twice etcd's limit for an object
   std::size_t list_items = 250'000;     // of one list; Kubernetes supports 150,000 pods
-  std::size_t list_bytes =
-      2UL << 30;  // of all pages of one list; only one page is in memory at a time
+  std::size_t list_bytes = 2UL << 30;   // of all pages of one list, which are never held together
   std::int64_t page_items = 250;
 };
 
