@@ -132,6 +132,7 @@ asio::awaitable<Outcome> ApiWriter::update_status(lifecycle::UpdateNodeStatus ac
   if (!written) {
     log_warn("node status not written", {{"node", action.node}, {"error", written.error()}});
     outcome.error = written.error().code;
+    // The rules decide again on the current node.
     written = co_await node(read_node(action.node, true));
   }
   if (written) outcome.node = lifecycle::facts_of(*written, options_);

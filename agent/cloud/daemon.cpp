@@ -216,6 +216,7 @@ asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Action action) {
   co_return co_await writer_.perform(std::move(action));
 }
 
+// A 5xx counts as a failure: the server answers, but is not healthy.
 void Daemon::requested(http::Method method, int status) {
   metrics_.requested(method, status);
   if (status == 0 || status >= 500) {
@@ -225,6 +226,8 @@ void Daemon::requested(http::Method method, int status) {
   }
 }
 
+// Called for every answer and watch event. Ends a pause, and starts the controllers once everything
+// is known.
 void Daemon::heard() {
   if (out_of_memory()) return;  // The server answers, but the known objects are outdated.
   const bool was_deaf = hearing_.deaf();
@@ -236,6 +239,7 @@ void Daemon::heard() {
   maybe_begin();
 }
 
+// Pauses evictions at the first failure; heard() resumes them.
 void Daemon::failed() {
   if (hearing_.deaf()) return;
   hearing_.failed();
@@ -263,6 +267,7 @@ Status Daemon::lifecycle_complete() const {
   return fail(Errc::unavailable, "never received in full:" + missing);
 }
 
+// Starts acting, or goes on standby, as soon as all lists are complete.
 void Daemon::maybe_begin() {
   if (cloud_.started() || !verdict_ || (cloud_.following() && !leads())) return;
   if (!lifecycle_complete()) return;
@@ -276,6 +281,7 @@ void Daemon::maybe_begin() {
   cloud_.start();
 }
 
+// The process must end: another replica may already write.
 void Daemon::lost(const std::string& why) {
   verdict_ = fail(Errc::conflict, "leader election lost: " + why);
   cloud_.pause();

@@ -132,6 +132,7 @@ bool EventBook::is_combined(MonoTime now, const std::string& kind, const std::st
   similar.last = now;
   similar.messages.insert(message);
   if (similar.messages.size() < limits_.similar) return false;
+  // As client-go does, drops any one message, so that the set stays at its limit.
   similar.messages.erase(similar.messages.begin());
   return true;
 }
@@ -144,6 +145,7 @@ bool EventBook::may_talk(MonoTime now, const std::string& object) {
   talk.tokens = std::min(limits_.burst, talk.tokens + gained);
   talk.at = now;
   if (talk.tokens < 1) return false;
+  // A bucket starts full and gains one token per `refill`.
   talk.tokens -= 1;
   return true;
 }

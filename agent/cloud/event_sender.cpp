@@ -50,6 +50,7 @@ void EventSender::settle(EventWrite write, int tried, const Status& sent) {
     return;
   }
   log_debug("event lost", {{"error", sent.error()}});
+  // The Event may not exist in the API, so the next one like it must not patch it.
   book_.forget(write);
 }
 

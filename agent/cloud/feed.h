@@ -85,6 +85,7 @@ class Feed final : public ListWatchSink {
   }
 
   void end_list(const std::string& /*version*/) override {
+    // Objects that this list does not have are gone.
     remove_if([this](const Seen& seen) { return seen.last != list_; });
     complete_list_ = list_;
     out_of_memory_ = false;
@@ -94,6 +95,7 @@ class Feed final : public ListWatchSink {
 
   void list_failed(const sync::Failure& failure) override {
     if (failure.code != Errc::exhausted) return;
+    // Back to the objects of the last complete list.
     remove_if([this](const Seen& seen) { return seen.first > complete_list_; });
     out_of_memory_ = true;
     if (refused_) refused_();

@@ -137,6 +137,7 @@ asio::awaitable<void> Leader::release(MonoTime deadline) {
   watching_.cancel();
   co_await tasks_.join();
   co_await watching_.join();
+  // Renewals have ended. The elector now asks for a write that clears the holder of the Lease.
   const bool led = elector_.leads();
   loop::Tasks releasing(co_await asio::this_coro::executor);
   if (!ended_) {
@@ -173,6 +174,7 @@ asio::awaitable<void> Leader::run() {
       feed(election::Nudged{});
     } else {
       (void)co_await changed_.wait_until(elector_.deadline());
+      // A nudge is handled in the next round.
       if (!nudged_) feed(election::TimePassed{});
     }
   }
@@ -256,6 +258,7 @@ void Leader::take(election::Action action) {
   } else if (std::holds_alternative<election::Stopped>(action)) {
     ended_ = true;
   } else {
+    // Read, Create or Update: perform_all() sends it.
     request_ = std::move(action);
   }
 }

@@ -70,6 +70,7 @@ void Work::add(lifecycle::Actions actions) {
 
 asio::awaitable<void> Work::stop(MonoTime deadline) {
   for (auto& queue : queues_) queue.clear();
+  // A write that ends must not start another one.
   limits_.at_once = 0;
   const bool ended = co_await tasks_.join_until(deadline);
   if (ended) co_return;

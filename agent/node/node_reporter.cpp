@@ -47,6 +47,7 @@ asio::awaitable<Status> NodeReporter::register_node() {
   ApiRequest request{
       .method = http::Method::post, .target = "/api/v1/nodes", .body = sync::encode_bytes(node_)};
   const auto answer = co_await call(std::move(request));
+  // 409: the Node exists already.
   const bool is_known = !answer && answer.error().code == Errc::conflict;
   Status done;
   if (!answer && !is_known) co_return fail("register", answer.error());

@@ -93,6 +93,7 @@ asio::awaitable<void> StatusSender::run() {
       delay = config_.retry_min;
       continue;
     }
+    // The pause is for the whole queue: if the API fails for one report, it fails for all.
     co_await loop::sleep_until(clock_.mono() + delay);
     delay = std::min(2 * delay, config_.retry_max);
   }

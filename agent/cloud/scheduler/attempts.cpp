@@ -68,6 +68,7 @@ asio::awaitable<void> Scheduler::attempt(Popped popped) {
     co_return;
   }
   Binding binding{std::move(popped), made.node->name(), began};
+  // Counts the pod's resources now, so that the next attempt sees them as used.
   (void)books_.assume(pod, binding.node);
   begin_binding(std::move(binding));
 }
@@ -145,6 +146,7 @@ asio::awaitable<void> Scheduler::give_up(Popped popped, schedule::Attempt attemp
   schedule::FailedAttempt failed{popped.pod, std::move(attempt.verdict),
                                  std::move(attempt.diagnosis), std::string()};
   if (failed.diagnosis) {
+    // Only a rejection by filters has a diagnosis, and only that can be solved by preemption.
     const PodRef live = books_.live(popped.pod->uid());
     const PodRef& pod = live != nullptr ? live : popped.pod;
     auto outcome = co_await preempt(pod, failed.diagnosis->verdicts);

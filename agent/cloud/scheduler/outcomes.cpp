@@ -73,6 +73,7 @@ void Scheduler::end_binding(const Binding& binding, const Status& bound) {
   }
   log_info("pod not bound",
            {{"pod", pod->name()}, {"node", binding.node}, {"error", bound.error()}});
+  // Releases the resources that were counted for the assumed pod.
   books_.forget(now, pod->uid());
   if (bound.error().code == Errc::not_found) {
     books_.queue().done(pod->uid());

@@ -26,6 +26,7 @@ asio::awaitable<void> WriteLine::run(asio::awaitable<void> write) {
 
 asio::awaitable<void> WriteLine::stop(MonoTime deadline) {
   waiting_.clear();
+  // A write that ends must not start another one.
   at_once_ = 0;
   const bool ended = co_await tasks_.join_until(deadline);
   if (ended) co_return;

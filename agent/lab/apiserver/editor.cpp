@@ -119,6 +119,7 @@ sync::Answer<StoredPtr> Editor::update(const sync::Resource& resource, const syn
     if (!errors.empty()) return refuse(invalid(resource, *made, errors));
   }
   keep_version(*made, old->object);
+  // As upstream, a write that changes nothing keeps the resourceVersion and causes no event.
   if (*made == old->object) return old;
   if (dry_run) return unstored(sync::canonical(resource, *std::move(made)));
   return replace(resource, *std::move(made), old);

@@ -164,6 +164,8 @@ Reply watch(Backend& backend, const Call& call) {
   const auto wanted = read_wanted(call);
   if (!wanted) return refuse(wanted.error());
   const std::optional<bool> initial = wanted->options.send_initial_events;
+  // As upstream, a watch begins with the current objects if the client requests them by
+  // sendInitialEvents, or gives no resourceVersion or "0".
   const bool from_state = initial.value_or(wanted->revision == 0);
   if (from_state) {
     if (const auto reached = check_reached(backend, wanted->revision); !reached) {

@@ -116,6 +116,7 @@ Result<StoredPtr> Registry::put(const sync::Resource& resource, json::object obj
                                 const StoredPtr& replaced) {
   std::string key = key_of(resource, sync::namespace_of(object), sync::name_of(object));
   CHECK(!replaced || replaced->key == key);
+  // The revision is part of the stored bytes, so it must be known before the write.
   const std::int64_t next = store_.current_revision() + 1;
   stamp(object, next);
   const StoredPtr stored = make_stored(std::move(key), next, std::move(object));

@@ -110,6 +110,7 @@ asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
   loop::Tasks tasks(executor);
   tasks.spawn("apiserver", parts.server->run());
   co_await stop.wait();
+  // Ends the watches first: their connections would otherwise stay open until the deadline.
   parts.server->stop();
   const MonoTime deadline = clock.mono() + loop::drain_limit;
   co_await http.stop(deadline);

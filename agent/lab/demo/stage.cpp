@@ -82,6 +82,7 @@ asio::awaitable<Status> Stage::start_control_plane() {
   cloud.emplace_back("--scheduler-name=default-scheduler");
   CO_TRY([[maybe_unused]] const auto second,
          children_.start("cloud", "holdfast-cloud", std::move(cloud)));
+  // holdfast-cloud logs this once it has received everything and acts.
   auto started = co_await children_.logged("cloud", "started", "nodes", loop::in(start_limit));
   if (!started) co_return fail("cloud controller", started.error());
   Status done;

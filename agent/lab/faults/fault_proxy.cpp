@@ -109,6 +109,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     for (;;) {
       const auto count = co_await from->read_some(buffer);
       co_await hold_back(count.value_or(0));
+      // A black hole also holds back the end of a connection.
       while (fault.way == Fault::Way::black_hole) co_await changed.wait();
       if (!count || *count == 0) break;
       const Status sent = co_await to->write(std::string_view(buffer.data(), *count));

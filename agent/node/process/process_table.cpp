@@ -61,6 +61,7 @@ void ProcessTable::publish(const std::string& uid) {
 Result<proc::ProcessIdentity> ProcessTable::spawn_shim(const sync::StartContainer& start) {
   const std::string& uid = start.pod.uid;
   const AttemptRecord record{start.restarts, start.next_delay};
+  // attempt.json is on disk before the shim starts: after a crash the attempt is known.
   auto made = state_.create_attempt(uid, start.container, start.number, record);
   if (!made) return fail(made.error());
   const std::string& own = start.plan.working_dir;

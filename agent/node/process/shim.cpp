@@ -140,6 +140,7 @@ int live(const fs::Path& dir, const fs::Path& working_dir) {
   for (const char* file : {launch_file, run_file, exit_file}) {
     if (is_there(dir / file)) return 0;
   }
+  // Adopt daemonized descendants of the program, so that finish() can end them.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const auto leader = start(dir, working_dir);
   if (!leader) {
