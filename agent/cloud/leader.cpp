@@ -70,7 +70,7 @@ ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& compo
 
 void add_options(config::Options& options, LeaderSettings& settings) {
   options.add("leader-elect", settings.elect,
-              "write only while holding the Lease; false: run a single replica");
+              "write only while holding the Lease; false only for a single replica");
   options.add("leader-elect-lease-duration", settings.lease_duration,
               "time without a renewal after which another replica may take over");
   options.add("leader-elect-renew-deadline", settings.renew_deadline,
