@@ -9,8 +9,8 @@
 namespace holdfast::agent {
 namespace {
 
-// From here on, room for the largest body is reserved at once. That costs address space only, while
-// growing step by step would hold the bytes twice.
+// A body that grows beyond this size gets room for the largest allowed body at once. The reserved
+// room costs address space only; growing step by step would hold the bytes twice.
 constexpr std::size_t large = 256UL * 1024;
 
 void refuse_large(ReadAnswer& answer, std::size_t most) {
@@ -90,7 +90,7 @@ asio::awaitable<Result<ReadAnswer>> AnswerReader::read(http::Response response, 
   const Status read = co_await read_all(stream, most, held, std::move(count), answer);
   const bool late = limit.cancel() == 0;
   if (!read || answer.body != ReadAnswer::Body::whole) stream->cancel();
-  if (!read && late) co_return fail(Errc::timeout, "deadline passed while the answer came");
+  if (!read && late) co_return fail(Errc::timeout, "deadline passed while the answer was read");
   if (!read) co_return fail(read.error());
   co_return answer;
 }

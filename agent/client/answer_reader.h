@@ -1,7 +1,7 @@
-// Reads answers of an API server that are not streamed on, piece by piece and within limits, so
-// that a broken or hostile server cannot fill the memory.
+// Reads the body of an API server's answer piece by piece, within limits per answer and for all
+// answers together, so that a broken or hostile server cannot fill the memory.
 //
-// Threading: the loop's thread only. Outlives the calls.
+// Threading: the loop's thread only. An AnswerReader must outlive the calls to read().
 
 #pragma once
 
@@ -22,45 +22,47 @@ namespace asio = boost::asio;
 
 struct AnswerLimits {
   std::size_t answer_bytes = 8UL << 20;  // of one body
-  // Of all bodies that are being read. What foreign credentials leave is enough for one answer to
-  // the program's own request.
+  // For all bodies that are being read. `bytes` less `foreign` always leaves room for one answer to
+  // a request with the program's own credentials.
   BytePoolLimits in_flight = {.bytes = 14UL << 20, .own = 12UL << 20, .foreign = 6UL << 20};
-  std::size_t error_bytes = 1UL << 20;  // of a body that does not come as a stream: not 2xx
+  std::size_t error_bytes = 1UL << 20;  // of an answer that is not streamed (not 2xx)
 };
 
-// The limits for answers of up to `answer_bytes` to the program's own requests, of which there is
-// always room for one; those to foreign credentials may be three quarters of that.
+// Limits for answers of up to `answer_bytes` bytes to requests with the program's own credentials;
+// there is always room for one of these. Answers to foreign credentials get at least three quarters
+// of that.
 [[nodiscard]] AnswerLimits answer_limits(std::size_t answer_bytes);
 
-// What has become of an answer.
+// An answer whose body was read, completely or until a limit was reached.
 struct ReadAnswer {
   enum class Body : std::uint8_t {
     whole,
-    too_large,  // more than ever is possible: asking again would not help
-    no_room,    // other answers take all of in_flight
+    too_large,  // above the limit for one answer: a retry would not help
+    no_room,    // other answers use up `in_flight`: a later retry may succeed
   };
-  http::Response response;  // without a stream; of a body that is not whole, the beginning
+  http::Response response;  // without a stream; an incomplete body holds only the beginning
   Body body = Body::whole;
-  std::string problem = {};  // of a body that is not whole
+  std::string problem = {};  // why the body is not whole; "" when it is
 
-  // The response, if its body is whole. Errors: exhausted.
+  // The response. Errors: exhausted, with `problem`, if its body is not whole.
   [[nodiscard]] static Result<http::Response> whole(ReadAnswer answer);
 };
 
 class AnswerReader {
  public:
-  // Told of the size of each piece of a body when it arrives, also if the answer then fails.
+  // Called with the size in bytes of each piece that arrives, also if reading fails later.
   using Count = std::function<void(std::size_t bytes)>;
 
   explicit AnswerReader(const AnswerLimits& limits);
 
-  // Reads the stream of `response`, if it has one, into its body.
-  // Errors: the stream's; timeout, at `deadline`.
+  // Reads the stream of `response`, if it has one, into its body. An answer above a limit is not an
+  // error here: see ReadAnswer::Body. Errors: the stream's; timeout at `deadline`.
   asio::awaitable<Result<ReadAnswer>> read(http::Response response, Requester whose,
                                            MonoTime deadline, Count count = {});
 
+  // Bytes of all bodies that are being read now.
   [[nodiscard]] std::size_t in_flight() const { return pool_.bytes(); }
-  // The bytes that are held of answers. What was read may be held on in it.
+  // The pool that these bytes are counted in. Callers may count bytes of their own in it.
   [[nodiscard]] BytePool& pool() { return pool_; }
 
  private:

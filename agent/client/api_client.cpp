@@ -81,7 +81,7 @@ void ApiClient::forget_connections() {
 void ApiClient::forget_connections(std::size_t server) { way(server)->forget_connections(); }
 
 std::shared_ptr<ApiClient::Way> ApiClient::way(std::optional<std::size_t> server) const {
-  // Another kubeconfig may have brought fewer servers.
+  // A new kubeconfig may name fewer servers than the index of the caller assumes.
   return ways_[server.value_or(preferred_) % ways_.size()];
 }
 
@@ -108,7 +108,7 @@ ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::s
       token_(access_.token) {}
 
 const std::string& ApiClient::token() {
-  // client-go rereads token files each minute, too: they are rotated long before they expire.
+  // client-go also reads token files again every minute. They are rotated long before they expire.
   constexpr auto reread = std::chrono::minutes(1);
   const MonoTime now = clock_.mono();
   const bool fresh = token_read_at_ != MonoTime::min() && now - token_read_at_ < reread;
@@ -145,7 +145,7 @@ http::Request ApiClient::prepare(ApiRequest request) {
 }
 
 Result<http::Response> ApiClient::plain(http::Response response) const {
-  // Who reads a stream has a limit of his own, of what he gathers.
+  // The reader of a stream limits the bytes that it collects; a whole body is limited here.
   http::InflateLimits limits;
   if (!response.stream) limits.body_bytes = limits_.reader.body_bytes;
   return http::inflated(std::move(response), limits);

@@ -1,8 +1,8 @@
-// Speaks to a cluster's API servers as one identity: credentials, user agent, and errors as our
-// words. Which of several servers is asked is the caller's to say; servers are known by their place
-// in ClusterAccess::servers().
+// Sends requests to a cluster's API servers with one identity: it adds credentials and the user
+// agent, and turns answers other than 2xx into Errors. The caller chooses among several servers; a
+// server is identified by its index in ClusterAccess::servers().
 //
-// Threading: the loop's thread only. Outlive the calls.
+// Threading: the loop's thread only. An ApiClient must outlive its calls.
 
 #pragma once
 
@@ -22,79 +22,86 @@ namespace holdfast::agent {
 
 struct ApiRequest {
   http::Method method = http::Method::get;
-  std::string target = {};  // below the server's prefix: "/api/v1/nodes/a"
+  std::string target = {};  // path and query, without the server's prefix: "/api/v1/nodes/a"
   std::string body = {};
-  std::string content_type = {};   // of the body; empty: application/json
-  std::string accept = {};         // empty: application/json
-  std::string authorization = {};  // another identity's; empty: ours
-  bool repeatable = false;         // as http::Request has it
-  bool may_be_large = false;       // gzip is asked for; the answer is plain all the same
+  std::string content_type = {};  // of the body; "" means application/json
+  std::string accept = {};        // "" means application/json
+  // Authorization header of another identity; "": our own credentials
+  std::string authorization = {};
+  bool repeatable = false;    // may be sent twice; see http::Request
+  bool may_be_large = false;  // accepts gzip; the answer's body is decompressed
 };
 
-// The body of a 2xx answer to `request`. Any other status is an Error with the server's own
-// message, coded as sync/api/status.h says.
+// The body of a 2xx answer to `request`. Any other status becomes an Error with the server's own
+// message and the code that sync/api/status.h defines for the status.
 [[nodiscard]] Result<std::string> body_of(const ApiRequest& request, http::Response response);
 
-// Whoever sends a request and brings back the body of its answer.
+// Sends a request and returns the body of its answer. Implemented by ApiClient and LimitedClient.
 class ApiCaller {
  public:
   virtual ~ApiCaller() = default;
-  // Errors: of body_of(), and the transport's as http::Client::send() has them.
+  // Errors: those of body_of(), and the transport's; see http::Client::send().
   virtual asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) = 0;
 };
 
 class ApiClient final : public ApiCaller {
  public:
-  // With `answers`, which may be shared with other clients, call() and send() read answers that are
-  // not streamed within its limits, and fail with `exhausted` beyond them; without it each answer
-  // has the limits of `limits` alone. Errors: invalid (certificates).
+  // `answers` may be shared with other clients. With it, call() and send() read answers that are
+  // not streamed within its limits and fail with `exhausted` above them. Without it, only `limits`
+  // apply to each answer. Errors: invalid (certificates).
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> make(
       ClusterAccess access, const Clock& clock, std::string user_agent,
       const http::ClientLimits& limits = {}, std::shared_ptr<AnswerReader> answers = {});
 
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
-  // The server for requests that name none.
+  // Sets the server for requests that name none.
   void prefer(std::size_t server) { preferred_ = server; }
   [[nodiscard]] std::size_t preferred() const { return preferred_; }
 
-  // The answer whatever its status; errors are the transport's only. `streamed` as
-  // http::Client::open().
+  // Returns the answer, whatever its status. `server` is an index; without it the preferred server
+  // is asked. `streamed` is as in http::Client::open(). Errors: the transport's; denied (see
+  // hold()); exhausted and timeout from reading the body.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, MonoTime deadline,
                                                std::optional<std::size_t> server = {});
 
-  // As call(), for a streamed answer: a watch.
+  // As call(), but for a watch: returns the stream of a 2xx answer.
   asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> stream(ApiRequest request,
                                                                     MonoTime deadline);
 
-  // Passes a request on as it is, with our credentials where it brings none of its own; the answer
-  // is the server's, whatever its status. `streamed` as http::Client::open().
+  // Forwards a request as it is. Our credentials are added if it has no Authorization header.
+  // Returns the server's answer, whatever its status. `streamed` and `server` are as in send().
+  // Errors: the transport's; denied (see hold()).
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   MonoTime deadline,
                                                   std::optional<std::size_t> server = {});
 
-  // From now on requests go there and with these credentials. What is under way ends as it began,
-  // open watches too. Errors: invalid (certificates); then nothing has changed.
+  // Sends later requests to these servers with these credentials, and ends hold(). Requests under
+  // way and open watches keep their old connections. Errors: invalid (certificates); then nothing
+  // changes.
   [[nodiscard]] Status adopt(ClusterAccess access);
-  // No request leaves any more: all fail with `denied` and `why`, until adopt().
+  // Fails every later request with `denied` and `why`, until adopt().
   void hold(std::string why) { held_ = std::move(why); }
   [[nodiscard]] bool held() const { return held_.has_value(); }
 
+  // Closes idle connections; later requests open new ones. Requests under way continue. Call it
+  // when existing connections may be broken.
   void forget_connections();
-  // Those to one server only.
+  // The same for one server only.
   void forget_connections(std::size_t server);
   [[nodiscard]] http::Traffic traffic() const;
   [[nodiscard]] const ClusterAccess& access() const { return access_; }
 
  private:
-  // Connections that show our certificate, and some that do not: a server looks at the certificate
-  // first, so who brings a token of his own would be taken for us.
+  // The connections to one server: some with our client certificate and some without. A server
+  // authenticates by certificate before it looks at tokens, so a request with a foreign token on a
+  // connection with our certificate would be performed as us.
   struct Way {
     Way(http::Endpoint endpoint, std::string prefix, const http::ClientLimits& limits)
         : ours(std::move(endpoint), limits), path_prefix(std::move(prefix)) {}
 
     http::Client ours;
-    std::unique_ptr<http::Client> bare;  // null: `ours` shows none either
+    std::unique_ptr<http::Client> bare;  // null if `ours` has no client certificate
     std::string path_prefix;
 
     [[nodiscard]] http::Client& for_request(bool own_credentials) {
@@ -109,13 +116,13 @@ class ApiClient final : public ApiCaller {
 
   ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
             const http::ClientLimits& limits, std::shared_ptr<AnswerReader> answers);
-  // The way to that server, or to the preferred one.
+  // The connections to that server, or to the preferred one.
   [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
-  // What came compressed, plain. Errors: those of http::inflated().
+  // Decompresses the body. Errors: those of http::inflated().
   [[nodiscard]] Result<http::Response> plain(http::Response response) const;
   void authorize(http::Request& request);
-  // The token as the file has it now, looked at again after a minute.
+  // The bearer token; a token file is read again after a minute.
   [[nodiscard]] const std::string& token();
 
   ClusterAccess access_;
@@ -124,7 +131,7 @@ class ApiClient final : public ApiCaller {
   Ways ways_;  // shared with the calls under way
   std::size_t preferred_ = 0;
   std::optional<std::string> held_;
-  http::Traffic before_;  // of ways that were given up
+  http::Traffic before_;  // of connections replaced by adopt()
   const Clock& clock_;
   std::string user_agent_;
   std::string token_;

@@ -1,5 +1,6 @@
-// A limit of bytes in memory that several requests share, with a part that requests with foreign
-// credentials cannot take.
+// A limit on the bytes in memory that several requests hold together. Requests with foreign
+// credentials share a smaller part of it, so that they cannot use up the room of the program's own
+// requests.
 //
 // Threading: the loop's thread only.
 
@@ -13,16 +14,17 @@
 
 namespace holdfast::agent {
 
-// Whose credentials a request has.
+// Whose credentials a request is sent with.
 enum class Requester : std::uint8_t {
   own,      // the program's
-  foreign,  // those of a caller, or of another identity
+  foreign,  // those of a local caller or of another identity
 };
 
 struct BytePoolLimits {
-  std::size_t bytes = 0;    // of all requests
-  std::size_t own = 0;      // of all requests with the program's own credentials
-  std::size_t foreign = 0;  // of all others; `bytes` less this always remains for the program
+  std::size_t bytes = 0;  // of all requests
+  std::size_t own = 0;    // of all requests with the program's own credentials
+  // of all other requests; `bytes` - `foreign` always remains for the program
+  std::size_t foreign = 0;
 };
 
 class BytePool {
@@ -44,7 +46,8 @@ class BytePool {
   std::size_t foreign_ = 0;
 };
 
-// The bytes that one request holds of a pool, which outlives it; given back at its end.
+// The bytes that one request holds of a pool. Returns them in its destructor. The pool must outlive
+// it.
 class HeldBytes {
  public:
   HeldBytes(BytePool& pool, Requester whose) : pool_(pool), whose_(whose) {}
@@ -52,7 +55,8 @@ class HeldBytes {
   HeldBytes(const HeldBytes&) = delete;
   HeldBytes& operator=(const HeldBytes&) = delete;
 
-  // Errors: exhausted; then it holds what it held before. Fewer bytes are always possible.
+  // Replaces the number of bytes held. Errors: exhausted; then it still holds the previous number.
+  // A smaller number never fails.
   [[nodiscard]] Status set(std::size_t bytes);
 
  private:

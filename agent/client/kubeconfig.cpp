@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t file_limit = 1 << 20;
 
-// One kubeconfig while it is read: where it stands, for messages and relative names.
+// A kubeconfig while it is read. The file's path is kept for messages and relative names.
 class Reader {
  public:
-  // `exposed` says who besides the owner may read the file; "" if nobody may.
+  // `exposed` is a sentence on who besides the owner may read the file; "" if nobody may.
   Reader(std::filesystem::path file, YAML::Node root, std::string exposed)
       : file_(std::move(file)), root_(std::move(root)), exposed_(std::move(exposed)) {}
 
@@ -42,7 +42,7 @@ class Reader {
     return fail(Errc::invalid, file_.string() + ": " + what);
   }
 
-  // The `inner` map of the item of list `outer` that is called `name`.
+  // The map `inner` of the item called `name` in the list `outer`.
   Result<YAML::Node> entry(const char* outer, const char* inner, const std::string& name) const {
     for (const YAML::Node& item : root_[outer]) {
       if (item.IsMap() && text(item["name"]) == name && item[inner]) {
@@ -52,7 +52,7 @@ class Reader {
     return wrong("no \"" + name + "\" in " + outer);
   }
 
-  // The bytes behind NAME-data (base64) or NAME (a file); "" when neither is there.
+  // The content of NAME-data (base64) or of the file NAME; "" if neither is set.
   Result<std::string> bytes_of(const YAML::Node& map, const std::string& name) const {
     const std::string inlined = text(map[name + "-data"]);
     if (!inlined.empty()) {
@@ -201,7 +201,7 @@ Result<ClusterAccess> in_cluster_access(const proc::Environment& environment,
   const auto host = environment("KUBERNETES_SERVICE_HOST");
   const auto port = environment("KUBERNETES_SERVICE_PORT");
   if (!host || !port || host->empty() || port->empty()) {
-    return fail(Errc::not_found, "no kubeconfig, and this is no pod of a cluster");
+    return fail(Errc::not_found, "no kubeconfig is given, and this process does not run in a pod");
   }
   const bool is_v6 = host->find(':') != std::string::npos;
   ClusterAccess access;

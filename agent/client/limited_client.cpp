@@ -22,10 +22,10 @@ bool is_about_a_budget(const http::Response& response) {
 void add_options(config::Options& options, RequestLimits& limits) {
   options.add(
       "kube-api-qps", limits.qps,
-      "requests a second to the API server, but for leader election's (upstream: 20, with "
-      "which 300 lost nodes take a minute; a server that has enough says so, and is obeyed)");
+      "requests per second to the API server, except those of leader election (upstream: 20, with "
+      "which marking 300 lost nodes takes a minute; Retry-After answers are obeyed)");
   options.add("kube-api-burst", limits.burst,
-              "how many of them at once after a quiet time (upstream: 30)");
+              "how many of these requests may be sent at once after an idle time (upstream: 30)");
 }
 
 Status check(const RequestLimits& limits) {
@@ -47,6 +47,7 @@ std::optional<Duration> pause_of(const http::Response& response, const RetryPoli
 }
 
 asio::awaitable<void> LimitedClient::take_turn() {
+  // A Retry-After that arrives while this request waits delays it further.
   MonoTime turn = bucket_.take(clock_.mono());
   while (turn > clock_.mono()) {
     co_await loop::sleep_until(turn);

@@ -1,4 +1,5 @@
-// An ApiClient that knows its manners: a rate of its own, permission for writes, pauses on request.
+// An ApiClient for controllers: it limits the rate of requests, waits for a permit (leadership)
+// before it writes, and obeys a server's Retry-After.
 //
 // Threading: the loop's thread only.
 
@@ -15,16 +16,16 @@
 
 namespace holdfast::agent {
 
-// What to do when a server says 429, or 503, with Retry-After. Without that header an answer is
-// final here, as in client-go; so is the 429 of a PodDisruptionBudget, which is about one pod and
-// not about us.
+// How to retry after a 429 or 503 with Retry-After. As in client-go, an answer without that header
+// is final. So is the 429 of a PodDisruptionBudget, because it concerns one pod and not the client.
 struct RetryPolicy {
   int tries = 11;                                 // client-go: ten retries
-  Duration pause_min = std::chrono::seconds(1);   // "Retry-After: 0" is not a reason to hurry
-  Duration pause_max = std::chrono::seconds(60);  // a server that asks for more is asked again
+  Duration pause_min = std::chrono::seconds(1);   // lower bound, also for "Retry-After: 0"
+  Duration pause_max = std::chrono::seconds(60);  // upper bound, also if the server asks for more
 };
 
 struct RequestLimits {
+  // Requests per second on average, and at once after an idle time.
   double qps = 1000;
   int burst = 2000;
   RetryPolicy retry = {};
@@ -33,20 +34,22 @@ void add_options(config::Options& options, RequestLimits& limits);
 // Errors: invalid, naming the flag.
 [[nodiscard]] Status check(const RequestLimits& limits);
 
-// Whether those whose turn it is may write at all.
+// Allows or delays writes, for example while another replica is the leader.
 class WritePermit {
  public:
   virtual ~WritePermit() = default;
-  // Waits until writing is allowed; until when a write that is sent now must have ended.
+  // Waits until writing is allowed. Returns the time by which a write that is sent now must have
+  // ended.
   virtual asio::awaitable<MonoTime> wait() = 0;
 };
 
 class LimitedClient final : public ApiCaller {
  public:
-  // Told of every request that was sent: its method, and the answer's status or 0 for none.
+  // Called after every request with its method and the answer's status, or 0 if there was no
+  // answer.
   using Observer = std::function<void(http::Method method, int status)>;
 
-  // All but the limits are borrowed and outlive it.
+  // All parameters except the limits are borrowed and must outlive this.
   LimitedClient(ApiClient& client, const RequestLimits& limits, WritePermit& permit,
                 const Clock& clock, Observer observer)
       : client_(client),
@@ -56,13 +59,16 @@ class LimitedClient final : public ApiCaller {
         clock_(clock),
         observer_(std::move(observer)) {}
 
-  // For whoever needs the permit, reads of it included. As ApiClient::call(), but the time until
-  // `deadline` is what one try may take, once its turn has come.
+  // For requests that need the permit, including reads. Like ApiClient::call(), but retried as
+  // RetryPolicy says. The time from now until `deadline` limits each try separately and starts when
+  // the rate limit and the permit allow the try.
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime deadline) override;
 
-  // For lists and watches, which need no permit and try again by themselves; as ApiClient::send().
+  // For lists and watches: they need no permit and their callers retry. Like ApiClient::send();
+  // `limit` starts when the rate limit allows the request.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit);
 
+  // Used share of the burst: 0 (idle) to 1 (the next request waits).
   [[nodiscard]] double saturation() const { return bucket_.saturation(clock_.mono()); }
 
  private:
@@ -78,7 +84,7 @@ class LimitedClient final : public ApiCaller {
   Observer observer_;
 };
 
-// The pause that an answer asks for, within the policy's bounds; nothing when it is final.
+// The pause that a 429 or 503 asks for, within the policy's bounds. Nothing if the answer is final.
 [[nodiscard]] std::optional<Duration> pause_of(const http::Response& response,
                                                const RetryPolicy& policy);
 

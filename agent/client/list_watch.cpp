@@ -24,7 +24,7 @@ using State = sync::Reflector::State;
 constexpr std::size_t large_list = 1UL << 20;  // bytes
 constexpr std::size_t large_piece = 4UL << 10;
 
-// As client-go asks.
+// The same Accept headers as client-go.
 constexpr std::string_view list_types = "application/vnd.kubernetes.protobuf,application/json";
 constexpr std::string_view watch_types =
     "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
@@ -33,7 +33,7 @@ bool in_protobuf(const http::Response& response) {
   return sync::is_protobuf_type(response.headers.get("Content-Type"));
 }
 
-// The watch events that arrive in pieces, in the encoding that the server chose.
+// Splits a watch stream into events, in the encoding that the server chose.
 class EventReader {
  public:
   EventReader(bool protobuf, const sync::FrameLimits& limits)
@@ -97,7 +97,7 @@ class Run {
     }
   }
 
-  // Performs any action but SendList and OpenWatch, which wait for a server.
+  // Performs any action except SendList and OpenWatch, which wait for a server.
   void perform_now(reflect::Action action) {
     if (auto* replace = std::get_if<reflect::Replace>(&action)) {
       take_list(std::move(*replace));
@@ -139,8 +139,7 @@ class Run {
     if (std::exchange(list_bytes_, 0) >= large_list) release_free_memory();
   }
 
-  // The sink has no room. Actions that are still queued belong to this list or watch: they are
-  // dropped.
+  // The sink has no room. The queued actions belong to the same list or watch, so they are dropped.
   void give_up(const Error& error) {
     actions_.clear();
     list_bytes_ = 0;
@@ -202,7 +201,8 @@ class Run {
     for (const std::string_view item : list->items) {
       page.items.push_back(protobuf ? sync::enveloped(kind_.api_version, kind_.kind, item)
                                     : std::string(item));
-      // The pages of `body` that were copied are freed at once: a large list is not held twice.
+      // The memory pages of `body` that were copied are freed at once, so that a large list is not
+      // held twice.
       const auto copied = static_cast<std::size_t>(item.data() - body.data()) + item.size();
       if (copied - discarded < large_list) continue;
       discard_memory(body.data() + discarded, copied - discarded);
@@ -210,7 +210,8 @@ class Run {
     }
     const bool last = page.continue_token.empty();
     feed(std::move(page));
-    // The sink is given the list before anything else happens, and counts it then by itself.
+    // feed() has queued the whole list for the sink, which is performed next and counts the list
+    // itself.
     if (last) (void)sink_.try_hold(0);
   }
 
@@ -249,7 +250,7 @@ class Run {
     stream_.reset();
   }
 
-  // One piece of the watch, or its end, or the reflector's deadline.
+  // Reads the next piece of the watch, or handles its end or the reflector's deadline.
   asio::awaitable<void> read_watch() {
     const auto stream = stream_;
     loop::Timer limit(co_await asio::this_coro::executor, reflector_.deadline());
@@ -266,7 +267,8 @@ class Run {
       feed(reflect::WatchEnded{});
     } else {
       take_piece(*piece);
-      // A large piece means that more is there already: no pause then, or we fall behind.
+      // After a large piece more data is probably waiting already: no pause, or the watch falls
+      // behind.
       const bool gathers = target_.gather > Duration::zero() && piece->size() < large_piece;
       if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);
     }
@@ -284,14 +286,16 @@ class Run {
         fail_watch(sync::failure_of(event.error()));
       } else {
         feed(reflect::EventReceived{*std::move(event)});
-        // Before the next event, which must not be taken over if there is no room for this one.
+        // Performed before the next event, which must not be applied if there was no room for this
+        // one.
         while (!actions_.empty()) {
           reflect::Action action = std::move(actions_.front());
           actions_.pop_front();
           perform_now(std::move(action));
         }
       }
-      if (reflector_.state() != State::watching) return;  // The rest is of a watch that is over.
+      // The other events belong to a watch that has ended.
+      if (reflector_.state() != State::watching) return;
     }
   }
 
@@ -316,7 +320,7 @@ sync::Failure failure_of(const http::Response& response) {
                         .what = "answered " + std::to_string(response.status)};
   if (status) failure = sync::failure_of(*status);
   failure.http_status = response.status;
-  // Some say it in the header only: a priority level that is full, a load balancer.
+  // Some servers send Retry-After only as a header: a full priority level (APF), a load balancer.
   const Duration pause = pause_of(response, {}).value_or(Duration::zero());
   failure.retry_after = std::max(failure.retry_after, pause);
   return failure;

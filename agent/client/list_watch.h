@@ -1,4 +1,5 @@
-// Runs a sync::Reflector against an API server: sends what it decides, feeds it what comes back.
+// Runs a sync::Reflector against an API server: performs the LIST and WATCH requests that it
+// decides on, feeds it the answers, and passes the resulting objects and events to a sink.
 //
 // Threading: the loop's thread only.
 
@@ -16,29 +17,30 @@
 
 namespace holdfast::agent {
 
-// Where the requests go.
+// Sends the requests of a list-watch.
 class ListWatchSource {
  public:
   virtual ~ListWatchSource() = default;
-  // As ApiClient::send().
+  // See ApiClient::send().
   virtual asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) = 0;
 };
 
-// Who is told. Calls come in order and never after the task has ended.
+// Receives objects and events. Calls come in order, and none after the task has ended.
 class ListWatchSink {
  public:
   virtual ~ListWatchSink() = default;
-  // These are all objects there are, in the form of sync/watch/cached_form.h.
+  // A complete list: `items` are all objects that exist at `version`, in the form of
+  // sync/watch/cached_form.h.
   virtual void replace(std::vector<std::string> items, const std::string& version,
                        const sync::ScopeKind& kind) = 0;
-  // One object was added, modified or deleted; its bytes are those of a whole object, in either
+  // One object was added, modified or deleted. The event holds the whole object, in either
   // encoding.
   virtual void apply(const sync::WatchEvent& event) = 0;
-  // Nothing happened up to this version.
+  // No further event happened up to this version.
   virtual void bookmark(const std::string& version) = 0;
 
-  // The same as replace() and apply() for a sink that has limits. Errors: exhausted; nothing was
-  // taken over, and the list-watch begins anew with a list after a pause.
+  // Like replace() and apply(), for a sink that has limits. Errors: exhausted; then the sink has
+  // taken over nothing, and the list-watch starts again with a list after a pause.
   [[nodiscard]] virtual Status try_replace(std::vector<std::string> items,
                                            const std::string& version,
                                            const sync::ScopeKind& kind) {
@@ -49,21 +51,22 @@ class ListWatchSink {
     apply(event);
     return {};
   }
-  // The same page by page, with ReflectorConfig::by_page: these objects exist; `first`: a list
-  // begins. Errors: exhausted; the list then ends, and begins anew after a pause.
+  // Receives a list page by page, if ReflectorConfig::by_page is set: `items` exist; `first` marks
+  // the first page of a list. Errors: exhausted; the list then ends, and a new one starts after a
+  // pause.
   [[nodiscard]] virtual Status try_page(std::vector<std::string> /*items*/, bool /*first*/,
                                         const sync::ScopeKind& /*kind*/) {
     return fail(Errc::exhausted, "lists are not taken in pages");
   }
-  // The pages since the first one have all objects that exist.
+  // The list is complete: the pages since the last `first` hold all objects that exist.
   virtual void end_list(const std::string& /*version*/) {}
-  // The list-watch holds `bytes` of pages of an unfinished list, or of an unfinished event; each
-  // call replaces the number of the last one. Errors: exhausted; the list-watch then drops them and
-  // begins anew after a pause.
+  // The list-watch holds `bytes` of an unfinished list or event. Each call replaces the previous
+  // number. Errors: exhausted; the list-watch then drops these bytes and starts again after a
+  // pause.
   [[nodiscard]] virtual Status try_hold(std::size_t /*bytes*/) { return {}; }
-  // A list failed and is tried again after a pause.
+  // A list failed, or the sink had no room; the list is retried after a pause.
   virtual void list_failed(const sync::Failure& /*failure*/) {}
-  // A watch could not be opened, or broke, other than for a version that is gone.
+  // A watch could not be opened or broke. Not called if its version was gone (410).
   virtual void watch_failed(const sync::Failure& /*failure*/) {}
   virtual void watch_opened() {}
 };
@@ -72,19 +75,21 @@ struct ListWatchTarget {
   std::string path;  // "/api/v1/pods"
   std::string label_selector;
   std::string field_selector;
-  std::string resume_from;    // resourceVersion of what the sink has already; "": list first
-  bool ask_protobuf = false;  // a server that has none answers in JSON
-  // Once all that came is read, the watch is left alone for so long: what comes meanwhile is read
-  // at once. Where many events come and none is urgent, this saves most of what they cost.
+  std::string resume_from;    // resourceVersion of what the sink already has; "": list first
+  bool ask_protobuf = false;  // JSON is accepted as well
+  // Pause between reads of the watch, once all that has arrived was read. Events that arrive
+  // meanwhile are read in one piece, which costs less CPU. Zero: no pause, for events that are
+  // urgent.
   Duration gather = {};
   sync::FrameLimits frames = {};  // of one watch event
   sync::ReflectorConfig reflector = {};
 };
 
-// Why an answer other than 2xx did not help, with the pause that it asks for.
+// The failure that an answer other than 2xx describes, with the pause that it asks for.
 [[nodiscard]] sync::Failure failure_of(const http::Response& response);
 
-// Lists and watches until the task is cancelled. Source, sink and random outlive it.
+// Lists and watches until the task is cancelled. `source`, `sink`, `clock` and `random` must
+// outlive it.
 asio::awaitable<void> run_list_watch(ListWatchTarget target, ListWatchSource& source,
                                      ListWatchSink& sink, const Clock& clock, Random& random);
 

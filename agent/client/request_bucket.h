@@ -1,4 +1,5 @@
-// How fast a client may send: a token bucket whose tokens are promised in the order of asking.
+// A token bucket that limits how fast a client sends. Waiters are served in FIFO order: each call
+// to take() reserves the next free token, now or in the future.
 //
 // Pure: time is an argument and must not run backwards.
 
@@ -10,23 +11,25 @@ namespace holdfast::agent {
 
 class RequestBucket {
  public:
-  // `qps` requests a second in the long run, `burst` at once; both above zero. Starts full.
+  // Allows `qps` requests per second on average and `burst` requests at once; both must be above
+  // zero. Starts full.
   RequestBucket(double qps, int burst);
 
-  // Takes a token, now or in advance; when it may be used. Nobody who asks later is earlier.
+  // Reserves the next token. Returns when it may be used, `now` or later.
   [[nodiscard]] MonoTime take(MonoTime now);
 
-  // The server asked for a pause: nothing may be sent before `until`, promised or not.
+  // The server asked for a pause: no token may be used before `until`, including reserved ones,
+  // whose holders must check held_until().
   void hold(MonoTime until);
   [[nodiscard]] MonoTime held_until() const { return held_until_; }
 
-  // 0: all tokens are there; 1: none is.
+  // Used share of the bucket: 0 if all tokens are free, 1 if none is.
   [[nodiscard]] double saturation(MonoTime now) const;
 
  private:
-  Duration interval_;  // of one token
-  Duration depth_;     // of the whole bucket
-  // When the bucket will be full again, if nobody takes anything: it is empty `depth_` before that.
+  Duration interval_;  // time in which one token is refilled
+  Duration depth_;     // time in which the whole bucket is refilled
+  // When the bucket will be full again if no token is taken. It is empty `depth_` before that.
   MonoTime full_at_ = MonoTime::min();
   MonoTime held_until_ = MonoTime::min();
 };
