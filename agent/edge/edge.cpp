@@ -235,7 +235,7 @@ Status Edge::open_door() {
       gate_->gate_of(Listener::tls), limits_of(Listener::tls));
   identity_->on_serving_change([this] {
     if (auto changed = refresh_doors(); !changed) {
-      log_error("serving certificate not taken into use", {{"error", changed.error()}});
+      log_error("new serving certificate not used", {{"error", changed.error()}});
     }
   });
   if (pods_interface_ && pods_interface_->ensure()) {

@@ -32,8 +32,9 @@ struct PlainKind {
   std::string_view resource;
 };
 
-// Kinds of Kubernetes that hold no secrets. Everything else is sealed: Secrets, pods (environment
-// variables), ConfigMaps, and all custom resources, also one that is called "services".
+// Kubernetes kinds that hold no secrets. Everything else is sealed: Secrets, pods (environment
+// variables), ConfigMaps, and all custom resources, because a group may have a resource of the same
+// name.
 constexpr PlainKind plain_kinds[] = {
     {"", "nodes"},
     {"", "services"},

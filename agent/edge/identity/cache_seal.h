@@ -1,5 +1,6 @@
-// The key of --cache-key-file, and what it seals in the cache: tokens of service accounts, and the
-// objects of every kind but a few that hold no secrets (nodes, services, leases and the like).
+// Encryption of the cache on disk with the key of --cache-key-file. Encrypted are service account
+// tokens and the objects of every kind except a few that hold no secrets, such as nodes, services
+// and leases. Values are called sealed here when they are encrypted and authenticated.
 
 #pragma once
 
@@ -11,10 +12,12 @@
 
 namespace holdfast::agent {
 
-// Errors: invalid (no key), not_found, denied; all name the file and tell nothing of its content.
+// Reads the key. Errors: invalid (no key), not_found, denied. All name the file; none contains any
+// of its content.
 [[nodiscard]] Result<std::unique_ptr<store::Seal>> read_cache_key(const std::string& file);
 
-// `seal` outlives it; null: nothing is sealed.
+// Which objects and answers are sealed, and with which key. `seal` must outlive the result; null:
+// nothing is sealed.
 [[nodiscard]] store::Sealing sealing_with(const store::Seal* seal);
 
 }  // namespace holdfast::agent

@@ -17,7 +17,7 @@ CertificateKeeper::CertificateKeeper(asio::any_io_executor executor, Wish wish, 
       woken_(std::move(executor)) {
   load();
   std::optional<sync::Validity> validity;
-  // One that lacks a name which it should have by now serves on, but another is asked for.
+  // A certificate that lacks one of the wanted names stays in use, but a new one is requested.
   const bool fits = certificate_ && tls::covers(certificate_->names, wish_.names);
   if (fits) validity = {certificate_->not_before, certificate_->not_after};
   rotation_.emplace(wish_.rotation, random, validity, clock_.mono());
@@ -126,7 +126,7 @@ void CertificateKeeper::adopt(const std::string& certificate_pem) {
   feed(rotate::Adopted{{certificate_->not_before, certificate_->not_after}});
 }
 
-// Checked, and in the file before it is used.
+// Checks the certificate and stores it in the file before it is used.
 Result<tls::Certificate> CertificateKeeper::take(const std::string& certificate_pem) {
   const tls::Identity issued{.certificate_pem = certificate_pem, .key_pem = key_pem_};
   if (auto pair = tls::check_pair(issued); !pair) return fail(pair.error());
@@ -135,8 +135,8 @@ Result<tls::Certificate> CertificateKeeper::take(const std::string& certificate_
     return fail(Errc::invalid, "it is for \"" + certificate.names.common_name + "\"");
   }
   if (auto stored = pki_.store(wish_.use, issued); !stored) {
-    // It is good all the same; after a restart another one is asked for.
-    log_error("certificate not kept", {{"error", stored.error()}});
+    // The certificate is usable anyway. After a restart, another one is requested.
+    log_error("certificate not stored", {{"error", stored.error()}});
   }
   held_ = issued;
   return certificate;

@@ -1,8 +1,10 @@
-// Keeps one certificate of the node alive: asks for it, waits for it, stores it, renews it in time.
+// Keeps one certificate of the node valid: requests it with a CertificateSigningRequest (CSR),
+// waits until it is issued, stores it, and renews it in time.
 //
-// sync/identity/rotation.h decides; this performs. Whatever fails, what is held stays held.
+// sync/identity/rotation.h decides when; this class performs it. Whatever fails, the current
+// certificate stays in use.
 //
-// Threading: the loop's thread only. Outlives run().
+// Threading: the loop's thread only. A CertificateKeeper must outlive run().
 
 #pragma once
 
@@ -21,11 +23,11 @@
 
 namespace holdfast::agent {
 
-// Whoever brings a request for a certificate to the API server.
+// Sends CSR requests to the API server, with the node's credentials or the bootstrap credentials.
 class Registrar {
  public:
   virtual ~Registrar() = default;
-  // Errors: as ApiClient::call(); denied also when there are no such credentials.
+  // Errors: as ApiClient::call(); also denied if there are no such credentials.
   virtual asio::awaitable<Result<std::string>> call(sync::rotate::Credentials with,
                                                     ApiRequest request) = 0;
 };
@@ -39,20 +41,23 @@ class CertificateKeeper {
   };
   using OnChange = std::function<void(const tls::Identity&, const tls::Certificate&)>;
 
-  // Reads what the last run left; damaged, or another's, it is as good as none, and said so in the
-  // log. `pki`, `registrar`, `clock` (by which certificates are judged) and `random` outlive this.
+  // Loads the certificate that the last run stored. If it is damaged or belongs to another node,
+  // this is logged and a new one is requested. `pki`, `registrar`, `clock` (which judges expiry)
+  // and `random` must outlive this.
   CertificateKeeper(asio::any_io_executor executor, Wish wish, const PkiDir& pki,
                     Registrar& registrar, const Clock& clock, Random& random);
 
-  // Called for every certificate that is taken into use after the first.
+  // Called for every newly issued certificate, but not for the one that the constructor loaded.
   void on_change(OnChange callback) { on_change_ = std::move(callback); }
 
-  // Until it is cancelled.
+  // Requests and renews the certificate. Runs until cancelled.
   asio::awaitable<void> run();
 
-  // The server does not know us by what we hold.
+  // The server answered 401 to the held certificate: another one is requested.
   void refused();
 
+  // The certificate with its key, and the parsed certificate. Nothing before the first one is
+  // issued.
   [[nodiscard]] const std::optional<tls::Identity>& held() const { return held_; }
   [[nodiscard]] const std::optional<tls::Certificate>& certificate() const { return certificate_; }
 
@@ -71,10 +76,10 @@ class CertificateKeeper {
   const Clock& clock_;
   OnChange on_change_;
   std::optional<tls::Identity> held_;
-  std::optional<tls::Certificate> certificate_;  // of `held_`
-  std::optional<sync::Rotation> rotation_;       // once `held_` was read
+  std::optional<tls::Certificate> certificate_;  // parsed from `held_`
+  std::optional<sync::Rotation> rotation_;       // set in the constructor once `held_` is loaded
   std::deque<sync::rotate::Action> actions_;
-  std::string key_pem_;  // of the request that is under way
+  std::string key_pem_;  // private key of the request under way
   loop::Event woken_;
 };
 

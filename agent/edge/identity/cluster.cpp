@@ -28,7 +28,7 @@ Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
   return access;
 }
 
-// "https://host" with kube-apiserver's port, when it names none.
+// Adds kube-apiserver's default port to an https:// URL that names no port.
 std::string with_port(std::string url) {
   const std::size_t host = url.find("://") + 3;
   const std::size_t slash = std::min(url.find('/', host), url.size());
@@ -48,10 +48,10 @@ Result<ServerList> parse_servers(const std::vector<std::string>& texts) {
     const bool good = url && (!bare || url->server.path_prefix.empty());
     if (!good) return fail(Errc::invalid, "\"" + text + "\" is not https://host:port");
     if (!list.servers.empty() && url->tls != list.tls) {
-      return fail(Errc::invalid, "\"" + text + "\": either all servers speak TLS or none");
+      return fail(Errc::invalid, "\"" + text + "\": either all servers use TLS or none");
     }
     const auto known = std::find(list.servers.begin(), list.servers.end(), url->server);
-    if (known != list.servers.end()) return fail(Errc::invalid, "\"" + text + "\" comes twice");
+    if (known != list.servers.end()) return fail(Errc::invalid, "\"" + text + "\" is given twice");
     list.tls = url->tls;
     list.servers.push_back(std::move(url->server));
   }
@@ -90,6 +90,7 @@ asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& opti
                                                      const Clock& clock, MonoTime deadline,
                                                      std::size_t server) {
   ClusterAccess access;
+  // The server cannot be authenticated yet; the signature and the hash authenticate the document.
   access.tls_settings.insecure = true;
   if (auto set = override_servers(options, access); !set) co_return fail(set.error());
   std::string agent = "holdfast-edge/" + std::string(version);

@@ -1,5 +1,6 @@
-// Where the cluster is, whom to believe that it is the cluster, and what to come with for the first
-// certificate.
+// How the node reaches its cluster: the addresses of the API servers, the certificate authority
+// that authenticates them, and the credentials with which the first certificate is requested. Read
+// from IdentityOptions.
 
 #pragma once
 
@@ -22,28 +23,29 @@ struct ServerList {
   std::vector<ServerAddress> servers = {};
 };
 
-// Each "https://host:port/prefix", "host:port" or "host" (port 6443, over TLS), or, for labs,
-// "http://host:port". Errors: invalid, naming the text: not an address, twice the same one, with
-// and without TLS.
+// Parses "https://host:port/prefix", "host:port" or "host" (port 6443, over TLS) or, for labs,
+// "http://host:port". Errors: invalid, naming the text (not an address, a duplicate, or servers
+// with and without TLS).
 [[nodiscard]] Result<ServerList> parse_servers(const std::vector<std::string>& texts);
 
-// The join token, out of its file when it has one, which is read anew at each call; "" for none.
+// The join token. If it is given as a file, the file is read at each call. "" if there is none.
 // Errors: not_found, denied (a file that others may read), invalid (empty).
 [[nodiscard]] Result<std::string> join_token(const IdentityOptions& options);
 
-// The servers, and the credentials of --kubeconfig or those to ask for a certificate with. Read
-// anew at each call: files are replaced. With a pinned authority that is not known yet, `ca_pem` is
-// empty and nothing but learn_authority() may be done. Errors: invalid, not_found, denied (a file).
+// The servers with the credentials of --kubeconfig, or with the bootstrap credentials for
+// requesting a certificate. Reads the files at each call, because they may be replaced. If
+// --discovery-token-ca-cert-hash pins an authority that is not known yet, `ca_pem` is empty and
+// only learn_authority() may be called. Errors: invalid, not_found, denied (a file).
 [[nodiscard]] Result<ClusterAccess> read_access(const IdentityOptions& options);
 
-// Puts those of --server, if there are any, in the place of a kubeconfig's. Errors: as
+// Replaces the servers of a kubeconfig by those of --server, if there are any. Errors: as
 // parse_servers().
 [[nodiscard]] Status override_servers(const IdentityOptions& options, ClusterAccess& access);
 
-// Asks a server for the authority (kube-public/cluster-info) and believes it only if the document
-// is signed with the join token and the hash is that of the authority's key. Nothing secret is
-// sent. `server` counts the tries: each asks another one. Errors: denied (another authority, or no
-// such signature), those of join_token(), the transport's.
+// Fetches the certificate authority from a server (kube-public/cluster-info). Accepts it only if
+// the document is signed with the join token and the hash of the authority's key is the pinned one.
+// Sends nothing secret. `server` counts the tries; each try asks the next server. Errors: denied
+// (another authority, or no valid signature), those of join_token(), the transport's.
 asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& options,
                                                      const Clock& clock, MonoTime deadline,
                                                      std::size_t server);

@@ -12,7 +12,7 @@
 namespace holdfast::agent {
 namespace {
 
-// The first cluster's authority in a kubeconfig.
+// The certificate authority of the first cluster in a kubeconfig.
 Result<std::string> authority_in(const std::string& kubeconfig) {
   try {
     const YAML::Node root = YAML::Load(kubeconfig);
@@ -37,7 +37,8 @@ Result<std::string> parse_ca_hash(std::string_view text) {
   const bool good = text.starts_with(kind) && digits.size() == 64 &&
                     digits.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (good) return digits;
-  return fail(Errc::invalid, "\"" + std::string(text) + "\" is not sha256: and 64 digits");
+  return fail(Errc::invalid,
+              "\"" + std::string(text) + "\" is not sha256: followed by 64 hexadecimal digits");
 }
 
 Result<JoinToken> parse_join_token(std::string_view text) {
@@ -62,8 +63,8 @@ Status check_signature(std::string_view document, const JoinToken& token) {
   const std::string expected = tls::detached_jws(*kubeconfig, token.id, token.secret);
   if (tls::equal_in_constant_time(*signature, expected)) return {};
   return fail(Errc::denied, "cluster-info: " + key +
-                                " is not the join token's signature: the token is another one "
-                                "than the cluster's, or the document was changed on its way");
+                                " is not the join token's signature: the token differs from "
+                                "the cluster's, or the document was changed in transit");
 }
 
 Result<std::string> pinned_authority(std::string_view document, std::string_view ca_hash) {
@@ -73,7 +74,7 @@ Result<std::string> pinned_authority(std::string_view document, std::string_view
   auto pem = authority_in(*kubeconfig);
   if (!pem) return fail("cluster-info", pem.error());
   TRY(const tls::Certificate authority, tls::read_certificate(*pem));
-  // That one alone: whatever else is in the text was not pinned.
+  // Only the first certificate is trusted: others in the text were not pinned.
   if (authority.public_key_sha256 == wanted) return tls::first_certificate(*pem);
   return fail(Errc::denied,
               "the server's authority is not the one that was pinned: its hash is "

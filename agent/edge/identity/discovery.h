@@ -1,5 +1,5 @@
-// What a node that joins believes of kube-public/cluster-info: the authority that was pinned, in a
-// document that was signed with the join token, as kubeadm checks it.
+// Checks the document kube-public/cluster-info as kubeadm does when a node joins: it must be signed
+// with the join token and contain the pinned certificate authority.
 //
 // Pure: text in, text out.
 
@@ -18,18 +18,18 @@ struct JoinToken {
   std::string secret;
 };
 
-// Errors: invalid. Nothing of the token is in the message.
+// Errors: invalid. The message contains no part of the token.
 [[nodiscard]] Result<JoinToken> parse_join_token(std::string_view text);
 
-// Whether the ConfigMap's key "jws-kubeconfig-ID" is the token's signature over its kubeconfig.
-// Errors: denied (no signature, or another one), invalid (no such document).
+// Checks that the ConfigMap's key "jws-kubeconfig-ID" is the token's signature of its kubeconfig.
+// Errors: denied (no signature, or another one), invalid (not such a document).
 [[nodiscard]] Status check_signature(std::string_view cluster_info, const JoinToken& token);
 
-// The authority out of the document. Errors: denied (another one than the pinned), invalid.
+// The certificate authority (PEM) of the document. Errors: denied (not the pinned one), invalid.
 [[nodiscard]] Result<std::string> pinned_authority(std::string_view cluster_info,
                                                    std::string_view ca_hash);
 
-// "sha256:<64 hexadecimal digits>" -> the digits, in lower case. Errors: invalid.
+// "sha256:<64 hexadecimal digits>" -> the digits in lower case. Errors: invalid.
 [[nodiscard]] Result<std::string> parse_ca_hash(std::string_view text);
 
 }  // namespace holdfast::agent

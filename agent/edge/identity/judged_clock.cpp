@@ -13,7 +13,8 @@ WallTime read_floor(const fs::Path& file) {
   if (!text && text.error().code == Errc::not_found) return {};
   const auto time = text ? parse_rfc3339(trim(*text)) : Result<WallTime>(fail(text.error()));
   if (time) return *time;
-  log_warn("the last known time is lost", {{"file", file.string()}, {"error", time.error()}});
+  log_warn("stored time cannot be read and is ignored",
+           {{"file", file.string()}, {"error", time.error()}});
   return {};
 }
 
@@ -38,7 +39,7 @@ void JudgedClock::keep() {
   const auto time = floor_.to_keep(clock_.mono());
   if (!time) return;
   if (auto written = fs::atomic_write(file_, format_rfc3339(*time) + "\n"); !written) {
-    log_error("the last known time is not kept", {{"error", written.error()}});
+    log_error("last known time not stored", {{"error", written.error()}});
   }
 }
 

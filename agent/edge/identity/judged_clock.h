@@ -1,8 +1,10 @@
-// The clock that the agent lives by: never earlier than what was surely known, also in the last
-// run.
+// The agent's clock. Its wall time is never earlier than a time that is known to have passed, also
+// in the last run. So expired certificates and tokens stay expired on a machine whose clock is
+// wrong.
 //
-// wall() is max(the system's calendar, the floor); see sync/identity/wall_floor.h. The floor is a
-// file in the data directory, written at most once an hour. Threading: the loop's thread.
+// wall() is the maximum of the system's clock and the floor; see sync/identity/wall_floor.h. The
+// floor is stored in a file in the data directory, at most once an hour. Threading: the loop's
+// thread only.
 
 #pragma once
 
@@ -14,16 +16,16 @@ namespace holdfast::agent {
 
 class JudgedClock final : public Clock {
  public:
-  // `clock` outlives this. A file that cannot be read is as good as none, and said so in the log.
+  // `clock` must outlive this. A file that cannot be read is logged and treated as missing.
   JudgedClock(const Clock& clock, fs::Path file);
 
   [[nodiscard]] MonoTime mono() const override { return clock_.mono(); }
   [[nodiscard]] WallTime wall() const override;
 
-  // As WallFloor has them.
+  // Report a known time; see WallFloor. Both also store the floor if it has moved enough.
   void at_least(WallTime time);
   void told(WallTime time);
-  // Writes the floor if it has moved enough.
+  // Stores the floor if it has moved by an hour since it was last stored.
   void keep();
 
  private:

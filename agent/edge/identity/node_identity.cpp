@@ -35,7 +35,7 @@ tls::Names names_of(const std::string& node_name) {
           .organizations = {std::string(sync::nodes_group)}};
 }
 
-// Names that callers may know the listener by.
+// All names and addresses by which callers may address the listener.
 tls::Names serving_names(const std::string& node_name, const IdentityOptions& options) {
   tls::Names names = names_of(node_name);
   std::vector<std::string> all{node_name};
@@ -43,7 +43,7 @@ tls::Names serving_names(const std::string& node_name, const IdentityOptions& op
   if (at && !is_any(at->host)) all.push_back(at->host);
   if (const auto pods = pods_address(options)) {
     if (std::find(all.begin(), all.end(), pods->host) == all.end()) all.push_back(pods->host);
-    // Whom pods ask for by name, kube-proxy sends here, too (forwardkubesvctraffic).
+    // kube-proxy also sends requests for the service "kubernetes" here (forwardkubesvctraffic).
     all.insert(all.end(), {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
                            "kubernetes.default.svc.cluster.local"});
   }
@@ -99,7 +99,7 @@ void NodeIdentity::make_keepers(Random& random) {
   if (place_.options.secure_listen.empty() && !pods_address(place_.options)) return;
   CertificateKeeper::Wish wish{sync::CertificateUse::serving,
                                serving_names(place_.node_name, place_.options)};
-  // Without it the listener shows one that is signed by itself: no hurry to ask again.
+  // Without it the listener uses a self-signed certificate, so a retry is not urgent.
   wish.rotation.bootstraps = false;
   wish.rotation.backoff.most = std::chrono::minutes(10);
   serving_keeper_ =
@@ -115,7 +115,7 @@ Status NodeIdentity::find_cluster() {
   if (gone && client_keeper_ && client_keeper_->held()) {
     auto known = pki_.load_cluster();
     if (known) {
-      log_warn("the cluster is taken from the last run", {{"why", found.error()}});
+      log_warn("using the cluster address of the last run", {{"why", found.error()}});
       found = std::move(known);
       if (auto set = override_servers(place_.options, *found); !set) return set;
     }
@@ -134,15 +134,15 @@ Status NodeIdentity::find_cluster() {
   if (!learnt) return {};
   TRY(const std::string wanted, parse_ca_hash(place_.options.ca_hash));
   const auto read = tls::read_certificate(*learnt);
-  // Another one was pinned since: it is learnt again.
+  // If another authority was pinned since, it is fetched again.
   if (read && read->public_key_sha256 == wanted) access_.tls_settings.ca_pem = *learnt;
   return {};
 }
 
 Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_agent) {
   CHECK(client_ == nullptr);
-  // Answers with 2xx come as streams, which the uplink gathers within its limits; all others come
-  // whole.
+  // The uplink reads 2xx answers as streams within its own limits; all other answers are read whole
+  // here.
   http::ClientLimits limits;
   limits.reader.body_bytes = AnswerLimits{}.error_bytes;
   TRY(std::unique_ptr<ApiClient> made,
@@ -152,7 +152,7 @@ Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_ag
   return made;
 }
 
-// Gives the client what we have now, or closes the way.
+// Gives the client the current credentials, or blocks it while there are none.
 void NodeIdentity::apply() {
   CHECK(client_ != nullptr);
   if (is_pinned() && authority().empty()) {
@@ -165,12 +165,12 @@ void NodeIdentity::apply() {
   }
   access_.tls_settings.identity = *client_keeper_->held();
   if (auto adopted = client_->adopt(access_); !adopted) {
-    log_error("certificate not taken into use", {{"error", adopted.error()}});
+    log_error("new certificate not used", {{"error", adopted.error()}});
     return;
   }
   changed_.notify_all();
   if (auto kept = pki_.store_cluster(access_); !kept) {
-    log_error("the cluster's address is not kept", {{"error", kept.error()}});
+    log_error("cluster address not stored", {{"error", kept.error()}});
   }
 }
 
@@ -190,7 +190,7 @@ asio::awaitable<void> NodeIdentity::follow_kubeconfig() {
 void NodeIdentity::read_kubeconfig_again() {
   auto fresh = read_access(place_.options);
   if (!fresh) {
-    log_warn("kubeconfig unreadable, keeping what was in it", {{"error", fresh.error()}});
+    log_warn("kubeconfig unreadable, keeping the previous settings", {{"error", fresh.error()}});
     return;
   }
   fresh->tls_settings.now = access_.tls_settings.now;
@@ -201,9 +201,9 @@ void NodeIdentity::read_kubeconfig_again() {
                     now.ca_pem == before.ca_pem && fresh->servers() == access_.servers() &&
                     fresh->token == access_.token;
   if (same) return;
-  // Files are replaced one after the other: a pair that does not match yet will.
+  // The files are replaced one by one: a certificate and key that do not match yet will match soon.
   if (auto adopted = client_->adopt(*fresh); !adopted) {
-    log_warn("kubeconfig not taken into use", {{"error", adopted.error()}});
+    log_warn("changed kubeconfig not used", {{"error", adopted.error()}});
     return;
   }
   access_ = *std::move(fresh);
@@ -211,7 +211,7 @@ void NodeIdentity::read_kubeconfig_again() {
 }
 
 asio::awaitable<void> NodeIdentity::keep_serving_certificate() {
-  // The cluster's signers are reached over TLS only, and ask for the node's own certificate.
+  // A serving certificate can only be requested over TLS and with the node's client certificate.
   if (!serving_keeper_ || !access_.tls) co_return;
   while (client_keeper_ && !client_keeper_->held()) co_await changed_.wait();
   co_await serving_keeper_->run();
@@ -225,7 +225,7 @@ asio::awaitable<Status> NodeIdentity::learn() {
   CO_TRY(const std::string pem, co_await learn_authority(place_.options, clock_, deadline, server));
   access_.tls_settings.ca_pem = pem;
   if (auto stored = pki_.store_authority(pem); !stored) co_return stored;
-  log_info("authority learnt");
+  log_info("certificate authority fetched");
   apply();
   if (on_serving_) on_serving_();
   co_return done;
@@ -277,7 +277,7 @@ std::optional<WallTime> NodeIdentity::ends(sync::CertificateUse use) const {
 }
 
 void NodeIdentity::answered(const http::Response& response) {
-  if (!access_.tls || access_.tls_settings.insecure) return;  // It may be anybody.
+  if (!access_.tls || access_.tls_settings.insecure) return;  // The server is not authenticated.
   if (const auto time = http::parse_date(response.headers.get("date"))) clock_.told(*time);
 }
 

@@ -1,11 +1,10 @@
-// Who the node is to the cluster: its client certificate, whom it believes, and its serving
-// certificate; asked for, renewed and swapped while everything goes on.
+// The node's identity in the cluster: its client certificate, the certificate authority that it
+// trusts, and its serving certificate. All are requested, renewed and replaced without a restart.
 //
-// "Serve first": without a certificate, with an expired one, or without any idea of the authority
-// the agent starts and answers from the cache; only the way to the cloud is closed until there is
-// something to come with.
+// The agent starts and answers from the cache also without a certificate, with an expired one, or
+// without a known authority. Until both are there, only requests to the API server are blocked.
 //
-// Threading: the loop's thread only. Outlives what keep() runs.
+// Threading: the loop's thread only. A NodeIdentity must outlive both keep functions.
 
 #pragma once
 
@@ -30,29 +29,33 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
     fs::Path data_dir;
   };
 
-  // Reads what there is; `clock` and `random` outlive this. Errors: the settings' files (a
-  // bootstrap file that is gone is none once the node has its certificate), the disk's.
+  // Loads the certificates and settings; `clock` and `random` must outlive this. Errors: those of
+  // the files in the settings (a missing bootstrap file is no error once the node has its
+  // certificate), the disk's.
   [[nodiscard]] static Result<std::unique_ptr<NodeIdentity>> open(asio::any_io_executor executor,
                                                                   Place place, JudgedClock& clock,
                                                                   Random& random);
 
-  // The client that this identity speaks through from now on; asked for once. It outlives keep().
+  // Makes the client that sends requests with this identity. To be called once. The client must
+  // outlive both keep functions.
   [[nodiscard]] Result<std::unique_ptr<ApiClient>> make_client(std::string user_agent);
 
-  // Keep both certificates until they are cancelled. With --kubeconfig somebody else renews the
-  // client's: its files are read again.
+  // Keep a certificate valid until cancelled. With --kubeconfig, another program renews the client
+  // certificate; then its files are read again every 5 minutes and after a 401.
   asio::awaitable<void> keep_client_certificate();
   asio::awaitable<void> keep_serving_certificate();
 
-  // The authority that callers' certificates are judged by; "" while there is none.
+  // The authority (PEM) that client certificates of callers are checked against; "" if none is
+  // known.
   [[nodiscard]] const std::string& authority() const { return access_.tls_settings.ca_pem; }
-  // When the certificate that is held ends; nothing: none is held.
+  // When the current certificate expires; nothing if there is none.
   [[nodiscard]] std::optional<WallTime> ends(sync::CertificateUse use) const;
-  // What the secure listener shows: issued by the cluster or, until then, signed by itself.
+  // The certificate of the secure listener: issued by the cluster or, until then, self-signed.
   [[nodiscard]] Result<tls::Identity> serving();
-  // Called when authority() or serving() has changed.
+  // Sets the function that is called when authority() or serving() has changed.
   void on_serving_change(std::function<void()> callback) { on_serving_ = std::move(callback); }
 
+  // Implement Registrar and UplinkObserver.
   asio::awaitable<Result<std::string>> call(sync::rotate::Credentials with,
                                             ApiRequest request) override;
   void answered(const http::Response& response) override;
@@ -74,13 +77,13 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   Place place_;
   PkiDir pki_;
   JudgedClock& clock_;
-  ClusterAccess access_;                              // with what we come with now
+  ClusterAccess access_;                              // with the current credentials
   std::unique_ptr<CertificateKeeper> client_keeper_;  // null with --kubeconfig
   std::unique_ptr<CertificateKeeper> serving_keeper_;
   std::optional<tls::Identity> self_signed_;
   ApiClient* client_ = nullptr;
-  std::size_t tries_ = 0;  // without the client: each goes to another server
-  loop::Event changed_;    // what we come with
+  std::size_t tries_ = 0;  // requests with bootstrap credentials; each try asks the next server
+  loop::Event changed_;    // notified when the credentials have changed
   std::function<void()> on_serving_;
 };
 

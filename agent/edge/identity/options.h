@@ -1,4 +1,4 @@
-// Settings of who the node is to the cluster, and of who may call it over TLS.
+// Settings of the node's identity in the cluster, and of the listeners for callers over TLS.
 
 #pragma once
 
@@ -11,38 +11,44 @@
 namespace holdfast::agent {
 
 struct IdentityOptions {
-  // Where the API servers are, in the order of preference: "https://host:port"; the scheme may be
-  // left out. None: as the kubeconfig says. They share its authority and credentials.
+  // The API servers in order of preference: "https://host:port"; the scheme may be left out. Empty:
+  // those of the kubeconfig. All share one authority and the same credentials.
   std::vector<std::string> servers;
 
-  // One of three ways to the cluster:
-  std::string kubeconfig;            // with credentials that somebody else looks after
-  std::string bootstrap_kubeconfig;  // whose user may ask for a certificate
-  std::string join_token;            // the same without a kubeconfig; needs `servers` and one of
-                                     // `ca_file` and `ca_hash`. On a command line all can see it.
-  std::string join_token_file;       // the same in a file that nobody else may read
-  std::string ca_file;               // whom to believe that it is the server
-  std::string ca_hash;               // "sha256:<hex>" of the authority's public key, as kubeadm's
+  // Exactly one of these three gives the credentials:
+  // A kubeconfig whose credentials another program renews.
+  std::string kubeconfig;
+  // A kubeconfig whose user may request a certificate for the node.
+  std::string bootstrap_kubeconfig;
+  // A bootstrap token, which may request a certificate. Needs `servers` and one of `ca_file` and
+  // `ca_hash`. Every user of the machine can read `join_token` on the command line; the file must
+  // not be readable by others.
+  std::string join_token;
+  std::string join_token_file;
+  std::string ca_file;  // the certificate authority of the servers, with a join token
+  std::string ca_hash;  // "sha256:<hex>" of the authority's public key, as in kubeadm
 
-  // The listener for callers with certificates; "" for none. It needs an authority, so there is
-  // none with a plain http:// server either.
+  // The listener for callers with certificates; "" for none. It needs a certificate authority, so
+  // it is not opened with a plain http:// server.
   std::string secure_listen = "127.0.0.1:10268";
-  // Callers without a certificate are hung up on. Otherwise they need a token.
+  // Connections without a client certificate are closed. If false, such callers need a token.
   bool require_client_certificates = true;
-  // An interface of its own, with an address by which pods reach the agent at the port of
-  // `secure_listen`, with tokens: YurtHub's flags. No address: none.
+  // A dummy network interface with an address at which pods reach the agent with tokens, at the
+  // port of `secure_listen`. The flags are YurtHub's. No address: no interface.
   bool enable_dummy_if = true;
   std::string dummy_if_ip;
   std::string dummy_if_name = "yurthub-dummy0";
-  // Names and addresses in the serving certificate besides those of `secure_listen`, of the
+  // Names and addresses in the serving certificate in addition to those of `secure_listen`, of the
   // interface for pods and of the node.
   std::vector<std::string> serving_names;
 
-  // Seals Secrets and tokens in the cache: 32 bytes, raw or in base64. "" for none.
+  // File with the key that encrypts the cache (see cache_seal.h): 32 bytes, raw or in base64. ""
+  // for none.
   std::string cache_key_file;
 
-  // Whether the agent asks for the node's certificate and renews it.
+  // Whether the agent requests the node's certificate and renews it.
   [[nodiscard]] bool enrols() const { return kubeconfig.empty(); }
+  // Whether it does so with a join token.
   [[nodiscard]] bool joins() const { return !join_token.empty() || !join_token_file.empty(); }
 };
 

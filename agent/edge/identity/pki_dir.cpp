@@ -13,7 +13,7 @@ constexpr const char* cluster_file = "node.kubeconfig";
 
 using ReadFile = Result<std::string> (*)(const fs::Path& file, std::size_t limit);
 
-// `by` is fs::read_secret for keys and fs::read_own for the rest.
+// Reads the file with `by`: fs::read_secret for keys, fs::read_own for the rest.
 Result<std::optional<std::string>> read_if_there(const fs::Path& file, ReadFile by) {
   auto read = by(file, pki_file_limit);
   if (read) return std::optional(*std::move(read));
@@ -21,7 +21,7 @@ Result<std::optional<std::string>> read_if_there(const fs::Path& file, ReadFile 
   return fail(read.error());
 }
 
-// A double-quoted scalar of YAML is one of JSON; these hold nothing that needs an escape.
+// A double-quoted YAML scalar. The texts need no escapes.
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 }  // namespace
@@ -39,7 +39,7 @@ fs::Path PkiDir::file_of(sync::CertificateUse use) const {
 Result<std::optional<tls::Identity>> PkiDir::load(sync::CertificateUse use) const {
   TRY(std::optional<std::string> text, read_if_there(file_of(use), fs::read_secret));
   if (!text) return std::nullopt;
-  // OpenSSL takes out of the text what it looks for.
+  // OpenSSL finds the certificate and the key in the same text.
   tls::Identity identity{.certificate_pem = *text, .key_pem = *text};
   if (auto pair = tls::check_pair(identity); !pair) {
     return fail(Errc::corrupt, file_of(use).string() + ": " + pair.error().what);

@@ -1,8 +1,8 @@
-// The node's keys and certificates on disk: DATA-DIR/pki, all files 0600, each replaced whole or
-// not at all.
+// The node's keys and certificates on disk, in DATA-DIR/pki. All files have mode 0600 and are
+// replaced atomically.
 //
-// client-current.pem and serving-current.pem hold a certificate and its key, as kubelet's do.
-// Nothing is ever removed here: what is no use today may be what saves the node tomorrow.
+// client-current.pem and serving-current.pem hold a certificate and its key, in the kubelet's
+// format. Files are never removed: an old certificate or authority may still be needed.
 
 #pragma once
 
@@ -18,21 +18,21 @@ namespace holdfast::agent {
 
 class PkiDir {
  public:
-  // Makes the directory when it is missing. Errors: denied (another user's, a link, or writable by
-  // others), the disk's.
+  // Creates the directory if it is missing. Errors: denied (owned by another user, a symbolic link,
+  // or writable by others), the disk's.
   [[nodiscard]] static Result<PkiDir> open(const fs::Path& data_dir);
 
-  // Nothing when there is none. Errors: corrupt (not a pair), denied (others may read it), the
-  // disk's.
+  // Nothing if there is no such file. Errors: corrupt (not a matching pair), denied (others may
+  // read it), the disk's.
   [[nodiscard]] Result<std::optional<tls::Identity>> load(sync::CertificateUse use) const;
   [[nodiscard]] Status store(sync::CertificateUse use, const tls::Identity& identity) const;
 
-  // The authority that was learnt by its hash.
+  // The certificate authority that was fetched and checked by its hash; see learn_authority().
   [[nodiscard]] Result<std::optional<std::string>> load_authority() const;
   [[nodiscard]] Status store_authority(std::string_view pem) const;
 
-  // How the cluster was reached last, for the day when the bootstrap file is gone; without
-  // credentials but for the names of our files.
+  // A kubeconfig that describes how the cluster was reached last, for the case that the bootstrap
+  // file is gone. It contains no credentials, only the names of the files in this directory.
   [[nodiscard]] Result<ClusterAccess> load_cluster() const;
   [[nodiscard]] Status store_cluster(const ClusterAccess& access) const;
 

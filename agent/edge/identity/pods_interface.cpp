@@ -17,7 +17,8 @@ std::optional<asio::ip::address> parse_address(const std::string& text) {
   return ec ? std::nullopt : std::optional(address);
 }
 
-// YurtHub's own conditions: link-local, and none of those that clouds and CNIs use themselves.
+// The same conditions as in YurtHub: an IPv4 address must be link-local and not in a range that
+// clouds and CNIs use.
 bool is_fit(const asio::ip::address& address) {
   if (address.is_v6()) return !address.to_v6().is_unspecified() && !address.is_loopback();
   const auto bytes = address.to_v4().to_bytes();
@@ -65,15 +66,16 @@ Status check_pods_interface(const IdentityOptions& options) {
   if (!is_interface_name(options.dummy_if_name)) {
     return fail(Errc::invalid,
                 "--dummy-if-name: \"" + options.dummy_if_name +
-                    "\" is no name for an interface: 1 to 15 characters without spaces, / and :");
+                    "\" is no valid interface name: 1 to 15 characters without spaces, / and :");
   }
   const auto secure = net::HostPort::parse(options.secure_listen);
   const auto pods = pods_address(options);
   const bool everywhere = secure && *secure != *pods && listens_at(*secure, *pods);
   if (everywhere && options.require_client_certificates) {
-    return fail(Errc::invalid,
-                "--dummy-if-ip: pods have no certificates: --secure-listen on all addresses goes "
-                "with --require-client-certificates=false only");
+    return fail(
+        Errc::invalid,
+        "--dummy-if-ip: pods have no client certificates: --secure-listen on all addresses needs "
+        "--require-client-certificates=false");
   }
   return {};
 }
@@ -88,7 +90,7 @@ bool PodsInterface::ensure() {
   if (!done) {
     const std::string& why = done.error().what;
     if (why != failure_) {
-      log_error("no interface for pods, served without",
+      log_error("interface for pods not created, serving without it",
                 {{"interface", wanted_.name}, {"error", done.error()}});
     }
     failure_ = why;
@@ -107,7 +109,7 @@ asio::awaitable<void> PodsInterface::keep(std::function<void()> on_change) {
   for (;;) {
     const MonoTime due = clock_.mono() + interval;
     co_await loop::sleep_until(due);
-    if (clock_.mono() < due) continue;  // Cancelled: it leaves at its next await.
+    if (clock_.mono() < due) continue;  // Cancelled: the next await ends this coroutine.
     const bool was_good = good_;
     if (ensure() && !was_good) on_change();
   }

@@ -1,10 +1,10 @@
-// An address of this machine's own by which the pods of the node reach the agent, whatever the
-// node's other addresses are: a dummy interface, as YurtHub has it.
+// A dummy network interface, like YurtHub's. Its address lets the pods of the node reach the agent
+// whatever the node's other addresses are.
 //
-// Without it the agent serves all others: a kernel that cannot, or a permission that is missing, is
-// said once and tried again.
+// If the interface cannot be made (no kernel support or a missing permission), the error is logged
+// once, the agent serves all other callers, and the interface is tried again each minute.
 //
-// Threading: the loop's thread only. Outlives keep().
+// Threading: the loop's thread only. A PodsInterface must outlive keep().
 
 #pragma once
 
@@ -23,10 +23,12 @@ namespace holdfast::agent {
 
 namespace asio = boost::asio;
 
-// Where pods reach the agent over TLS by that interface; nothing: there is to be none.
+// The address and port at which pods reach the agent over TLS through that interface; nothing if
+// there is to be no interface.
 [[nodiscard]] std::optional<net::HostPort> pods_address(const IdentityOptions& options);
 
-// Whether who listens at `listener` is reached at `at`, too: it is the same, or all addresses.
+// Whether a listener at `listener` accepts connections to `at`: it has the same address, or listens
+// on all addresses.
 [[nodiscard]] bool listens_at(const net::HostPort& listener, const net::HostPort& at);
 
 // Errors: invalid, naming the flag.
@@ -34,15 +36,16 @@ namespace asio = boost::asio;
 
 class PodsInterface {
  public:
-  // Of checked options that want one.
+  // `options` passed check_pods_interface() and set an address.
   PodsInterface(const IdentityOptions& options, std::unique_ptr<net::Interfaces> interfaces,
                 const Clock& clock);
 
-  // Whether it is as it should be now.
+  // Makes or repairs the interface. Returns whether it is in place now.
   bool ensure();
-  // Looks after it each minute, as YurtHub does; `on_change` is told whenever ensure() begins to
-  // succeed. Runs until cancelled.
+  // Calls ensure() each minute, as YurtHub does. `on_change` is called whenever ensure() succeeds
+  // after a failure. Runs until cancelled.
   asio::awaitable<void> keep(std::function<void()> on_change);
+  // Removes the interface. A failure is logged.
   void remove();
 
  private:
@@ -50,7 +53,7 @@ class PodsInterface {
   std::unique_ptr<net::Interfaces> interfaces_;
   const Clock& clock_;
   bool good_ = false;
-  std::string failure_;  // that was logged last
+  std::string failure_;  // the last error that was logged
 };
 
 }  // namespace holdfast::agent

@@ -72,7 +72,7 @@ std::optional<TlsListeners::Address> tls_address_of_pods(const IdentityOptions& 
 std::vector<TlsListeners::Address> tls_addresses(const IdentityOptions& options) {
   const auto pods = pods_address(options);
   const auto secure = net::HostPort::parse(options.secure_listen);
-  // An address of pods is theirs also where both flags name it.
+  // If both flags name the same address, it is the pods' address: tokens are accepted there.
   if (!secure || (pods && *secure == *pods)) return {};
   return {{.flag = "--secure-listen",
            .at = *secure,

@@ -1,5 +1,5 @@
-// TLS listeners for callers with a certificate of the cluster, and for pods. They show the node's
-// serving certificate, which is replaced without closing a connection.
+// TLS listeners for callers with a client certificate of the cluster, and for pods with tokens.
+// They use the node's serving certificate, which is replaced without closing connections.
 //
 // Threading: the loop's thread only.
 
@@ -19,27 +19,27 @@ class TlsListeners {
  public:
   // An address to listen on.
   struct Address {
-    const char* flag;  // that names it, for messages
+    const char* flag;  // the flag that sets it, for messages
     net::HostPort at;
-    bool certificates = true;  // are required; otherwise a token will do
+    bool certificates = true;  // client certificates are required; otherwise a token is enough
   };
 
-  // `identity` and `clock`, by which callers' certificates are judged, outlive this.
+  // `identity` and `clock`, which judges callers' certificates, must outlive this.
   TlsListeners(asio::any_io_executor executor, std::vector<Address> addresses,
                NodeIdentity& identity, const Clock& clock, http::Handler handler, http::Gate gate,
                const http::ServerLimits& limits = {});
 
-  // Another address, which is opened at the next refresh(); one that is listened on is ignored.
+  // Adds an address, which the next refresh() opens. Ignored if a listener already covers it.
   void add(Address address);
 
-  // Opens as soon as there is an authority to judge callers by; then takes the present serving
-  // certificate for new callers. Errors: unavailable (the address is in use), invalid
-  // (certificates), naming the flag.
+  // Opens the listeners once the authority for checking callers is known. If they are open, new
+  // connections use the current serving certificate. Errors: unavailable (the address is in use) or
+  // invalid (certificates), naming the flag.
   [[nodiscard]] Status refresh();
 
   asio::awaitable<void> stop(MonoTime deadline);
 
-  // Of the server behind the listeners; nothing is counted before it is open.
+  // Refused connections and requests of all listeners; zero before the first one is open.
   [[nodiscard]] http::Refusals refusals() const;
   // The port of the first address; 0 before it is open.
   [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -47,7 +47,7 @@ class TlsListeners {
  private:
   struct Listener {
     Address address;
-    std::shared_ptr<const tls::Context> context = {};  // null: not yet
+    std::shared_ptr<const tls::Context> context = {};  // null: not open yet
   };
   [[nodiscard]] Status open(Listener& each);
 
@@ -62,8 +62,8 @@ class TlsListeners {
   std::uint16_t port_ = 0;
 };
 
-// The proxy's addresses over TLS: --secure-listen, and that of the interface for pods, which is
-// added once the interface is there.
+// The proxy's TLS addresses: that of --secure-listen, and that of the interface for pods, which is
+// added once the interface exists.
 [[nodiscard]] std::vector<TlsListeners::Address> tls_addresses(const IdentityOptions& options);
 [[nodiscard]] std::optional<TlsListeners::Address> tls_address_of_pods(
     const IdentityOptions& options);

@@ -42,8 +42,8 @@ TEST(Cluster, ServersAreReadInEveryUsualForm) {
       {{"a/b"}, R"("a/b" is not https://host:port)"},
       {{"a:b"}, R"("a:b" is not https://host:port)"},
       {{"b", "a:70000"}, R"("a:70000" is not https://host:port)"},
-      {{"a", "b", "https://a:6443"}, R"("https://a:6443" comes twice)"},
-      {{"a", "http://b"}, R"("http://b": either all servers speak TLS or none)"},
+      {{"a", "b", "https://a:6443"}, R"("https://a:6443" is given twice)"},
+      {{"a", "http://b"}, R"("http://b": either all servers use TLS or none)"},
   };
   for (const auto& [texts, what] : bad) {
     const auto parsed = parse_servers(texts);
@@ -192,10 +192,10 @@ TEST(Cluster, SettingsThatContradictEachOtherAreNamed) {
       {{}, "--kubeconfig, --bootstrap-kubeconfig or --join-token-file is required"},
       {{.kubeconfig = "k", .join_token = "t"}, "--kubeconfig, --bootstrap-kubeconfig and"},
       {{.servers = {"a/b"}, .kubeconfig = "k"}, "--server: \"a/b\" is not https://host:port"},
-      {{.bootstrap_kubeconfig = "k", .ca_file = "f"}, "--ca-file goes with --join-token-file only"},
+      {{.bootstrap_kubeconfig = "k", .ca_file = "f"}, "--ca-file needs --join-token-file"},
       {no_server, "--join-token-file needs --server"},
-      {bad_server, "--server: --join-token-file is for https:// only"},
-      {same_server, "--server: \"a\" comes twice"},
+      {bad_server, "--server: --join-token-file needs https:// servers"},
+      {same_server, "--server: \"a\" is given twice"},
       {no_trust, "--join-token-file needs one of --ca-file and"},
       {twice, "--join-token-file needs one of --ca-file and"},
       {bad_hash, "--discovery-token-ca-cert-hash: "},

@@ -44,7 +44,7 @@ TEST(PodsInterfaceOptions, AreYurtHubsAndBadOnesAreNamed) {
       {{.dummy_if_ip = "169.254.2.1", .dummy_if_name = "a b"}, "169.254.2.1:10268", bad_name},
       {{.secure_listen = "0.0.0.0:10268", .dummy_if_ip = "169.254.2.1"},
        "169.254.2.1:10268",
-       "--dummy-if-ip: pods have no certificates"},
+       "--dummy-if-ip: pods have no client certificates"},
       {{.secure_listen = "0.0.0.0:10268", .dummy_if_ip = "fd00::2:1"}, "[fd00::2:1]:10268", ""},
       {{.secure_listen = "169.254.2.1:10268", .dummy_if_ip = "169.254.2.1"},
        "169.254.2.1:10268",
