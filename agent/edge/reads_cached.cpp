@@ -69,8 +69,7 @@ http::Response Reads::get_from(const Question& question) const {
     return answer(cached, sync::object_body(cache.kind(), *object->bytes));
   }
   return unavailable(uplink_, question.info.resource + " are cached in " +
-                                  std::string(to_string(cached)) +
-                                  " alone: " + bytes.error().what);
+                                  std::string(to_string(cached)) + " alone: " + bytes.error().what);
 }
 
 // The watch as its filters show it; null: none can. Errors: unavailable (what they must know is not
@@ -87,7 +86,7 @@ asio::awaitable<Result<std::shared_ptr<ShownWatch>>> Reads::follow(
     const bool learnt = co_await filters_.learn(*need, until);
     if (learnt) continue;
     std::string why = scope->key().resource;
-    why.append(" are not shown before ").append(to_string(*need)).append(" are known");
+    why.append(" cannot be filtered before ").append(to_string(*need)).append(" are known");
     co_return fail(Errc::unavailable, std::move(why));
   }
 }

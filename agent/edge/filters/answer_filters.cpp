@@ -19,12 +19,12 @@ using sync::filters::Filter;
 using sync::filters::FilterKnowledge;
 using sync::filters::Need;
 
-// How often a refusal is looked for while something is waited for.
+// How often keep_up() checks for a refused scope while knowledge is missing.
 constexpr auto look_again = std::chrono::seconds(1);
 
 std::string encoding(sync::Encoding wanted) { return std::string(to_string(wanted)); }
 
-// Encoded as the kubelet's own, so that one list serves both.
+// In protobuf, as the kubelet asks for it, so that both share one cached list.
 store::ScopeKey own_key(const char* resource) {
   return {.owner = std::string(node_owner),
           .version = "v1",
@@ -38,7 +38,7 @@ bool leads_to_agent(Filter filter) {
 }
 
 http::Response unfit(const Error& error) {
-  return to_response(sync::status::internal_error("the answer can't be filtered: " + error.what));
+  return to_response(sync::status::internal_error("the answer cannot be filtered: " + error.what));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ AnswerFilters::AnswerFilters(asio::any_io_executor executor, const EdgeOptions& 
       changed_(std::move(executor)),
       assignment_(options.filters.enabled, options.filters.disabled_filters()) {
   FilterKnowledge begin{.node_name = options.node_name};
-  // An interface has to be made first.
+  // The interface's address is added by use_pods_address() once the interface exists.
   if (!pods_address(options.identity)) begin.master = address_for_pods(options);
   begin.pool_topology = options.filters.pool_service_topology || options.filters.node_pool;
   if (const std::string& pool = options.filters.nodepool_name; !pool.empty()) {
@@ -116,7 +116,8 @@ bool AnswerFilters::caches(const std::string& component) {
   return assignment_.caches(component);
 }
 
-// On a node's very first start only: later its scope is complete from the disk.
+// Waits for the ConfigMap. This happens only at a node's first start: later its scope is restored
+// from disk.
 asio::awaitable<void> AnswerFilters::settle() {
   const MonoTime until = deadline();
   while (config_.scope && !config_given_up_ && uplink_.link().may_ask()) {
@@ -180,7 +181,7 @@ asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Resp
     const bool learnt = co_await learn(shown->need, until);
     if (learnt) continue;
     std::string why = call.resource;
-    why.append(" are not shown before ").append(to_string(shown->need)).append(" are known");
+    why.append(" cannot be filtered before ").append(to_string(shown->need)).append(" are known");
     co_return unavailable(uplink_, why);
   }
   co_return response;
@@ -221,9 +222,9 @@ void AnswerFilters::open(Source& source, const store::ScopeKey& key) {
   auto opened = scopes_.open(key);
   if (opened) {
     source.scope = *std::move(opened);
-    source.scope->watch_begins();  // It is read as long as the agent runs.
+    source.scope->watch_begins();  // Read as long as the agent runs, so it must not be dropped.
   } else {
-    log_warn("no room for what filters must know",
+    log_warn("no room in the cache for a list that filters need",
              {{"resource", key.resource}, {"error", opened.error()}});
   }
 }

@@ -1,9 +1,11 @@
-// Shows local clients what OpenYurt's filters make of an answer, whoever gave it.
+// Applies OpenYurt's filters to the answers that local clients get, both those from the cache and
+// those from the API server.
 //
-// The cache keeps what the server sent; only answers are filtered. What the filters must know
-// (services, this node's pool, the pool's nodes) and the ConfigMap with more settings are scopes of
-// the agent's own, opened when they are first needed. While something is not known that decides,
-// nothing is shown: a request waits and is then refused with 503, a watch holds its next event.
+// The cache keeps objects as the server sent them; only answers are filtered. What the filters must
+// know (services, this node's pool, the pool's nodes) and the ConfigMap with further settings are
+// cached in scopes of the agent's own, which are opened when first needed. An answer that depends
+// on something not known yet is not sent: a request waits and then gets 503, a watch holds its next
+// event.
 //
 // Threading: the loop's thread only.
 
@@ -26,14 +28,14 @@ namespace holdfast::agent {
 
 using ViewPtr = std::shared_ptr<const sync::filters::FilterView>;
 
-// One request, as far as filters are concerned.
+// What the filters must know about a request.
 struct FilterCall {
   std::string component;  // lower case: "kube-proxy"
   std::string verb;
   std::string group;
   std::string resource;
-  bool streamed = false;    // its watch is filtered where it was made
-  bool from_cache = false;  // the answer was made here, of objects
+  bool streamed = false;    // the watch stream filters its events itself; show() does not
+  bool from_cache = false;  // the answer was made from cached objects
 };
 
 class AnswerFilters {
@@ -41,50 +43,55 @@ class AnswerFilters {
   AnswerFilters(asio::any_io_executor executor, const EdgeOptions& options, Scopes& scopes,
                 Uplink& uplink, const Clock& clock);
 
-  // Opens the ConfigMap's scope. A cache without room for it is logged.
+  // Opens the ConfigMap's scope. If the cache has no room for it, this is logged.
   void start();
-  // Follows what the agent's own scopes bring; a task that runs until it is cancelled.
+  // Follows the changes of the agent's own scopes. Runs until cancelled.
   asio::awaitable<void> keep_up();
 
-  // From now on pods are told the address that address_for_pods() names: it is listened on.
+  // From now on, filters direct pods to the address that address_for_pods() returns. To be called
+  // once that address is listened on.
   void use_pods_address();
 
-  // Whether the ConfigMap has this component cached.
+  // Whether the ConfigMap lists this component as one whose reads are cached.
   [[nodiscard]] bool caches(const std::string& component);
 
-  // Waits for the ConfigMap, if it decides and was never looked at, no longer than a read may.
+  // Makes the FilterCall of a request. If filters may apply and the ConfigMap was never received,
+  // waits for it, at most --read-deadline.
   asio::awaitable<FilterCall> call_of(const std::string& agent, const sync::RequestInfo& info);
 
-  // Whether settings can be made that filter the call's answer.
+  // Whether any setting could make a filter apply to the call.
   [[nodiscard]] bool may_concern(const FilterCall& call) const;
-  // How the call's answer is to look now; null: as it is.
+  // The filters to apply to the call's answer and their knowledge; null: the answer is not changed.
   [[nodiscard]] ViewPtr view(const FilterCall& call);
-  // Another number whenever views may have changed, which every scope's waiters are told of.
+  // A number that changes whenever views may have changed. All scopes' waiters are notified then.
   [[nodiscard]] std::uint64_t epoch();
-  // Notified then, too.
+  // Also notified then.
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
-  // An answer as the client is to see it.
+  // Filters the answer. Waits for missing knowledge, at most --read-deadline, and returns 503
+  // without it.
   asio::awaitable<http::Response> show(FilterCall& call, http::Response response);
 
-  // Opens what is needed and waits until it is known. False at `deadline` and without the cloud.
+  // Opens the scope for `need` and waits until it is known. Stops waiting at `deadline`, when the
+  // node may not read the scope, and when the cloud is out of reach. Returns whether it is known.
   asio::awaitable<bool> learn(sync::filters::Need need, MonoTime deadline);
-  // The same without waiting.
+  // Opens the scope for `need` without waiting.
   void want(sync::filters::Need need);
 
   [[nodiscard]] const sync::filters::FilterAssignment& assignment() const { return assignment_; }
   [[nodiscard]] const sync::filters::FilterKnowledge& knowledge() const { return *knowledge_; }
+  // Until when a request that begins now may wait.
   [[nodiscard]] MonoTime deadline() const { return clock_.mono() + options_.read_deadline; }
 
  private:
-  // A scope that is read, and up to where it was.
+  // One of the agent's own scopes, and the state in which it was last read.
   struct Source {
     ScopePtr scope;
     sync::WatchCache::Position seen = 0;
     bool complete = false;
     bool refused = false;
 
-    // Whether it says something else than when this was asked last.
+    // Whether it has changed since the last call.
     [[nodiscard]] bool has_news();
   };
 
@@ -94,7 +101,7 @@ class AnswerFilters {
   void read_node(sync::filters::FilterKnowledge& knowledge);
   void read_pool(sync::filters::FilterKnowledge& knowledge) const;
   void announce();
-  // The same in JSON when that is what a client has fetched already.
+  // The key with JSON as encoding if a client has opened that scope already; otherwise `key`.
   [[nodiscard]] store::ScopeKey shared(store::ScopeKey key) const;
   void open(Source& source, const store::ScopeKey& key);
   [[nodiscard]] Source& source_of(sync::filters::Need need);
@@ -111,19 +118,18 @@ class AnswerFilters {
   std::uint64_t epoch_ = 0;
   sync::filters::FilterAssignment assignment_;
   std::shared_ptr<const sync::filters::FilterKnowledge> knowledge_;
-  std::map<sync::filters::FilterChain, ViewPtr> views_;  // with that knowledge
-  std::string config_text_;                              // as it was read last
+  std::map<sync::filters::FilterChain, ViewPtr> views_;  // made with `knowledge_`
+  std::string config_text_;                              // the ConfigMap as last read
   bool config_given_up_ = false;
-  std::vector<std::string> warned_;  // of services
+  std::vector<std::string> warned_;  // about services; logged already
   Source config_;
   Source services_;
   Source node_;
   Source pool_;
 };
 
-// Where the pods of this node reach the agent: at their interface's address, or that of
-// --secure-listen, unless that is one that only this machine's processes reach, or all of its
-// addresses at once.
+// The address at which the pods of this node reach the agent: that of their interface, or that of
+// --secure-listen. Nothing if --secure-listen is a loopback address or all addresses.
 [[nodiscard]] std::optional<sync::filters::MasterAddress> address_for_pods(
     const EdgeOptions& options);
 

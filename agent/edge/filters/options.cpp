@@ -15,17 +15,18 @@ std::set<sync::filters::Filter> FilterOptions::disabled_filters() const {
 
 void add_options(config::Options& options, FilterOptions& settings) {
   options.add("enable-resource-filter", settings.enabled,
-              "show components what OpenYurt's filters make of services, endpoints and pods");
-  options.add("disabled-resource-filters", settings.disabled, "filters that are not used, by name");
+              "apply OpenYurt's filters to the services, endpoints and pods that components read");
+  options.add("disabled-resource-filters", settings.disabled, "names of filters to switch off");
   options.add("enable-pool-service-topology", settings.pool_service_topology,
-              "learn the nodes of this node's pool from NodeBuckets instead of the NodePool");
+              "read the nodes of this node's pool from NodeBuckets instead of the NodePool");
   options.add("enable-node-pool", settings.node_pool,
-              "learn the nodes of this node's pool from the NodePool");
+              "read the nodes of this node's pool from the NodePool");
   options.add("nodepool-name", settings.nodepool_name,
-              "pool of this node; empty: what its label apps.openyurt.io/nodepool says");
-  options.add("hub-config", settings.hub_config,
-              "namespace/name of the ConfigMap with more cached components and filters; empty: "
-              "none");
+              "pool of this node; empty: the value of its label apps.openyurt.io/nodepool");
+  options.add(
+      "hub-config", settings.hub_config,
+      "namespace/name of the ConfigMap with additional cached components and filters; empty: "
+      "none");
 }
 
 Status check(const FilterOptions& settings) {

@@ -1,4 +1,4 @@
-// Settings of OpenYurt's filters. Flags are YurtHub's where it has them.
+// Settings of OpenYurt's filters. The flags have YurtHub's names where YurtHub has them.
 
 #pragma once
 
@@ -15,13 +15,14 @@ namespace holdfast::agent {
 struct FilterOptions {
   bool enabled = true;
   std::vector<std::string> disabled;   // by name
-  bool pool_service_topology = false;  // a pool's nodes are told by NodeBuckets
-  bool node_pool = true;               // else by the NodePool; with neither a pool is no topology
-  std::string nodepool_name;           // of this node; "": what its label says
-  // "namespace/name" of the ConfigMap with more settings; "" for none.
+  bool pool_service_topology = false;  // read a pool's nodes from NodeBuckets
+  // else from the NodePool; with neither, topology by pool is off
+  bool node_pool = true;
+  std::string nodepool_name;  // of this node; "": as its label says
+  // "namespace/name" of the ConfigMap with further settings; "" for none.
   std::string hub_config = "kube-system/yurt-hub-cfg";
 
-  // Of checked options.
+  // The filters named by `disabled`. For options that passed check().
   [[nodiscard]] std::set<sync::filters::Filter> disabled_filters() const;
 };
 

@@ -1,4 +1,4 @@
-// What AnswerFilters knows, brought up to date from its scopes.
+// The part of AnswerFilters that updates its knowledge and settings from its scopes.
 
 #include "agent/edge/caller.h"
 #include "agent/edge/filters/answer_filters.h"
@@ -80,7 +80,8 @@ void AnswerFilters::announce() {
   for (const auto& [key, scope] : scopes_.all()) scope->changed().notify_all();
 }
 
-// Whether the settings have changed. Without the ConfigMap they are the defaults.
+// Reads the ConfigMap. Returns whether the settings have changed. Without a ConfigMap they are the
+// defaults.
 bool AnswerFilters::read_config() {
   if (!config_.complete) return false;
   const sync::WatchCache& cache = config_.scope->cache();
@@ -98,11 +99,13 @@ bool AnswerFilters::read_config() {
     }
   }
   for (const std::string& warning : read.warnings) {
-    log_warn("not understood", {{"configmap", options_.filters.hub_config}, {"what", warning}});
+    log_warn("invalid setting in the ConfigMap",
+             {{"configmap", options_.filters.hub_config}, {"what", warning}});
   }
   if (read.config == assignment_.config()) return false;
   assignment_.configure(std::move(read.config));
-  log_info(text.empty() ? "settings are the defaults" : "settings taken from the cluster",
+  log_info(text.empty() ? "ConfigMap absent, using default settings"
+                        : "settings read from the ConfigMap",
            {{"configmap", options_.filters.hub_config}});
   return true;
 }
@@ -112,7 +115,8 @@ void AnswerFilters::read_services(FilterKnowledge& knowledge) {
   std::vector<std::string> warnings;
   knowledge.services = sync::filters::topologies_of(services_.scope->cache(), warnings);
   if (warnings == warned_) return;
-  for (const std::string& warning : warnings) log_warn("no topology", {{"why", warning}});
+  for (const std::string& warning : warnings)
+    log_warn("topology of a service ignored", {{"why", warning}});
   warned_ = std::move(warnings);
 }
 
@@ -121,7 +125,7 @@ void AnswerFilters::read_node(FilterKnowledge& knowledge) {
   std::string pool = sync::filters::pool_of(node_.scope->cache(), options_.node_name);
   if (knowledge.node_pool == pool) return;
   knowledge.node_pool = std::move(pool);
-  knowledge.pool_nodes.reset();  // Those were of another pool.
+  knowledge.pool_nodes.reset();  // The known nodes belong to the previous pool.
   if (pool_.scope) pool_.scope->watch_ends(clock_.mono());
   pool_ = {};
 }
@@ -134,8 +138,8 @@ void AnswerFilters::read_pool(FilterKnowledge& knowledge) const {
                                ? sync::filters::nodes_of_buckets(cache, *knowledge.node_pool)
                                : sync::filters::nodes_of_pool(cache, *knowledge.node_pool);
   } else if (pool_.refused && !knowledge.pool_nodes) {
-    // There is no telling; that this node is one of them is sure.
-    log_warn("the nodes of the pool are not told: taken for this node alone",
+    // The node may not read its pool. The only node that surely belongs to it is this one.
+    log_warn("nodes of the pool cannot be read, using this node alone",
              {{"pool", *knowledge.node_pool}});
     knowledge.pool_nodes.emplace();
   }

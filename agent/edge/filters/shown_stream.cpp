@@ -48,13 +48,13 @@ class ShownStream final : public http::BodyStream {
   }
 
  private:
-  // What can be said now; "" when there is nothing.
+  // The frames of all waiting events that can be sent now; "" for none.
   std::string take() {
     std::string piece;
     while (!ended_ && !waiting_.empty()) {
       const std::uint64_t epoch = filters_.epoch();
       if (watch_.outdated()) {
-        return piece + end(sync::status::expired("what this component is shown has changed"));
+        return piece + end(sync::status::expired("the filters of this component have changed"));
       }
       const auto text = say(waiting_.front());
       if (!text) return piece + end(sync::status::internal_error(text.error().what));
@@ -62,7 +62,7 @@ class ShownStream final : public http::BodyStream {
         piece += **text;
         waiting_.pop_front();
       } else if (filters_.epoch() == epoch) {
-        break;  // Held until something is known.
+        break;  // Held back until the missing knowledge arrives.
       }
     }
     return piece;

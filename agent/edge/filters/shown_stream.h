@@ -1,4 +1,4 @@
-// A watch that the cloud answers itself, as the filters let the client see it.
+// Filters a watch stream that comes directly from the API server.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace holdfast::agent {
 
-// `answer` is the cloud's, with a stream of watch events in the encoding of its Content-Type.
-// `filters` outlives the stream.
+// `answer` is the API server's, with a stream of watch events in the encoding of its Content-Type.
+// `filters` must outlive the stream.
 [[nodiscard]] std::shared_ptr<http::BodyStream> shown_stream(AnswerFilters& filters,
                                                              const FilterCall& call,
                                                              const http::Response& answer);

@@ -53,7 +53,7 @@ Result<std::string> ShownWatch::catch_up(const sync::WatchCache& cache, sync::Ve
   if (epoch == epoch_) return std::string();
   const ViewPtr now = filters_.view(call_);
   if (!same_chain(now)) {
-    return fail(Errc::gone, "what this component is shown has changed: list again");
+    return fail(Errc::gone, "the filters of this component have changed: list again");
   }
   Told changes;
   if (view_ && now->knowledge != view_->knowledge) {

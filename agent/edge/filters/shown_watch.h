@@ -1,4 +1,5 @@
-// One client's watch as the filters let it see it: the frames that it gets for each event.
+// The filters of one client's watch: turns each event into the frames that the client gets, and
+// creates further events when the filters' settings or knowledge change.
 //
 // Threading: the loop's thread only.
 
@@ -15,23 +16,24 @@ class ShownWatch {
  public:
   ShownWatch(AnswerFilters& filters, FilterCall call);
 
-  // The client goes on from `from`, or begins with all objects of the cache. Returns what is not
-  // known that decides how they look; then it can't begin yet. Errors: invalid (an object that
-  // can't be read).
+  // Begins the watch: the client has seen everything up to `from` or, without it, gets all objects
+  // of the cache first. Returns the missing knowledge, if any; then the watch cannot begin yet.
+  // Errors: invalid (an unreadable object).
   [[nodiscard]] Result<std::optional<sync::filters::Need>> begin(const sync::WatchCache& cache,
                                                                  std::optional<sync::Version> from);
 
-  // What the client gets of the event; "" when that is nothing. Nothing while something is not
-  // known that decides: ask again when the scope has changed. Errors: as begin().
+  // The frames for the event; "" if the client gets none. Nothing if knowledge is missing: call
+  // again when the scope has changed. Errors: as begin().
   [[nodiscard]] Result<std::optional<std::string>> frames(const sync::ScopeKind& kind,
                                                           const sync::CacheEvent& event);
 
-  // What it gets besides, because what the filters know has changed. It was told all up to
-  // version `told`. Errors: gone (it must list again); as begin().
+  // The frames for changes of the filters' knowledge since the last call. The client was sent
+  // everything up to version `told`. Errors: gone (the settings changed: the client must list
+  // again); as begin().
   [[nodiscard]] Result<std::string> catch_up(const sync::WatchCache& cache, sync::Version told);
 
-  // For a watch without a cache: whether it would see the same objects otherwise now. Until it was
-  // told anything it never does.
+  // For a watch without a cache: whether the client would now see objects differently from those
+  // that it was sent. False until it was sent any.
   [[nodiscard]] bool outdated();
 
  private:
@@ -40,7 +42,7 @@ class ShownWatch {
   AnswerFilters& filters_;
   FilterCall call_;
   std::uint64_t epoch_;
-  ViewPtr view_;  // by which the client was told so far; null: as it is
+  ViewPtr view_;  // with which the client was sent events so far; null: unfiltered
   sync::filters::WatchFilter filter_;
   bool told_any_ = false;
 };
