@@ -1,15 +1,17 @@
-// The agent about itself, on the admin listener: health, state, journal; for people, probes and
-// holdfastctl. Read only, but for the endpoints of ota.h, which it serves, too.
+// The pages of the admin listener: health, state and journal of the agent, for people, probes and
+// holdfastctl. All are read-only, except the endpoints of ota.h, which are also served here.
 //
-// GET /healthz            it runs
-// GET /readyz             it can serve: the link is connected or something is cached
-// GET /metrics            the same in Prometheus' format
+// GET /healthz, /livez    200 while the agent runs
+// GET /readyz             200 if it can answer: the link is connected or something is cached
+// GET /metrics            metrics in Prometheus' format
 // GET /v1/status          node, link, outbox and cache in numbers
-// GET /v1/link            state, since when, why
-// GET /v1/scopes          what is cached, how complete and how fresh
+// GET /v1/link            the link's state, since when, and why
+// GET /v1/scopes          what is cached, whether it is complete, and how fresh it is
 // GET /v1/objects         ?resource=pods: the cached objects themselves; Secrets without values
-// GET /v1/ready           which pods would come back after a reboot without the cloud, and why not
-// GET /v1/journal         ?from=SEQ&limit=N&subject=S: what was decided and why
+// GET /v1/ready           which pods would start after a reboot without the cloud, and why not
+// GET /v1/journal         ?from=SEQ&limit=N&subject=S: decisions and their reasons
+//
+// The caller has passed RequestGate::refuse_admin(). Threading: the loop's thread only.
 
 #pragma once
 
@@ -33,22 +35,22 @@ class Admin {
   Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
         const NodeLease& lease, const Clock& clock);
 
-  // The identity whose certificates are reported, too. It outlives this.
+  // Sets the identity whose certificates are reported. It must outlive this.
   void report_certificates(const NodeIdentity& identity) { identity_ = &identity; }
-  // Serves the pages of `ota`, which outlives this.
+  // Also serves the pages of `ota`, which must outlive this.
   void serve(Ota& ota) { ota_ = &ota; }
-  // Where others may add numbers of their own.
+  // The metrics registry, to which other parts of the agent add theirs.
   [[nodiscard]] Metrics& registry() { return metrics_; }
-  // The databases whose written bytes are reported. They outlive this.
+  // Sets the databases whose written bytes are reported. They must outlive this.
   void report_databases(std::vector<store::Database*> databases) {
     databases_ = std::move(databases);
   }
-  // Reports how many connections and requests a listener has refused, under its name.
+  // Adds a listener, by name, whose refused connections and requests are reported.
   using CountRefusals = std::function<http::Refusals()>;
   void report_refusals(std::string listener, CountRefusals count) {
     refusals_.emplace_back(std::move(listener), std::move(count));
   }
-  // Reports what housekeeping has dropped, by reason. It outlives this.
+  // Sets the Housekeeping whose dropped scopes are reported, by reason. It must outlive this.
   void report_dropped(const Housekeeping& housekeeping) { housekeeping_ = &housekeeping; }
 
   asio::awaitable<http::Response> handle(const http::Request& request);

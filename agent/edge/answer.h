@@ -1,4 +1,5 @@
-// Builds the answers that the agent gives by itself.
+// Builds the answers that the agent makes itself: Kubernetes Status objects, JSON documents and
+// refusals.
 
 #pragma once
 
@@ -13,24 +14,27 @@ namespace holdfast::agent {
 
 class Uplink;
 
-// A Kubernetes Status with its HTTP status, and Retry-After when it says when to come back.
+// A Kubernetes Status with its HTTP status code, and a Retry-After header if its details contain
+// retryAfterSeconds.
 [[nodiscard]] http::Response to_response(const sync::ApiStatus& status);
 
-// A JSON document.
+// An answer with a JSON document as body.
 [[nodiscard]] http::Response json_response(int status, std::string body);
 
-// 503: nothing that is known here answers this. Never an empty list. While the link is connected it
-// may be known soon: Retry-After says so. Otherwise the message says since when and why the cloud
-// is away, and there is no Retry-After: with one, kubectl and all of client-go ask again ten times
-// before they show the message.
+// 503: the cache cannot answer this. Never an empty list instead. While the link is connected it
+// has Retry-After, because the cache may be complete soon. Otherwise the message says since when
+// and why the cloud is unreachable, and there is no Retry-After: with one, kubectl and every other
+// client-go program would retry ten times before it shows the message.
 [[nodiscard]] http::Response unavailable(const Uplink& uplink, std::string_view why);
-// The same for a request that got no answer of the cloud.
+// The answer to a request that the API server did not answer: 429 if an own limit was reached, 504
+// after a timeout, otherwise 503.
 [[nodiscard]] http::Response not_reached(const Uplink& uplink, const Error& error);
 
-// For http::Server: its own refusals in the same form.
+// A Status for an error that http::Server answers itself.
 [[nodiscard]] http::Response status_problem(int status, std::string_view message);
 
-// Without the headers that belong to one connection and not to the message.
+// Removes the hop-by-hop headers, which belong to one connection. `keep_upgrade` keeps those of a
+// protocol upgrade.
 void drop_connection_headers(http::Headers& headers, bool keep_upgrade);
 
 }  // namespace holdfast::agent

@@ -1,8 +1,8 @@
-// How much the cache may hold, for all owners together and for one of them.
+// The limits of the cache, for all owners together and for one owner.
 //
-// An owner is an identity that fetched what is cached: the node, or a caller with credentials of
-// its own (a foreign owner). The node comes first: foreign owners share at most half of everything,
-// and what they hold is dropped, the least recently used first, when the node needs room.
+// An owner is the identity that fetched a scope: the node, or a caller with its own credentials (a
+// foreign owner). The node has priority: all foreign owners together may use at most half of each
+// limit, and their least recently used scopes are dropped when the node needs room.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace holdfast::agent {
 
 inline constexpr std::string_view node_owner = "node";
 
-// Of one foreign owner.
+// Limits of one foreign owner.
 struct OwnerLimits {
   std::size_t scopes = 64;
   std::size_t bytes = 4UL << 20;  // of its scopes, in memory
@@ -26,17 +26,17 @@ struct OwnerLimits {
 struct CacheLimits {
   std::size_t scopes = 500;  // of all owners
   OwnerLimits foreign = {};
-  // Of all scopes in memory: objects, events for watches that come back, and what each object costs
-  // besides (sync::object_overhead).
+  // Of all scopes in memory: objects, events kept for watches that resume, and a fixed overhead for
+  // each object (sync::object_overhead).
   std::size_t memory_bytes = 24UL << 20;
-  // Of cache.db and its log together.
+  // Size of cache.db and its write-ahead log together.
   std::int64_t disk_bytes = 128LL << 20;
   std::size_t scope_bytes = 8UL << 20;  // of one scope in memory
   std::size_t scope_objects = 20'000;
   store::AnswerLimits answers = {.first_owner = std::string(node_owner)};  // documents, tokens
 };
 
-// What foreign owners may have of `all`.
+// The part of the limit `all` that all foreign owners together may use.
 [[nodiscard]] constexpr std::size_t foreign_share(std::size_t all) { return all / 2; }
 
 }  // namespace holdfast::agent

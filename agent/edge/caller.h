@@ -1,4 +1,5 @@
-// Who asks at the local proxy, and what follows from it.
+// Identifies the callers of the local proxy, and decides whose credentials and cached rows they
+// use.
 
 #pragma once
 
@@ -11,41 +12,42 @@
 namespace holdfast::agent {
 
 struct Caller {
-  std::string owner;    // whose rows he may read: "node", or a digest of his own credentials
+  std::string owner;    // whose rows it may read: "node", "token:DIGEST" or "certificate:NAME"
   std::string agent;    // first word of the user agent, in lower case: "kubelet"
-  bool cached = false;  // his reads are worth caching
-  bool by_certificate = false;  // and by nothing else: nothing is passed on for him
+  bool cached = false;  // its reads are cached
+  bool by_certificate = false;  // by a certificate alone: not forwarded upstream
 };
 
-// What makes a caller on loopback act as the node.
+// How a caller on loopback proves that it acts as the node.
 struct NodeProof {
-  // Whether a peer without credentials does; see LocalCallers. Errors: denied.
+  // Checks a peer without credentials; see LocalCallers. Errors: denied.
   std::function<Status(const net::Peer& peer)> of_peer;
   // The secret of --node-token-file; "" for none.
   std::string token = {};
 };
 
-// Whether an Authorization header brings the node's token, in constant time.
+// Whether an Authorization header contains the node's token. The time it takes does not depend on
+// the token.
 [[nodiscard]] bool is_node_token(std::string_view credentials, const std::string& token);
 
-// A caller with credentials of his own keeps them upstream and is cached under them. One without
-// gets the node's identity if `proof` shows him to be a process of the node and nothing suggests
-// that he asks on behalf of somebody else: a web page (Origin) or a pod (the kubelet's probes). So
-// does one on loopback who brings the node's token.
-// Errors: denied.
+// Identifies a caller of a plain listener. A caller with its own credentials uses them upstream,
+// and its reads are cached under them. A caller without credentials uses the node's identity if
+// `proof` shows that it is a process of the node, and nothing indicates that it acts for somebody
+// else: a web page (Origin header) or a pod (the kubelet's probes and hooks). A caller on this
+// machine that sends the node's token also uses the node's identity. Errors: denied.
 [[nodiscard]] Result<Caller> identify(const http::Request& request, const EdgeOptions& options,
                                       const NodeProof& proof);
 
-// Whether a plain listener was addressed by a name of its own: the address that the caller
-// connected to, "localhost" on loopback, or one of `names`; with its port, if any is given. A web
-// page that rebinds its own name to this machine is told apart by this. Errors: invalid.
+// Checks the Host header of a request to a plain listener: the address that the caller connected
+// to, "localhost" on loopback, or one of `names`; a port must match. This refuses web pages that
+// rebind their own DNS name to this machine. Errors: invalid.
 [[nodiscard]] Status check_host(const http::Request& request,
                                 const std::vector<std::string>& names);
 
-// The same for one who came over TLS, where a uid is worth nothing. One with a token keeps it and
-// is cached under it. One with a certificate alone is who it says: the node itself owns the node's
-// rows, all others own none, and nobody gets the node's identity upstream (see Uplink::forward()).
-// Errors: denied.
+// Identifies a caller of a TLS listener, where the peer's uid proves nothing. A caller with a token
+// keeps it, and its reads are cached under it. A caller with only a certificate is who its
+// certificate names: the node may read the node's rows, others own none. Neither gets the node's
+// identity upstream (see Uplink::forward()). Errors: denied.
 [[nodiscard]] Result<Caller> identify_over_tls(const http::Request& request,
                                                const EdgeOptions& options);
 

@@ -1,4 +1,5 @@
-// holdfast-edge as one object: everything it is made of, in the order in which it starts.
+// The whole of holdfast-edge as one object. It opens the data directory, constructs all other parts
+// of the agent, connects them, and routes each request to Reads or Writes.
 //
 // Threading: the loop's thread only.
 
@@ -39,22 +40,24 @@ namespace holdfast::agent {
 
 class Edge final : public proc::Service {
  public:
-  // Opens the data directory and reads what the last run has left; nothing runs yet.
-  // Errors: conflict (another agent holds the directory), invalid (kubeconfig), the disk's.
+  // Opens the data directory and restores what the last run left. Nothing runs yet. Errors:
+  // conflict (another agent uses the directory), invalid (kubeconfig), the disk's.
   [[nodiscard]] static Result<std::unique_ptr<Edge>> make(asio::any_io_executor executor,
                                                           const EdgeOptions& options,
                                                           const Clock& clock);
   ~Edge() override;
 
-  // Listens and serves. Errors: unavailable (an address is in use).
+  // Opens the listeners and starts all tasks. Errors: unavailable (an address is in use), invalid
+  // (an --admin-listen that needs TLS without a certificate authority).
   [[nodiscard]] Status start() override;
 
-  // Ends orderly by `deadline`: answers under way are given, what has gathered is written.
+  // Stops: requests under way are answered until `deadline`, then unwritten changes of the cache
+  // are written.
   asio::awaitable<void> stop(MonoTime deadline) override;
 
-  // One request at the proxy, as the server hands it over.
+  // Answers a request at the plain proxy listener.
   asio::awaitable<http::Response> handle(const http::Request& request);
-  // The same at the listener for callers with certificates.
+  // Answers a request at the TLS listeners of the proxy.
   asio::awaitable<http::Response> handle_over_tls(const http::Request& request);
 
   [[nodiscard]] Scopes& scopes() { return *scopes_; }
@@ -87,13 +90,15 @@ class Edge final : public proc::Service {
                                           const sync::RequestInfo& info, const Caller& caller);
   asio::awaitable<void> flush_in_groups();
 
+  // Each member is declared after those that it holds references to; only callbacks refer to later
+  // ones.
   asio::any_io_executor executor_;
   const EdgeOptions& options_;
   JudgedClock judged_clock_;
-  const Clock& clock_;  // that one, for all
+  const Clock& clock_;  // judged_clock_; all members below use it
   Random random_;
   fs::FileLock lock_;
-  std::unique_ptr<store::Seal> seal_;  // null: nothing is sealed
+  std::unique_ptr<store::Seal> seal_;  // null: the cache is not encrypted
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<NodeIdentity> identity_;
@@ -118,8 +123,8 @@ class Edge final : public proc::Service {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<TlsListeners> tls_listeners_;
-  std::unique_ptr<TlsListeners> admin_tls_;        // with an --admin-listen beyond loopback
-  std::unique_ptr<PodsInterface> pods_interface_;  // null: there is to be none
+  std::unique_ptr<TlsListeners> admin_tls_;        // only with an --admin-listen beyond loopback
+  std::unique_ptr<PodsInterface> pods_interface_;  // null: not configured
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;
   loop::Tasks tasks_;

@@ -1,4 +1,4 @@
-// Where a running agent can be found: written into its data directory for holdfastctl.
+// The addresses of a running agent, which it writes into its data directory for holdfastctl.
 
 #pragma once
 
@@ -19,8 +19,9 @@ struct EdgeAddresses {
 [[nodiscard]] Status write_endpoints(const std::filesystem::path& data_dir,
                                      const EdgeAddresses& endpoints);
 
-// Errors: not_found, invalid (not what write_endpoints() wrote), denied (the file is another
-// user's, a link, or writable by others: it says whom holdfastctl asks).
+// Errors: not_found, invalid (not what write_endpoints() writes), denied (the file belongs to
+// another user, is a symbolic link, or is writable by others; its content decides which process
+// holdfastctl trusts).
 [[nodiscard]] Result<EdgeAddresses> read_endpoints(const std::filesystem::path& data_dir);
 
 }  // namespace holdfast::agent

@@ -1,9 +1,9 @@
-// Keeps the cache as small as what is used: drops scopes that nobody asks for any more, and gives
-// free pages back to the file system, a few at a time and only while nobody waits.
+// Keeps the cache small: drops scopes that are not needed any more, and returns free database pages
+// to the file system, a few at a time and only while no client waits.
 //
-// A pass is made once per interval, of scopes that hold one object once a minute, and only while
-// the link is connected: what it drops can then be fetched again. See sync/autonomy/housekeeping.h
-// for what is dropped.
+// Scopes are only dropped while the link is connected, so that they can be fetched again: all
+// scopes are checked once per --housekeeping-interval, those that hold one object once a minute.
+// sync/autonomy/housekeeping.h decides what is dropped.
 //
 // Threading: the loop's thread only.
 
@@ -26,26 +26,27 @@ namespace holdfast::agent {
 
 class Housekeeping {
  public:
-  // All are borrowed; `databases` are those that may be trimmed.
+  // All references are borrowed. `databases` are those whose files are trimmed.
   Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink, PodNeeds& needs,
                std::vector<store::Database*> databases, const Clock& clock);
 
   // Runs until cancelled.
   asio::awaitable<void> run();
 
-  // A local client has asked for something.
+  // Reports a request of a local client. Trimming waits until clients are idle.
   void heard_client() { heard_at_ = clock_.mono(); }
 
-  // Scopes that were dropped since the start, by reason.
+  // Number of scopes dropped since the start, by reason.
   using Dropped = std::map<std::string_view, std::uint64_t>;
   [[nodiscard]] const Dropped& dropped() const { return dropped_; }
 
  private:
   void pass();
-  // Drops scopes that are not needed any more; `one_object`: only those that hold one.
+  // Drops scopes that are not needed any more; with `one_object` only among those that hold one
+  // object.
   void drop_leftovers(bool one_object);
   [[nodiscard]] sync::ScopeUse use_of(const LocalScope& scope) const;
-  // Whether there may be more to give back.
+  // Returns some free pages to the file system. Returns whether there may be more to return.
   bool trim();
 
   const EdgeOptions& options_;
@@ -54,7 +55,7 @@ class Housekeeping {
   PodNeeds& needs_;
   std::vector<store::Database*> databases_;
   const Clock& clock_;
-  MonoTime began_;  // the run, or its last waking
+  MonoTime began_;  // start of the run, or when the machine last woke from suspend
   MonoTime heard_at_;
   Dropped dropped_;
 };

@@ -1,7 +1,7 @@
-// Numbers about local clients' requests, by YurtHub's names.
+// Metrics about local clients' requests, under YurtHub's names.
 //
-// A client is a component, not its whole user agent, so that versions make no new series; what
-// clients may choose freely is counted under "other" past a limit.
+// The label `client` is the component, not its whole user agent, so that new versions create no new
+// series. Values that clients can choose freely are counted as "other" above a limit.
 //
 // Threading: the loop's thread only.
 
@@ -21,21 +21,24 @@ namespace holdfast::agent {
 namespace asio = boost::asio;
 
 struct HubMetricsLimits {
+  // Distinct clients, and distinct sets of labels; more are counted as "other".
   std::size_t clients = 50;
   std::size_t series = 1000;
 };
 
 class HubMetrics {
  public:
-  // `metrics` outlives this and every Flight.
+  // `metrics` must outlive this and every Flight.
   explicit HubMetrics(Metrics& metrics, const HubMetricsLimits& limits = {});
   ~HubMetrics();
 
-  // One request from its beginning until the last byte of its answer; in flight while it lives.
+  // A request that is being answered, from its beginning until the last byte of its answer is sent.
+  // It counts as in flight as long as the object exists.
   class Flight;
   [[nodiscard]] std::shared_ptr<Flight> begin(const std::string& component,
                                               const sync::RequestInfo& info);
-  // Counts the answer; a stream's pieces as they go, and its end.
+  // Counts the bytes of the answer; those of a stream when they are sent. A streamed answer keeps
+  // `flight` until its end.
   static void answer(std::shared_ptr<Flight> flight, http::Response& response);
 
  private:

@@ -1,4 +1,4 @@
-// The journal as the admin endpoint and holdfastctl print it.
+// The JSON form of the journal that the admin page and holdfastctl print.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace holdfast::agent {
 
-// An array of {"seq","at","kind","subject","what","detail","entry"}.
+// An array of {"seq","at","kind","subject","what","detail","entry"}. `detail` is null if it is
+// empty or not valid JSON.
 [[nodiscard]] std::string journal_json(const std::vector<store::Record>& records);
 
 }  // namespace holdfast::agent

@@ -1,5 +1,6 @@
-// The agent's books: the outbox of writes that wait for the cloud, and the journal of what was
-// decided. One database; a write and its record are one transaction, durable when it returns.
+// The outbox, which holds accepted writes until the cloud has them, and the journal, which records
+// what was decided and why. Both are in one database. A write and its journal record are one
+// transaction, which is durable when the call returns.
 //
 // Threading: the loop's thread only.
 
@@ -22,38 +23,40 @@ namespace holdfast::agent {
 
 class Ledger {
  public:
-  // `database` was migrated to store::outbox_schema() and outlives this.
+  // `database` was migrated to store::outbox_schema() and must outlive this.
   [[nodiscard]] static Result<std::unique_ptr<Ledger>> open(store::Database& database,
                                                             const Clock& clock);
 
-  // Queues a write that was accepted. Errors: exhausted (no room), the disk's; then nothing was
-  // accepted.
+  // Queues an accepted write of the object `name`. Errors: exhausted (no room), the disk's; then
+  // the write is not queued and must not be accepted.
   [[nodiscard]] Status add(const sync::RequestInfo& request, const std::string& name,
                            const sync::QueuedWrite& write);
 
-  // How an attempt to send an entry ended.
+  // The end of an attempt to send an entry.
   struct Ended {
     store::EntryId id{};
-    std::optional<store::Outcome> outcome = {};         // nothing: it stays queued
-    store::Attempt attempt = store::Attempt::not_sent;  // of one that stays
-    std::string detail = {};                            // JSON, for the journal
+    std::optional<store::Outcome> outcome = {};  // nothing: the entry stays queued
+    // whether an entry that stays may have reached the server
+    store::Attempt attempt = store::Attempt::not_sent;
+    std::string detail = {};  // JSON, for the journal
   };
   struct Taken {
     std::vector<store::Entry> entries = {};
-    std::int64_t after = 0;  // for the next turn; 0: no more entries come after these
+    std::int64_t after = 0;  // pass it to the next turn(); 0: no entries come after these
   };
-  // One durable transaction: notes what has ended, and marks as being sent up to `limit` of the
-  // entries behind `after` (0: all) that may be sent and are not held back. What this returns may
-  // leave at once. On an error nothing was changed. Errors: the disk's.
+  // One durable transaction. Settles or requeues the entries in `ended`, then marks up to `limit`
+  // of the entries behind `after` (0: all entries) that may be sent and are not in `held_back` as
+  // being sent, and returns them. They may be sent as soon as this returns. On an error nothing was
+  // changed. Errors: the disk's.
   [[nodiscard]] Result<Taken> turn(std::span<const Ended> ended, std::int64_t after,
                                    std::size_t limit, const std::set<store::EntryId>& held_back);
-  // The cloud has the object, or took a newer status of it directly: creations or older statuses
-  // that wait are not sent.
+  // The API server has the object, or has accepted a newer status of it directly: queued creations
+  // or older statuses of the object are dropped.
   [[nodiscard]] Status overtaken(const sync::RequestInfo& request);
-  // How long an entry has waited: by the clock that never jumps, unless it was accepted by an
-  // earlier run of the agent; then by the calendar, as far as that has not been set back.
+  // How long an entry has waited. Measured with the monotonic clock if this run accepted it,
+  // otherwise with the wall clock; zero if that was set back.
   [[nodiscard]] Duration age(const store::Entry& entry) const;
-  // A line in the journal; `detail` is JSON, or "". A disk that refuses is logged.
+  // Adds a journal record. `detail` is JSON or "". A disk error is logged.
   void record(std::string_view kind, std::string_view subject, std::string_view what,
               std::string_view detail = {});
 
@@ -71,7 +74,7 @@ class Ledger {
   const Clock& clock_;
   std::unique_ptr<store::Journal> journal_;
   store::Outbox outbox_;
-  std::map<store::EntryId, MonoTime> accepted_;  // of those that wait, by this run
+  std::map<store::EntryId, MonoTime> accepted_;  // of queued entries that this run accepted
 };
 
 }  // namespace holdfast::agent

@@ -1,7 +1,8 @@
-// Lists in pages out of the cache: remembers the moments that clients are still reading.
+// Serves lists in pages (limit and continue) from the cache. It keeps snapshots of the lists that
+// clients are still reading.
 //
-// A moment is kept as long as an API server would (five minutes), and only so many of them; whoever
-// comes too late is told so, in an API server's words, and begins anew.
+// A snapshot is kept for five minutes, as in an API server, and only a few are kept. A client whose
+// snapshot is gone gets the same error as from an API server and lists again.
 //
 // Threading: the loop's thread only.
 
@@ -18,20 +19,22 @@ namespace holdfast::agent {
 
 struct PageLimits {
   std::size_t moments = 4;
-  Duration lifetime = std::chrono::minutes(5);  // etcd's compaction interval at kube-apiserver
+  // kube-apiserver's default interval of etcd compaction
+  Duration lifetime = std::chrono::minutes(5);
 };
 
 class ListPages {
  public:
-  // Both are borrowed.
+  // Both references are borrowed.
   ListPages(const Clock& clock, Random& random, const PageLimits& limits = {})
       : clock_(clock), random_(random), limits_(limits) {}
 
-  // The first page of the scope as it is now; it is complete. `limit` > 0.
+  // The first page of the scope's current list. The scope must be complete and `limit` above 0.
+  // Keeps a snapshot if there are more pages.
   [[nodiscard]] sync::ListPage first(const LocalScope& scope, std::size_t limit);
 
-  // The page that `token` asks for; a `limit` of 0: all that is left. Errors: gone, in an API
-  // server's words (too late, or a token of another scope).
+  // The page that `token` names; `limit` 0 returns the rest. Errors: gone, with an API server's
+  // message (the snapshot is gone, or is of another scope).
   [[nodiscard]] Result<sync::ListPage> next(const LocalScope& scope, const sync::PageToken& token,
                                             std::size_t limit);
 

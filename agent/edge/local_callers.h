@@ -1,8 +1,9 @@
-// Decides which local processes act as the node when they bring no credentials of their own.
+// Decides which local processes act as the node when they send no credentials.
 //
-// A socket's uid is not enough: a pod's container may run as uid 0, and a container runtime relays
-// what others send. So the process that holds the caller's socket is looked up once per connection
-// and judged by sync/identity/local_process.h. What cannot be proved is refused.
+// The uid of a socket is not enough: a container may run as uid 0, and a container runtime forwards
+// connections of others. So the process that holds the caller's socket is looked up once per
+// connection and judged by sync/identity/local_process.h. A caller whose process cannot be
+// determined is refused.
 //
 // Threading: the loop's thread only.
 
@@ -26,11 +27,11 @@ namespace holdfast::agent {
 
 class LocalCallers {
  public:
-  // `options` and `clock` outlive this.
+  // `options` and `clock` must outlive this.
   LocalCallers(const EdgeOptions& options, const Clock& clock,
                proc::SocketHolders holders = proc::SocketHolders());
 
-  // Whether the peer, who brings no credentials, acts as the node. Errors: denied, saying why not.
+  // Checks whether a peer without credentials acts as the node. Errors: denied, with the reason.
   [[nodiscard]] Status acts_as_node(const net::Peer& peer);
 
  private:
@@ -43,11 +44,13 @@ class LocalCallers {
   const EdgeOptions& options_;
   const Clock& clock_;
   proc::SocketHolders holders_;
-  // Whether every process can be read: then one that is not found proves nothing.
+  // Whether the sockets of all processes can be read. If so, a holder that is not found proves
+  // nothing.
   const bool sees_all_;
-  // The containers that we are in: where the node is one, all of its processes are below it.
+  // The containers that this process runs in. If the node itself is a container, all its processes
+  // are in cgroups below it.
   std::vector<std::string> containers_;
-  std::map<SocketKey, sync::LocalProcess> judged_;  // of each connection; the oldest are dropped
+  std::map<SocketKey, sync::LocalProcess> judged_;  // by connection; the oldest are dropped
   std::deque<SocketKey> order_;
 };
 

@@ -1,4 +1,5 @@
-// One cached list (scope) as the running agent has it, and those who wait for it.
+// One cached list (scope) in memory: its key, its WatchCache, how it is kept up to date, and how it
+// is used.
 //
 // Threading: the loop's thread only.
 
@@ -19,7 +20,7 @@ namespace holdfast::agent {
 
 namespace asio = boost::asio;
 
-// Names a scope for as long as the agent runs. No number is given twice, so what is kept under a
+// Identifies a scope as long as the agent runs. Numbers are never reused, so data kept under a
 // number never belongs to a later scope.
 enum class ScopeNumber : std::uint64_t {};
 
@@ -29,10 +30,10 @@ enum class Feeding : std::uint8_t {
   get,  // the one object that it holds is fetched by name; see sync::kind_got_by_name()
 };
 
-// A scope's version as its row in cache.db has it.
+// The version of a scope as stored in its row in cache.db.
 struct RowVersion {
   sync::Version version = 0;
-  bool or_newest = false;  // if one of the scope's objects has a newer one, it is that
+  bool or_newest = false;  // the version is the newest object's, if that is newer
 };
 
 class LocalScope : public std::enable_shared_from_this<LocalScope> {
@@ -42,57 +43,61 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
 
   [[nodiscard]] const store::ScopeKey& key() const { return key_; }
   [[nodiscard]] ScopeNumber number() const { return number_; }
-  // Of its row in cache.db; nothing: it was never written.
+  // The scope's row in cache.db; nothing if it was never written.
   [[nodiscard]] std::optional<store::ScopeId> row() const { return row_; }
   void set_row(store::ScopeId row) { row_ = row; }
-  // The version that the row has; kept by Scopes.
+  // The version stored in the row; maintained by Scopes.
   [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
   void set_row_version(const RowVersion& version) { row_version_ = version; }
 
   [[nodiscard]] sync::WatchCache& cache() { return cache_; }
   [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
-  // Notified when an event, a bookmark or completeness came.
+  // Notified when the scope changes: an event, a bookmark, a complete list, its health, or its end.
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
-  // The name of the only object that it can hold; "": it may hold many.
+  // The name of the only object that the scope can hold, if its field selector is
+  // metadata.name=NAME alone; "" if it may hold several.
   [[nodiscard]] std::string_view object_name() const;
 
-  // What is known before the API server was asked: a node gets some kinds by name only.
+  // How the scope is fed before the API server was asked: a node may get some kinds by name only.
   [[nodiscard]] Feeding usual_feeding() const;
   [[nodiscard]] Feeding feeding() const { return feeding_; }
   void feed_by(Feeding feeding) { feeding_ = feeding; }
 
-  // Filled from another scope, and not from the cloud since. It is never written to the disk.
+  // Whether the objects were copied from another scope and not received from the cloud since. A
+  // derived scope is never written to disk.
   [[nodiscard]] bool derived() const { return derived_; }
   void set_derived(bool derived) { derived_ = derived; }
 
-  // When the last complete list came; MonoTime::min(): not in this run.
+  // When the last complete list arrived; MonoTime::min(): not in this run.
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
   void set_listed_at(MonoTime time) { listed_at_ = time; }
 
-  // Whether it can be refreshed. Changed by Feeders alone.
+  // Whether the scope can be refreshed. Only Feeders changes it.
   [[nodiscard]] const ScopeHealth& health() const { return health_; }
   [[nodiscard]] ScopeHealth& health() { return health_; }
-  // Whether the API server refuses to list or watch it (forbidden, no such resource).
+  // Whether the API server refuses to list or watch it (for example 403 or 404).
   [[nodiscard]] bool refused() const { return health_.is_refused(); }
 
-  // When a local client last asked for it in this run; MonoTime::min(): not in this run. What the
-  // last run knew of it is last_used().
+  // When a local client last requested it in this run; MonoTime::min(): not in this run.
+  // last_used() is what earlier runs stored.
   [[nodiscard]] MonoTime used_at() const { return used_at_; }
   [[nodiscard]] WallTime last_used() const { return last_used_; }
   void note_use(MonoTime now) { used_at_ = now; }
   void set_last_used(WallTime time) { last_used_ = time; }
-  // Which component asked. Those that run pods watch an object for as long as a pod needs it.
+  // Reports which component requested it. Components that run pods watch an object as long as a pod
+  // needs it.
   void note_asker(std::string_view agent) {
     others_asked_ = others_asked_ || (agent != "kubelet" && agent != "holdfast-node");
   }
+  // Whether only components that run pods have requested it in this run.
   [[nodiscard]] bool only_kubelet_asked() const {
     return used_at_ != MonoTime::min() && !others_asked_;
   }
-  // Only the agent itself reads it, and does without it where a node may not.
+  // Marks a scope that only the agent itself reads and can do without if the node may not read it.
   void set_optional() { optional_ = true; }
   [[nodiscard]] bool optional() const { return optional_; }
-  // A local watch has it open from begin to end.
+  // Count the local watches on the scope.
   void watch_begins() { ++watches_; }
   void watch_ends(MonoTime now) {
     --watches_;
@@ -100,23 +105,23 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   }
   [[nodiscard]] bool watched() const { return watches_ > 0; }
 
-  // Nobody finds it any more; whoever holds it still is to let it go.
+  // Marks the scope as removed from Scopes. Every holder must release it.
   void retire() {
     retired_ = true;
     changed_.notify_all();
   }
   [[nodiscard]] bool retired() const { return retired_; }
 
-  // Whether a change that must survive a power cut is not on disk yet: until it is, watches say
-  // nothing. Kept by Scopes.
+  // Whether a change that must be durable is not on disk yet; until it is, watches send nothing.
+  // Maintained by Scopes.
   [[nodiscard]] bool held() const { return held_; }
   void set_held(bool held) { held_ = held; }
 
-  // What it counts for in CacheLimits::memory_bytes; kept by Scopes.
+  // The bytes that it counts for in CacheLimits::memory_bytes; maintained by Scopes.
   [[nodiscard]] std::size_t accounted() const { return accounted_; }
   void set_accounted(std::size_t bytes) { accounted_ = bytes; }
 
-  // Below the server's prefix and without a query: "/api/v1/namespaces/a/pods".
+  // The path of its list, without the server's prefix and a query: "/api/v1/namespaces/a/pods".
   [[nodiscard]] std::string path() const;
 
  private:
@@ -142,7 +147,8 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
 
 using ScopePtr = std::shared_ptr<LocalScope>;
 
-// The kubelet acts at once on what comes and goes in such a scope.
+// Whether the scope holds pods. The kubelet acts at once when pods appear in or disappear from such
+// a scope.
 [[nodiscard]] inline bool holds_pods(const LocalScope& scope) {
   return scope.key().group.empty() && scope.key().resource == "pods";
 }

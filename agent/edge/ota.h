@@ -1,12 +1,13 @@
-// YurtHub's endpoints for pods on the admin listener: what runs here, and upgrades over the air.
+// YurtHub's endpoints for pods on the admin listener: the pods of this node, and upgrades over the
+// air (OTA).
 //
 // GET /pods                                                        a PodList from the cache
-// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/upgrade   the pod is replaced now
-// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/imagepull its next images are pulled
+// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/upgrade   replaces the pod now
+// POST /openyurt.io/v1/namespaces/{namespace}/pods/{pod}/imagepull pulls its next images
 //
-// The POSTs need the cloud, and a caller who may use the node's credentials or brings his own. A
-// static pod is upgraded by the first alone: its manifest is a file of root's, and no API server
-// can say who else may change it. Threading: the loop's thread only.
+// The POSTs need the cloud, and a caller that may use the node's credentials or has its own. Only
+// the first kind of caller may upgrade a static pod: its manifest is a file of root's, and no API
+// server can tell who else may change it. Threading: the loop's thread only.
 
 #pragma once
 
@@ -25,11 +26,11 @@ class Ota {
  public:
   Ota(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock);
 
-  // Whether this is one of the paths above, whatever the method.
+  // Whether `path` is one of the paths above, whatever the method.
   [[nodiscard]] static bool serves(std::string_view path);
-  // Whether this is one of the POSTs' paths, whatever the method.
+  // Whether `path` is one of the paths of the POSTs, whatever the method.
   [[nodiscard]] static bool upgrades(std::string_view path);
-  // The caller has passed RequestGate::refuse_admin().
+  // Answers a request whose caller has passed RequestGate::refuse_admin().
   asio::awaitable<http::Response> handle(const http::Request& request);
 
  private:

@@ -1,5 +1,6 @@
-// Tells which pods of the node would come back after a reboot without the cloud, by what is cached
-// now: for /v1/ready, metrics and holdfastctl. The rules are sync/autonomy/readiness.h's.
+// Determines which pods of the node would start after a reboot without the cloud, from what is
+// cached now. Used by /v1/ready, metrics and holdfastctl. The rules are in
+// sync/autonomy/readiness.h.
 //
 // Threading: the loop's thread only.
 
@@ -13,11 +14,13 @@
 
 namespace holdfast::agent {
 
-// All pods of the node. Errors: unavailable (the node's list of pods was never received).
+// The readiness of all pods of the node.
 struct NodeReadiness {
   std::string node_name;
   std::vector<sync::PodReadiness> pods = {};
 };
+// Errors: unavailable (the node's list of pods was never received), those of reading pods and
+// stored tokens.
 [[nodiscard]] Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now);
 
 // {"known":true,"node":"n","checkedAt":TIME,"pods":[{"namespace":"a","name":"p","ready":false,
@@ -28,19 +31,22 @@ struct NodeReadiness {
 
 class OutageReadiness {
  public:
-  // Both outlive this.
+  // Both must outlive this.
   OutageReadiness(Scopes& scopes, const Clock& clock) : scopes_(scopes), clock_(clock) {}
 
+  // readiness_json() of the node's pods now.
   [[nodiscard]] sync::json::object document();
 
-  // How many pods each obstacle keeps down, and how many would come back.
+  // Number of pods that would start, that would not, and that each obstacle keeps from starting. A
+  // pod may have several obstacles.
   struct Counts {
     bool known = false;
     std::size_t ready = 0;
     std::size_t not_ready = 0;
     std::array<std::size_t, sync::obstacles> by_obstacle = {};
   };
-  // At most a minute old: metrics are read often, and judging costs a few milliseconds.
+  // The counts, at most a minute old: metrics are read often, and counting takes a few
+  // milliseconds.
   [[nodiscard]] const Counts& counts();
 
  private:

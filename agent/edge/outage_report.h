@@ -1,10 +1,10 @@
-// Tells people of outages of the cloud: in the log, as a warning with the reason and what to do,
-// again at growing intervals, and a line when the cloud is back; and in the journal, one record
-// when an outage begins and one when it ends. What is said and when is decided by sync::Outage.
+// Reports outages of the cloud. In the log: a warning with the reason and advice, repeated at
+// growing intervals, and a line when the cloud is back. In the journal: a record when an outage
+// begins and one when it ends. sync::Outage decides what is reported and when.
 //
-// Journal records are of kind "outage" and about "cloud". The detail is an object: `begin` and
-// `end` (RFC 3339; `end` only in the record of the end), `fault`, `reason`, and at the end
-// `seconds`, `replayed` and `refused` (writes).
+// The journal records have kind "outage" and subject "cloud". Their detail is an object: `begin`
+// and `end` (RFC 3339; `end` only in the record of the end), `fault`, `reason`, and at the end
+// `seconds`, `replayed` and `refused` (numbers of writes).
 //
 // Threading: the loop's thread only.
 
@@ -21,7 +21,8 @@ class OutageReport {
  public:
   OutageReport(Uplink& uplink, Ledger& ledger, const Clock& clock);
 
-  // Takes up the outage that an earlier run of the agent did not see the end of, by the journal.
+  // Continues an outage that, by the journal, had not ended when an earlier run of the agent
+  // stopped.
   void resume();
   // Runs until cancelled.
   asio::awaitable<void> run();

@@ -1,9 +1,9 @@
-// Which callers with credentials of their own the API server has accepted in this run: nothing is
-// cached for anybody else. In memory only; of credentials a digest is kept.
+// Which callers with their own credentials the API server has accepted in this run. Nothing is
+// cached for others. Kept in memory only, as digests of the credentials.
 //
-// Only a bearer token can be accepted, in the one form that clients use: an API server answers any
-// other scheme as anonymous, so that its 200 proves nothing, and other spellings of one token would
-// be other owners. Who is not accepted is still passed on.
+// Only a bearer token in its usual spelling can be accepted. An API server treats any other scheme
+// as anonymous, so its 200 proves nothing, and other spellings of the same token would count as
+// other owners. Requests of callers that are not accepted are still forwarded.
 //
 // Threading: the loop's thread only.
 
@@ -16,29 +16,29 @@
 
 namespace holdfast::agent {
 
-// The owner that a caller with this Authorization header is; see caller.h.
+// The owner name of a caller with this Authorization header; see caller.h.
 [[nodiscard]] std::string owner_of(std::string_view authorization);
 
 class Owners {
  public:
   struct Limits {
-    std::size_t accepted = 256;  // the least recently heard goes first
+    std::size_t accepted = 256;  // at most so many; the least recently used is forgotten
     std::size_t rejected = 256;
   };
 
   Owners() = default;
   explicit Owners(const Limits& limits) : limits_(limits) {}
 
-  // An API server has answered a request for `target` with these credentials.
+  // An API server answered a request for `target` with these credentials.
   void hear(std::string_view authorization, std::string_view target, int status);
 
-  // Whether its last evidence was a 2xx.
+  // Whether the last answer that proved anything was a 2xx.
   [[nodiscard]] bool accepted(const std::string& owner) const { return accepted_.contains(owner); }
-  // Whether its last evidence was a 401.
+  // Whether it was a 401.
   [[nodiscard]] bool rejected(const std::string& owner) const { return rejected_.contains(owner); }
 
  private:
-  using Heard = std::map<std::string, std::uint64_t>;  // when, as a count of all that was heard
+  using Heard = std::map<std::string, std::uint64_t>;  // value: sequence number of the last answer
   void note(Heard& heard, const std::string& owner, std::size_t limit);
 
   Limits limits_;

@@ -1,13 +1,12 @@
-// Makes answers from the cache fit for people: with a warning of how old they are, and as the
-// tables that kubectl prints.
+// Adapts answers from the cache for people: adds a warning that they may be outdated, and prints
+// the tables that kubectl shows.
 //
-// The warning is a header (`Warning: 299 - "..."`, RFC 7234, 5.5) that kubectl prints in front of
-// what it was told, and goes to whoever is not a node component by its user agent: those would only
-// log it with each answer. Its times are UTC.
+// The warning is a header (`Warning: 299 - "..."`, RFC 7234, 5.5), which kubectl prints before the
+// answer. It is sent to callers whose user agent is not a node component's; components would only
+// log it. Its times are UTC.
 //
-// Tables have the columns that kube-apiserver prints. Those of kinds that this program does not
-// know, such as custom resources, are taken from the last table that came from the cloud; what an
-// object's cells were is remembered with them.
+// Tables have kube-apiserver's columns. For kinds whose columns this program does not know, such as
+// custom resources, columns and cells are taken from the last table that came from the cloud.
 //
 // Threading: the loop's thread only.
 
@@ -24,23 +23,25 @@
 
 namespace holdfast::agent {
 
-// Whether somebody with this user agent (its first word, in lower case) reads what he is told, and
-// is not one of the node's components nor one of those that `options` have cached by name.
+// Whether a caller with this user agent (its first word, in lower case) is a person: a known tool
+// such as kubectl, or neither a known node component nor listed in --cache-agents.
 [[nodiscard]] bool is_person(std::string_view agent, const EdgeOptions& options);
 
-// `text` as the value of a Warning header. Control characters are left out.
+// `text` as the value of a Warning header. Control characters are removed.
 [[nodiscard]] std::string warning_header(std::string_view text);
 
 class People {
  public:
   People(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock);
 
-  // Without the cloud, a request that takes nothing but a table or metadata, as one for the objects
-  // that these are made of. Nothing: it can be answered as it is.
+  // While the cloud is unreachable: for a request that accepts only a table or metadata, the same
+  // request for whole objects, from which show() makes them. Nothing if the request can be answered
+  // as it is.
   [[nodiscard]] std::optional<http::Request> without_form(const http::Request& request) const;
 
-  // An answer as this caller is shown it. `of_objects`: it was made here, or without_form() was
-  // asked. Others are passed on; what can be learnt from a table is remembered.
+  // Prepares an answer for the caller. `of_objects`: it was made here, or from the request of
+  // without_form(); it gets the warning and the form that the client accepts. Other answers are
+  // returned as they are, and tables in them are remembered.
   [[nodiscard]] http::Response show(const http::Request& request, const sync::RequestInfo& info,
                                     const Caller& caller, bool of_objects, http::Response response);
 

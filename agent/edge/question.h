@@ -1,4 +1,4 @@
-// One read of a resource, taken apart.
+// The parsed form of one read of a resource. Included by the files that implement Reads.
 
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace holdfast::agent {
 
-// One read, taken apart.
+// A get, list or watch of a resource, with the scope that can answer it.
 struct Reads::Question {
   sync::RequestInfo info;
   http::Query query;
   Caller caller;
-  store::ScopeKey key;  // of the scope that answers exactly this
-  ScopePtr scope;       // that answers it, maybe a wider one; null: none can be had
-  bool newest = false;  // only the cloud knows
-  bool asked = false;   // it was, and did not answer
+  store::ScopeKey key;  // of the scope for exactly this request
+  ScopePtr scope;       // answers it, may be a wider one; null: there is none
+  bool newest = false;  // the newest state is wanted, which only the cloud knows
+  bool asked = false;   // the cloud was asked already and did not answer
   FilterCall* call = nullptr;
-  std::string accept = {};  // the header
+  std::string accept = {};  // the Accept header
 
   [[nodiscard]] bool is_get() const { return info.verb == "get"; }
   [[nodiscard]] bool is_list() const { return info.verb == "list"; }

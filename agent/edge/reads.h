@@ -1,5 +1,5 @@
-// Answers local reads: from the cloud while it is there and the newest state is asked for, from the
-// cache otherwise, and never with an empty list for lack of knowledge.
+// Answers local reads: from the cloud while it is reachable and the newest state is requested,
+// otherwise from the cache. An unknown list is answered with 503, never as an empty list.
 //
 // Threading: the loop's thread only.
 
@@ -23,25 +23,28 @@ class Reads {
   Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
         AnswerFilters& filters, const Clock& clock, Random& random);
 
-  // A get, list or watch of a resource, or of anything else: what describes the API (/version,
-  // discovery) is kept for every caller, the rest passes through. Filtered for the caller.
+  // Answers a get, list or watch of a resource, or a request for anything else: documents that
+  // describe the API (/version, discovery) are kept for every caller, other paths are forwarded.
+  // The answer is filtered for the caller.
   asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
                                         const Caller& caller);
 
-  // Passes a request on and gives the cloud's answer back, or 503 and 504.
+  // Forwards a request and returns the cloud's answer. If there is none: 410 for a local
+  // resourceVersion, which the API server does not know, otherwise 429, 503 or 504. `limit` is for
+  // all tries.
   asio::awaitable<http::Response> pass_through(const http::Request& request, Duration limit);
-  // The same for what the API server passes on itself, to a kubelet or a pod (exec, logs): it may
-  // take its time, its silence tells nothing about the link, and its answer is not gathered first.
-  // 503 at once while the cloud is out of reach.
+  // Forwards a request that the API server passes on to a kubelet or a pod (exec, logs). Such a
+  // request may take long, its timeout is no evidence against the link, and its answer is streamed.
+  // Returns 503 at once while the cloud is unreachable.
   asio::awaitable<http::Response> dial(const http::Request& request);
 
-  // A caller's write was stored by the cloud, and this is the answer. What is kept of the object as
-  // it was got, and would not hear of the write, takes the answer over or is got again; a watched
-  // scope of this one object takes over what was created.
+  // The cloud has answered a caller's write with `response`. If the written object is cached in a
+  // scope that is fed by GET, and so would not see the change, the scope takes over the answer or
+  // gets the object again. A watched scope of this one object takes over a creation.
   void note_written(const sync::RequestInfo& info, const Caller& caller,
                     const http::Response& response);
 
-  // Whether anything may be kept for this caller: the node, or one whom the API server has
+  // Whether answers may be cached for this caller: the node, or one that the API server has
   // accepted.
   [[nodiscard]] bool may_cache(const Caller& caller) const;
 
@@ -58,7 +61,7 @@ class Reads {
   asio::awaitable<http::Response> serve_resource(const http::Request& request, Question question);
   void find_scope(Question& question);
   ScopePtr open_scope(const store::ScopeKey& key);
-  // Asks the cloud, if that is to be asked; nothing: the cache is to answer.
+  // Asks the cloud if it should answer. Returns nothing if the cache should answer instead.
   asio::awaitable<std::optional<http::Response>> ask_cloud(const http::Request& request,
                                                            Question& question);
   void keep_answer(Question& question, const http::Response& response);

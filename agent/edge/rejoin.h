@@ -1,11 +1,12 @@
-// Keeps the link: probes it with the node's lease, and brings the agent back after an outage.
+// Maintains the link: probes it by renewing the node's lease, and reconnects the agent after an
+// outage (a rejoin).
 //
-// A rejoin goes by stages: the lease; the node (is it still the same?); the outbox (see replay.h);
-// then new lists, by turns; then the same for what was accepted meanwhile, until nothing is. Only
-// then is the link connected again. A failure of the link on the way puts it offline, and the next
-// probe begins anew. A write that is refused for now waits by itself, also after the rejoin. A
-// scope that cannot be listed is marked as unhealthy and left behind (see scope_health.h): the
-// link, the outbox and other scopes do not wait for it.
+// A rejoin has these stages: renew the lease; check that the node is still the same; send the
+// outbox (see replay.h); list all scopes again, by turns; repeat the last two for writes accepted
+// meanwhile. When nothing is left, the link is connected. A failure of the link ends the rejoin:
+// the link is offline, and the next probe starts over. A write that is refused for now waits by
+// itself, also after the rejoin. A scope that cannot be listed becomes unhealthy (see
+// scope_health.h); the link, the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -26,11 +27,12 @@
 namespace holdfast::agent {
 
 struct RejoinLimits {
-  Duration request = std::chrono::seconds(10);    // for reading the node
-  Duration turn = std::chrono::seconds(5);        // for the lists of one turn
-  Duration all_turns = std::chrono::seconds(15);  // for the lists of all turns together
-  Duration turn_min = std::chrono::seconds(1);    // for one turn, also once `all_turns` is over
-  // Changes of scopes' health that are journalled in each interval: each costs a durable write.
+  Duration request = std::chrono::seconds(10);    // to read the node
+  Duration turn = std::chrono::seconds(5);        // to list the scopes of one turn
+  Duration all_turns = std::chrono::seconds(15);  // to list the scopes of all turns
+  Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
+  // At most so many changes of scopes' health are journalled per interval, because each record is a
+  // durable write.
   int records = 20;
   Duration records_interval = std::chrono::minutes(1);
 };
@@ -40,14 +42,14 @@ class Rejoin {
   Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
          Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random);
 
-  // Runs until cancelled.
+  // Probes the link and rejoins. Runs until cancelled.
   asio::awaitable<void> keep_link();
-  // Probes servers that are out of rotation, beside that.
+  // Probes servers that are out of rotation. Runs until cancelled.
   asio::awaitable<void> keep_servers();
-  // While connected: sends the writes that were refused for now, when they are due. Runs until
+  // While connected: sends the writes that were refused earlier when they are due. Runs until
   // cancelled.
   asio::awaitable<void> keep_replaying();
-  // After both have ended: waits for what they may have left under way.
+  // Call it after these tasks have ended: waits for what they left running.
   asio::awaitable<void> join();
 
  private:
@@ -70,9 +72,10 @@ class Rejoin {
   const Clock& clock_;
   Random& random_;
   Replay replay_;
-  std::shared_ptr<loop::Tasks> meanwhile_;  // beside the rejoin under way
-  bool missed_lists_ = false;               // by the rejoin under way: not answered in time
-  std::optional<MonoTime> records_since_;   // the interval in which `records_` are counted
+  std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
+  // the current rejoin had lists without an answer in time
+  bool missed_lists_ = false;
+  std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts
   int records_ = 0;
 };
 

@@ -1,12 +1,14 @@
-// Sends the writes that were accepted while the cloud was away: several objects at a time, the
-// writes of one object in order. A status is sent as a patch of what the cloud has then.
+// Sends the queued writes that were accepted while the cloud was unreachable: several objects at a
+// time, the writes of one object in order. A status is sent as a patch of the object's current
+// state in the cloud.
 //
-// Each write is judged by its own answer. One that is refused for now waits by itself, longer each
-// time, and the others go on. What says that the server or our credentials are the reason (no
-// answer, 401, 429, 503) ends the drain. That an entry is being sent is durable before its first
-// byte leaves; entries are marked and settled in groups, each group with one durable write.
+// Each write is judged by its own answer. A write that is refused for now waits by itself, longer
+// each time, while the others continue. If the answer shows a problem of the server or of our
+// credentials (no answer, 401, 429, 503), the drain ends. Before the first byte of a write is sent,
+// it is durably marked as being sent. Marking and settling are grouped, with one durable write per
+// group.
 //
-// Threading: the loop's thread only. Outlive the calls.
+// Threading: the loop's thread only. A Replay must outlive its calls.
 
 #pragma once
 
@@ -26,12 +28,13 @@
 namespace holdfast::agent {
 
 struct ReplayLimits {
-  std::size_t in_flight = 12;  // objects whose writes are under way at the same time
-  std::size_t group = 32;      // entries that are marked, or settled, with one durable write
-  Duration group_time = std::chrono::milliseconds(200);  // what has ended is settled by then
+  std::size_t in_flight = 12;  // objects whose writes are sent at the same time
+  std::size_t group = 32;      // entries marked or settled with one durable write
+  Duration group_time = std::chrono::milliseconds(200);  // answered entries are settled within this
   Duration request = std::chrono::seconds(10);           // for one request
-  Duration pause_min = std::chrono::seconds(2);   // after a drain that failed while connected, or
-  Duration pause_max = std::chrono::seconds(60);  // as long as the server asked for
+  // after a drain that failed while connected, at least this;
+  Duration pause_min = std::chrono::seconds(2);
+  Duration pause_max = std::chrono::seconds(60);  // the server's Retry-After is obeyed up to this
 };
 
 class Replay {
@@ -39,15 +42,15 @@ class Replay {
   Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const Clock& clock);
   ~Replay();
 
-  // Sends all that may be sent now; what waits by itself stays queued. One drain runs at a time,
-  // another waits for it. Errors: those of the link, of an overloaded server, and of the disk;
-  // what was not sent stays queued.
+  // Sends all entries that may be sent now. Entries that wait stay queued. Only one drain runs at a
+  // time; a second call waits for it. Errors: those of the link, of an overloaded server, and of
+  // the disk; what was not sent stays queued.
   asio::awaitable<Status> drain();
 
-  // When something that stayed queued may be sent again; MonoTime::max(): nothing did.
+  // When a queued entry may be sent again; MonoTime::max() if none waits.
   [[nodiscard]] MonoTime due() const;
 
-  // After drain() was cancelled: waits for what it may have left under way.
+  // Call it after drain() was cancelled: cancels and waits for requests that it left running.
   asio::awaitable<void> join();
 
  private:
@@ -62,12 +65,14 @@ class Replay {
   void launch(Round& round);
   asio::awaitable<void> attempt(Round& round, store::Entry entry);
   asio::awaitable<void> send(Round& round, store::Entry& entry);
-  // False when the attempt has ended; otherwise entry.write.body is what is to be sent.
+  // Prepares the patch of a status write in entry.write.body. Returns false if the attempt has
+  // ended instead.
   asio::awaitable<bool> prepare(Round& round, store::Entry& entry);
   asio::awaitable<Result<http::Response>> ask(const store::Entry& entry, bool object);
   void judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
              bool object);
-  // `why` it was not applied, for people; "" when it was. `detail` is JSON for the journal.
+  // Ends an entry. `why` says why it was not applied; "" if it was. `detail` is JSON for the
+  // journal.
   void end(Round& round, const store::Entry& entry, store::Outcome outcome,
            const std::string& why = {}, std::string detail = {});
   void put_back(Round& round, const store::Entry& entry, store::Attempt attempt);
@@ -80,10 +85,10 @@ class Replay {
   Uplink& uplink_;
   Ledger& ledger_;
   const Clock& clock_;
-  std::shared_ptr<Round> round_;  // under way, or the last one
+  std::shared_ptr<Round> round_;  // the current drain or the last one
   bool running_ = false;
-  std::map<store::EntryId, Waiting> waiting_;  // by themselves
-  std::optional<MonoTime> again_;              // after a drain that failed
+  std::map<store::EntryId, Waiting> waiting_;  // entries refused for now
+  std::optional<MonoTime> again_;              // when to drain again after a drain that failed
 };
 
 }  // namespace holdfast::agent

@@ -1,8 +1,9 @@
-// Whether one cached list (scope) can be kept up to date, apart from the health of the link.
+// The health of one cached list (scope): whether it can be refreshed. It is independent of the
+// health of the link.
 //
-// A scope is unhealthy from the first failed list, or refused or unreadable watch, until the
-// operation that failed works again. Unhealthy scopes are retried with scope_retry; what they held
-// before is still served. The link, the outbox and other scopes do not wait for them.
+// A scope becomes unhealthy when a list fails, or a watch is refused or unreadable, and healthy
+// when that operation works again. An unhealthy scope is retried as scope_retry says; its old
+// content is still served. The link, the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -25,9 +26,9 @@ class Scopes;
 
 enum class ScopeFault : std::uint8_t {
   none,
-  refused,    // 401, 403, 404 and other 4xx: the API server decided
+  refused,    // 4xx except 408, 410 and 429: the API server decided
   failed,     // 5xx, 429, an unreadable answer, a broken connection
-  too_large,  // a limit of ours: bytes or objects of a list, of an event, of the cache
+  too_large,  // an own limit: bytes or objects of a list, event or the cache
   late,       // no answer in time
 };
 inline constexpr std::array all_scope_faults = {ScopeFault::refused, ScopeFault::failed,
@@ -37,20 +38,21 @@ inline constexpr std::array all_scope_faults = {ScopeFault::refused, ScopeFault:
 // The fault that a failed list or watch shows.
 [[nodiscard]] ScopeFault fault_of(const sync::Failure& failure);
 
-// How a scope that cannot be refreshed is retried: exponential, with full jitter.
+// How an unhealthy scope is retried: exponential backoff with full jitter.
 struct ScopeRetry {
   sync::BackoffConfig backoff{.initial = std::chrono::seconds(1),
                               .most = std::chrono::minutes(5),
                               .factor = 2.0,
                               .reset_after = std::chrono::minutes(10)};
-  // At least, after a 4xx other than 410 and 429. What was refused is listed again sooner when a
-  // client's own request for it is granted, and after an outage.
+  // Least pause after a refusal. A refused scope is listed sooner after an outage, and when a
+  // client's own request for it is granted.
   Duration refused_pause = std::chrono::minutes(30);
 };
 inline constexpr ScopeRetry scope_retry;
 
 class ScopeHealth {
  public:
+  // The operation that failed or worked.
   enum class Part : std::uint8_t { list, watch };
 
   [[nodiscard]] ScopeFault fault() const { return fault_; }
@@ -62,9 +64,9 @@ class ScopeHealth {
   [[nodiscard]] MonoTime since() const { return since_; }
   [[nodiscard]] MonoTime failed_at() const { return failed_at_; }
 
-  // Both return true when the fault is another one than before: that is worth a journal record.
+  // Reports a failure. Returns true if the fault has changed, which is worth a journal record.
   bool fail(MonoTime now, Part part, ScopeFault fault, std::string reason);
-  // `part` works. The fault ends if it was of that part.
+  // Reports that `part` works. Ends a fault of the same part; returns whether it did.
   bool succeed(Part part);
 
  private:
@@ -75,12 +77,12 @@ class ScopeHealth {
   MonoTime failed_at_ = MonoTime::min();
 };
 
-// For the admin pages: {"state":"refused","reason":...,"for_seconds":...}, and the age of the last
-// complete list of this run.
+// For the admin pages: {"state":"refused","reason":...,"for_seconds":...,"listed_seconds_ago":...}.
+// The last is the age of the last complete list of this run.
 [[nodiscard]] sync::json::object health_json(const LocalScope& scope, MonoTime now);
-// The unhealthy scopes, at most 20 of them: [{"path":...,"state":...,"reason":...}].
+// The unhealthy scopes, at most 20: the same objects with "path" and "field_selector".
 [[nodiscard]] sync::json::array unhealthy_json(const Scopes& scopes, MonoTime now);
-// holdfast_edge_scopes_unhealthy{fault="..."}
+// Sets the gauges holdfast_edge_scopes_unhealthy{fault="..."}.
 void gauge_unhealthy(const Scopes& scopes, Metrics& metrics);
 
 }  // namespace holdfast::agent

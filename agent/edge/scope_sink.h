@@ -1,6 +1,6 @@
-// Takes what feeds a scope, a list-watch or a GET, into it, within limits.
+// Writes the objects and events of a list-watch or a GET into a scope, within limits.
 //
-// Threading: the loop's thread only. Feeders, scopes and the scope outlive it.
+// Threading: the loop's thread only. Feeders, scopes and the scope must outlive it.
 
 #pragma once
 
@@ -36,7 +36,7 @@ class ScopeSink final : public ListWatchSink {
   using Part = ScopeHealth::Part;
   using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
 
-  // Errors: corrupt.
+  // Parses an object's key and metadata. Errors: corrupt.
   [[nodiscard]] Result<Read> read(std::string item) const;
 
   Feeders& feeders_;

@@ -1,12 +1,14 @@
-// Everything the agent caches: one WatchCache per scope in memory, and its rows in cache.db.
+// All cached scopes: one WatchCache per scope in memory, and its rows in cache.db.
 //
-// What comes in is applied in memory at once and written in groups, for the flash's sake; flush()
-// writes now. cache.db is relaxed: a power cut may take the last groups. A scope's first list, a
-// token and the creation or deletion of a pod are made durable (one fsync) when they come. Watches
-// of pods are told of a creation or deletion only once it is durable, because the kubelet acts on
-// it; while the disk refuses, the scope is held and flush() tries again. After a start every scope
-// that was complete is complete again, and watches go on where they were. The version of a scope's
-// row is written only when no object that is written with it carries it, as after a deletion.
+// Changes are applied in memory at once and written to disk in groups, to spare the flash; flush()
+// writes them now. A power cut may lose the last groups. A scope's first list, a token, and the
+// creation or deletion of a pod are made durable (one fsync) when they arrive. Watches of pods are
+// told of a creation or deletion only once it is durable, because the kubelet acts on it; if the
+// disk fails, the scope is held and flush() retries. After a restart every scope that was complete
+// is complete again, and watches resume where they were. The version of a scope's row is only
+// written if no object written with it has the same version, as after a deletion.
+//
+// Threading: the loop's thread only.
 //
 // Threading: the loop's thread only.
 
@@ -29,79 +31,85 @@
 
 namespace holdfast::agent {
 
-// The kind of a scope's objects, as it was learned from its first list; nothing: no list yet.
+// The kind of a scope's objects, as learned from its first list; nothing if it was never listed.
 [[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
                                                                const store::ScopeKey& key);
 
 class Scopes {
  public:
-  // Called for every scope that is restored or made: something must begin to feed it.
+  // Called for every restored or new scope, so that it is fed.
   using OnNew = std::function<void(ScopePtr)>;
 
-  // `database` was migrated to store::cache_schema() and outlives this.
+  // `database` was migrated to store::cache_schema() and must outlive this.
   Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
          const CacheLimits& limits, const store::Sealing& sealing = {});
 
-  // Reads what the last run has left. Errors: the disk's.
+  // Restores the scopes of the last run. Errors: the disk's.
   [[nodiscard]] Status restore();
+  // Sets the callback and calls it for all existing scopes.
   void on_new(OnNew callback);
-  // Called for every scope that was dropped, by whomever.
+  // Called for every scope that was dropped, for whatever reason.
   using OnDrop = std::function<void(const LocalScope&)>;
   void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
 
-  // Asked before one of the node's own scopes makes room for another: whether a pod of the node
+  // Called before one of the node's own scopes is dropped to make room: whether a pod of the node
   // needs it.
   using IsNeeded = std::function<bool(const LocalScope&)>;
   void on_need(IsNeeded callback) { is_needed_ = std::move(callback); }
 
+  // The scope of that key, or null.
   [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
-  // May drop other scopes to make room: see CacheLimits. It has a row in cache.db only once its
-  // first list came. Errors: exhausted (too many scopes).
+  // Returns the scope of that key and makes it if needed. May drop other scopes to make room; see
+  // CacheLimits. A new scope gets its row in cache.db with its first list. Errors: exhausted (too
+  // many scopes).
   [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
-  // Forgets the scope and its rows. Errors: the disk's; then it stays.
+  // Removes the scope and its rows. Errors: the disk's; then it stays.
   [[nodiscard]] Status drop(LocalScope& scope);
-  // Writes which scopes were used, those for which that is news by a day.
+  // Stores when scopes were last used, if the stored time is a day or more off.
   void remember_use();
-  // Tokens and the like that ended a day ago.
+  // Removes stored tokens that expired a day ago or earlier. Errors: the disk's.
   [[nodiscard]] Status remove_expired_answers();
-  // A complete scope of the same owner, resource and encoding (any, if the key has none) that holds
-  // the object, if it exists at all.
+  // Finds a complete scope of the same owner, resource and encoding (any, if the key has none) that
+  // tells whether `object` exists. With `selections_too`, also a scope with selectors that contains
+  // it. Null if there is none.
   [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
                                   bool selections_too) const;
-  // Fills a scope that was never received from a complete one that holds all of it, as of then, in
-  // whatever encoding; its own list comes when the cloud is back. False when there is none.
+  // Fills a scope that was never received from a complete scope that contains all its objects, in
+  // either encoding. Its own list follows when the cloud is back. Returns false if there is no such
+  // scope.
   bool derive(LocalScope& scope);
-  // Whether a scope of that key could be filled so.
+  // Whether derive() would find a scope to fill that key's scope from.
   [[nodiscard]] bool can_derive(const store::ScopeKey& key) const;
-  // Notified when anything changed in any scope.
+  // Notified when any scope has changed.
   [[nodiscard]] loop::Event& changed() { return changed_; }
   [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
 
-  // What the reflector of a scope brings. Nothing happens once the scope is retired: a list-watch
-  // ends a moment later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
+  // Changes from the reflector of a scope. Ignored if the scope is retired, because a list-watch
+  // ends slightly later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
   Status replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                  const sync::ScopeKind& kind);
   Status apply(LocalScope& scope, sync::CacheEvent event);
   void bookmark(LocalScope& scope, sync::Version version);
 
-  // A write accepted here, in one of the scopes that hold the object; flush() when all have it.
+  // Applies a write that was accepted here to one scope that holds the object. Call flush() after
+  // all of these scopes.
   void apply_local(LocalScope& scope, sync::CacheEvent event);
-  // The next local version. Errors: the disk's.
+  // A new local version, larger than all before. Errors: the disk's.
   [[nodiscard]] Result<sync::Version> next_local_version();
 
-  // Writes what has gathered, in one transaction or, when that fails, scope by scope. Durable if
-  // one of the changes must be. Scopes that were held are announced. Errors: the disk's; what
-  // could not be written stays gathered.
+  // Writes all unwritten changes in one transaction or, if that fails, scope by scope. Durable if
+  // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
+  // changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
 
   [[nodiscard]] const CacheLimits& limits() const { return limits_; }
-  // Bytes of all scopes in memory, as CacheLimits count them.
+  // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
-  // Scopes that were dropped to make room, since the start.
+  // Number of scopes dropped to make room since the start.
   [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
-  // Answers that are not lists: discovery, tokens.
+  // Stored answers that are not lists: discovery documents, tokens, kinds, tables.
   [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
                                                                  std::string_view key);
   [[nodiscard]] Result<std::vector<std::string>> answer_keys(std::string_view owner,
@@ -112,15 +120,15 @@ class Scopes {
  private:
   struct Unwritten {
     ScopePtr scope;
-    bool whole = false;    // the scope's whole content, not `names` alone
-    bool durable = false;  // must survive a power cut from now on
+    bool whole = false;    // write all objects, not only `names`
+    bool durable = false;  // must be written durably
     std::map<sync::ObjectKey, bool> names;
   };
 
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
   [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
-  // A scope's row as it is once the transaction is committed.
+  // A scope's row once the transaction is committed.
   struct Row {
     store::ScopeId id{};
     RowVersion version;
@@ -134,7 +142,7 @@ class Scopes {
   void note(LocalScope& scope, const sync::ObjectKey& key);
   void announce(LocalScope& scope);
   void release(LocalScope& scope);
-  // Makes the scope's changes durable, and holds it until they are if it is one of pods.
+  // Writes the scope's changes durably now. A scope of pods is held until that worked.
   void make_durable(LocalScope& scope);
 
   // scopes_derive.cpp
@@ -143,12 +151,13 @@ class Scopes {
 
   // scope_quota.cpp
   [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
-  // Whether the scope may hold so much from now on. Makes room.
+  // Makes room, so that the scope may hold so many objects and bytes. Errors: exhausted.
   [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
   [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
   [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);
   void account(LocalScope& scope);
-  // Of one owner, or of all: "". Whether that freed anything.
+  // Drops the events kept for watches that resume, of one owner or of all (""). Returns whether
+  // that freed memory.
   bool forget_events(std::string_view owner);
   bool drop_least_recently_used(const std::function<bool(const LocalScope&)>& among);
   bool drop_one_of(std::string_view owner);

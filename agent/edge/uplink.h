@@ -1,10 +1,10 @@
-// The way to the cloud: every request that goes there, which of several API servers it goes to,
-// and what each tells about the link and about its server.
+// The path to the API servers. It sends every request to the cloud, chooses among several servers,
+// and judges each outcome as evidence about the link and the server.
 //
-// The link is as good as its best server. A request whose server fails, and that may be repeated,
-// goes on to the next one; a stream stays with its server until that is taken out of rotation.
+// The link is as healthy as its best server. A repeatable request whose server fails is sent to the
+// next one. A stream stays with its server until that is taken out of rotation.
 //
-// Threading: the loop's thread only. Outlive the calls.
+// Threading: the loop's thread only. An Uplink must outlive its calls.
 
 #pragma once
 
@@ -25,29 +25,29 @@
 
 namespace holdfast::agent {
 
-// Who wants to know what answers tell besides.
+// Is told what answers reveal besides their content.
 class UplinkObserver {
  public:
   virtual ~UplinkObserver() = default;
-  // An API server's answer, whatever its status.
+  // An API server answered, with whatever status.
   virtual void answered(const http::Response& response) = 0;
-  // It does not know us by our own credentials.
+  // An API server answered 401 to our own credentials.
   virtual void unauthorized() = 0;
 };
 
 // What a missing answer is evidence of.
 enum class Silence : std::uint8_t {
-  of_link,     // the link, or its server, may be down
-  of_request,  // this request alone is slow, for example because its server waits for another one
+  of_link,     // the link or the server may be down
+  of_request,  // only this request is slow, for example because its server waits for another one
 };
 
 class Uplink {
  public:
-  // The servers are those that `client` has now.
+  // Uses the servers that `client` has now.
   Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
          const Clock& clock, Random& random);
 
-  // `observer` outlives the calls.
+  // Sets the observer. It must outlive this.
   void observe(UplinkObserver& observer) { observer_ = &observer; }
 
   [[nodiscard]] const sync::Link& link() const { return link_; }
@@ -57,47 +57,50 @@ class Uplink {
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
-  // Passes a local client's request on. Errors are the transport's: the cloud was not reached; and
-  // denied, for a caller who is known by a certificate and brings no token: he gets no credentials
-  // of ours; exhausted: the budget is spent for longer than that. `limit` is for all tries
-  // together. An answer that is larger than AnswerLimits allow becomes a 507. Without
-  // `silence_tells` a missing answer is no evidence against link and server: they wait for somebody
-  // else.
+  // Forwards a local client's request and returns the answer. An answer above the limits for one
+  // answer becomes a 507. `limit` is for all tries together. Without `silence_tells`, a timeout is
+  // no evidence against link and server, because the server itself waits for somebody else. Errors:
+  // the transport's (the cloud was not reached); denied, for a caller with a certificate and no
+  // token, who gets none of our credentials; exhausted, if the byte budget stays spent for longer
+  // than `limit` or other answers use all memory.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
                                                   Duration limit, bool silence_tells = true);
-  // A request of our own; errors as ApiClient::call(). `limit` is for each try,
-  // once the budget lets it go.
+  // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
+  // allows it. Errors: as ApiClient::call().
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
-  // The same as it was answered, whatever the status. Errors: exhausted, too, for an answer
-  // that AnswerLimits do not allow.
+  // The same, but returns the answer whatever its status. Errors: also exhausted, for an answer
+  // above AnswerLimits.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
                                                Silence silence = Silence::of_link);
 
-  // Probes the servers that are out of rotation with a GET of `target`, one at a time and for at
-  // most `limit` each. Runs until cancelled.
+  // Probes the servers that are out of rotation with a GET of `target`, one at a time and at most
+  // `limit` each. Runs until cancelled.
   asio::awaitable<void> keep_servers(std::string target, Duration limit);
 
-  // Whether what failed just now, for want of its server, may go to another one.
+  // Whether a request that failed with `error` may still succeed at another server.
   [[nodiscard]] bool has_another_way(const Error& error) const;
 
-  // A write was accepted here: the link comes back by a rejoin, which sends it.
+  // Reports that a write was accepted here. The link then only becomes connected through a rejoin,
+  // which sends the write.
   void accepted_locally() { link_.accepted_locally(); }
+  // Reports that a probe begins.
   void probing() { link_.probing(clock_.mono()); }
-  // What was true a moment ago may not be now: the machine slept.
+  // Requests a probe of the link now, for example after the machine slept.
   void doubt();
+  // Report how a rejoin ended.
   void rejoined();
   void rejoin_failed(std::string_view reason);
 
-  // What is wrong now; nothing: the last thing heard was an answer.
+  // The current fault; nothing if the last evidence was an answer.
   [[nodiscard]] std::optional<sync::LinkFault> fault() const { return fault_; }
-  // How often each was met since the start.
+  // How often each fault occurred since the start.
   using Faults = std::array<std::uint64_t, sync::link_faults>;
   [[nodiscard]] const Faults& faults() const { return faults_; }
 
-  // The outage that is under way, for those who tell people of it; see OutageReport.
+  // The current outage, for OutageReport.
   [[nodiscard]] const sync::Outage& outage() const { return outage_; }
   [[nodiscard]] sync::Outage& outage() { return outage_; }
-  // sync::describe() of it, as of now: "" while the link is connected.
+  // sync::describe() of the outage now; "" while the link is connected.
   [[nodiscard]] std::string describe_outage() const;
 
   // Which callers the API server has accepted.
@@ -107,36 +110,36 @@ class Uplink {
   [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
 
  private:
-  // A request on its way.
+  // A request under way.
   struct Sent {
     MonoTime began;
     std::size_t server = 0;
     bool own_credentials = false;
-    std::string target;  // for messages and to judge the answer by
+    std::string target;  // for messages and for judging the answer
     sync::UplinkClass traffic = sync::UplinkClass::reads;
     bool silence_tells = true;
   };
 
-  // Sends to one server, and reads the answer unless it is to be streamed. What is wrong with the
-  // body of an answer says nothing about its server.
+  // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
+  // answer's body is no evidence about its server.
   asio::awaitable<Result<ReadAnswer>> forward_to(const Sent& sent, http::Request request,
                                                  bool streamed, MonoTime deadline);
   asio::awaitable<Result<ReadAnswer>> send_to(const Sent& sent, ApiRequest request, bool streamed,
                                               MonoTime deadline);
   asio::awaitable<Result<ReadAnswer>> read(const Sent& sent, Result<http::Response> outcome,
                                            bool streamed, MonoTime deadline);
-  // Judges the answer's head, also of one whose body is not whole.
+  // Judges the answer's head, also if its body is incomplete.
   Result<ReadAnswer> judge_read(const Sent& sent, Result<ReadAnswer> outcome);
 
-  // Judges what came of a request. An answer that no API server gives (a captive portal's page) is
-  // turned into an error.
+  // Judges the outcome of a request as evidence about server and link. An answer that does not come
+  // from an API server (a captive portal's page) becomes an error.
   Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
-  // The same for where it came from alone: an error, if that is no API server.
+  // Returns an error if the answer does not come from an API server.
   [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
                                                     Result<http::Response> outcome);
   void note(std::optional<sync::LinkFault> fault);
   void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
-  // After `tries` tries, the last one at `server`: which one is to be asked instead; nothing: none.
+  // After `tries` tries, the last one at `server`: the server to try next, or nothing.
   std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
   void announce();
   void tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason);

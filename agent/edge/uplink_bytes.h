@@ -1,11 +1,14 @@
-// The uplink's bytes: what each class of traffic has cost, and whose turn it is under a budget.
+// Counts the bytes of each class of traffic on the uplink, and delays requests so that
+// --uplink-budget is kept.
 //
-// Bytes are those of HTTP messages as they are before HTTP/2 makes them smaller, without TLS's own;
-// of a body that came compressed those on the wire.
-// What a request costs is known only when its answer is there. Until then so much is set aside as
-// the last ones of its class have cost: under a budget as many go at once as it has room for, and
-// one always does that owes nothing. Watches are charged as their events come, and never held back
-// once open.
+// Counted are the bytes of HTTP messages before HTTP/2 header compression and without TLS overhead;
+// a compressed body counts with its compressed size.
+//
+// The cost of a request is known only when its answer arrives. Until then, the average cost of the
+// latest answers of its class is reserved. As many requests run at once as the budget has room for,
+// and always at least one if the class has no debt. Watches are charged as their events arrive, and
+// never delayed once they are open.
+//
 // Threading: the loop's thread only.
 
 #pragma once
@@ -36,20 +39,21 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
 
   UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates, const Clock& clock);
 
-  // What was set aside for a request; given back when it ends.
+  // The reservation for one request; returned when the last copy is destroyed.
   using Turn = std::shared_ptr<void>;
 
-  // Waits for the turn of a request. Errors: exhausted, when it would come only after `deadline`.
+  // Waits until a request may be sent. Errors: exhausted, if that would be after `deadline`.
   static asio::awaitable<Result<Turn>> wait_for_turn(std::shared_ptr<UplinkBytes> self,
                                                      sync::UplinkClass traffic, MonoTime deadline);
 
+  // Charge bytes that were sent or received.
   void sent(sync::UplinkClass traffic, std::size_t bytes);
   void received(sync::UplinkClass traffic, std::size_t bytes);
-  // An answer had so many bytes: the next ones' cost is estimated by it. They are not counted here.
+  // Updates the estimated cost of an answer of this class. Charges nothing.
   void expect(sync::UplinkClass traffic, std::size_t bytes);
 
   [[nodiscard]] const Cost& cost(sync::UplinkClass traffic) const;
-  // Whether a request waits now, or began to wait since `time`.
+  // Whether a request waits now, or one began to wait since `time`.
   [[nodiscard]] bool held_back_since(MonoTime time) const {
     return waiting_ > 0 || held_back_at_ >= time;
   }
@@ -57,7 +61,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
  private:
   struct Under {
     bool limited = false;
-    double expected = 16.0 * 1024;  // bytes of an answer: a running mean
+    double expected = 16.0 * 1024;  // running mean of the bytes of an answer
   };
   [[nodiscard]] Turn take(sync::UplinkClass traffic);
 
@@ -65,12 +69,12 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   sync::ByteBudget budget_;
   std::array<Cost, sync::uplink_classes> costs_{};
   std::array<Under, sync::uplink_classes> under_{};
-  loop::Event ended_;  // a turn
-  int waiting_ = 0;    // requests
+  loop::Event ended_;  // notified when a reservation ends
+  int waiting_ = 0;    // number of waiting requests
   MonoTime held_back_at_ = MonoTime::min();
 };
 
-// A request or answer without its stream.
+// The bytes of a request or answer, without its stream.
 [[nodiscard]] std::size_t size_of(const http::Request& request);
 [[nodiscard]] std::size_t size_of(const http::Response& response);
 

@@ -1,4 +1,5 @@
-// How the uplink behaves: when it is given up, which server is asked, how much may go over it.
+// The settings of the uplink: when the link counts as lost, which server is asked, how many bytes
+// may be sent, and how large answers may be.
 
 #pragma once
 

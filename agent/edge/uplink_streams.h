@@ -1,5 +1,5 @@
-// The streamed answers of an uplink while they are read, by server: those of a server that is taken
-// out of rotation are ended, because they may hang for ever.
+// Tracks the streamed answers of the uplink by server, so that those of a server that is taken out
+// of rotation can be ended. Otherwise they may hang for ever.
 //
 // Threading: the loop's thread only. Readers may outlive this.
 
@@ -18,14 +18,14 @@ namespace asio = boost::asio;
 
 class UplinkStreams {
  public:
-  // Told of every piece that came: its bytes. Called only while the stream is read, by its reader.
+  // Called with the bytes of every piece that was read, by the stream's reader.
   using Counter = std::function<void(std::size_t bytes)>;
 
-  // The same stream, to be read from now on in the place of `stream`.
+  // Tracks `stream`. Returns the stream to read instead of it.
   [[nodiscard]] std::shared_ptr<http::BodyStream> add(std::shared_ptr<http::BodyStream> stream,
                                                       std::size_t server, Counter counter);
 
-  // Whoever reads an answer of `server` gets `unavailable`, now or at his next read.
+  // Ends all streams of `server`: their readers get `unavailable` from the current or next read.
   void sever(std::size_t server);
 
  private:

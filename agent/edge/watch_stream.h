@@ -1,4 +1,5 @@
-// One local client's watch on a scope: what it has not seen, as it comes, online and offline alike.
+// The stream of one local client's watch on a scope. It sends the events that the client has not
+// seen, online and offline alike.
 
 #pragma once
 
@@ -12,16 +13,17 @@
 namespace holdfast::agent {
 
 struct WatchRequest {
-  std::optional<sync::Version> from;  // seen up to here; nothing: begin with all objects
-  bool initial_events_end = false;    // mark the end of these with an annotated bookmark
+  // the client has seen up to here; nothing: send all objects first
+  std::optional<sync::Version> from;
+  bool initial_events_end = false;  // then send an annotated bookmark
   bool bookmarks = false;
   Duration bookmark_interval{};
-  MonoTime end{};  // then the stream ends well, as a server's timeout does
-  // As what the client sees each event; null: as it is. It has begun.
+  MonoTime end{};  // when the stream ends without an error, as at a server's timeout
+  // The filters of the watch, on which begin() was called; null: unfiltered.
   std::shared_ptr<ShownWatch> shown = {};
 };
 
-// The scope must be complete. Errors: gone (`from` is older than the history kept).
+// Opens a watch. The scope must be complete. Errors: gone (`from` is older than the kept history).
 [[nodiscard]] Result<std::shared_ptr<http::BodyStream>> open_watch(ScopePtr scope,
                                                                    const WatchRequest& request,
                                                                    const Clock& clock);

@@ -1,8 +1,8 @@
-// Takes local writes: passes them on while the cloud is there, accepts what the edge may decide
-// alone while it is not, and refuses the rest with a reason.
+// Handles local writes: forwards them while the cloud is reachable; otherwise accepts those that a
+// node may decide alone, and refuses the rest with a reason.
 //
-// An accepted write is durable before the client is told, and its result is in every scope that
-// holds the object, so that open watches see it at once.
+// An accepted write is durable before the client gets its answer. Its result is applied to every
+// scope that holds the object, so that open watches see it at once.
 //
 // Threading: the loop's thread only.
 
@@ -27,15 +27,15 @@ class Writes {
   asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
                                         const Caller& caller);
 
-  // What the last run accepted and a power cut may have taken from the cache is applied again.
-  // Errors: the disk's; the cache then shows less than the cloud will be told.
+  // Applies the queued writes to the cache again, because a power cut may have lost them there.
+  // Errors: the disk's; then the cache lacks changes that the cloud will be sent.
   [[nodiscard]] Status reapply_outbox();
 
  private:
   void forget_older(const sync::RequestInfo& info);
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   asio::awaitable<http::Response> serve_lease(const http::Request& request);
-  // The node's lease for a caller with credentials of its own: the API server decides.
+  // Forwards a lease request of a caller with its own credentials: the API server decides.
   asio::awaitable<http::Response> pass_lease(const http::Request& request);
   asio::awaitable<http::Response> serve_token(const http::Request& request, const Caller& caller);
   http::Response accept(const http::Request& request, const sync::RequestInfo& info,
