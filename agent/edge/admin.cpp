@@ -59,7 +59,7 @@ json::object classes_json(const UplinkBytes& bytes) {
   return classes;
 }
 
-// How much is cached.
+// Totals of the cache.
 struct Extent {
   std::size_t complete = 0;  // scopes
   std::size_t objects = 0;
@@ -78,8 +78,8 @@ Extent extent_of(const Scopes& scopes) {
   return extent;
 }
 
-// Replaces the values of a Secret by their length; also the copy that kubectl leaves in an
-// annotation. The object is returned as JSON text.
+// Replaces the values of a Secret by their lengths, and removes the annotations, which may contain
+// a copy that kubectl made. Returns the object as JSON text.
 std::string without_secret_values(const std::string& secret) {
   auto parsed = sync::parse_json(secret);
   if (!parsed || !parsed->is_object()) return "null";
@@ -101,7 +101,7 @@ std::string without_secret_values(const std::string& secret) {
   return sync::serialize(*parsed);
 }
 
-// The certificates that the agent keeps, by what they are for.
+// When the agent's certificates expire, by their use.
 std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity* identity) {
   std::vector<std::pair<std::string, WallTime>> found;
   if (identity == nullptr) return found;
@@ -160,7 +160,7 @@ http::Response Admin::ready() const {
 
 http::Response Admin::link() const { return document(link_json(uplink_, clock_.mono())); }
 
-// Brings a counter to what was counted elsewhere since the start.
+// Raises a counter to the total `count` that another part of the agent has counted since the start.
 void Admin::counter(const std::string& name, const std::string& help, const MetricLabels& labels,
                     std::uint64_t count) {
   std::uint64_t& told = counted_[{name, labels}];

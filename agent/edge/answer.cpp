@@ -6,7 +6,7 @@
 namespace holdfast::agent {
 namespace {
 
-// How soon a client should ask again for what is not known yet.
+// When a client should retry if the answer may be known soon.
 constexpr int retry_after_s = 1;
 
 }  // namespace
@@ -32,7 +32,7 @@ http::Response unavailable(const Uplink& uplink, std::string_view why) {
 }
 
 http::Response not_reached(const Uplink& uplink, const Error& error) {
-  // A budget of our own is spent; it fills up again while the link is connected.
+  // An own limit was reached: the byte budget or the memory for answers. Both recover soon.
   const bool soon = uplink.link().may_ask();
   if (error.code == Errc::exhausted) {
     return to_response(sync::status::too_many_requests(error.what, soon ? retry_after_s : 0));

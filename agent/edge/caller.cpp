@@ -28,7 +28,7 @@ bool is_cached(const std::vector<std::string>& agents, std::string_view agent) {
   return contains(agents, "*") || std::any_of(agents.begin(), agents.end(), same);
 }
 
-// Without who he is.
+// A caller without its identity.
 Caller begin(const http::Request& request, const EdgeOptions& options) {
   Caller caller;
   caller.agent = agent_of(request.headers.get("user-agent"));
@@ -38,7 +38,7 @@ Caller begin(const http::Request& request, const EdgeOptions& options) {
 
 }  // namespace
 
-// Compares digests, so that the time it takes tells nothing about the token.
+// Compares digests, so that the time it takes reveals nothing about the token.
 bool is_node_token(std::string_view credentials, const std::string& token) {
   return !token.empty() && tls::sha256_hex(credentials) == tls::sha256_hex("Bearer " + token);
 }
@@ -48,7 +48,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   Caller caller = begin(request, options);
   const std::string_view credentials = request.headers.get("authorization");
   if (is_node_token(credentials, proof.token)) {
-    // The token proves the caller by itself, also through a relay, but not across the network.
+    // The token alone proves the caller, also behind a relay, but only on this machine.
     if (!request.peer.owner) return fail(Errc::denied, "the node's token is for this machine only");
     caller.owner = node_owner;
     return caller;
@@ -70,7 +70,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
 
 Status check_host(const http::Request& request, const std::vector<std::string>& names) {
   const std::string_view host = request.headers.get("host");
-  // A caller chooses the text, and it goes into the log: a name of DNS has at most 253 characters.
+  // The caller chooses this text, and it is logged. A DNS name has at most 253 characters.
   constexpr std::size_t shown_max = 200;
   const auto refused = [host] {
     return fail(Errc::invalid,

@@ -76,7 +76,7 @@ Status Edge::open_scopes() {
   }
   Status opened = open_cache();
   if (opened || opened.error().code != Errc::corrupt) return opened;
-  // Damage that shows only where it is read; a second time it would be the disk's.
+  // This damage was found only when the rows were read. A second failure would be the disk's.
   scopes_.reset();
   cache_database_.reset();
   TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
@@ -136,7 +136,7 @@ Status Edge::build() {
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
-    // What is waiting is safe where it is; a node that does not start would be worse.
+    // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("outbox not applied to the cache", {{"error", applied.error()}});
   }
   return {};
@@ -177,7 +177,8 @@ void Edge::report_refusals() {
       "admin", [this] { return admin_tls_ ? admin_tls_->refusals() : admin_server_->refusals(); });
 }
 
-// Beyond loopback nobody is identified without TLS and a certificate.
+// Opens the admin listener. Beyond loopback, callers can only be identified by certificates over
+// TLS.
 Status Edge::open_admin() {
   TRY(const net::HostPort at, net::HostPort::parse(options_.admin_listen));
   const Listener listener = at.is_loopback() ? Listener::admin : Listener::admin_tls;
@@ -250,7 +251,7 @@ Status Edge::refresh_doors() {
   return admin_tls_ ? admin_tls_->refresh() : Status();
 }
 
-// The interface could be made only now.
+// Called when the interface for pods could only be made after the start.
 void Edge::listen_for_pods() {
   tls_listeners_->add(*tls_address_of_pods(options_.identity));
   if (auto opened = tls_listeners_->refresh(); !opened) {
@@ -261,7 +262,8 @@ void Edge::listen_for_pods() {
 }
 
 asio::awaitable<void> Edge::flush_in_groups() {
-  // Timers stand still while the machine sleeps; the clock does not.
+  // Timers stop while the machine is suspended; the clock does not. A late timer shows a suspend,
+  // after which the link must be probed.
   constexpr auto slept = std::chrono::seconds(5);
   for (;;) {
     const MonoTime due = clock_.mono() + options_.flush_interval;
@@ -325,7 +327,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
   housekeeping_->heard_client();
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   http::Response response = co_await answer(request, *caller);
-  // It may have opened the caller's first scope.
+  // The request may have opened the caller's first scope.
   if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
   co_return response;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
 
-// Sends with the credentials of a scope's owner.
+// A ListWatchSource that sends with the credentials of a scope's owner.
 class OwnerSource final : public ListWatchSource {
  public:
   OwnerSource(ListWatchSource& inner, std::string authorization)
@@ -82,7 +82,8 @@ void Feeders::remember(const std::string& owner, std::string authorization) {
   const auto& all = scopes_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
   if (std::none_of(all.begin(), all.end(), of_owner)) return;
-  // What the API server has just refused is not tried again with each request of his.
+  // Credentials that the API server has just rejected are not used again with each of the caller's
+  // requests.
   if (uplink_.owners().rejected(owner)) return;
   std::string& known = authorizations_[owner];
   if (known == authorization) return;
@@ -116,11 +117,12 @@ bool Feeders::may_feed(const LocalScope& scope) const {
 }
 
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
-  MonoTime since = MonoTime::min();  // what came before is outdated
+  MonoTime since = MonoTime::min();  // lists before this time are outdated
   for (;;) {
     while (!may_feed(*scope) && !scope->retired()) co_await uplink_.changed().wait();
     if (scope->retired()) break;
-    // What was refused a moment ago may be granted after an outage.
+    // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
+    // may be granted now.
     const bool asked_for = restart_.erase(scope->number()) > 0;
     if (!asked_for) scope->feed_by(scope->usual_feeding());
     const auto online = std::make_shared<loop::Tasks>(executor_);
@@ -166,14 +168,14 @@ void Feeders::cancel() {
 
 asio::awaitable<void> Feeders::join() {
   co_await tasks_.join();
-  cancel();  // A feed may have begun another one just before it ended.
+  cancel();  // A feed may have started tasks just before it ended.
   for (const auto& [number, online] : online_) co_await online->join();
 }
 
 asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool streamed) {
   auto response =
       co_await uplink_.send(std::move(request), streamed, request_limit, Silence::of_request);
-  // Whether that was the scope's fault alone, the next probe tells.
+  // The timeout may be the scope's or the link's fault. The next probe decides.
   if (!response && response.error().code == Errc::timeout) uplink_.doubt();
   if (response && response->status == 401) forget_rejected();
   co_return response;
@@ -187,7 +189,7 @@ void Feeders::forget_rejected() {
 void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
                            const sync::Failure& failure) {
   const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
-  // While the link is down, that is no news about the scope.
+  // While the link is down, a failure says nothing about the scope.
   if (!reached && uplink_.link().state() == sync::LinkState::offline) return;
   const bool may_be_got = !scope.object_name().empty() && scope.feeding() != Feeding::get;
   if (failure.http_status == 403 && may_be_got) {

@@ -1,5 +1,4 @@
-// How Feeders keeps a scope whose one object the API server lets a caller get, but neither list nor
-// watch.
+// The part of Feeders for scopes whose one object the caller may get, but neither list nor watch.
 
 #include "agent/edge/feeders.h"
 #include "agent/edge/scope_sink.h"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr std::string_view object_types = "application/vnd.kubernetes.protobuf,application/json";
 
-// What kind of object `body` says that it is. Errors: corrupt (no object, or not a whole one).
+// The kind of the object in `body`. Errors: corrupt (no object, or not a whole one).
 Result<sync::ScopeKind> kind_of(std::string_view body) {
   sync::ScopeKind kind{.encoding = sync::encoding_of(body)};
   if (kind.encoding == sync::Encoding::protobuf) {
@@ -29,7 +28,7 @@ Result<sync::ScopeKind> kind_of(std::string_view body) {
     kind.kind = std::move(header.kind);
     kind.api_version = std::move(header.api_version);
   }
-  // A Table, or a PartialObjectMetadata.
+  // Rejects a Table or PartialObjectMetadata.
   if (kind.api_version.starts_with("meta.k8s.io/")) {
     return fail(Errc::corrupt, "a " + kind.kind + " is not the whole object");
   }
@@ -41,12 +40,12 @@ Result<sync::ScopeKind> kind_of(std::string_view body) {
 asio::awaitable<void> Feeders::keep_by_get(ScopePtr scope, std::string authorization,
                                            MonoTime since) {
   sync::Backoff backoff(scope_retry.backoff);
-  // A client may have got it just now.
+  // A client's request may have fetched it meanwhile.
   while (scope->listed_at() == MonoTime::min() || scope->listed_at() < since) {
     const std::optional<sync::Failure> failure = co_await get_object(scope, authorization);
     if (!failure) break;
     note_failure(*scope, ScopeHealth::Part::list, *failure);
-    if (sync::is_refusal(*failure)) break;  // Until somebody asks for it again.
+    if (sync::is_refusal(*failure)) break;  // Tried again when a client requests it.
     const Duration pause = std::max(backoff.next(clock_.mono(), random_), failure->retry_after);
     co_await loop::sleep_until(clock_.mono() + pause);
   }

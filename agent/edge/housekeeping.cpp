@@ -43,7 +43,7 @@ asio::awaitable<void> Housekeeping::run() {
     MonoTime next = std::min(due, sweep_due);
     if (trimming) next = std::min(next, clock_.mono() + trim_interval);
     co_await loop::sleep_until(next);
-    // Who slept could not ask: the machine's sleep is nobody's idleness.
+    // Time spent in suspend does not count as idle time, because no client could ask.
     if (clock_.mono() - next > slept) began_ = clock_.mono();
     const bool connected = uplink_.link().may_ask();
     if (clock_.mono() >= sweep_due) {

@@ -77,7 +77,7 @@ class HubMetrics::Flight {
 
 namespace {
 
-// Passes a stream on and counts it.
+// Counts the bytes of a stream, and keeps its Flight until the stream ends.
 template <class Flight>
 class CountedStream final : public http::BodyStream {
  public:

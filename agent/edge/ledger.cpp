@@ -117,6 +117,7 @@ Status Ledger::overtaken(const sync::RequestInfo& request) {
     const bool pointless =
         sync::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
         entry.write.verb == "POST";
+    // An entry that is being sent is settled by its own answer.
     if (!pointless || about.subresource != request.subresource || entry.sending) continue;
     ended.push_back({.id = entry.id, .outcome = store::Outcome::superseded});
   }

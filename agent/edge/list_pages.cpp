@@ -20,7 +20,7 @@ sync::ListPage ListPages::first(const LocalScope& scope, std::size_t limit) {
   const std::uint64_t id = random_.next();
   sync::ListPage page = sync::cut_page(cache.objects(), cache.version(), {id, {}}, limit, counts);
   if (page.part.continue_token.empty()) return page;
-  // Not before there is more to come: most lists end with their first page.
+  // A snapshot is only kept if there is a next page: most lists end with their first page.
   if (moments_.size() >= limits_.moments) moments_.pop_front();
   moments_.push_back({id, scope.key(), cache.version(),
                       std::make_shared<const sync::WatchCache::Objects>(cache.objects()),

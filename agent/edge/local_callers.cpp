@@ -7,7 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::size_t judged_max = 4096;  // connections, of all listeners
+constexpr std::size_t judged_max = 4096;  // connections of all listeners
 
 Status denied(std::string why) { return fail(Errc::denied, std::move(why)); }
 
@@ -59,7 +59,8 @@ sync::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
   const auto known = judged_.find(key);
   if (known != judged_.end()) return known->second;
   const sync::LocalProcess process = look_up(owner);
-  if (process == sync::LocalProcess::unknown) return process;  // It may be found later.
+  // It may be found at the next request.
+  if (process == sync::LocalProcess::unknown) return process;
   judged_.emplace(key, process);
   order_.push_back(key);
   if (order_.size() > judged_max) {
@@ -80,8 +81,8 @@ sync::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
   if (path && sync::is_container_cgroup(seen_from_here(*path))) return sync::LocalProcess::pod;
   auto holder = holders_.find(owner.inode, owner.cgroup, now);
   if (!holder) {
-    // Without the right to read other processes' descriptors the cgroup alone has to do. A search
-    // that was cut short proves nothing, nor does one that could see every process.
+    // Without the right to read other processes' descriptors, the cgroup alone decides. If the
+    // search was cut short or could see every process, a missing holder proves nothing.
     const bool hidden = holder.error().code == Errc::not_found && !sees_all_;
     return path && hidden ? sync::LocalProcess::host : sync::LocalProcess::unknown;
   }

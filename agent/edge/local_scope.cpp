@@ -21,7 +21,7 @@ Feeding LocalScope::usual_feeding() const {
 }
 
 std::string LocalScope::path() const {
-  // The key's words are as the caller's path had them, decoded.
+  // The key holds the decoded parts of the caller's path, so they are encoded again.
   std::string path = key_.group.empty() ? "/api/" : "/apis/" + percent_encode(key_.group) + "/";
   path += percent_encode(key_.version);
   if (!key_.namespace_name.empty()) path += "/namespaces/" + percent_encode(key_.namespace_name);

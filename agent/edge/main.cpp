@@ -1,4 +1,4 @@
-// holdfast-edge: keeps the pods of an edge node alive while the cloud is out of reach.
+// holdfast-edge: keeps the pods of an edge node running while the cloud is unreachable.
 
 #include "agent/edge/edge.h"
 #include "platform/memory.h"
@@ -8,7 +8,7 @@ namespace holdfast::agent {
 namespace {
 
 int run(int argc, const char* const* argv) {
-  return_large_blocks();  // Freed memory of large lists goes back to the kernel.
+  return_large_blocks();  // Returns freed memory of large lists to the kernel.
   EdgeOptions settings;
   const proc::ServiceMain edge{
       .name = "holdfast-edge",

@@ -23,8 +23,9 @@ ApiRequest whole(std::string target, const sync::Lease& lease) {
       .method = http::Method::put, .target = std::move(target), .body = sync::encode_bytes(lease)};
 }
 
-// The least that a renewal can cost, every ten seconds on a metered link: the new time alone, if
-// nobody else has written the lease, and of the answer only what is new, the resourceVersion.
+// The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
+// the time only, fails if somebody else has written the lease, and asks for an answer with the
+// metadata only.
 ApiRequest time_patch(std::string target, const sync::Lease& lease) {
   const sync::json::object body = {
       {"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}},
@@ -98,7 +99,8 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
 asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
   if (kubelet_.silent(clock_.mono())) co_return co_await look(uplink, limit);
   const std::string path = target();
-  // Known and unchanged: one write. Otherwise look at it first, and make it when it is not there.
+  // If the lease is known and nobody else has changed it, one write is enough. Otherwise it is read
+  // first, and created if it is missing.
   if (!lease_.metadata.resource_version.empty()) {
     sync::Lease wanted = lease_;
     refresh(wanted);

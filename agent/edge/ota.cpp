@@ -18,7 +18,7 @@ http::Response plain_text(int status, const std::string& text) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = text + "\n"};
 }
 
-// An answer of the API server that was no good.
+// Passes on an error of the API server.
 http::Response passed_on(const http::Response& response) {
   const Error error = sync::to_error(response.status, response.body);
   return status_problem(response.status, "the pod: " + error.what);
@@ -47,7 +47,7 @@ bool Ota::serves(std::string_view path) { return path == "/pods" || upgrades(pat
 
 bool Ota::upgrades(std::string_view path) { return path.starts_with(ota_prefix); }
 
-// {namespace}/pods/{pod}/{action}
+// Parses {namespace}/pods/{pod}/{action} behind the prefix.
 std::optional<Ota::Target> Ota::target_of(std::string_view path) {
   if (!path.starts_with(ota_prefix)) return std::nullopt;
   const auto parts = split(path.substr(ota_prefix.size()), '/');
@@ -76,7 +76,7 @@ asio::awaitable<http::Response> Ota::handle(const http::Request& request) {
   co_return co_await begin(std::move(wanted_pod), std::move(authorization));
 }
 
-// From any complete list that has all pods of this node.
+// Answers from any complete scope of the node that contains all pods of this node.
 http::Response Ota::pods() const {
   const sync::Selection mine{.resource = "pods",
                              .field_selector = "spec.nodeName=" + options_.node_name};

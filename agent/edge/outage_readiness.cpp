@@ -28,8 +28,8 @@ json::value read(const LocalScope& scope, const sync::CachedObject& object) {
   return parsed ? *std::move(parsed) : json::value(nullptr);
 }
 
-// Only a scope that holds all objects of the resource, or this one by name, shows that it does not
-// exist.
+// Only a scope that holds all objects of the resource, or this object by name, proves that the
+// object does not exist.
 sync::Finding find_object(const Scopes& scopes, const sync::ObjectQuestion& wanted) {
   const sync::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
   sync::Finding finding;
@@ -67,7 +67,8 @@ std::string text(const json::value& value, std::initializer_list<std::string_vie
   return string == nullptr ? std::string() : std::string(*string);
 }
 
-// Of an answer to a TokenRequest at "token /api/v1/namespaces/NS/serviceaccounts/NAME/token HASH".
+// Reads a stored answer to a TokenRequest. Its key is "token
+// /api/v1/namespaces/NS/serviceaccounts/NAME/token HASH".
 std::optional<sync::StoredToken> token_of(std::string_view key, const store::Answer& answer) {
   const std::vector<std::string_view> path = split(key, '/');
   const auto bytes = sync::body_as_json(answer.bytes);
@@ -114,7 +115,7 @@ std::set<std::string> attached_volumes(const Scopes& scopes, const std::string& 
   return names;
 }
 
-// The node's own list of pods; null: it was never received.
+// The complete list of the node's pods; null if it was never received.
 ScopePtr pods_of_node(const Scopes& scopes) {
   for (const auto& [key, scope] : scopes.all()) {
     if (is_of(*scope, "", "pods") && key.field_selector.starts_with(node_selector)) return scope;

@@ -13,9 +13,9 @@ namespace json = sync::json;
 
 constexpr const char* kind = "outage";
 constexpr const char* subject = "cloud";
-constexpr std::size_t records_max = 10'000;  // as many as the journal keeps
+constexpr std::size_t records_max = 10'000;  // the journal keeps no more
 
-// When the outage of this record began; nothing: it has ended, or the record is of another kind.
+// When the outage of this record began; nothing if it has ended or the record is of another kind.
 std::optional<WallTime> open_since(const store::Record& record) {
   if (record.kind != kind) return std::nullopt;
   const auto ended = sync::text_at(record.detail, {"end"}).value_or(std::nullopt);
@@ -35,7 +35,7 @@ void OutageReport::resume() {
   if (!records || records->empty()) return;
   const auto began = open_since(records->back());
   if (!began) return;
-  // A calendar that was set back makes it begin now.
+  // If the wall clock was set back, the outage counts from now.
   const Duration age = std::max(clock_.wall() - *began, Duration::zero());
   uplink_.outage().resume(clock_.mono() - age);
 }

@@ -14,8 +14,8 @@ bool is_plain_bearer(std::string_view authorization) {
   return !token.empty() && token.find_first_of(" \t,") == std::string_view::npos;
 }
 
-// Whether an API server answers it with 2xx to accepted callers only. Health and version are open
-// to everybody behind some load balancers.
+// Whether a 2xx answer to `target` proves that the credentials were accepted. Health and version do
+// not: some load balancers answer them for everybody.
 bool proves(std::string_view target) {
   return target.starts_with("/api/") || target.starts_with("/apis/");
 }

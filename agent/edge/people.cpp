@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 11> components = {
     "yurttunnel-agent", "holdfast-node", "calico-node", "cilium-agent", "node-problem-detector",
     "kindnetd"};
 
-// Never components, whoever has them cached.
+// These are always used by people, even if --cache-agents lists them.
 constexpr std::array<std::string_view, 8> tools = {"kubectl", "curl", "wget", "oc",
                                                    "helm",    "k9s",  "",     "mozilla"};
 
@@ -33,13 +33,13 @@ sync::IncludeObject include_of(const http::Request& request) {
   return sync::IncludeObject::metadata;
 }
 
-// Where the answers keep what was seen of a resource's tables: with a path's first character, so
-// that it makes room for what pods need (store::Answers).
+// The key of the stored answer with the columns and cells of a resource's tables. It begins like a
+// path, so that it is dropped before what pods need (store::Answers).
 std::string table_key(const sync::RequestInfo& info) {
   return "/table/" + info.group + "/" + info.version + "/" + info.resource;
 }
 
-// A watch of objects as one of tables: frames of JSON, one a line.
+// Turns a watch of objects into a watch of tables. Frames are JSON, one per line.
 class PrintedStream final : public http::BodyStream {
  public:
   PrintedStream(std::shared_ptr<http::BodyStream> objects, sync::Printer printer,
@@ -60,7 +60,7 @@ class PrintedStream final : public http::BodyStream {
   void cancel() override { objects_->cancel(); }
 
  private:
-  // All whole lines that have come.
+  // Prints all complete lines received so far.
   Result<std::string> take() {
     std::string printed;
     std::size_t from = 0;
@@ -78,7 +78,7 @@ class PrintedStream final : public http::BodyStream {
   std::shared_ptr<http::BodyStream> objects_;
   sync::Printer printer_;
   const Clock& clock_;
-  std::string waiting_;  // the beginning of a line
+  std::string waiting_;  // an incomplete line
 };
 
 }  // namespace
@@ -148,7 +148,7 @@ void People::learn(const sync::RequestInfo& info, const Caller& caller,
   if (response.stream || !trusted || sync::has_columns(info)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
   const auto seen = sync::remember_table(seen_tables(info, caller), response.body);
-  if (!seen) return;  // Something else than was asked for: nothing to learn from.
+  if (!seen) return;  // The answer is no table: nothing to remember.
   const store::Answer kept{.status = 200, .content_type = "application/json", .bytes = *seen};
   if (auto put = scopes_.put_answer(caller.owner, table_key(info), kept); !put) {
     log_debug("table not remembered", {{"resource", info.resource}, {"error", put.error()}});

@@ -53,7 +53,7 @@ void PodNeeds::update() {
   all_.insert({"csinodes", "", options_.node_name});
   add_volumes();
   for (const sync::NeededObject& object : news) get(object);
-  // A claim may have been bound, and so a volume be needed, only now.
+  // A claim may have been bound only now, so that its volume is needed without a change of a pod.
   for (const sync::NeededObject& object : all_) {
     const bool volume = object.resource == "persistentvolumes";
     if (volume && !news.contains(object) && scopes_of(object).empty()) get(object);
@@ -75,7 +75,7 @@ sync::NeededObjects PodNeeds::read_pods() {
   for (const auto& [key, scope] : scopes_.all()) {
     if (!is_of_node(*scope, "pods") || !key.group.empty()) continue;
     if (scope->refused() || !scope->cache().complete()) continue;
-    // Of this run: the last one's may be as old as the outage.
+    // Only a list of this run counts: the last run's may be as old as the outage.
     const bool current = scope->listed_at() != MonoTime::min();
     known_ = known_ || (current && holds_all_pods(*scope));
     encoding_ = key.encoding;
@@ -103,7 +103,7 @@ sync::NeededObjects PodNeeds::read_pods() {
   return news;
 }
 
-// Claims name their volumes, and attachments are needed for their volume's sake.
+// Adds the volumes that needed claims name, then the attachments of needed volumes.
 void PodNeeds::add_volumes() {
   for (const bool attachments : {false, true}) {
     for (const auto& [key, scope] : scopes_.all()) {

@@ -12,7 +12,7 @@
 namespace holdfast::agent {
 namespace {
 
-// The canonical text of a field selector, so that the same question is the same scope.
+// The canonical text of a selector, so that equal requests use the same scope.
 std::string canonical_fields(const std::string& text) {
   const auto query = sync::FieldQuery::parse(text);
   return query ? query->text() : text;
@@ -23,8 +23,8 @@ std::string canonical_labels(const std::string& text) {
   return query ? query->text() : text;
 }
 
-// What describes the API and changes only when the server is upgraded: worth keeping for any
-// client, and no lie when it is old. Health and metrics are neither.
+// Documents that describe the API. They change only when the server is upgraded, so an old copy is
+// still true, and they are kept for any client. Health and metrics are not.
 bool is_description(std::string_view path) {
   return path == "/version" || path == "/api" || path.starts_with("/api/") || path == "/apis" ||
          path.starts_with("/apis/") || path.starts_with("/openapi/");
@@ -35,8 +35,8 @@ bool names_local_version(const http::Request& request) {
   return query && sync::is_local_version(query->get("resourceVersion"));
 }
 
-// The same request without asking for what only an API server can make of an object: filters could
-// not read it. Nothing when the client takes nothing else.
+// The same request without Table and metadata forms (";as="), which filters cannot read. Nothing if
+// the client accepts nothing else.
 std::optional<http::Request> for_whole_objects(const http::Request& request) {
   std::string accept;
   for (const std::string_view part : split(request.headers.get("accept"), ',')) {
@@ -56,7 +56,7 @@ http::Request upstream_request(const http::Request& request) {
   const bool upgrade = request.headers.has("upgrade");
   drop_connection_headers(onward.headers, upgrade);
   onward.headers.remove("host");
-  onward.headers.remove("accept-encoding");  // what is cached is cached plain
+  onward.headers.remove("accept-encoding");  // cached answers are kept uncompressed
   return onward;
 }
 
@@ -66,7 +66,7 @@ http::Response passed_on_or_why(const Uplink& uplink, Result<http::Response> res
   return *std::move(response);
 }
 
-// Whether the API server asks somebody else in turn.
+// Whether the API server passes the request on, to a kubelet or a pod.
 bool is_passed_on(const sync::RequestInfo& info) {
   return info.is_connect() || (info.resource == "pods" && info.subresource == "log");
 }
@@ -89,7 +89,7 @@ asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
   if (!uplink_.link().may_ask()) {
     co_return unavailable(uplink_, "nobody else can answer this");
   }
-  constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver's own with a kubelet: 30 s
+  constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver waits 30 s for a kubelet
   const bool streamed = request.method != http::Method::head;
   auto response = co_await uplink_.forward(upstream_request(request), streamed, patience, false);
   if (response && response->stream && http::has_no_body(response->status)) {
@@ -151,7 +151,7 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
   auto query = http::Query::parse(request.query());
   if (!query) co_return to_response(sync::status::bad_request(query.error().what));
   question.query = *std::move(query);
-  // A namespace is its own namespace in a RequestInfo, but namespaces are not namespaced.
+  // In a RequestInfo, namespaces have themselves as namespace, but they are cluster-scoped.
   const bool cluster_scoped = info.resource == "namespaces" || info.resource == "nodes";
   question.key = {.owner = caller.owner,
                   .group = info.group,
@@ -169,7 +169,8 @@ asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
   question.newest =
       question.newest || question.query.has("continue") || sync::prefers_transformed(accept);
   const bool ours = sync::parse_page_token(question.query.get("continue")).has_value();
-  if (ours || sync::is_local_version(version)) question.newest = false;  // Nobody else knows it.
+  // Only the agent knows this version.
+  if (ours || sync::is_local_version(version)) question.newest = false;
   co_return co_await serve_resource(request, std::move(question));
 }
 
@@ -185,7 +186,7 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
   }
   if (!question.scope) co_return unavailable(uplink_, "this is not cached");
   const bool complete = co_await wait_until_complete(question.scope);
-  // The scope cannot be listed, or it was listed too late for what is asked.
+  // Asks the cloud if the scope cannot be listed, or was listed too late for this request.
   response = co_await ask_cloud(request, question);
   if (response) co_return *std::move(response);
   if (!complete && !scopes_.derive(*question.scope)) {
@@ -194,14 +195,15 @@ asio::awaitable<http::Response> Reads::serve_resource(const http::Request& reque
   co_return co_await from_cache(std::move(question));
 }
 
-// The scope that answers the question: its own one or, of one object, any that has it.
+// Finds or opens the scope that answers the request: its own or, for one object, any that contains
+// it.
 void Reads::find_scope(Question& question) {
   if (question.is_get()) {
     question.scope = scopes_.covering(question.key, question.object(), true);
     if (!question.scope) question.scope = scopes_.find(question.key);
   } else {
     question.scope = scopes_.find(question.key);
-    // Credentials that the cloud has not accepted yet may be made up: no room is taken for them.
+    // Credentials that the cloud has not accepted yet may be invented: no scope is opened for them.
     const bool trusted = question.caller.owner == node_owner || scopes_.can_derive(question.key);
     if (!question.scope && trusted) question.scope = open_scope(question.key);
   }
@@ -226,7 +228,7 @@ asio::awaitable<std::optional<http::Response>> Reads::ask_cloud(const http::Requ
   co_return *std::move(response);
 }
 
-// What an answer of the cloud is worth to the cache.
+// Uses an answer of the cloud for the cache: keeps an object, or opens or restarts the scope.
 void Reads::keep_answer(Question& question, const http::Response& response) {
   const bool is_node = question.caller.owner == node_owner;
   if (!is_node && !uplink_.owners().accepted(question.caller.owner)) return;
@@ -238,7 +240,8 @@ void Reads::keep_answer(Question& question, const http::Response& response) {
   const bool listable = scope.usual_feeding() == Feeding::list_watch;
   const bool got = scope.feeding() == Feeding::get && listable;
   if (!got && !scope.refused()) return;
-  // It was refused before: a node may read a Secret only once the API server knows of its pod.
+  // The list was refused before and is granted now: a node may read a Secret only once the API
+  // server knows a pod that uses it.
   scope.feed_by(scope.usual_feeding());
   feeders_.list_again({question.scope});
 }
@@ -248,13 +251,13 @@ void Reads::keep_object(const Question& question, const http::Response& response
   if (!there && response.status != 404) return;
   ScopePtr scope = scopes_.find(question.key);
   if (!scope) {
-    // Whatever covers the object has it already, or will have it in a moment.
+    // The scope that covers the object has it already, or gets it soon by its watch.
     if (question.scope) return;
     const bool of_pods = sync::kind_got_by_name(question.info.group, question.info.resource) ||
                          question.info.resource == "secrets" ||
                          question.info.resource == "configmaps";
-    // That a pod's object is not there must be known offline, too. A node may not list pods by
-    // name, and has those that are its own.
+    // That an object of a pod does not exist must be known offline, too. Pods themselves are not
+    // kept one by one: a node may not list pods by name, and has a list of its own pods.
     const bool worth = of_pods || (there && question.info.resource != "pods");
     if (!worth) return;
     scope = open_scope(question.key);
@@ -300,7 +303,7 @@ bool Reads::may_cache(const Caller& caller) const {
   return caller.owner == node_owner || uplink_.owners().accepted(caller.owner);
 }
 
-// Null when there is no more room.
+// Null if there is no room.
 ScopePtr Reads::open_scope(const store::ScopeKey& key) {
   auto opened = scopes_.open(key);
   if (opened) return *std::move(opened);
@@ -310,23 +313,22 @@ ScopePtr Reads::open_scope(const store::ScopeKey& key) {
   return nullptr;
 }
 
-// Whether the cache, complete as it may be, is not to be asked while the cloud is there: the caller
-// has seen a newer state already, or has lost his right to see it, or nothing tells the cache of
-// changes.
+// Whether the cloud must be asked even if the cache is complete: the caller has seen a newer state,
+// may no longer read it, or the cache does not learn of changes.
 bool Reads::only_the_cloud_knows(const Question& question) {
   if (!question.scope) return false;
   if (question.scope->refused() || question.scope->feeding() == Feeding::get) return true;
   const sync::WatchCache& cache = question.scope->cache();
   const bool hopeless = !question.scope->health().is_healthy() && !cache.complete();
   if (hopeless) return true;
-  // A watch that has seen more than the cache goes on once the cache has caught up.
+  // A watch that is ahead of the cache waits until the cache has caught up.
   if (question.is_watch() && !question.query.flag("sendInitialEvents")) return false;
   const auto seen = sync::parse_version(question.query.get("resourceVersion"));
   return seen && !sync::is_local(*seen) && *seen > cache.version();
 }
 
-// Whether the question is a watch from a version that the cloud gave and that the cache does not
-// reach back to. The cloud may: it keeps more of the past, and the cache began later.
+// Whether this is a watch from a version of the cloud that is older than the cache's history. The
+// cloud may still serve it: it keeps a longer history.
 bool Reads::is_before_the_cache(const Question& question) {
   if (!question.is_watch() || !question.scope || !question.scope->cache().complete()) return false;
   if (question.query.flag("sendInitialEvents")) return false;

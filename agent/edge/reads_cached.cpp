@@ -1,4 +1,4 @@
-// How Reads answers out of the cache.
+// The part of Reads that answers from the cache.
 
 #include "agent/edge/answer.h"
 #include "agent/edge/question.h"
@@ -32,7 +32,7 @@ http::Response Reads::list_from(const Question& question) {
     if (!page) return to_response(sync::status::expired(page.error().what));
     return page_answer(question, *page);
   }
-  // An API server takes no notice of a limit, either, when any state will do.
+  // Like an API server, ignores the limit for resourceVersion=0.
   if (limit > 0 && query.get("resourceVersion") != "0") {
     return page_answer(question, pages_.first(*question.scope, limit));
   }
@@ -72,8 +72,8 @@ http::Response Reads::get_from(const Question& question) const {
                                   std::string(to_string(cached)) + " alone: " + bytes.error().what);
 }
 
-// The watch as its filters show it; null: none can. Errors: unavailable (what they must know is not
-// known), invalid (an object that can't be read).
+// The filters of the watch, begun; null if none can apply. Errors: unavailable (missing knowledge),
+// invalid (an unreadable object).
 asio::awaitable<Result<std::shared_ptr<ShownWatch>>> Reads::follow(
     ScopePtr scope, FilterCall call, std::optional<sync::Version> from) {
   std::shared_ptr<ShownWatch> shown;
@@ -93,7 +93,7 @@ asio::awaitable<Result<std::shared_ptr<ShownWatch>>> Reads::follow(
 
 asio::awaitable<http::Response> Reads::watch_from(Question question) {
   const http::Query& query = question.query;
-  // kube-apiserver's own habit: half an hour to an hour when the client does not say.
+  // As in kube-apiserver, a watch without timeoutSeconds lasts 30 to 60 minutes.
   const auto asked = parse_int<std::int32_t>(query.get("timeoutSeconds")).value_or(0);
   const Duration lasting =
       asked > 0 ? Duration(std::chrono::seconds(asked)) : Duration(30min) + random_.jitter(30min);

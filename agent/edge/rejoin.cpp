@@ -57,8 +57,7 @@ asio::awaitable<void> Rejoin::keep_servers() {
   co_await uplink_.keep_servers(std::move(target), options_.probe_deadline);
 }
 
-// Renews the lease while a rejoin takes its time, so that the cloud does not give the node up
-// just then.
+// Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
 static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
                                              const EdgeOptions& options, const Clock& clock) {
   for (;;) {
@@ -93,8 +92,8 @@ asio::awaitable<void> Rejoin::join() {
 }
 
 asio::awaitable<Status> Rejoin::stages() {
-  // Full jitter: the nodes of a site come back together, but do not ask together. One that starts
-  // for the first time has nothing to ask for yet, and its kubelet waits to register.
+  // Full jitter, because all nodes of a site return at the same time. A node that starts for the
+  // first time does not wait: it has nothing to list, and its kubelet waits to register.
   const auto& all = scopes_.all();
   const bool has_cache = std::any_of(
       all.begin(), all.end(), [](const auto& each) { return each.second->cache().complete(); });
@@ -105,13 +104,13 @@ asio::awaitable<Status> Rejoin::stages() {
   if (done) done = co_await replay_.drain();
   if (done) done = co_await list_by_turns();
   if (done) done = co_await catch_up();
-  // Lists that were not answered may have been the link's fault after all.
+  // If lists were not answered in time, the link itself may be the cause.
   if (done && missed_lists_) done = co_await look_at_node();
   co_return done;
 }
 
-// Writes that were accepted meanwhile, and the scopes that show them. At the end nothing waits, and
-// nothing runs between that and the link being connected.
+// Sends the writes accepted meanwhile and lists the scopes that show them, until none is left.
+// Between that and the link being connected nothing else runs.
 asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
     Status drained = co_await replay_.drain();
@@ -137,7 +136,7 @@ asio::awaitable<Status> Rejoin::look_at_node() {
   }
   const auto header = sync::read_header(node->body);
   if (node->status != 200 || !header) {
-    // One object that cannot be read says nothing about the link.
+    // One object that cannot be read is no evidence about the link.
     const bool unreadable = node->status == 200;
     const std::string why =
         unreadable ? header.error().what : "answered " + std::to_string(node->status);
@@ -170,11 +169,12 @@ asio::awaitable<void> Rejoin::keep_replaying() {
   }
 }
 
-// A turn that waits for our own budget is not late.
+// Whether our own byte budget delayed requests since `time`. Such a delay does not count as a late
+// list.
 bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
 
-// Waits for these scopes, but for no longer than `limit` while they are not held back by our own
-// budget.
+// Waits until these scopes were listed, at most for `limit`, which starts again as long as our own
+// byte budget delays requests. Then marks the missing ones unhealthy.
 asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime since,
                                        Duration limit) {
   for (;;) {

@@ -1,12 +1,12 @@
 // Maintains the link: probes it by renewing the node's lease, and reconnects the agent after an
 // outage (a rejoin).
 //
-// A rejoin has these stages: renew the lease; check that the node is still the same; send the
-// outbox (see replay.h); list all scopes again, by turns; repeat the last two for writes accepted
-// meanwhile. When nothing is left, the link is connected. A failure of the link ends the rejoin:
-// the link is offline, and the next probe starts over. A write that is refused for now waits by
-// itself, also after the rejoin. A scope that cannot be listed becomes unhealthy (see
-// scope_health.h); the link, the outbox and other scopes do not wait for it.
+// A rejoin begins when a probe is answered, and renews the lease while it runs. Its stages: check
+// that the node is still the same; send the outbox (see replay.h); list all scopes again, by turns;
+// repeat the last two for writes accepted meanwhile. When nothing is left, the link is connected. A
+// failure of the link ends the rejoin: the link is offline, and the next probe starts over. A write
+// that is refused for now waits by itself, also after the rejoin. A scope that cannot be listed
+// becomes unhealthy (see scope_health.h); the link, the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 

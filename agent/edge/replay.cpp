@@ -37,7 +37,7 @@ std::string refused(std::string_view why) {
   return sync::serialize(sync::json::object{{"refused", why}});
 }
 
-// Both sides of a conflict, for the journal.
+// What was sent and what was answered, for the journal.
 std::string both_sides(const store::Write& write, const http::Response& answer) {
   return sync::serialize(sync::json::object{
       {"sent", write.body}, {"status", answer.status}, {"answered", answer.body}});
@@ -47,7 +47,7 @@ bool is_owned_status(const store::Write& write) {
   return sync::is_owned_status(write.verb, write.object.resource, write.object.subresource);
 }
 
-// The object whose status is written at `target`.
+// The path of the object whose status is written at `target`.
 std::string target_of_object(const store::Write& write) {
   const std::string suffix = "/" + write.object.subresource;
   std::string target = write.target;
@@ -57,17 +57,17 @@ std::string target_of_object(const store::Write& write) {
 
 }  // namespace
 
-// One drain.
+// The state of one drain.
 struct Replay::Round {
   explicit Round(const asio::any_io_executor& executor) : changed(executor), tasks(executor) {}
 
-  // Nothing new is sent any more.
+  // Ends the drain: nothing more is sent. The first reason counts.
   void stop(Status why) {
     if (failed) return;
     failed = true;
     result = std::move(why);
   }
-  // Whether the outbox is to be asked for more, or told what has ended.
+  // Whether to call the outbox: to settle ended entries, or to get more.
   [[nodiscard]] bool wants_turn() const {
     if (ended.size() >= replay_limits.group) return true;
     if (under_way == 0 && !ended.empty()) return true;
@@ -79,9 +79,9 @@ struct Replay::Round {
   std::deque<store::Entry> ready;    // marked as being sent
   std::vector<Ledger::Ended> ended;  // not settled yet
   std::size_t under_way = 0;
-  std::int64_t after = 0;  // place in the outbox
-  bool took = false;       // something came up since the outbox was read from its start
-  bool exhausted = false;  // nothing more may be sent until something has ended
+  std::int64_t after = 0;  // position in the outbox from which to read on
+  bool took = false;       // entries came since the outbox was last read from its start
+  bool exhausted = false;  // no entry may be sent until another one has ended
   bool failed = false;
   Status result;
 };
@@ -93,7 +93,7 @@ Replay::~Replay() = default;
 
 namespace {
 
-// Whoever drains says so, however the drain ends.
+// Sets a flag during a drain, however it ends.
 class Running {
  public:
   explicit Running(bool& running) : running_(running) { running_ = true; }
@@ -105,7 +105,7 @@ class Running {
   bool& running_;
 };
 
-// One write, however it ends.
+// Counts one write under way, however it ends.
 class UnderWay {
  public:
   UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {}
@@ -161,7 +161,7 @@ asio::awaitable<void> Replay::run(Round& round) {
         round.ended.empty() ? MonoTime::max() : clock_.mono() + replay_limits.group_time;
     overdue = !co_await round.changed.wait_until(limit) && !round.ended.empty();
   }
-  // The disk does not take what has ended: it comes back as maybe sent, after a restart.
+  // The disk failed, so ended entries are not settled. After a restart they are read as maybe sent.
   while (round.under_way > 0) co_await round.changed.wait();
 }
 
@@ -169,7 +169,7 @@ Status Replay::turn(Round& round) {
   const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;
   const std::int64_t after = round.after;
   if (after == 0) round.took = false;
-  if (!round.ended.empty()) {  // What waited for these may come up, at any place.
+  if (!round.ended.empty()) {  // Entries that waited for these may follow, at any position.
     round.exhausted = false;
     round.took = round.took || after > 0;
   }
@@ -209,7 +209,8 @@ asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
     end(round, entry, store::Outcome::expired, "too old to be replayed", sync::serialize(waited));
     co_return;
   }
-  if (!http::is_acceptable_target(write.target)) {  // Queued when paths were not encoded yet.
+  // Queued by an old version that did not encode paths.
+  if (!http::is_acceptable_target(write.target)) {
     const std::string why = "malformed target";
     end(round, entry, store::Outcome::rejected, why, refused(why));
     co_return;
@@ -249,7 +250,7 @@ asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
   co_return true;
 }
 
-// The write itself, or the object whose status it writes.
+// Sends the write itself or, with `object`, a GET of the object whose status it writes.
 asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, bool object) {
   const store::Write& write = entry.write;
   ApiRequest request{.target = object ? target_of_object(write) : write.target};
@@ -263,7 +264,7 @@ asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, b
 
 void Replay::judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
                    bool object) {
-  if (!answer && answer.error().code == Errc::exhausted) {  // The answer was too large for us.
+  if (!answer && answer.error().code == Errc::exhausted) {  // The answer was above our limits.
     const http::Response too_large{.status = 507, .body = answer.error().what};
     judge(round, entry, too_large, object);
     return;
@@ -337,11 +338,11 @@ std::set<store::EntryId> Replay::held_back() const {
 MonoTime Replay::due() const {
   MonoTime first = again_.value_or(MonoTime::max());
   for (const auto& [id, waiting] : waiting_) first = std::min(first, waiting.due);
-  // An overloaded server is not asked for one write sooner than for all of them.
+  // While the server is overloaded, single writes wait as long as all others.
   return again_ ? std::max(first, *again_) : first;
 }
 
-// Those that were due when a drain began and did not come up: a newer write took their place.
+// Removes entries that were due when a drain began and did not come: a newer write superseded them.
 void Replay::forget_those_gone(MonoTime began) {
   std::erase_if(waiting_, [began](const auto& each) { return each.second.due <= began; });
 }

@@ -32,9 +32,10 @@ struct ReplayLimits {
   std::size_t group = 32;      // entries marked or settled with one durable write
   Duration group_time = std::chrono::milliseconds(200);  // answered entries are settled within this
   Duration request = std::chrono::seconds(10);           // for one request
-  // after a drain that failed while connected, at least this;
+  // After a drain that failed while connected: the pause until the next one is the server's
+  // Retry-After within these bounds.
   Duration pause_min = std::chrono::seconds(2);
-  Duration pause_max = std::chrono::seconds(60);  // the server's Retry-After is obeyed up to this
+  Duration pause_max = std::chrono::seconds(60);
 };
 
 class Replay {

@@ -37,7 +37,7 @@ bool is_admin(Listener listener) {
   return listener == Listener::admin || listener == Listener::admin_tls;
 }
 
-// Pages that tell nothing worth protecting and that probes and scrapers read.
+// Public pages: they contain nothing worth protecting, and probes and scrapers read them.
 bool is_public_page(std::string_view path) {
   constexpr std::array<std::string_view, 7> pages{
       "/healthz", "/livez", "/readyz", "/v1/healthz", "/v1/livez", "/v1/readyz", "/metrics"};
@@ -82,7 +82,7 @@ std::size_t body_bytes_max(const http::Request& head) {
       break;
   }
   const auto info = sync::parse_request(http::to_string(head.method), head.path(), {});
-  if (!info) return small_body;  // It is answered with 400.
+  if (!info) return small_body;  // The request will be answered with 400.
   return is_small_kind(*info) ? small_body : large_body;
 }
 
@@ -93,7 +93,7 @@ Result<std::string> load_node_token(const EdgeOptions& options) {
   if (file.empty()) return std::string();
   auto text = fs::read_secret(file, file_max);
   if (!text && text.error().code == Errc::not_found) {
-    // Where others may write they could put a token of their own in its place.
+    // In a folder that others may write to, they could replace the token by their own.
     const auto dir = std::filesystem::absolute(file).parent_path();
     if (auto safe = fs::check_own_dir(dir); !safe) return fail("--node-token-file", safe.error());
     std::string made = make_secret();
@@ -129,7 +129,7 @@ http::Gate RequestGate::gate_of(Listener listener) {
 
 Result<Caller> RequestGate::identify_at(Listener listener, const http::Request& request) {
   if (listener == Listener::tls || listener == Listener::admin_tls) {
-    // It must not be passed on to the API server as if it were for it.
+    // The node's token must never be forwarded to the API server.
     if (brings_node_token(request)) {
       return fail(Errc::denied, "the node's token is for callers on loopback");
     }

@@ -1,5 +1,5 @@
-// How Scopes keeps within CacheLimits: who may have a scope, who may have bytes, and who makes
-// room.
+// The part of Scopes that enforces CacheLimits: which scopes may be opened, how many bytes they may
+// hold, and which are dropped to make room.
 
 #include <algorithm>
 
@@ -46,8 +46,9 @@ std::string Scopes::largest_foreign_owner() const {
 bool Scopes::drop_least_recently_used(const std::function<bool(const LocalScope&)>& among) {
   ScopePtr found;
   for (const auto& [key, scope] : scopes_) {
-    // The node's own scope shows what the node has written until the cloud has it. For other owners
-    // that is a copy: the outbox keeps the write, and they must not block the node's room.
+    // The node's own scope shows local writes until the cloud has them, so it stays. A foreign
+    // owner's scope only shows a copy: the outbox keeps the write, and the scope must not block the
+    // node's room.
     const bool keeps_writes = scope->cache().has_local_events() && !is_foreign(key);
     if (keeps_writes || !among(*scope)) continue;
     if (!found || used_before(*scope, *found)) found = scope;
@@ -74,7 +75,8 @@ bool Scopes::drop_bytes_of(std::string_view owner, const LocalScope& except) {
   });
 }
 
-// One that nobody watches or, when there is none, any: its watches end.
+// Drops a foreign scope of at least `bytes_min` bytes: an unwatched one if there is one, otherwise
+// any. A dropped scope's watches end.
 bool Scopes::drop_foreign(std::size_t bytes_min) {
   const auto any = [bytes_min](const LocalScope& scope) {
     return is_foreign(scope.key()) && scope.accounted() >= bytes_min;
@@ -83,8 +85,8 @@ bool Scopes::drop_foreign(std::size_t bytes_min) {
   return drop_least_recently_used(idle) || drop_least_recently_used(any);
 }
 
-// One of the node's own that nobody watches and no pod of the node refers to: first those that hold
-// one object, then those of one namespace. What is of the whole cluster stays.
+// Drops one of the node's own scopes that is unwatched and not needed by a pod: first those that
+// hold one object, then those of one namespace. Cluster-wide scopes stay.
 bool Scopes::drop_least_needed() {
   const auto free = [this](const LocalScope& scope) {
     return !is_foreign(scope.key()) && !scope.watched() && !is_needed_(scope);
@@ -111,12 +113,12 @@ Status Scopes::make_room_for(const store::ScopeKey& key) {
     return fail(Errc::exhausted, too_many(mine, "scopes of one caller, all of them watched"));
   }
   if (foreign_count() < share && scopes_.size() < limits_.scopes) return {};
-  // Only the owner who has most makes room for one who has less.
+  // Only the owner with the most scopes makes room, and only for an owner with fewer.
   const std::string largest = largest_foreign_owner();
   const bool fair = !largest.empty() && count_of(largest) > mine;
   if (fair && drop_one_of(largest)) return {};
   if (mine > 0 && drop_one_of(key.owner)) return {};
-  // Owners come and go as tokens are rotated.
+  // Rotated tokens are new owners: a scope of any foreign owner may be stale.
   const auto idle = [](const LocalScope& scope) {
     return is_foreign(scope.key()) && !scope.watched();
   };
@@ -177,13 +179,13 @@ Status Scopes::admit_foreign(const LocalScope& scope, std::size_t bytes) {
 
 Status Scopes::limit_file() {
   TRY(const store::Database::Pages pages, database_.pages());
-  // The rest is for the log, which a checkpoint empties.
+  // A quarter remains for the write-ahead log, which a checkpoint empties.
   const std::int64_t most = limits_.disk_bytes / 4 * 3 / std::max<std::int64_t>(pages.bytes, 512);
   return database_.execute("PRAGMA max_page_count = " +
                            std::to_string(std::max(most, pages.total)));
 }
 
-// What an earlier version, or one with larger limits, has left.
+// Whether a restored scope fits the limits. The run that stored it may have had larger ones.
 Result<bool> Scopes::fits(const store::Scope& row) {
   TRY(const store::CacheSize size, cache_.size(row.id));
   const auto objects = static_cast<std::size_t>(size.objects);
@@ -196,8 +198,8 @@ Result<bool> Scopes::fits(const store::Scope& row) {
          foreign + bytes <= foreign_share(limits_.memory_bytes);
 }
 
-// Whether the restored scopes, this one included, are not more than may be opened. The node's own
-// are kept: they may show writes that the cloud does not have yet.
+// Whether the number of restored scopes, including this one, is within the limits. The node's own
+// are always kept: they may show writes that the cloud does not have yet.
 bool Scopes::fits_by_number(const store::ScopeKey& key) const {
   if (!is_foreign(key)) return true;
   const std::size_t share = foreign_share(limits_.scopes);

@@ -6,7 +6,8 @@
 namespace holdfast::agent {
 namespace {
 
-// A resourceVersion as only a server gives it: ours are larger, and must stay so.
+// Parses a resourceVersion of the API server. Local versions are rejected: they are larger than all
+// server versions, and must stay so.
 std::optional<sync::Version> server_version(std::string_view text) {
   const auto version = sync::parse_version(text);
   return version && !sync::is_local(*version) ? version : std::nullopt;
@@ -30,7 +31,7 @@ Status ScopeSink::try_replace(std::vector<std::string> items, const std::string&
   if (!number) return fail(Errc::corrupt, "the list's resourceVersion is no number");
   sync::WatchCache::Objects objects;
   for (std::string& item : items) {
-    // A list without an object that could not be read would say that it was deleted.
+    // If an unreadable object were left out, clients would take it for deleted.
     TRY(Read object, read(std::move(item)));
     objects.insert_or_assign(std::move(object.first), std::move(object.second));
   }
@@ -65,7 +66,7 @@ void ScopeSink::list_failed(const sync::Failure& failure) {
 }
 
 void ScopeSink::watch_failed(const sync::Failure& failure) {
-  // A watch that only broke off is opened again soon, and nothing is missed.
+  // A watch that only broke off is reopened soon, and no event is missed.
   const ScopeFault fault = fault_of(failure);
   const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
   if (fault == ScopeFault::refused || unreadable) {
@@ -74,11 +75,11 @@ void ScopeSink::watch_failed(const sync::Failure& failure) {
 }
 
 void ScopeSink::watch_opened() {
-  // One that was unreadable still has to show that it is not any more.
+  // Opening ends a refusal. An unreadable watch must first deliver a readable event.
   if (scope_->refused()) feeders_.note_success(*scope_, Part::watch);
 }
 
-// An object that has the same bytes already is not kept twice.
+// Shares the bytes with the cached object if they are equal, so that they are not held twice.
 Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   TRY(sync::ObjectHeader header, sync::read_any_header(item));
   const auto version = server_version(header.resource_version);

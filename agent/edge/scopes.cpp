@@ -10,8 +10,8 @@
 namespace holdfast::agent {
 namespace {
 
-// Under which answer a resource's kind is remembered: "kind", "apiVersion" and, unless it is JSON,
-// the encoding, with blanks between.
+// The key of the stored answer that holds a resource's kind. Its content is "kind apiVersion",
+// followed by the encoding unless that is JSON.
 std::string kind_key(const store::ScopeKey& key) {
   const std::string name = "kind " + key.group + "/" + key.version + "/" + key.resource;
   const bool json = key.encoding.empty() || key.encoding == to_string(sync::Encoding::json);
@@ -24,7 +24,7 @@ std::string kind_text(const sync::ScopeKind& kind) {
   return json ? text : text + " " + std::string(to_string(kind.encoding));
 }
 
-// As scopes_flush.cpp writes it. Nothing for what it does not write.
+// Parses the format that scopes_flush.cpp writes. Nothing for other texts.
 std::optional<RowVersion> parse_row_version(std::string_view text) {
   const bool or_newest = text.ends_with('+');
   if (or_newest) text.remove_suffix(1);
@@ -60,7 +60,7 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
 Status Scopes::restore() {
   if (auto limited = limit_file(); !limited) return limited;
   TRY(std::vector<store::Scope> rows, cache_.scopes());
-  // Should there be more than fits, the node's scopes come first, then those used most recently.
+  // If not all fit, the node's scopes come first, then the most recently used ones.
   const auto foreign = std::stable_partition(rows.begin(), rows.end(), [](const store::Scope& row) {
     return row.key.owner == node_owner;
   });
@@ -71,14 +71,14 @@ Status Scopes::restore() {
     const auto done = restore_one(row);
     if (done) continue;
     if (done.error().code == Errc::denied) {
-      // As if it had never been looked at: what the cloud says next is sealed with the present key.
+      // It is treated as never received; the next list is encrypted with the current key.
       log_error("not readable here", {{"resource", row.key.resource}, {"error", done.error()}});
       continue;
     }
     if (done.error().code != Errc::corrupt)
       return fail("restore " + row.key.resource, done.error());
-    // One object that is missing would be one that the node takes for deleted: the scope is as if
-    // it had never been complete, and is listed again.
+    // The node would take a missing object for deleted. So the scope is treated as never complete
+    // and listed again.
     log_error("scope was damaged", {{"resource", row.key.resource}, {"error", done.error()}});
     if (auto sound = database_.quick_check(); !sound) return sound;
   }
@@ -98,11 +98,11 @@ Status Scopes::restore_one(const store::Scope& row) {
   if (!fitting) {
     log_warn("scope on the disk is larger than the limits allow: dropped",
              {{"path", scope->path()}});
-    return drop(*scope);  // It is fetched again when it is asked for.
+    return drop(*scope);  // It is fetched again when it is requested.
   }
   TRY(auto kind, find_kind(answers_, row.key));
   const auto version = parse_row_version(row.resource_version);
-  if (!kind || !version) return {};  // As if it had never been complete: it is listed again.
+  if (!kind || !version) return {};  // Treated as never complete: it is listed again.
   scope->set_row_version(*version);
   sync::Version newest = version->version;
   sync::WatchCache::Objects objects;
@@ -110,7 +110,8 @@ Status Scopes::restore_one(const store::Scope& row) {
     const auto of_object = sync::parse_version(object.resource_version);
     if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
     newest = std::max(newest, *of_object);
-    // The kind is remembered for all scopes of a resource; the objects know better.
+    // The stored kind is shared by all scopes of a resource; the objects themselves show their
+    // encoding.
     const sync::Encoding encoding = sync::encoding_of(object.bytes);
     if (objects.empty()) kind->encoding = encoding;
     if (kind->encoding != encoding) return fail(Errc::corrupt, "encoding of " + object.name.name);
@@ -223,7 +224,7 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
   }
   Unwritten& unwritten = unwritten_of(scope);
   if (!was_stored) unwritten.whole = true;
-  // The first complete list is what a restart can serve from.
+  // The first complete list must be durable: a restart serves from it.
   bool at_once = !was_stored;
   for (const sync::CacheEvent& change : changes) {
     unwritten.names[change.key] = true;
@@ -306,7 +307,7 @@ Result<std::vector<std::string>> Scopes::answer_keys(std::string_view owner,
 
 Status Scopes::put_answer(std::string_view owner, std::string_view key,
                           const store::Answer& answer) {
-  // A pod does not come back without its token, and the cloud may be out of reach by then.
+  // A pod cannot start without its token, and the cloud may be unreachable by then.
   const bool is_token = key.starts_with("token ");
   const auto durability = is_token ? store::Durability::full : store::cache_durability;
   TRY(store::Transaction transaction, database_.begin(durability));

@@ -1,5 +1,5 @@
-// How Scopes answers a question from scopes that were opened for another one: a wider selection,
-// another encoding.
+// The part of Scopes that uses scopes opened for other requests: with a wider selection or in the
+// other encoding.
 
 #include "agent/edge/scopes.h"
 #include "platform/log.h"
@@ -16,20 +16,21 @@ sync::Selection selection_of(const store::ScopeKey& key) {
           .field_selector = key.field_selector};
 }
 
-// Whether both are about the same objects of the API, as the same caller sees them.
+// Whether both keys are of the same resource and owner.
 bool same_resource(const store::ScopeKey& a, const store::ScopeKey& b) {
   return a.owner == b.owner && a.group == b.group && a.version == b.version &&
          a.resource == b.resource;
 }
 
-// Whether the complete `scope` says if there is such an object.
+// Whether the complete `scope` tells if the object exists.
 bool knows_of(const LocalScope& scope, const sync::ObjectKey& object, bool selections_too) {
   const store::ScopeKey& key = scope.key();
   const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
   if (!here) return false;
   const bool unselected = key.label_selector.empty() && key.field_selector.empty();
   if (unselected || scope.object_name() == object.name) return true;
-  // A selection that has the object proves that it exists; one that lacks it proves nothing.
+  // A scope with selectors that contains the object proves that it exists; one without it proves
+  // nothing.
   return selections_too && scope.cache().find(object) != nullptr;
 }
 
@@ -52,7 +53,7 @@ std::vector<ScopePtr> Scopes::wider_than(const store::ScopeKey& wanted) const {
     const bool usable = key != wanted && same_resource(key, wanted) && scope->cache().complete() &&
                         !scope->refused() && !scope->derived();
     if (!usable || !sync::covers(selection_of(key), selection)) continue;
-    // What needs no other encoding comes first: that loses nothing.
+    // Scopes in the wanted encoding come first: nothing is lost by conversion.
     const auto place = key.encoding == wanted.encoding ? found.begin() : found.end();
     found.insert(place, scope);
   }

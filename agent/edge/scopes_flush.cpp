@@ -1,4 +1,4 @@
-// How Scopes writes what has gathered in memory to cache.db.
+// The part of Scopes that writes changes from memory to cache.db.
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,8 @@ store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject&
           .bytes = *object.bytes};
 }
 
-// Some API servers number their lists and their objects apart: then only the row can tell.
+// Some API servers version lists and objects independently. Then the newest object does not show
+// the list's version, and the row must.
 RowVersion row_version_of(const sync::WatchCache& cache) {
   const auto is_seen = [&cache](const auto& each) {
     return each.second.version <= cache.version();
@@ -42,7 +43,7 @@ Status Scopes::flush() {
     for (const auto& [number, unwritten] : written) release(*unwritten.scope);
     return {};
   }
-  // One scope may be at fault: each by itself, so that it does not keep the others from the disk.
+  // One scope may cause the failure, so each is written by itself.
   Status first;
   for (auto at = unwritten_.begin(); at != unwritten_.end();) {
     const Status alone = write_alone(at->second);
@@ -142,8 +143,8 @@ Result<Scopes::Row> Scopes::write_changes(const store::Transaction& in, const Un
   }
   const RowVersion version = row_version_of(cache);
   const RowVersion& before = unwritten.scope->row_version();
-  // A row may have a later version: from local writes, or from before the server was restored from
-  // a backup.
+  // The row may have a later version: from local writes, or if the server was restored from a
+  // backup. Then it must be written.
   const bool stays =
       carried && version.or_newest && before.or_newest && before.version <= version.version;
   if (!stays) changes.resource_version = to_text(version);

@@ -39,12 +39,13 @@ Status check_is_file(const fs::Path& file) {
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) return fail_errno(file.string());
   if (!S_ISREG(facts.st_mode)) return fail(Errc::invalid, file.string() + " is not a plain file");
-  // The kubelet runs what is there as root: whoever may write there needs no upgrade from us.
+  // The kubelet runs what is there as root, so nobody else may write to the folder.
   if (auto safe = fs::check_own_dir(file.parent_path()); !safe) return safe;
   return fs::check_own_file(file);
 }
 
-// The kubelet reads whatever appears in its folder, but for names that begin with a dot.
+// Writes a hidden file and renames it: the kubelet reads every file in its folder whose name does
+// not begin with a dot.
 Status swap_in(const fs::Path& file, std::string_view text) {
   const fs::Path hidden = file.parent_path() / ("." + file.filename().string());
   if (auto written = fs::atomic_write(hidden, text); !written) return written;

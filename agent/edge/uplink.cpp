@@ -19,7 +19,7 @@ sync::UplinkClass class_of(http::Method method, std::string_view target, bool ow
   return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
 }
 
-// As ApiClient sends it: with its own headers.
+// Estimates the size of the request with the headers that ApiClient adds.
 std::size_t size_of(const ApiRequest& request) {
   constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
   return usual + request.target.size() + request.authorization.size() + request.body.size();
@@ -76,7 +76,7 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const Sent& sent, Result<http::
     ReadAnswer stream{.response = *std::move(outcome)};
     co_return stream;
   }
-  // Counted as they arrive: an answer that breaks off has cost them, too.
+  // Bytes are counted when they arrive, because an answer that breaks off has cost them, too.
   const AnswerReader::Count count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
     bytes->received(traffic, size);
   };
@@ -101,7 +101,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   for (std::size_t tries = 1;; ++tries) {
     const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, silence_tells};
     bytes_->sent(traffic, agent::size_of(request));
-    // Half of the time that is left is kept for another server.
+    // Half of the remaining time is kept for another server.
     const bool last = servers_.size() == tries;
     const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
     http::Request copy;
@@ -194,7 +194,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
   if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(sent, std::move(outcome));
   if (!outcome) {
-    // Nothing that the cloud has to do with: we were asked to end, or a limit of ours was met.
+    // No evidence about the cloud: the request was cancelled or reached an own limit.
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
     if (code == Errc::timeout && !sent.silence_tells) return outcome;
@@ -206,7 +206,8 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
   if (!held) hear_server(sent, evidence_of(outcome), reason);
   const bool others = !outcome && !held && servers_.any_in_rotation();
   if (outcome && sent.own_credentials && outcome->status == 401) {
-    // There, and of no use to the node until it has other credentials: the cache answers meanwhile.
+    // The server is reachable, but of no use until the node has other credentials. The cache
+    // answers meanwhile.
     if (observer_ != nullptr) observer_->unauthorized();
     reason = "the API server does not accept the node's credentials";
     outcome = fail(Errc::denied, reason);
@@ -217,7 +218,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
                                                               : sync::fault_of(outcome.error());
   note(fault);
   const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
-  // As long as another server may answer, the link is not judged by this one.
+  // While another server may answer, this one is no evidence against the link.
   const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
                                              pause.value_or(Duration::zero()));
   if (changed) announce();
@@ -240,7 +241,7 @@ void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::s
   if (evidence == sync::Evidence::answered) client_.prefer(sent.server);
   if (!servers_.hear(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
   servers_changed_.notify_all();
-  if (servers_.size() == 1) return;  // Then it is the link's affair alone.
+  if (servers_.size() == 1) return;  // With one server, the link's state says it all.
   const sync::ServerHealth health = servers_.at(sent.server).health;
   log_info(
       "API server",
@@ -277,7 +278,7 @@ std::string Uplink::describe_outage() const {
   return sync::describe(outage_, {clock_.mono(), clock_.wall()});
 }
 
-// Wakes who reports outages, if there is anything to say.
+// Updates the outage, and wakes OutageReport if there is something to report.
 void Uplink::tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
   const MonoTime now = clock_.mono();
   outage_.hear(now, link_.state(), fault, reason);
@@ -286,7 +287,7 @@ void Uplink::tell_outage(std::optional<sync::LinkFault> fault, std::string_view 
 
 void Uplink::announce() {
   log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
-  // What was open before a fault may hang for ever after it.
+  // Connections from before a fault may hang for ever.
   if (link_.state() != sync::LinkState::connected) client_.forget_connections();
   changed_.notify_all();
 }

@@ -11,7 +11,7 @@ std::size_t size_of_headers(const http::Headers& headers) {
   return bytes;
 }
 
-// One more who waits, for as long as it lives.
+// Counts a waiting request during its lifetime.
 class WaitCount {
  public:
   explicit WaitCount(int& count) : count_(count) { ++count_; }
@@ -64,7 +64,7 @@ asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
   for (;;) {
     const MonoTime now = self->clock_.mono();
     const MonoTime ready = self->budget_.ready_at(traffic, now);
-    const bool crowded = ready == MonoTime::max();  // until another one ends
+    const bool crowded = ready == MonoTime::max();  // wait until another request ends
     if (ready <= now) {
       Turn turn = self->take(traffic);
       co_return turn;

@@ -7,7 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-// Enough to fill a network buffer; more events go into the next piece.
+// Enough to fill a network buffer. Further events go into the next piece.
 constexpr std::size_t piece_bytes = 64UL * 1024;
 
 class WatchStream final : public http::BodyStream {
@@ -32,10 +32,11 @@ class WatchStream final : public http::BodyStream {
       if (cancelled_) co_return fail(Errc::cancelled, "watch cancelled");
       std::string piece = take();
       if (!piece.empty() || ended_) co_return piece;
-      if (scope_->retired()) co_return piece;  // Nobody feeds it any more: the client asks again.
+      // The scope is not updated any more: the client watches again.
+      if (scope_->retired()) co_return piece;
       const MonoTime now = clock_.mono();
       if (now >= request_.end) co_return piece;
-      // What is held back was not told: no bookmark may be ahead of it.
+      // No bookmark while events are held back: it would be ahead of them.
       const bool bookmarks = request_.bookmarks && !held_;
       if (bookmarks && now >= bookmark_at_) co_return bookmark(false);
       const MonoTime quiet = bookmarks ? bookmark_at_ : MonoTime::max();
@@ -49,7 +50,7 @@ class WatchStream final : public http::BodyStream {
   }
 
  private:
-  // What can be said now; "" when there is nothing.
+  // The frames that can be sent now; "" for none.
   std::string take() {
     if (ended_) return {};
     held_ = scope_->held();
@@ -63,7 +64,7 @@ class WatchStream final : public http::BodyStream {
       const auto event = cache().at(position_);
       if (!event) return piece += end(sync::status::expired(event.error().what));
       if (*event == nullptr) break;
-      // Its list came from the cloud itself and was newer than the cache was then.
+      // The client's list came directly from the cloud and was newer than the cache.
       const bool known = request_.from && (*event)->object.version <= *request_.from;
       if (!known) piece += say(**event);
       if (held_) break;
@@ -73,7 +74,7 @@ class WatchStream final : public http::BodyStream {
     return piece;
   }
 
-  // All objects there are, or nothing while it is not known how they look.
+  // The frames of all objects; "" while a filter lacks knowledge.
   std::string take_all() {
     if (request_.shown) {
       const auto needs = request_.shown->begin(cache(), std::nullopt);
@@ -93,7 +94,7 @@ class WatchStream final : public http::BodyStream {
     return piece;
   }
 
-  // What the client gets of an event; sets held_ when that is not known.
+  // The frames for an event. Sets held_ if a filter lacks knowledge.
   std::string say(const sync::CacheEvent& event) {
     if (!request_.shown) return sync::event_frame(cache().kind(), event.type, *event.object.bytes);
     auto frames = request_.shown->frames(cache().kind(), event);
@@ -128,8 +129,8 @@ class WatchStream final : public http::BodyStream {
   WatchRequest request_;
   sync::WatchCache::Position position_;
   bool initial_;
-  bool held_ = false;   // the next event is held back
-  sync::Version told_;  // what happened up to this version was told
+  bool held_ = false;   // the next event must wait
+  sync::Version told_;  // the client was sent everything up to this version
   bool ended_ = false;
   bool cancelled_ = false;
   const Clock& clock_;

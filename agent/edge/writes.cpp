@@ -14,7 +14,7 @@
 namespace holdfast::agent {
 namespace {
 
-// Errors of our own disk as an answer: nothing was accepted.
+// The answer if our own disk failed: nothing was accepted.
 http::Response not_accepted(const Error& error) {
   log_error("write not accepted", {{"error", error}});
   if (error.code != Errc::exhausted) return to_response(sync::status::from_error(error));
@@ -23,7 +23,7 @@ http::Response not_accepted(const Error& error) {
   return to_response(full);
 }
 
-// When a token ends; nothing: its answer does not say.
+// When a token expires; nothing if its answer does not say.
 std::optional<WallTime> expiry_of(const std::string& token_request) {
   const auto json = sync::body_as_json(token_request);
   if (!json) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<WallTime> expiry_of(const std::string& token_request) {
   return time ? std::optional(*time) : std::nullopt;
 }
 
-// An answer of ours, `json`, in the encoding that the client likes best.
+// An answer with the body `json` in the encoding that the client prefers.
 http::Response in_wanted_encoding(const http::Request& request, int status, std::string json) {
   const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
   if (encoding == sync::Encoding::protobuf) {
@@ -45,13 +45,13 @@ http::Response in_wanted_encoding(const http::Request& request, int status, std:
   return json_response(status, std::move(json) + "\n");
 }
 
-// Nobody here can tell whether a caller's own credentials are any good, and what is accepted here
-// is sent with the node's.
+// The refusal for a caller with its own credentials while the cloud is unreachable: the agent
+// cannot check them, and accepted writes are sent with the node's credentials.
 http::Response unknown_credentials(const Uplink& uplink) {
   return unavailable(uplink, "nobody else knows these credentials");
 }
 
-// The rules read JSON, whatever encoding a write came in.
+// Converts a protobuf body to JSON, which the rules read.
 Result<http::Request> as_json(const http::Request& request) {
   http::Request readable = request;
   if (!sync::is_protobuf(request.body)) return readable;
@@ -75,13 +75,13 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
 
 asio::awaitable<http::Response> Writes::serve(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
-  // What is only tried neither renews a lease nor gives a token, and leaves no trace here.
+  // A dry run neither renews a lease nor stores a token, and changes nothing here.
   const bool dry_run = sync::is_dry_run(info, request.body);
   sync::Admission admission =
       dry_run ? sync::Admission::refuse : sync::admit(info, options_.node_name);
   const bool is_node = caller.owner == node_owner;
-  // Only the node itself is believed to be its kubelet: others may also be allowed to write a
-  // node's status, as a problem detector is.
+  // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
+  // a node's status.
   if (admission == sync::Admission::node_status && is_node) lease_.heard_kubelet();
   if (admission == sync::Admission::own_lease) {
     const bool ours = is_our_lease(request);
@@ -108,7 +108,7 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
   co_return accept(*readable, info, admission, caller);
 }
 
-// The cloud has a newer status than one that may still wait to be sent.
+// Drops queued statuses that are older than the one the cloud has just accepted.
 void Writes::forget_older(const sync::RequestInfo& info) {
   sync::RequestInfo about = info;
   if (about.resource == "nodes") about.namespace_name.clear();
@@ -117,7 +117,7 @@ void Writes::forget_older(const sync::RequestInfo& info) {
   }
 }
 
-// Only the body of a creation tells whose lease it is.
+// Only the body of a create request names the lease.
 bool Writes::is_our_lease(const http::Request& request) const {
   if (request.method != http::Method::post) return true;
   const auto header = sync::read_any_header(request.body);
@@ -139,14 +139,14 @@ asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request)
     co_return to_response(
         sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
   }
-  // A kubelet with a token of its own renews the lease by this itself, without our help. That it
-  // was allowed to does not make the caller the node's kubelet.
+  // A kubelet with its own token renews the lease itself by this request. Permission to write the
+  // lease does not make the caller the node's kubelet.
   co_return co_await reads_.pass_through(request, options_.read_deadline);
 }
 
 asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
                                                     const Caller& caller) {
-  // The same question gets the same token: audience, bound pod and duration are in the body.
+  // The same request gets the same token: audience, bound pod and duration are in the body.
   const std::string key =
       "token " + std::string(request.path()) + " " + tls::sha256_hex(request.body);
   if (uplink_.link().may_ask()) {
@@ -177,7 +177,8 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
 
 namespace {
 
-// The object as some scope of `owner` has it, as JSON; one that was received so has all fields.
+// The object as JSON from a scope of `owner`. A scope received as JSON is preferred: it has all
+// fields.
 std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
                                       const sync::ObjectKey& object, std::string_view owner) {
   std::optional<std::string> found;
@@ -192,7 +193,7 @@ std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
   return found;
 }
 
-// The object as a scope of the client's encoding shows it now: with all its fields.
+// The object, with all its fields, from a scope in the client's encoding.
 std::optional<http::Response> cached_answer(const http::Request& request,
                                             const std::vector<ScopePtr>& scopes,
                                             const sync::ObjectKey& object) {
@@ -208,8 +209,8 @@ std::optional<http::Response> cached_answer(const http::Request& request,
   return std::nullopt;
 }
 
-// The object of a local event in the form of the scope: as it is from now on or, of a deletion, as
-// it was last. Clients take the version to go on from out of the object.
+// The object of a local event in the form of the scope. For a deletion it is the last state with
+// the new version, from which clients continue.
 Result<std::string> shown_in(const sync::WatchCache& cache, const sync::CacheEvent& event,
                              std::string_view object) {
   const sync::CachedObject* last = cache.find(event.key);
@@ -282,7 +283,7 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   if (!outcome.accepted) return to_response(outcome.refusal);
   uplink_.accepted_locally();
   if (auto applied = apply(about, outcome, scopes, *version); !applied) {
-    // It is in the outbox, so it is accepted; the cache takes part again after a restart.
+    // The write is in the outbox, so it is accepted. The cache gets it again after a restart.
     log_error("cache write failed", {{"error", applied.error()}});
   }
   const bool put = outcome.change == sync::LocalOutcome::Change::put;
@@ -307,7 +308,7 @@ Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& ou
     auto bytes = shown_in(scope->cache(), event, outcome.object);
     if (!bytes) {
       shown = fail(bytes.error());
-      continue;  // The other scopes show it all the same.
+      continue;  // The other scopes are still updated.
     }
     event.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
     scopes_.apply_local(*scope, event);
@@ -344,7 +345,7 @@ Status Writes::reapply_outbox() {
     if (write.admission == sync::Admission::event) continue;
     const sync::LocalOutcome outcome = apply_local_write(write);
     if (!outcome.accepted) continue;
-    if (outcome.only_heartbeat) continue;  // The cache has it already.
+    if (outcome.only_heartbeat) continue;  // The cache has all but new times.
     if (auto applied = apply(*info, outcome, scopes, version); !applied) return applied;
   }
   return {};
