@@ -155,7 +155,7 @@ http::Response Admin::ready() const {
   bool cached = false;
   for (const auto& [key, scope] : scopes_.all()) cached = cached || scope->cache().complete();
   if (cached || uplink_.link().may_ask()) return plain(200, "ok");
-  return plain(503, "nothing is cached and the cloud is out of reach: " + uplink_.link().reason());
+  return plain(503, "nothing is cached and the cloud is unreachable: " + uplink_.link().reason());
 }
 
 http::Response Admin::link() const { return document(link_json(uplink_, clock_.mono())); }
@@ -171,7 +171,7 @@ void Admin::counter(const std::string& name, const std::string& help, const Metr
 void Admin::count_uplink() {
   for (std::size_t i = 0; i < sync::link_faults; ++i) {
     const std::string reason(to_string(static_cast<sync::LinkFault>(i)));
-    counter("holdfast_edge_uplink_failures_total", "Requests that failed on the way, by reason.",
+    counter("holdfast_edge_uplink_failures_total", "Requests to the cloud that failed, by reason.",
             {{"reason", reason}}, uplink_.faults()[i]);
   }
   for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
@@ -213,7 +213,7 @@ void Admin::count_refusals() {
     };
     for (const auto& [reason, value] : reasons) {
       counter("holdfast_edge_refused_callers_total",
-              "Connections and requests that a listener refused by itself, by reason.",
+              "Connections and requests that a listener refused, by reason.",
               {{"listener", listener}, {"reason", reason}}, value);
     }
   }
@@ -223,7 +223,8 @@ void Admin::count_readiness() {
   const OutageReadiness::Counts& counts = readiness_.counts();
   metrics_
       .gauge("holdfast_edge_outage_readiness_known",
-             "1 if the node's pods are known, so that the other two metrics mean something.")
+             "1 if the node's list of pods was received; otherwise the other two metrics are "
+             "meaningless.")
       .set(counts.known ? 1 : 0);
   metrics_
       .gauge("holdfast_edge_pods_ready_for_outage",
@@ -234,7 +235,7 @@ void Admin::count_readiness() {
     metrics_
         .gauge("holdfast_edge_pods_not_ready_for_outage",
                "Pods that would not come back after a reboot without the cloud, by reason. A pod "
-               "may have several.",
+               "may have several reasons.",
                {{"reason", reason}})
         .set(static_cast<double>(counts.by_obstacle.at(i)));
   }
@@ -252,12 +253,13 @@ http::Response Admin::metrics() {
   for (std::size_t i = 0; i < uplink_.servers().size(); ++i) {
     const bool healthy = uplink_.servers().at(i).health == sync::ServerHealth::healthy;
     metrics_
-        .gauge("node_yurthub_server_healthy_status", "1 for an API server that answers.",
+        .gauge("node_yurthub_server_healthy_status", "1 for an API server that is healthy.",
                {{"server", uplink_.server_name(i)}})
         .set(healthy ? 1 : 0);
   }
   metrics_
-      .gauge("holdfast_edge_link_overloaded", "1 while the cloud answers with 429 and 503 alone.")
+      .gauge("holdfast_edge_link_overloaded",
+             "1 while the cloud answers every request with 429 or 503.")
       .set(uplink_.link().overloaded_since() ? 1 : 0);
   count_uplink();
   count_disk();
@@ -272,23 +274,26 @@ http::Response Admin::metrics() {
   gauge("holdfast_edge_scopes_complete", "Cached lists that were completely received.",
         extent.complete);
   gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
-  gauge("holdfast_edge_cache_bytes", "Bytes of these objects.", extent.bytes);
+  gauge("holdfast_edge_cache_bytes", "Bytes of the objects in all cached lists.", extent.bytes);
   if (const auto outbox = ledger_.outbox().size()) {
     gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
-    gauge("holdfast_edge_outbox_bytes", "Bytes of these writes.", outbox->bytes);
+    gauge("holdfast_edge_outbox_bytes", "Bytes of the writes that wait for the cloud.",
+          outbox->bytes);
   }
   if (housekeeping_ != nullptr) {
     for (const auto& [reason, count] : housekeeping_->dropped()) {
-      counter("holdfast_edge_scopes_dropped_total", "Cached lists that were not used any more.",
+      counter("holdfast_edge_scopes_dropped_total",
+              "Cached lists that were dropped because they were not needed, by reason.",
               {{"reason", std::string(reason)}}, count);
     }
   }
-  gauge("holdfast_edge_kubelet_silent", "1 while the lease is not renewed for lack of a kubelet.",
+  gauge("holdfast_edge_kubelet_silent",
+        "1 while the lease is not renewed because the kubelet is silent.",
         lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
   for (const auto& [use, ends] : certificates_of(identity_)) {
     metrics_
         .gauge("holdfast_edge_certificate_expiration_timestamp_seconds",
-               "When a certificate of the node ends, in seconds since 1970.", {{"for", use}})
+               "When a certificate of the node expires, in seconds since 1970.", {{"for", use}})
         .set(seconds(ends.time_since_epoch()));
   }
   const http::Traffic traffic = uplink_.traffic();

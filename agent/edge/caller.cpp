@@ -49,7 +49,8 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   const std::string_view credentials = request.headers.get("authorization");
   if (is_node_token(credentials, proof.token)) {
     // The token alone proves the caller, also behind a relay, but only on this machine.
-    if (!request.peer.owner) return fail(Errc::denied, "the node's token is for this machine only");
+    if (!request.peer.owner)
+      return fail(Errc::denied, "the node's token is only accepted from this machine");
     caller.owner = node_owner;
     return caller;
   }
@@ -58,10 +59,10 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
     return caller;
   }
   if (request.headers.has("origin")) {
-    return fail(Errc::denied, "a web page does not act as the node");
+    return fail(Errc::denied, "a request of a web page (Origin header) cannot act as the node");
   }
   if (sync::is_kubelet_on_behalf_of_pod(request.headers.get("user-agent"))) {
-    return fail(Errc::denied, "a pod's probes and hooks do not act as the node");
+    return fail(Errc::denied, "a probe or hook of a pod cannot act as the node");
   }
   if (auto node = proof.of_peer(request.peer); !node) return fail(node.error());
   caller.owner = node_owner;
@@ -73,8 +74,8 @@ Status check_host(const http::Request& request, const std::vector<std::string>& 
   // The caller chooses this text, and it is logged. A DNS name has at most 253 characters.
   constexpr std::size_t shown_max = 200;
   const auto refused = [host] {
-    return fail(Errc::invalid,
-                "this listener is not called \"" + std::string(host.substr(0, shown_max)) + "\"");
+    return fail(Errc::invalid, "the Host header does not name this listener: \"" +
+                                   std::string(host.substr(0, shown_max)) + "\"");
   };
   const std::size_t colon = host.ends_with(']') ? host.npos : host.rfind(':');
   const bool with_port = colon != host.npos;
@@ -104,7 +105,8 @@ Result<Caller> identify_over_tls(const http::Request& request, const EdgeOptions
   }
   const net::Peer& peer = request.peer;
   if (peer.common_name.empty()) {
-    return fail(Errc::denied, "neither a token nor a certificate with a name");
+    return fail(Errc::denied,
+                "the caller has neither a token nor a certificate with a common name");
   }
   const bool is_node = peer.common_name == sync::node_user(options.node_name) &&
                        contains(peer.organizations, sync::nodes_group);

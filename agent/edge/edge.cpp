@@ -56,7 +56,7 @@ Status Edge::open_cache() {
   TRY(store::Recovered cache,
       store::open_or_rebuild(file, store::cache_options(), store::cache_schema(), clock_.wall()));
   if (cache.damage) {
-    log_error("cache was damaged, begun anew",
+    log_error("cache was damaged: file kept, new cache created",
               {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});
   }
   cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
@@ -80,7 +80,8 @@ Status Edge::open_scopes() {
   scopes_.reset();
   cache_database_.reset();
   TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
-  log_error("cache was damaged, begun anew", {{"kept", kept.string()}, {"why", opened.error()}});
+  log_error("cache was damaged: file kept, new cache created",
+            {{"kept", kept.string()}, {"why", opened.error()}});
   return open_cache();
 }
 
@@ -90,10 +91,11 @@ Status Edge::open_outbox() {
                              store::outbox_schema(), clock_.wall()));
   outbox_database_ = std::make_unique<store::Database>(std::move(outbox.database));
   if (outbox.damage) {
-    log_error("outbox was damaged, salvaging it",
+    log_error("outbox was damaged: file kept, copying its readable entries",
               {{"kept", outbox.damage->file.string()}, {"why", outbox.damage->why}});
     const auto salvaged = store::salvage_outbox(outbox.damage->file, *outbox_database_);
-    if (!salvaged) log_error("nothing could be salvaged", {{"error", salvaged.error()}});
+    if (!salvaged)
+      log_error("no entry of the damaged outbox could be read", {{"error", salvaged.error()}});
   }
   TRY(ledger_, Ledger::open(*outbox_database_, clock_));
   if (outbox.damage) ledger_->record("damage", "outbox.db", outbox.damage->why);
@@ -137,7 +139,7 @@ Status Edge::build() {
   admin_->report_databases(databases);
   if (auto applied = writes_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
-    log_error("outbox not applied to the cache", {{"error", applied.error()}});
+    log_error("queued writes not applied to the cache", {{"error", applied.error()}});
   }
   return {};
 }
@@ -255,7 +257,7 @@ Status Edge::refresh_doors() {
 void Edge::listen_for_pods() {
   tls_listeners_->add(*tls_address_of_pods(options_.identity));
   if (auto opened = tls_listeners_->refresh(); !opened) {
-    log_error("pods can't be served", {{"error", opened.error()}});
+    log_error("listener for pods not opened", {{"error", opened.error()}});
     return;
   }
   filters_->use_pods_address();
@@ -347,7 +349,8 @@ asio::awaitable<http::Response> Edge::answer(const http::Request& request, const
 asio::awaitable<http::Response> Edge::perform(const http::Request& request,
                                               const sync::RequestInfo& info, const Caller& caller) {
   if (caller.by_certificate && (caller.owner != node_owner || !is_read(info))) {
-    const std::string why = "a certificate alone reads what is cached for its owner: bring a token";
+    const std::string why =
+        "with a certificate alone a caller can only read its own cached objects: use a token";
     co_return to_response(sync::status::forbidden({info.group, info.resource}, info.name, why));
   }
   const bool own_lease = sync::is_own_lease(info, options_.node_name);

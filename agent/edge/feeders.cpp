@@ -201,7 +201,8 @@ void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
   if (!news) return;
   const bool expected = scope.optional() && scope.refused();
   const auto log = expected ? log_info : log_warn;
-  log(expected ? "done without what this node may not read" : "scope cannot be refreshed",
+  log(expected ? "optional scope not available: this node may not read it"
+               : "scope cannot be refreshed",
       {{"path", scope.path()},
        {"fields", scope.key().field_selector},
        {"fault", to_string(scope.health().fault())},

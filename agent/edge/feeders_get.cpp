@@ -75,7 +75,7 @@ Status Feeders::got(ScopePtr scope, std::string_view body) {
   TRY(std::string item, sync::cached_form(std::string(body)));
   TRY(const sync::ObjectHeader header, sync::read_any_header(item));
   if (header.name != scope->object_name()) {
-    return fail(Errc::corrupt, "the answer is about \"" + header.name + "\"");
+    return fail(Errc::corrupt, "the answer is for \"" + header.name + "\"");
   }
   std::vector<std::string> items;
   items.push_back(std::move(item));
@@ -104,7 +104,8 @@ void Feeders::got_nothing(ScopePtr scope) {
   }
   if (kind.kind.empty()) return;
   if (auto taken = scopes_.replace(*scope, {}, scope->cache().version(), kind); !taken) {
-    log_warn("absence not cached", {{"path", scope->path()}, {"error", taken.error()}});
+    log_warn("absence of an object not cached",
+             {{"path", scope->path()}, {"error", taken.error()}});
     return;
   }
   note_success(*scope, ScopeHealth::Part::list);

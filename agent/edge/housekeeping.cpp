@@ -79,7 +79,7 @@ void Housekeeping::pass() {
   scopes_.remember_use();
   drop_leftovers(false);
   if (auto removed = scopes_.remove_expired_answers(); !removed) {
-    log_error("answers not removed", {{"error", removed.error()}});
+    log_error("expired answers not removed", {{"error", removed.error()}});
   }
 }
 
@@ -110,7 +110,7 @@ bool Housekeeping::trim() {
   for (store::Database* database : databases_) {
     const auto pages = database->pages();
     if (!pages) {
-      log_error("pages not counted", {{"error", pages.error()}});
+      log_error("pages of a database not counted", {{"error", pages.error()}});
       continue;
     }
     const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
@@ -119,7 +119,8 @@ bool Housekeeping::trim() {
     const int step = sync::trim_step(counted, idle, options_.housekeeping);
     if (step == 0) continue;
     if (auto trimmed = database->trim(step * static_cast<int>(unit)); !trimmed) {
-      log_error("file not trimmed", {{"file", database->name()}, {"error", trimmed.error()}});
+      log_error("database file not trimmed",
+                {{"file", database->name()}, {"error", trimmed.error()}});
     }
   }
   return more;

@@ -38,10 +38,11 @@ struct HubMetrics::State {
 
   void show(const MetricLabels& labels) {
     metrics
-        .gauge("node_yurthub_in_flight_requests_collector", "Requests that are being answered.",
-               labels)
+        .gauge("node_yurthub_in_flight_requests_collector",
+               "Requests that are being answered, by client and resource.", labels)
         .set(in_flight.at(labels));
-    metrics.gauge("node_yurthub_in_flight_requests_total", "All of them.").set(total);
+    metrics.gauge("node_yurthub_in_flight_requests_total", "All requests that are being answered.")
+        .set(total);
   }
 };
 

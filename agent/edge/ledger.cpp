@@ -64,7 +64,7 @@ Status Ledger::add(const sync::RequestInfo& request, const std::string& name,
   if (added->superseded) accepted_.erase(*added->superseded);
   for (const store::EntryId dropped : added->dropped) accepted_.erase(dropped);
   if (!added->dropped.empty()) {
-    log_warn("outbox full, dropped", {{"writes", added->dropped.size()}});
+    log_warn("outbox full, less important writes dropped", {{"writes", added->dropped.size()}});
   }
   return {};
 }

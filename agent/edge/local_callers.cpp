@@ -25,14 +25,14 @@ LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock,
   }
   if (sees_all_) return;
   log_warn(
-      "the descriptors of other processes cannot be read: a container runtime that forwards a "
-      "port here is not recognised",
+      "the descriptors of other processes cannot be read: connections that a container runtime "
+      "forwards here cannot be told from the node's own",
       {{"needed", "CAP_SYS_PTRACE"}});
 }
 
 Status LocalCallers::acts_as_node(const net::Peer& peer) {
   if (!peer.owner) {
-    return denied("only a process on this machine that keeps its connection open needs no token");
+    return denied("only a process on this machine whose connection is still open needs no token");
   }
   const std::string uid = std::to_string(peer.owner->uid);
   const auto& allowed = options_.allowed_uids;
@@ -44,9 +44,9 @@ Status LocalCallers::acts_as_node(const net::Peer& peer) {
       return {};
     case sync::LocalProcess::pod:
       if (options_.trust_host_network_pods) return {};
-      return denied("a container does not act as the node: bring a token");
+      return denied("a process in a container cannot act as the node: use a token");
     case sync::LocalProcess::relay:
-      return denied("a container runtime does not act as the node: bring a token");
+      return denied("a container runtime cannot act as the node: use a token");
     case sync::LocalProcess::unknown:
       if (options_.trust_host_network_pods) return {};
       return denied("the process that holds the connection cannot be determined");

@@ -35,57 +35,66 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   add_options(options, settings.identity);
   add_options(options, settings.filters);
   options.add("lb-mode", settings.lb_mode,
-              "which of several --server is asked: rr, in turn; priority, the first that is well");
-  options.add("data-dir", settings.data_dir,
-              "where the cache, the outbox and the journal are kept");
+              "order in which several --server are used: rr (round robin) or priority (the first "
+              "healthy one)");
+  options.add("data-dir", settings.data_dir, "directory of the cache, the outbox and the journal");
   options.add("listen", settings.listen, "address of the local API proxy");
   options.add("allow-insecure-bind", settings.allow_insecure_bind,
-              "the proxy may listen beyond loopback, where others can read its callers' tokens");
-  options.add("admin-listen", settings.admin_listen, "address of health, metrics and state");
+              "allow --listen beyond loopback, where others can read its callers' tokens");
+  options.add("admin-listen", settings.admin_listen,
+              "address of the health, metrics and state pages");
   options.add("static-pod-path", settings.static_pod_path,
-              "the kubelet's folder of static pods, whose manifests are upgraded over the air");
+              "the kubelet's folder of static pods; their manifests can be upgraded over the air");
   options.add("log-level", settings.log_level, "debug, info, warn, error or off");
   options.add("cache-agents", settings.cache_agents,
               "user agents whose reads are cached; * for all");
   options.add("allowed-uids", settings.allowed_uids,
-              "users that may call on loopback without credentials of their own");
+              "users (uids) that act as the node on loopback without credentials");
   options.add("trust-host-network-pods", settings.trust_host_network_pods,
-              "containers on the host's network may do so, too, if they run as such a user");
+              "also accept such users in containers on the host's network");
   options.add("node-token-file", settings.node_token_file,
-              "a file with a token by which such callers prove themselves; made if it is missing");
+              "file with a token by which callers act as the node; created if it is missing");
   options.add("require-node-token", settings.require_node_token,
-              "without that token no caller acts as the node; for nodes whose pods' authors may "
+              "only callers with that token act as the node; for nodes whose pods' authors could "
               "make the kubelet or the container runtime connect to the node itself");
   options.add("read-deadline", settings.read_deadline,
-              "how long a local read waits for the cloud before the cache answers");
+              "how long a local read waits for the cloud before it is answered from the cache");
   options.add("write-deadline", settings.write_deadline,
-              "how long a write that only the cloud can accept waits for it");
-  options.add("lease-duration", settings.lease_duration, "of the node's lease");
-  options.add("lease-renew-interval", settings.lease_renew_interval, "of the node's lease");
+              "how long a write that only the cloud can accept waits for the cloud");
+  options.add("lease-duration", settings.lease_duration, "duration of the node's lease");
+  options.add("lease-renew-interval", settings.lease_renew_interval,
+              "how often the node's lease is renewed");
   options.add(
       "kubelet-grace", settings.kubelet_grace,
-      "the lease is not renewed for a kubelet that is silent for longer; 0: always renewed");
-  options.add("probe-deadline", settings.probe_deadline, "of one try to reach the cloud");
-  options.add("probe-backoff-min", settings.probe_backoff_min, "between tries while offline");
-  options.add("probe-backoff-max", settings.probe_backoff_max, "between tries while offline");
-  options.add("rejoin-jitter", settings.rejoin_jitter, "a rejoin waits up to this long, at random");
-  options.add("flush-interval", settings.flush_interval, "how long updates of the cache gather");
-  options.add("bookmark-interval", settings.bookmark_interval, "of quiet local watches");
-  options.add("scopes-max", settings.scopes_max, "cached lists; past it requests pass through");
-  options.add("list-bytes-max", settings.list_bytes_max,
-              "bytes of one answer of the API server and of one cached list; a larger list is not "
-              "cached");
+      "how long the kubelet may be silent before its lease is no longer renewed; 0: for ever");
+  options.add("probe-deadline", settings.probe_deadline, "time limit of one probe of the cloud");
+  options.add("probe-backoff-min", settings.probe_backoff_min,
+              "least pause between probes while offline");
+  options.add("probe-backoff-max", settings.probe_backoff_max,
+              "longest pause between probes while offline");
+  options.add("rejoin-jitter", settings.rejoin_jitter,
+              "a rejoin starts after a random delay of up to this");
+  options.add("flush-interval", settings.flush_interval,
+              "how often changes of the cache are written to disk");
+  options.add("bookmark-interval", settings.bookmark_interval,
+              "how often local watches without events get a bookmark");
+  options.add("scopes-max", settings.scopes_max,
+              "most cached lists; requests beyond it are forwarded");
+  options.add(
+      "list-bytes-max", settings.list_bytes_max,
+      "most bytes of one answer of the API server and of one cached list; a larger list is not "
+      "cached");
   options.add("cache-memory-max", settings.cache_memory_max,
-              "bytes of all cached lists in memory; the node's own come first");
-  options.add("cache-disk-max", settings.cache_disk_max, "bytes of cache.db and its log");
+              "most bytes of all cached lists in memory; the node's own have priority");
+  options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");
   options.add("housekeeping-interval", settings.housekeeping_interval,
-              "how often the cache is searched for what is not used any more");
+              "how often unused entries of the cache are dropped");
   options.add("scope-unused", settings.housekeeping.unused,
-              "a cached list that nobody has asked for so long is dropped, while connected");
+              "drop a cached list that was not requested for this long, while connected");
   options.add("orphan-grace", settings.housekeeping.orphaned,
-              "a Secret or ConfigMap that no pod of the node has used for so long is dropped");
+              "drop a Secret or ConfigMap that no pod of the node has used for this long");
   options.add("uplink-budget", settings.uplink_budget,
-              "bytes per second upstream, heartbeats excepted: 64KiB/s for all, or of a class, as "
+              "bytes per second upstream, except heartbeats: 64KiB/s for all, or for a class, as "
               "relist=32KiB/s; classes: relist, reads, writes, events");
   for (const char* name : {"runtime", "status-interval", "node-labels"}) {
     options.retire(name, "holdfast-edge runs no pods: start holdfast-node, which has this flag");
@@ -116,7 +125,7 @@ Status check_listeners(const EdgeOptions& settings) {
   if (!admin) return fail("--admin-listen", admin.error());
   if (settings.allow_insecure_bind || proxy->is_loopback()) return {};
   return fail(Errc::invalid, "--listen " + settings.listen +
-                                 " needs --allow-insecure-bind: it is plain HTTP, and others can "
+                                 " needs --allow-insecure-bind: it is plain HTTP, and others could "
                                  "read the tokens of its callers; --secure-listen has TLS");
 }
 
@@ -141,7 +150,7 @@ Status check(const EdgeOptions& settings) {
     return bad("--require-node-token needs --node-token-file");
   }
   for (const std::string& uid : settings.allowed_uids) {
-    if (!parse_int<std::uint32_t>(uid)) return bad("--allowed-uids: \"" + uid + "\" is no uid");
+    if (!parse_int<std::uint32_t>(uid)) return bad("--allowed-uids: \"" + uid + "\" is not a uid");
   }
   const std::pair<const char*, Duration> positive[] = {
       {"--read-deadline", settings.read_deadline},

@@ -21,7 +21,7 @@ http::Response plain_text(int status, const std::string& text) {
 // Passes on an error of the API server.
 http::Response passed_on(const http::Response& response) {
   const Error error = sync::to_error(response.status, response.body);
-  return status_problem(response.status, "the pod: " + error.what);
+  return status_problem(response.status, "API server: " + error.what);
 }
 
 http::Response no_page(const std::string& path) {
@@ -108,7 +108,7 @@ http::Response Ota::pods() const {
 
 asio::awaitable<http::Response> Ota::begin(Target target, std::string authorization) {
   if (!uplink_.link().may_ask()) {
-    co_return unavailable(uplink_, "an upgrade needs the cloud");
+    co_return unavailable(uplink_, "an upgrade needs the API server");
   }
   ApiRequest look{.target = target.path(), .authorization = authorization};
   const auto pod = co_await uplink_.send(std::move(look), false, options_.write_deadline);
@@ -121,7 +121,8 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
 
   if (!decided->config_map.empty()) {
     if (!authorization.empty()) {
-      const std::string why = "a static pod's manifest is changed for local users alone";
+      const std::string why =
+          "a static pod is only upgraded for local callers that act as the node";
       co_return status_problem(403, why);
     }
     sync::OtaDecision whole = *decided;
@@ -150,7 +151,8 @@ asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
   look.target += percent_encode(decided.config_map);
   const auto map = co_await uplink_.send(std::move(look), false, options_.write_deadline);
   if (!map) co_return not_reached(uplink_, map.error());
-  if (map->status == 404) co_return status_problem(403, what + " with its manifest is not there");
+  if (map->status == 404)
+    co_return status_problem(403, what + ", which should hold the manifest, does not exist");
   if (map->status != 200) {
     const Error error = sync::to_error(map->status, map->body);
     co_return status_problem(map->status, what + ": " + error.what);

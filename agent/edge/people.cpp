@@ -151,7 +151,8 @@ void People::learn(const sync::RequestInfo& info, const Caller& caller,
   if (!seen) return;  // The answer is no table: nothing to remember.
   const store::Answer kept{.status = 200, .content_type = "application/json", .bytes = *seen};
   if (auto put = scopes_.put_answer(caller.owner, table_key(info), kept); !put) {
-    log_debug("table not remembered", {{"resource", info.resource}, {"error", put.error()}});
+    log_debug("columns of a table not stored",
+              {{"resource", info.resource}, {"error", put.error()}});
   }
 }
 

@@ -87,7 +87,7 @@ sync::NeededObjects PodNeeds::read_pods() {
       }
       const auto read = read_pod(*scope, object);
       if (!read) {
-        log_warn("what a pod refers to is not known",
+        log_warn("references of a pod cannot be read",
                  {{"pod", name.namespace_name + "/" + name.name}, {"why", read.error()}});
         readable = false;
         continue;
@@ -152,7 +152,7 @@ void PodNeeds::get(const sync::NeededObject& object) {
                             .field_selector = "metadata.name=" + object.name,
                             .encoding = encoding_};
   if (auto opened = scopes_.open(key); !opened) {
-    log_warn("not cached", {{"resource", key.resource}, {"error", opened.error()}});
+    log_warn("object not cached", {{"resource", key.resource}, {"error", opened.error()}});
   }
 }
 

@@ -87,7 +87,7 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders
 
 asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
   if (!uplink_.link().may_ask()) {
-    co_return unavailable(uplink_, "nobody else can answer this");
+    co_return unavailable(uplink_, "only the API server can answer this request");
   }
   constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver waits 30 s for a kubelet
   const bool streamed = request.method != http::Method::head;
@@ -101,7 +101,9 @@ asio::awaitable<http::Response> Reads::dial(const http::Request& request) {
 
 asio::awaitable<http::Response> Reads::pass_through(const http::Request& request, Duration limit) {
   if (names_local_version(request)) {
-    co_return to_response(sync::status::expired("the resource version was made here, not there"));
+    co_return to_response(
+        sync::status::expired("the resourceVersion is a local one of the edge agent, which the API "
+                              "server does not know"));
   }
   const bool hopeless = uplink_.link().state() == sync::LinkState::offline && uplink_.fault();
   if (hopeless) co_return unavailable(uplink_, "this is not cached");
@@ -366,7 +368,7 @@ asio::awaitable<http::Response> Reads::serve_document(const http::Request& reque
   }
   const auto known = scopes_.find_answer(caller.owner, key);
   if (!known || !*known) {
-    co_return unavailable(uplink_, "this was never asked before");
+    co_return unavailable(uplink_, "this document was never fetched");
   }
   call.from_cache = true;
   http::Response response{.status = (*known)->status, .body = (*known)->bytes};

@@ -69,7 +69,7 @@ http::Response Reads::get_from(const Question& question) const {
     return answer(cached, sync::object_body(cache.kind(), *object->bytes));
   }
   return unavailable(uplink_, question.info.resource + " are cached in " +
-                                  std::string(to_string(cached)) + " alone: " + bytes.error().what);
+                                  std::string(to_string(cached)) + " only: " + bytes.error().what);
 }
 
 // The filters of the watch, begun; null if none can apply. Errors: unavailable (missing knowledge),

@@ -149,7 +149,8 @@ asio::awaitable<Status> Rejoin::look_at_node() {
   const ScopePtr scope = scopes_.covering(nodes, key, true);
   const sync::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
   if (known != nullptr && known->uid != header->uid) {
-    ledger_.record("node", subject, "the cloud has another node of this name: uid " + header->uid);
+    ledger_.record("node", subject,
+                   "the cloud has another node with this name: uid " + header->uid);
   }
   lease_.set_node_uid(header->uid);
   co_return ledger_.overtaken(
@@ -165,7 +166,7 @@ asio::awaitable<void> Rejoin::keep_replaying() {
       continue;
     }
     const Status sent = co_await replay_.drain();
-    if (!sent) log_info("replay goes on later", {{"error", sent.error()}});
+    if (!sent) log_info("replay interrupted, will be continued", {{"error", sent.error()}});
   }
 }
 

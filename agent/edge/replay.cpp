@@ -203,7 +203,7 @@ asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
   const store::Write& write = entry.write;
   const Duration age = ledger_.age(entry);
   if (sync::is_expired(write.object.resource, age)) {
-    log_info("not replayed any more", {{"write", write.verb + " " + write.target}});
+    log_info("write too old, not replayed", {{"write", write.verb + " " + write.target}});
     const double seconds = std::chrono::duration<double>(age).count();
     const sync::json::object waited{{"waited_seconds", seconds}};
     end(round, entry, store::Outcome::expired, "too old to be replayed", sync::serialize(waited));

@@ -116,7 +116,7 @@ RequestGate::RequestGate(const EdgeOptions& options, LocalCallers& local, std::s
   proof_.token = std::move(node_token);
   proof_.of_peer = [this](const net::Peer& peer) {
     if (!options_.require_node_token) return local_.acts_as_node(peer);
-    return Status(fail(Errc::denied, "callers act as the node with the node's token only"));
+    return Status(fail(Errc::denied, "callers act as the node only with the node's token"));
   };
 }
 
@@ -131,7 +131,7 @@ Result<Caller> RequestGate::identify_at(Listener listener, const http::Request& 
   if (listener == Listener::tls || listener == Listener::admin_tls) {
     // The node's token must never be forwarded to the API server.
     if (brings_node_token(request)) {
-      return fail(Errc::denied, "the node's token is for callers on loopback");
+      return fail(Errc::denied, "the node's token is only accepted on loopback");
     }
     return identify_over_tls(request, options_);
   }

@@ -28,7 +28,7 @@ ScopeSink::ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
 Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
                               const sync::ScopeKind& kind) {
   const auto number = server_version(version);
-  if (!number) return fail(Errc::corrupt, "the list's resourceVersion is no number");
+  if (!number) return fail(Errc::corrupt, "the list's resourceVersion is not a number");
   sync::WatchCache::Objects objects;
   for (std::string& item : items) {
     // If an unreadable object were left out, clients would take it for deleted.

@@ -72,7 +72,8 @@ Status Scopes::restore() {
     if (done) continue;
     if (done.error().code == Errc::denied) {
       // It is treated as never received; the next list is encrypted with the current key.
-      log_error("not readable here", {{"resource", row.key.resource}, {"error", done.error()}});
+      log_error("scope cannot be decrypted",
+                {{"resource", row.key.resource}, {"error", done.error()}});
       continue;
     }
     if (done.error().code != Errc::corrupt)
@@ -90,14 +91,13 @@ Status Scopes::restore_one(const store::Scope& row) {
   scope->set_row(row.id);
   scope->set_last_used(row.last_used);
   if (!fits_by_number(row.key)) {
-    log_warn("scope on the disk is one too many: dropped", {{"path", scope->path()}});
+    log_warn("too many scopes on disk: scope dropped", {{"path", scope->path()}});
     return drop(*scope);
   }
   if (!row.complete) return {};
   TRY(const bool fitting, fits(row));
   if (!fitting) {
-    log_warn("scope on the disk is larger than the limits allow: dropped",
-             {{"path", scope->path()}});
+    log_warn("scope on disk exceeds the limits: dropped", {{"path", scope->path()}});
     return drop(*scope);  // It is fetched again when it is requested.
   }
   TRY(auto kind, find_kind(answers_, row.key));
@@ -191,7 +191,7 @@ void Scopes::remember_use() {
     return transaction.commit();
   };
   if (auto written = write(); !written) {
-    log_error("use of scopes not written", {{"error", written.error()}});
+    log_error("last use of scopes not stored", {{"error", written.error()}});
     return;
   }
   for (LocalScope* scope : used) scope->set_last_used(now);

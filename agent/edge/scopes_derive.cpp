@@ -67,7 +67,7 @@ bool Scopes::derive(LocalScope& scope) {
   for (const ScopePtr& wider : wider_than(scope.key())) {
     const Status filled = fill(scope, *wider);
     if (filled) return true;
-    log_warn("not derived from what is cached",
+    log_warn("scope not filled from other scopes",
              {{"path", scope.path()}, {"encoding", scope.key().encoding}, {"why", filled.error()}});
   }
   return false;

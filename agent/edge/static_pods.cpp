@@ -63,7 +63,7 @@ Result<sync::PodManifest> read_manifest(std::string_view yaml) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
     if (documents.size() != 1) return fail(Errc::invalid, "it is not one YAML document");
-    if (!documents.front().IsMap()) return fail(Errc::invalid, "it is no YAML map");
+    if (!documents.front().IsMap()) return fail(Errc::invalid, "it is not a YAML map");
     return fields_of(documents.front());
   } catch (const YAML::Exception& error) {
     return fail(Errc::invalid, "line " + std::to_string(error.mark.line + 1) + ": " + error.msg);

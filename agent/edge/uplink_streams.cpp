@@ -12,7 +12,8 @@ class UplinkStreams::Guarded final : public http::BodyStream {
   asio::awaitable<Result<std::string>> next() override {
     auto piece = co_await inner_->next();
     if (piece) counter_(piece->size());
-    if (!piece && severed_) co_return fail(Errc::unavailable, "its server is out of rotation");
+    if (!piece && severed_)
+      co_return fail(Errc::unavailable, "the stream's server was taken out of rotation");
     co_return piece;
   }
   void cancel() override { inner_->cancel(); }

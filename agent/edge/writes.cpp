@@ -48,7 +48,7 @@ http::Response in_wanted_encoding(const http::Request& request, int status, std:
 // The refusal for a caller with its own credentials while the cloud is unreachable: the agent
 // cannot check them, and accepted writes are sent with the node's credentials.
 http::Response unknown_credentials(const Uplink& uplink) {
-  return unavailable(uplink, "nobody else knows these credentials");
+  return unavailable(uplink, "only the API server can check these credentials");
 }
 
 // Converts a protobuf body to JSON, which the rules read.
@@ -113,7 +113,7 @@ void Writes::forget_older(const sync::RequestInfo& info) {
   sync::RequestInfo about = info;
   if (about.resource == "nodes") about.namespace_name.clear();
   if (auto done = ledger_.overtaken(about); !done) {
-    log_warn("an older write stays queued", {{"error", done.error()}});
+    log_warn("superseded write not removed from the outbox", {{"error", done.error()}});
   }
 }
 
@@ -159,7 +159,7 @@ asio::awaitable<http::Response> Writes::serve_token(const http::Request& request
       if (until) answer.expires = *until;
       if (reads_.may_cache(caller)) {
         if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
-          log_warn("token not kept", {{"error", put.error()}});
+          log_warn("token not stored", {{"error", put.error()}});
         }
       }
       co_return response;

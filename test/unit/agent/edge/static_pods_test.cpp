@@ -33,8 +33,8 @@ TEST(StaticPods, AManifestIsReadAsFarAsItIsLookedAt) {
   const std::pair<std::string, std::string> bad[] = {
       {"", "it is not one YAML document"},
       {"a: 1\n---\nb: 2\n", "it is not one YAML document"},
-      {"- a\n", "it is no YAML map"},
-      {"word", "it is no YAML map"},
+      {"- a\n", "it is not a YAML map"},
+      {"word", "it is not a YAML map"},
       {"a: [1\n", "line 2: "},
       {"a: *nobody\n", "line 1: "},
       {"a: " + std::string(100'000, '['), "line 1: "},
