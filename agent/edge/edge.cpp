@@ -94,8 +94,7 @@ Status Edge::open_outbox() {
     log_error("outbox was damaged: file kept, copying its readable entries",
               {{"kept", outbox.damage->file.string()}, {"why", outbox.damage->why}});
     const auto salvaged = store::salvage_outbox(outbox.damage->file, *outbox_database_);
-    if (!salvaged)
-      log_error("no entry of the damaged outbox could be read", {{"error", salvaged.error()}});
+    if (!salvaged) log_error("the damaged outbox could not be read", {{"error", salvaged.error()}});
   }
   TRY(ledger_, Ledger::open(*outbox_database_, clock_));
   if (outbox.damage) ledger_->record("damage", "outbox.db", outbox.damage->why);
