@@ -47,6 +47,7 @@ Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access,
   for (std::size_t i = 0; i < servers.size(); ++i) {
     ways.push_back(std::make_shared<Way>(std::move(endpoints[i]), servers[i].path_prefix, limits));
   }
+  // With a client certificate, requests with foreign tokens need connections without it.
   if (access.tls_settings.identity.certificate_pem.empty()) return ways;
   ClusterAccess nobody = access;
   nobody.tls_settings.identity = {};

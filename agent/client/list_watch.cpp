@@ -63,6 +63,7 @@ class Run {
         clock_(clock),
         reflector_(target_.reflector, random) {}
 
+  // Performs the queued actions, then reads the watch or sleeps until the reflector's deadline.
   asio::awaitable<void> run() {
     feed(reflect::Started{target_.resume_from});
     for (;;) {

@@ -278,6 +278,7 @@ asio::awaitable<void> Edge::flush_in_groups() {
 }
 
 asio::awaitable<void> Edge::stop(MonoTime deadline) {
+  // First no new requests, then no tasks, then nothing that feeds the cache; last it is written.
   if (server_) co_await server_->stop(deadline);
   if (tls_listeners_) co_await tls_listeners_->stop(deadline);
   if (admin_server_) co_await admin_server_->stop(deadline);
@@ -318,6 +319,7 @@ asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
+  // The node's token has identified the caller and must not be sent to the API server.
   if (gate_->brings_node_token(request)) {
     http::Request own = request;
     own.headers.remove("authorization");

@@ -81,13 +81,17 @@ class Edge final : public proc::Service {
   asio::awaitable<http::Response> handle_admin(const http::Request& request, Listener listener);
   [[nodiscard]] Status open_listeners();
   [[nodiscard]] Status open_admin();
+  // Opens the TLS listeners of the proxy.
   [[nodiscard]] Status open_door();
   void report_refusals();
+  // Uses a new serving certificate or authority at all TLS listeners.
   [[nodiscard]] Status refresh_doors();
   void listen_for_pods();
   asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
+  // Routes a parsed request to Reads or Writes.
   asio::awaitable<http::Response> perform(const http::Request& request,
                                           const sync::RequestInfo& info, const Caller& caller);
+  // Writes changes of the cache every --flush-interval, and notices suspends of the machine.
   asio::awaitable<void> flush_in_groups();
 
   // Each member is declared after those that it holds references to; only callbacks refer to later

@@ -116,6 +116,8 @@ bool Feeders::may_feed(const LocalScope& scope) const {
   return false;
 }
 
+// Feeds one scope until it is retired. A task feeds it as long as the link allows that; it is
+// cancelled and started again when the link comes back or list_again() was called.
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
   MonoTime since = MonoTime::min();  // lists before this time are outdated
   for (;;) {

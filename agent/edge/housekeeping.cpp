@@ -70,6 +70,7 @@ sync::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
   use.gone = scope.cache().complete() && scope.cache().objects().empty();
   use.for_pods_only = !use.foreign && scope.only_kubelet_asked();
   use.idle_in_run = now - std::max(began_, scope.used_at());
+  // The stored time of the last use only counts if the scope was not used in this run.
   const bool in_this_run = scope.used_at() >= began_;
   use.idle_by_calendar = in_this_run ? use.idle_in_run : clock_.wall() - scope.last_used();
   return use;
@@ -115,6 +116,7 @@ bool Housekeeping::trim() {
     }
     const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
     const sync::FilePages counted{pages->total / unit, pages->free / unit};
+    // Whether there would be pages to return if no client had been active.
     more = more || sync::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
     const int step = sync::trim_step(counted, idle, options_.housekeeping);
     if (step == 0) continue;

@@ -31,6 +31,7 @@ struct HubMetrics::State {
     } else {
       labels["client"] = all_others;
     }
+    // Above the limit of series, everything is counted as "other".
     if (in_flight.contains(labels) || in_flight.size() < limits.series) return labels;
     for (auto& [name, value] : labels) value = all_others;
     return labels;

@@ -54,6 +54,7 @@ NodeLease::NodeLease(std::string node_name, Duration lease_duration, Duration ku
 void NodeLease::refresh(sync::Lease& lease) {
   using std::chrono::microseconds;
   using std::chrono::seconds;
+  // renewTime has microseconds on the wire, and each renewal must be later than all before.
   const WallTime now = std::chrono::floor<microseconds>(clock_.wall());
   const WallTime known = std::max(last_renewal_, lease.spec.renew_time.value_or(WallTime{}));
   last_renewal_ = std::max(now, known + microseconds(1));

@@ -46,6 +46,7 @@ sync::Finding find_object(const Scopes& scopes, const sync::ObjectQuestion& want
   return finding;
 }
 
+// Whether the services are cached, or no component has ever requested them.
 bool are_services_known(const Scopes& scopes) {
   bool asked = false;
   for (const auto& [key, scope] : scopes.all()) {

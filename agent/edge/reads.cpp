@@ -134,6 +134,8 @@ asio::awaitable<http::Response> Reads::serve_filtered(const http::Request& reque
   co_return co_await filters_.show(call, std::move(response));
 }
 
+// Chooses how a read is answered: as a document, as a request that the API server passes on, from
+// the cloud alone, or with the help of a scope.
 asio::awaitable<http::Response> Reads::serve_seen(const http::Request& request,
                                                   const sync::RequestInfo& info,
                                                   const Caller& caller, FilterCall& call) {
@@ -222,6 +224,7 @@ asio::awaitable<std::optional<http::Response>> Reads::ask_cloud(const http::Requ
   if (!wanted || question.asked || !uplink_.link().may_ask()) co_return std::nullopt;
   question.asked = true;
   http::Request onward = upstream_request(request);
+  // If the cache could answer instead, the cloud gets less time.
   const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
   auto response = co_await uplink_.forward(std::move(onward), question.is_watch(), limit);
   if (!response) co_return std::nullopt;

@@ -56,11 +56,14 @@ class Rejoin {
   asio::awaitable<void> renew_lease();
   asio::awaitable<void> rejoin();
   asio::awaitable<Status> stages();
+  // Checks that the cloud still has the same node, and drops statuses that it has overtaken.
   asio::awaitable<Status> look_at_node();
+  // Lists all scopes again, turn by turn.
   asio::awaitable<Status> list_by_turns();
   asio::awaitable<Status> catch_up();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
   [[nodiscard]] bool held_back_since(MonoTime time) const;
+  // Journals a change of a scope's health, within RejoinLimits::records.
   void record_health(const LocalScope& scope);
 
   const EdgeOptions& options_;

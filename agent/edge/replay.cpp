@@ -124,6 +124,7 @@ class UnderWay {
 }  // namespace
 
 asio::awaitable<Status> Replay::drain() {
+  // Waits for another drain: round_ belongs to the one that runs.
   while (running_)
     (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
   const Running running(running_);
@@ -139,9 +140,12 @@ asio::awaitable<Status> Replay::drain() {
   co_return round->result;
 }
 
+// Repeats until nothing is left: settle ended entries and read more of the outbox, start attempts,
+// wait until one has ended or group_time has passed.
 asio::awaitable<void> Replay::run(Round& round) {
   bool overdue = false;
   for (;;) {
+    // Entries that were marked but not sent go back.
     if (round.failed) {
       for (const store::Entry& entry : round.ready) {
         put_back(round, entry, store::Attempt::not_sent);
@@ -270,6 +274,7 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
     return;
   }
   if (!answer) {
+    // A GET that failed wrote nothing. A write without an answer may have arrived.
     put_back(round, entry, object ? store::Attempt::not_sent : store::Attempt::maybe_sent);
     if (!uplink_.has_another_way(answer.error())) round.stop(fail("outbox", answer.error()));
     return;
@@ -304,6 +309,7 @@ void Replay::refuse_for_now(Round& round, const store::Entry& entry, const http:
                             bool object) {
   const bool arrived = !object && sync::may_have_arrived(answer.status);
   put_back(round, entry, arrived ? store::Attempt::maybe_sent : store::Attempt::not_sent);
+  // The cause is not this write: judge() pauses the whole drain instead.
   if (answer.status == 401 || answer.status == 429 || answer.status == 503) return;
   Waiting& waiting = waiting_[entry.id];
   const Duration wait = sync::replay_backoff(++waiting.refusals);

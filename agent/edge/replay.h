@@ -61,8 +61,11 @@ class Replay {
     MonoTime due;
   };
 
+  // The loop of one drain.
   asio::awaitable<void> run(Round& round);
+  // One Ledger::turn(). Errors: the disk's.
   [[nodiscard]] Status turn(Round& round);
+  // Starts attempts for marked entries, at most ReplayLimits::in_flight at a time.
   void launch(Round& round);
   asio::awaitable<void> attempt(Round& round, store::Entry entry);
   asio::awaitable<void> send(Round& round, store::Entry& entry);
@@ -76,9 +79,12 @@ class Replay {
   // journal.
   void end(Round& round, const store::Entry& entry, store::Outcome outcome,
            const std::string& why = {}, std::string detail = {});
+  // Keeps an entry queued, with what is known about its attempt.
   void put_back(Round& round, const store::Entry& entry, store::Attempt attempt);
+  // Keeps an entry queued and makes it wait.
   void refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
                       bool object);
+  // The entries that still wait.
   [[nodiscard]] std::set<store::EntryId> held_back() const;
   void forget_those_gone(MonoTime began);
 

@@ -157,6 +157,7 @@ Status Scopes::admit(const LocalScope& scope, std::size_t objects, std::size_t b
   if (is_foreign(scope.key())) {
     if (auto room = admit_foreign(scope, bytes); !room) return room;
   }
+  // Kept events go first. Then foreign scopes make room, but only for the node's.
   while (memory_bytes_ + growth_of(scope, bytes) > limits_.memory_bytes) {
     if (forget_events("")) continue;
     if (!is_foreign(scope.key()) && drop_foreign(1)) continue;

@@ -165,6 +165,7 @@ Status Scopes::drop(LocalScope& scope) {
   unwritten_.erase(scope.number());
   scope.retire();
   account(scope);
+  // Keeps the scope alive until the callback has returned.
   const ScopePtr kept = at->second;
   scopes_.erase(at);
   if (on_drop_) on_drop_(*kept);

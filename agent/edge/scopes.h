@@ -139,8 +139,11 @@ class Scopes {
   [[nodiscard]] store::Durability durability() const;
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);
+  // Marks an object as unwritten and notifies waiters.
   void note(LocalScope& scope, const sync::ObjectKey& key);
+  // Notifies waiters, unless the scope is held.
   void announce(LocalScope& scope);
+  // Ends the hold of a scope whose changes are on disk.
   void release(LocalScope& scope);
   // Writes the scope's changes durably now. A scope of pods is held until that worked.
   void make_durable(LocalScope& scope);

@@ -46,17 +46,20 @@ std::string Uplink::server_name(std::size_t server) const {
 
 std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t server,
                                                std::size_t tries) {
+  // Another server is only asked if this one is known to have failed.
   const bool servers_fault = servers_.at(server).health == sync::ServerHealth::failed;
   if (repeatable && servers_fault && tries < servers_.size()) {
     const std::size_t other = servers_.next(server);
     if (other != server) return other;
   }
+  // No server is left to ask: a probe must show whether the link is down.
   if (servers_.size() > 1) doubt();
   return std::nullopt;
 }
 
 asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const Sent& sent, http::Request request,
                                                        bool streamed, MonoTime deadline) {
+  // Every answer with a body is read as a stream, so that AnswerReader can limit it.
   const bool as_stream = streamed || request.method != http::Method::head;
   auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, sent.server);
   co_return co_await read(sent, std::move(outcome), streamed, deadline);
@@ -202,6 +205,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
   std::string reason =
       outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
+  // A request that hold() has blocked never reached a server.
   const bool held = client_.held();
   if (!held) hear_server(sent, evidence_of(outcome), reason);
   const bool others = !outcome && !held && servers_.any_in_rotation();
@@ -223,6 +227,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
                                              pause.value_or(Duration::zero()));
   if (changed) announce();
   if (!others) tell_outage(fault, reason);
+  // Bytes of a stream are charged as they arrive, and it ends if its server fails.
   if (outcome && outcome->stream) {
     const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
       bytes->received(traffic, size);

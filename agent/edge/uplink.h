@@ -137,11 +137,15 @@ class Uplink {
   // Returns an error if the answer does not come from an API server.
   [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
                                                     Result<http::Response> outcome);
+  // Counts the fault.
   void note(std::optional<sync::LinkFault> fault);
+  // Reports the evidence about the server, and drops its connections if it has failed.
   void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
   // After `tries` tries, the last one at `server`: the server to try next, or nothing.
   std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
+  // Notifies waiters of a new state of the link.
   void announce();
+  // Updates the outage, and notifies OutageReport if there is something to report.
   void tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
 
   ApiClient& client_;

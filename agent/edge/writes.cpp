@@ -91,14 +91,17 @@ asio::awaitable<http::Response> Writes::serve(const http::Request& request,
   }
   if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
   if (uplink_.link().may_ask()) {
+    // Local versions must never be sent upstream. The conflict makes the client read again.
     if (sync::carries_local_version(request.body)) {
       co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
     }
     const bool acceptable = admission != sync::Admission::refuse;
+    // A write that can be accepted here does not wait long for the cloud.
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await reads_.pass_through(request, limit);
     if (!dry_run) reads_.note_written(info, caller, response);
     if (is_node && acceptable && response.status < 300) forget_older(info);
+    // If the link failed meanwhile, the write is accepted here instead.
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
@@ -224,6 +227,7 @@ Result<std::string> shown_in(const sync::WatchCache& cache, const sync::CacheEve
 
 }  // namespace
 
+// The complete scopes that hold the object or, if it is created, that select it.
 std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync::ObjectKey& object,
                                       bool created) const {
   std::vector<ScopePtr> found;

@@ -167,6 +167,7 @@ asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Resp
   }
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
+  // Each round may find that more knowledge is missing, and waits for it.
   while (good && !response.stream && !response.body.empty()) {
     const ViewPtr how = view(call);
     if (!how) break;

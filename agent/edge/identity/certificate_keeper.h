@@ -63,8 +63,10 @@ class CertificateKeeper {
 
  private:
   void load();
+  // Gives an input to the rules and queues their actions.
   void feed(sync::rotate::Input input);
   asio::awaitable<void> perform(sync::rotate::Action action);
+  // Create a CSR, read its state, and use an issued certificate.
   asio::awaitable<void> ask(sync::rotate::Credentials with);
   asio::awaitable<void> look(sync::rotate::Look look);
   void adopt(const std::string& certificate_pem);

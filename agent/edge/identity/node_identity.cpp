@@ -126,6 +126,7 @@ Status NodeIdentity::find_cluster() {
   warn_of_visible_token(place_.options);
   access_.tls_settings.now = [clock = &clock_] { return clock->wall(); };
   if (!client_keeper_) return {};
+  // The bootstrap credentials only request certificates; the client must not use them.
   access_.token.clear();
   access_.token_file.clear();
   access_.tls_settings.identity = {};
@@ -243,6 +244,7 @@ asio::awaitable<Result<std::string>> NodeIdentity::call(Credentials with, ApiReq
 
 asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiRequest request,
                                                                         MonoTime deadline) {
+  // Read again at each call: the bootstrap credentials may have been replaced.
   auto access = read_access(place_.options);
   if (!access) co_return fail("bootstrap credentials", access.error());
   if (is_pinned()) access->tls_settings.ca_pem = authority();

@@ -89,6 +89,7 @@ bool PodsInterface::ensure() {
   good_ = done.has_value();
   if (!done) {
     const std::string& why = done.error().what;
+    // The same failure is logged only once.
     if (why != failure_) {
       log_error("interface for pods not created, serving without it",
                 {{"interface", wanted_.name}, {"error", done.error()}});
