@@ -22,7 +22,7 @@ namespace holdfast::agent {
 class Owners {
  public:
   struct Limits {
-    std::size_t accepted = 256;  // at most so many; the least recently used is forgotten
+    std::size_t accepted = 256;  // above it, the least recently used is forgotten
     std::size_t rejected = 256;
   };
 

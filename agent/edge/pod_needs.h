@@ -21,7 +21,7 @@
 namespace holdfast::agent {
 
 struct PodNeedsLimits {
-  Duration gather = std::chrono::seconds(2);  // waits so long to handle changes of pods together
+  Duration gather = std::chrono::seconds(2);  // changes of pods within this are handled together
   // What a client fetched within this time is not fetched again: the kubelet has requested it
   // itself.
   Duration fresh = std::chrono::seconds(10);

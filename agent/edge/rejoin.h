@@ -31,8 +31,7 @@ struct RejoinLimits {
   Duration turn = std::chrono::seconds(5);        // to list the scopes of one turn
   Duration all_turns = std::chrono::seconds(15);  // to list the scopes of all turns
   Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
-  // At most so many changes of scopes' health are journalled per interval, because each record is a
-  // durable write.
+  // The most changes of scopes' health that are journalled per interval. Each is a durable write.
   int records = 20;
   Duration records_interval = std::chrono::minutes(1);
 };

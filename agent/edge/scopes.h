@@ -154,7 +154,7 @@ class Scopes {
 
   // scope_quota.cpp
   [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
-  // Makes room, so that the scope may hold so many objects and bytes. Errors: exhausted.
+  // Makes room for the scope to hold `objects` objects and `bytes` bytes. Errors: exhausted.
   [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
   [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
   [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);

@@ -25,7 +25,7 @@
 
 namespace holdfast::agent {
 
-// Is told what answers reveal besides their content.
+// Observes answers for what they reveal about the agent's own identity and the time.
 class UplinkObserver {
  public:
   virtual ~UplinkObserver() = default;

@@ -33,7 +33,7 @@ Status check(const FilterOptions& settings) {
   const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
   for (const std::string& name : settings.disabled) {
     if (sync::filters::parse_filter(name)) continue;
-    return bad("--disabled-resource-filters: \"" + name + "\" is no filter");
+    return bad("--disabled-resource-filters: \"" + name + "\" is not a filter");
   }
   if (!settings.nodepool_name.empty()) {
     const auto reasons = sync::check_dns1123_subdomain(settings.nodepool_name);
@@ -45,7 +45,7 @@ Status check(const FilterOptions& settings) {
   const auto parts = split(settings.hub_config, '/');
   const bool named = parts.size() == 2 && sync::check_dns1123_subdomain(parts[0]).empty() &&
                      sync::check_dns1123_subdomain(parts[1]).empty();
-  if (!named) return bad("--hub-config: \"" + settings.hub_config + "\" is no namespace/name");
+  if (!named) return bad("--hub-config: \"" + settings.hub_config + "\" is not namespace/name");
   return {};
 }
 

@@ -19,14 +19,14 @@ TEST(FilterOptions, BadValuesAreNamed) {
       {{}, ""},
       {{.disabled = {"masterservice", "serviceenvupdater"}}, ""},
       {{.disabled = {"masterservices"}},
-       "--disabled-resource-filters: \"masterservices\" is no filter"},
-      {{.disabled = {""}}, "--disabled-resource-filters: \"\" is no filter"},
+       "--disabled-resource-filters: \"masterservices\" is not a filter"},
+      {{.disabled = {""}}, "--disabled-resource-filters: \"\" is not a filter"},
       {{.nodepool_name = "hangzhou"}, ""},
       {{.nodepool_name = "Hang Zhou"}, "--nodepool-name: \"Hang Zhou\": "},
       {{.hub_config = ""}, ""},
-      {{.hub_config = "yurt-hub-cfg"}, "--hub-config: \"yurt-hub-cfg\" is no namespace/name"},
-      {{.hub_config = "a/b/c"}, "--hub-config: \"a/b/c\" is no namespace/name"},
-      {{.hub_config = "/b"}, "--hub-config: \"/b\" is no namespace/name"},
+      {{.hub_config = "yurt-hub-cfg"}, "--hub-config: \"yurt-hub-cfg\" is not namespace/name"},
+      {{.hub_config = "a/b/c"}, "--hub-config: \"a/b/c\" is not namespace/name"},
+      {{.hub_config = "/b"}, "--hub-config: \"/b\" is not namespace/name"},
   };
   for (const Row& row : rows) {
     const Status checked = check(row.options);
