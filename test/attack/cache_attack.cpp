@@ -44,7 +44,7 @@ class Caches : public Attack {
     const Answer kept = ask(edge_port, question);
     EXPECT_EQ(kept.status, 201) << "offline: " << kept.body;
     EXPECT_EQ(kept.body, fresh.body);
-    EXPECT_EQ(edge_log().find("not kept"), std::string::npos);
+    EXPECT_EQ(edge_log().find("not stored"), std::string::npos);
   }
 };
 
