@@ -23,7 +23,7 @@ enum class Requester : std::uint8_t {
 struct BytePoolLimits {
   std::size_t bytes = 0;  // of all requests
   std::size_t own = 0;    // of all requests with the program's own credentials
-  // of all other requests; `bytes` - `foreign` always remains for the program
+  // Of all other requests; `bytes` - `foreign` always remains for the program.
   std::size_t foreign = 0;
 };
 

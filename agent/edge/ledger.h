@@ -36,7 +36,7 @@ class Ledger {
   struct Ended {
     store::EntryId id{};
     std::optional<store::Outcome> outcome = {};  // nothing: the entry stays queued
-    // whether an entry that stays may have reached the server
+    // Whether an entry that stays may have reached the server.
     store::Attempt attempt = store::Attempt::not_sent;
     std::string detail = {};  // JSON, for the journal
   };

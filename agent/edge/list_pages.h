@@ -19,7 +19,7 @@ namespace holdfast::agent {
 
 struct PageLimits {
   std::size_t moments = 4;
-  // kube-apiserver's default interval of etcd compaction
+  // As long as kube-apiserver's default interval of etcd compaction.
   Duration lifetime = std::chrono::minutes(5);
 };
 

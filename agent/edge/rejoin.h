@@ -75,7 +75,7 @@ class Rejoin {
   Random& random_;
   Replay replay_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
-  // the current rejoin had lists without an answer in time
+  // The current rejoin had lists without an answer in time.
   bool missed_lists_ = false;
   std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts
   int records_ = 0;

@@ -13,7 +13,7 @@
 namespace holdfast::agent {
 
 struct WatchRequest {
-  // the client has seen up to here; nothing: send all objects first
+  // The client has seen up to here; nothing: send all objects first.
   std::optional<sync::Version> from;
   bool initial_events_end = false;  // then send an annotated bookmark
   bool bookmarks = false;

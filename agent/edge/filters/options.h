@@ -16,7 +16,7 @@ struct FilterOptions {
   bool enabled = true;
   std::vector<std::string> disabled;   // by name
   bool pool_service_topology = false;  // read a pool's nodes from NodeBuckets
-  // else from the NodePool; with neither, topology by pool is off
+  // Else from the NodePool; with neither, topology by pool is off.
   bool node_pool = true;
   std::string nodepool_name;  // of this node; "": as its label says
   // "namespace/name" of the ConfigMap with further settings; "" for none.
