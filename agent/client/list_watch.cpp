@@ -119,7 +119,7 @@ class Run {
     }
   }
 
-  [[nodiscard]] std::string target(http::Query query) const {
+  [[nodiscard]] std::string target(Query query) const {
     if (!target_.label_selector.empty()) query.set("labelSelector", target_.label_selector);
     if (!target_.field_selector.empty()) query.set("fieldSelector", target_.field_selector);
     const std::string text = query.encode();
@@ -167,7 +167,7 @@ class Run {
   }
 
   asio::awaitable<void> send_list(const reflect::SendList& list) {
-    http::Query query;
+    Query query;
     if (!list.resource_version.empty()) query.set("resourceVersion", list.resource_version);
     if (list.limit > 0) query.set("limit", std::to_string(list.limit));
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
@@ -224,7 +224,7 @@ class Run {
   }
 
   asio::awaitable<void> open_watch(const reflect::OpenWatch& watch) {
-    http::Query query;
+    Query query;
     query.set("watch", "true");
     query.set("allowWatchBookmarks", "true");
     query.set("resourceVersion", watch.resource_version);

@@ -115,7 +115,7 @@ http::Response Endpoints::answer(const http::Request& request) const {
     return plain(405, "only GET is served here\n");
   }
   const std::string_view path = request.path();
-  const auto query = http::Query::parse(request.query());
+  const auto query = Query::parse(request.query());
   const bool verbose = query && query->has("verbose");
   if (path == "/healthz" || path == "/livez") return run(pages_.healthy, path, verbose);
   if (path == "/readyz") return run(pages_.ready, path, verbose);

@@ -5,13 +5,13 @@
 #include <limits>
 #include <map>
 
-#include "agent/edge/caller.h"
-#include "agent/edge/endpoints.h"
+#include "agent/edge/admin/endpoints.h"
+#include "agent/edge/admin/journal_json.h"
+#include "agent/edge/cache/outage_readiness.h"
+#include "agent/edge/cache/scopes.h"
 #include "agent/edge/identity/cache_seal.h"
-#include "agent/edge/journal_json.h"
-#include "agent/edge/ledger.h"
-#include "agent/edge/outage_readiness.h"
-#include "agent/edge/scopes.h"
+#include "agent/edge/offline/ledger.h"
+#include "agent/edge/options/cache_limits.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
 #include "sync/api/json.h"
@@ -31,13 +31,13 @@ class LiveSource final : public Source {
 
   asio::awaitable<Result<std::string>> status() override { return get("/v1/status"); }
   asio::awaitable<Result<std::string>> objects(std::string resource) override {
-    http::Query query;
+    Query query;
     query.set("resource", std::move(resource));
     return get("/v1/objects?" + query.encode());
   }
   asio::awaitable<Result<std::string>> ready() override { return get("/v1/ready"); }
   asio::awaitable<Result<std::string>> journal(std::string subject) override {
-    http::Query query;
+    Query query;
     query.set("subject", std::move(subject));
     query.set("limit", std::to_string(journal_rows));
     return get("/v1/journal?" + query.encode());

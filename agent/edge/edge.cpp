@@ -1,9 +1,9 @@
 #include "agent/edge/edge.h"
 
-#include "agent/edge/answer.h"
-#include "agent/edge/caller.h"
-#include "agent/edge/endpoints.h"
+#include "agent/edge/admin/endpoints.h"
+#include "agent/edge/door/identify.h"
 #include "agent/edge/identity/cache_seal.h"
+#include "agent/edge/route/answer.h"
 #include "platform/fs/ownership.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"

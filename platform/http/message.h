@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "platform/net/connection.h"
+#include "platform/query.h"
 #include "platform/result.h"
 
 namespace holdfast::http {
@@ -55,31 +56,6 @@ class Headers {
 
  private:
   std::vector<Header> headers_;
-};
-
-// The query of a target, decoded, in order; a name may repeat.
-class Query {
- public:
-  // Errors: invalid (a broken percent escape).
-  [[nodiscard]] static Result<Query> parse(std::string_view raw);
-
-  // The first value, or "" when there is none.
-  [[nodiscard]] std::string_view get(std::string_view name) const;
-  [[nodiscard]] bool has(std::string_view name) const;
-  // As Kubernetes reads a boolean option: absent, "0" and "false" are false, all else is true.
-  [[nodiscard]] bool flag(std::string_view name) const;
-  void set(std::string_view name, std::string value);
-  void remove(std::string_view name);
-  // "a=b&c=d", encoded; "" when empty.
-  [[nodiscard]] std::string encode() const;
-
-  [[nodiscard]] auto begin() const { return pairs_.begin(); }
-  [[nodiscard]] auto end() const { return pairs_.end(); }
-  [[nodiscard]] bool empty() const { return pairs_.empty(); }
-  bool operator==(const Query&) const = default;
-
- private:
-  std::vector<std::pair<std::string, std::string>> pairs_;
 };
 
 // A body that is produced or consumed piece by piece: a watch.

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "platform/query.h"
 #include "platform/result.h"
 
 namespace holdfast::sync {
@@ -28,19 +27,8 @@ struct ListOptions {
   bool operator==(const ListOptions&) const = default;
 };
 
-using QueryPairs = std::vector<std::pair<std::string, std::string>>;
-
-// The decoded pairs of a raw query ("a=b&c"), in order; a name may repeat.
-// Errors: invalid (a broken percent escape).
-[[nodiscard]] Result<QueryPairs> parse_query(std::string_view raw);
-// The first value of that name, or nothing.
-[[nodiscard]] std::optional<std::string_view> query_value(const QueryPairs& query,
-                                                          std::string_view name);
-// As upstream reads a boolean: absent, "0" and "false" are false, all else is true.
-[[nodiscard]] bool query_flag(const QueryPairs& query, std::string_view name);
-
 // Unknown parameters are ignored. Errors: invalid, with upstream's words.
-[[nodiscard]] Result<ListOptions> parse_list_options(const QueryPairs& query);
+[[nodiscard]] Result<ListOptions> parse_list_options(const Query& query);
 [[nodiscard]] Result<ListOptions> parse_list_options(std::string_view raw_query);
 
 // Without the '?'; parameters sorted by name, defaults left out.

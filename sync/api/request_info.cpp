@@ -60,20 +60,20 @@ void take_namespace(PathParts& parts, RequestInfo& info) {
 }
 
 // A get without a name is a list or a watch, a delete without one deletes many.
-void refine_verb(const QueryPairs& query, RequestInfo& info) {
+void refine_verb(const Query& query, RequestInfo& info) {
   if (!info.name.empty()) return;
   if (info.verb == "delete") info.verb = "deletecollection";
   if (info.verb != "get") return;
-  info.verb = query_flag(query, "watch") ? "watch" : "list";
-  const auto fields = FieldQuery::parse(query_value(query, "fieldSelector").value_or(""));
+  info.verb = query.flag("watch") ? "watch" : "list";
+  const auto fields = FieldQuery::parse(query.get("fieldSelector"));
   const auto name = fields ? fields->exact("metadata.name") : std::nullopt;
   if (name && check_path_segment(*name).empty()) info.name = *name;
 }
 
-void take_selectors(const QueryPairs& query, RequestInfo& info) {
+void take_selectors(const Query& query, RequestInfo& info) {
   if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") return;
-  info.field_selector = query_value(query, "fieldSelector").value_or("");
-  info.label_selector = query_value(query, "labelSelector").value_or("");
+  info.field_selector = query.get("fieldSelector");
+  info.label_selector = query.get("labelSelector");
 }
 
 }  // namespace
@@ -93,10 +93,9 @@ std::string encode_path(std::string_view decoded) {
 }
 
 Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
-                                  std::string_view query) {
+                                  const Query& query) {
   RequestInfo info;
   TRY(info.path, percent_decode(path, false));
-  TRY(const QueryPairs pairs, parse_query(query));
   TRY(const std::vector<std::string> all, split_path(info.path));
   info.verb = to_lower(method);
 
@@ -117,10 +116,16 @@ Result<RequestInfo> parse_request(std::string_view method, std::string_view path
   info.resource = parts[0];
   if (parts.size() >= 2) info.name = parts[1];
   if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
-  refine_verb(pairs, info);
-  if (!by_path) take_selectors(pairs, info);
-  info.dry_run = !query_value(pairs, "dryRun").value_or("").empty();
+  refine_verb(query, info);
+  if (!by_path) take_selectors(query, info);
+  info.dry_run = !query.get("dryRun").empty();
   return info;
+}
+
+Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
+                                  std::string_view query) {
+  TRY(const Query parsed, Query::parse(query));
+  return parse_request(method, path, parsed);
 }
 
 }  // namespace holdfast::sync

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/query.h"
 #include "platform/result.h"
 
 namespace holdfast::sync {
@@ -35,8 +36,11 @@ struct RequestInfo {
   [[nodiscard]] bool is_connect() const;
 };
 
-// `path` and `query` as on the wire; method in upper case.
+// `path` as on the wire; method in upper case.
 // Errors: invalid (dot segments, empty parts, broken escapes, "watch" without a resource).
+[[nodiscard]] Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
+                                                const Query& query);
+// The same with the query as on the wire.
 [[nodiscard]] Result<RequestInfo> parse_request(std::string_view method, std::string_view path,
                                                 std::string_view query);
 

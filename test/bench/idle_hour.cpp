@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "agent/edge/admin/endpoints.h"
 #include "agent/edge/edge.h"
-#include "agent/edge/endpoints.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/check.h"
 #include "platform/http/client.h"

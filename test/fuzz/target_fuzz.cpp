@@ -58,10 +58,10 @@ void check_part(std::string_view bytes) {
   const auto decoded = percent_decode(encoded, false);
   CHECK(decoded.has_value() && *decoded == bytes);
   CHECK(http::is_acceptable_target("/api/" + encoded));
-  http::Query query;
+  Query query;
   query.set("fieldSelector", std::string(bytes));
   CHECK(http::is_acceptable_target("/api?" + query.encode()));
-  const auto asked = http::Query::parse(query.encode());
+  const auto asked = Query::parse(query.encode());
   CHECK(asked.has_value() && *asked == query);
 }
 

@@ -29,7 +29,7 @@ const std::map<std::string, std::set<std::string>> may_include = {
 
 // The value headers: all that pure code may know of the machine.
 const std::set<std::string> pure_headers = {
-    "platform/check.h",  "platform/integers.h", "platform/random.h",
+    "platform/check.h",  "platform/integers.h", "platform/query.h", "platform/random.h",
     "platform/result.h", "platform/text.h",     "platform/time.h",
 };
 

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "agent/edge/answer.h"
-#include "agent/edge/caller.h"
 #include "agent/edge/filters/shown_stream.h"
-#include "agent/edge/identity/pods_interface.h"
+#include "agent/edge/forward/unavailable.h"
+#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/options/pods_address.h"
+#include "agent/edge/route/answer.h"
 #include "platform/log.h"
 #include "platform/net/transport.h"
 #include "platform/text.h"

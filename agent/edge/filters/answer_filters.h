@@ -16,9 +16,9 @@
 #include <optional>
 #include <string>
 
-#include "agent/edge/options.h"
-#include "agent/edge/scopes.h"
-#include "agent/edge/uplink.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/options/options.h"
 #include "platform/http/message.h"
 #include "sync/api/request_info.h"
 #include "sync/filters/assignment.h"

@@ -8,25 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "agent/client/discovery.h"
 #include "agent/client/kubeconfig.h"
-#include "agent/edge/identity/discovery.h"
-#include "agent/edge/identity/options.h"
+#include "agent/client/server_list.h"
+#include "agent/edge/options/identity_options.h"
 #include "platform/time.h"
 
 namespace holdfast::agent {
 
 namespace asio = boost::asio;
-
-// The values of --server.
-struct ServerList {
-  bool tls = true;
-  std::vector<ServerAddress> servers = {};
-};
-
-// Parses "https://host:port/prefix", "host:port" or "host" (port 6443, over TLS) or, for labs,
-// "http://host:port". Errors: invalid, naming the text (not an address, a duplicate, or servers
-// with and without TLS).
-[[nodiscard]] Result<ServerList> parse_servers(const std::vector<std::string>& texts);
 
 // The join token. If it is given as a file, the file is read at each call. "" if there is none.
 // Errors: not_found, denied (a file that others may read), invalid (empty).

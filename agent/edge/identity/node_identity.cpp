@@ -4,7 +4,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include "agent/edge/identity/cluster.h"
-#include "agent/edge/identity/pods_interface.h"
+#include "agent/edge/options/pods_address.h"
 #include "platform/check.h"
 #include "platform/http/date.h"
 #include "platform/log.h"

@@ -13,11 +13,11 @@
 #include <string>
 
 #include "agent/client/api_client.h"
+#include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/certificate_keeper.h"
 #include "agent/edge/identity/judged_clock.h"
-#include "agent/edge/identity/options.h"
 #include "agent/edge/identity/pki_dir.h"
-#include "agent/edge/uplink.h"
+#include "agent/edge/options/identity_options.h"
 
 namespace holdfast::agent {
 

@@ -39,7 +39,7 @@ struct Backend {
 
 struct Call {
   const http::Request& request;
-  http::Query query;
+  Query query;
   sync::RequestInfo info;
   sync::Identity who;
   View view;  // resource, version and form of the answer

@@ -162,7 +162,7 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   auto info = sync::parse_request(http::to_string(request.method), request.path(), request.query());
   if (!info) return refuse(sync::status::bad_request(info.error().what));
   audited.info = *info;
-  auto query = http::Query::parse(request.query());
+  auto query = Query::parse(request.query());
   if (!query) return refuse(sync::status::bad_request(query.error().what));
   auto who = identify(backend, request);
   if (!who) return refuse(who.error());

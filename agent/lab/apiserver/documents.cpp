@@ -68,7 +68,7 @@ http::Response serve_openapi_v2(std::string_view accept) {
   return response;
 }
 
-std::optional<http::Response> health(std::string_view path, const http::Query& query) {
+std::optional<http::Response> health(std::string_view path, const Query& query) {
   for (const std::string_view check : {"healthz", "livez", "readyz"}) {
     if (path == check && !query.has("verbose")) return reply_text(200, "ok");
     if (path == check) {
@@ -81,7 +81,7 @@ std::optional<http::Response> health(std::string_view path, const http::Query& q
 
 }  // namespace
 
-http::Response serve_document(const sync::RequestInfo& info, const http::Query& query,
+http::Response serve_document(const sync::RequestInfo& info, const Query& query,
                               std::string_view accept, const std::string& address) {
   std::string_view path = info.path;
   while (path.starts_with('/')) path.remove_prefix(1);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/feeders.h"
+#include "agent/edge/cache/feeders.h"
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "test/support/virtual_time.h"

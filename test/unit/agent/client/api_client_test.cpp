@@ -3,7 +3,7 @@
 
 #include "agent/client/api_client.h"
 
-#include "agent/edge/uplink.h"
+#include "agent/edge/forward/uplink.h"
 #include "test/support/run.h"
 #include "test/unit/agent/client/who_server.h"
 

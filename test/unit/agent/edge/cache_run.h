@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/scopes.h"
+#include "agent/edge/cache/scopes.h"
 #include "store/recover.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"

@@ -1,6 +1,6 @@
 // Which processes of this machine act as the node.
 
-#include "agent/edge/local_callers.h"
+#include "agent/edge/door/local_callers.h"
 
 #include <gtest/gtest.h>
 

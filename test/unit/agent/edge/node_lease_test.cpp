@@ -1,6 +1,6 @@
 // The agent's own lease against a server that keeps one lease.
 
-#include "agent/edge/node_lease.h"
+#include "agent/edge/forward/node_lease.h"
 
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"

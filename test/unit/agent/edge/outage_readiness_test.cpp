@@ -1,6 +1,6 @@
 // What the agent and holdfastctl say about coming back without the cloud, from real scopes.
 
-#include "agent/edge/outage_readiness.h"
+#include "agent/edge/cache/outage_readiness.h"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

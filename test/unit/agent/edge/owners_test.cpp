@@ -1,10 +1,10 @@
 // Who may have anything cached: whom the API server has accepted by what nobody can make up.
 
-#include "agent/edge/owners.h"
+#include "agent/edge/forward/owners.h"
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/caller.h"
+#include "agent/edge/door/identify.h"
 
 namespace holdfast::agent {
 namespace {

@@ -1,6 +1,6 @@
 // How large a body may be, by the head of its request.
 
-#include "agent/edge/request_gate.h"
+#include "agent/edge/door/request_gate.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

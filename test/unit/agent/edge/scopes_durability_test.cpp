@@ -4,7 +4,7 @@
 #include <boost/asio/detached.hpp>
 #include <random>
 
-#include "agent/edge/watch_stream.h"
+#include "agent/edge/answers/watch_stream.h"
 #include "test/support/fault_vfs.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/uplink/site.h"

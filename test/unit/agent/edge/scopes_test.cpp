@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/edge/watch_stream.h"
+#include "agent/edge/answers/watch_stream.h"
 #include "test/unit/agent/edge/cache_run.h"
 
 namespace holdfast::agent::cached {

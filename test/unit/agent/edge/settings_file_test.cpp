@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "agent/edge/options.h"
+#include "agent/edge/options/options.h"
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "test/support/scratch_dir.h"

@@ -1,6 +1,6 @@
 // The kubelet's folder of static pods: what is put there, what is refused, what is left as it was.
 
-#include "agent/edge/static_pods.h"
+#include "agent/edge/admin/static_pods.h"
 
 #include <gtest/gtest.h>
 

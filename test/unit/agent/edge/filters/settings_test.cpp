@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/admin/hub_metrics.h"
 #include "agent/edge/filters/answer_filters.h"
-#include "agent/edge/hub_metrics.h"
 #include "platform/text.h"
 #include "test/support/run.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent/ctl/rekey.h"
-#include "agent/edge/scopes.h"
+#include "agent/edge/cache/scopes.h"
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "store/recover.h"

@@ -1,6 +1,6 @@
 // Who asks, on loopback and over TLS, and whose rows he is given.
 
-#include "agent/edge/caller.h"
+#include "agent/edge/door/identify.h"
 
 namespace holdfast::agent {
 namespace {

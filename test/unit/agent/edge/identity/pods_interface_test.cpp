@@ -1,6 +1,6 @@
 // The interface for pods: its settings, and that it is looked after, in virtual time.
 
-#include "agent/edge/identity/pods_interface.h"
+#include "agent/edge/door/pods_interface.h"
 
 #include <gtest/gtest.h>
 

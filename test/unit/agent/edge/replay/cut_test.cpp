@@ -179,7 +179,7 @@ bool goes_on(const Exchange& exchange) { return exchange.is_watch && !exchange.i
 // A watch begins where the kubelet's own list ended.
 http::Request watch_request(Stage& stage, const Exchange& watch) {
   http::Request list = watch.request;
-  auto query = http::Query::parse(watch.request.query()).value();
+  auto query = Query::parse(watch.request.query()).value();
   query.remove("watch");
   query.set("resourceVersion", "0");
   list.target = std::string(list.path()) + "?" + query.encode();

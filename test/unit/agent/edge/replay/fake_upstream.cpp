@@ -247,7 +247,7 @@ http::Response FakeUpstream::list(const std::string& name) {
 }
 
 http::Response FakeUpstream::watch(const http::Request& request) {
-  const auto query = http::Query::parse(request.query());
+  const auto query = Query::parse(request.query());
   CHECK(query);
   http::Response response = protobuf(200, "");
   response.headers.set("Content-Type",

@@ -140,7 +140,7 @@ const Recording& recording(Session session) {
 }
 
 std::string scope_of(const http::Request& request) {
-  const auto query = http::Query::parse(request.query());
+  const auto query = Query::parse(request.query());
   CHECK(query);
   return std::string(request.path()) + " " + std::string(query->get("fieldSelector"));
 }

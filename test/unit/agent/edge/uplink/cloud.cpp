@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/edge/answer.h"
+#include "agent/edge/route/answer.h"
 #include "platform/check.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -54,7 +54,7 @@ bool is_in(const std::string& collection, const std::string& asked) {
   return collection == asked || everywhere(collection) == asked;
 }
 
-bool selected(const http::Query& query, std::string_view name) {
+bool selected(const Query& query, std::string_view name) {
   constexpr std::string_view by_name = "metadata.name=";
   const std::string_view fields = query.get("fieldSelector");
   return !fields.starts_with(by_name) || fields.substr(by_name.size()) == name;
@@ -65,7 +65,7 @@ http::Response ok(std::string body) { return json_response(200, std::move(body))
 // What happens to a collection after `seen`.
 class Watch final : public http::BodyStream {
  public:
-  Watch(Cloud& cloud, std::string collection, http::Query query, std::int64_t seen)
+  Watch(Cloud& cloud, std::string collection, Query query, std::int64_t seen)
       : cloud_(cloud), collection_(std::move(collection)), query_(std::move(query)), seen_(seen) {}
 
   asio::awaitable<Result<std::string>> next() override {
@@ -94,7 +94,7 @@ class Watch final : public http::BodyStream {
  private:
   Cloud& cloud_;
   std::string collection_;
-  http::Query query_;
+  Query query_;
   std::int64_t seen_;
   bool cancelled_ = false;
 };
@@ -135,7 +135,7 @@ int Cloud::count(std::string_view start, std::size_t from) const {
 http::Response Cloud::answer(const http::Request& request) {
   const std::string path(request.path());
   if (path.find("/leases") != std::string::npos) return lease(request);
-  const http::Query query = http::Query::parse(request.query()).value();
+  const Query query = Query::parse(request.query()).value();
   const bool status = path.ends_with("/status");
   if (status && request.method == http::Method::patch) return patch_status(request);
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
@@ -230,7 +230,7 @@ http::Response Cloud::lease(const http::Request& request) {
   return ok(lease_);
 }
 
-http::Response Cloud::list(const std::string& asked_for, const http::Query& query) {
+http::Response Cloud::list(const std::string& asked_for, const Query& query) {
   if (query.flag("watch")) {
     const auto seen = parse_int<std::int64_t>(query.get("resourceVersion")).value_or(0);
     http::Response response = ok("");

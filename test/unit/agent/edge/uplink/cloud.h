@@ -61,7 +61,7 @@ class Cloud {
   http::Response lease(const http::Request& request);
   // Strategic merge patches, and what a kube-apiserver refuses of a pod's addresses.
   http::Response patch_status(const http::Request& request);
-  http::Response list(const std::string& collection, const http::Query& query);
+  http::Response list(const std::string& collection, const Query& query);
 
   std::int64_t version_ = 100;
   std::string lease_;

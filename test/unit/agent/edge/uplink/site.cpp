@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "agent/edge/endpoints.h"
+#include "agent/edge/admin/endpoints.h"
 #include "platform/text.h"
 #include "test/support/answered.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/answer.h"
+#include "agent/edge/route/answer.h"
 #include "test/unit/agent/edge/uplink/site.h"
 
 namespace holdfast::agent::uplink {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/endpoints.h"
+#include "agent/edge/admin/endpoints.h"
 #include "test/unit/agent/edge/uplink/site.h"
 #include "test/unit/agent/node/behind_edge/fake_runtime.h"
 

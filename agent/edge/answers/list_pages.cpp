@@ -1,0 +1,47 @@
+#include "agent/edge/answers/list_pages.h"
+
+#include <algorithm>
+
+#include "platform/check.h"
+
+namespace holdfast::agent {
+namespace {
+
+bool selects(const store::ScopeKey& key) {
+  return !key.label_selector.empty() || !key.field_selector.empty();
+}
+
+}  // namespace
+
+sync::ListPage ListPages::first(const LocalScope& scope, std::size_t limit) {
+  CHECK(limit > 0 && scope.cache().complete());
+  const sync::WatchCache& cache = scope.cache();
+  const bool counts = !selects(scope.key());
+  const std::uint64_t id = random_.next();
+  sync::ListPage page = sync::cut_page(cache.objects(), cache.version(), {id, {}}, limit, counts);
+  if (page.part.continue_token.empty()) return page;
+  // A snapshot is only kept if there is a next page: most lists end with their first page.
+  if (moments_.size() >= limits_.moments) moments_.pop_front();
+  moments_.push_back({id, scope.key(), cache.version(),
+                      std::make_shared<const sync::WatchCache::Objects>(cache.objects()),
+                      clock_.mono() + limits_.lifetime});
+  return page;
+}
+
+Result<sync::ListPage> ListPages::next(const LocalScope& scope, const sync::PageToken& token,
+                                       std::size_t limit) {
+  std::erase_if(moments_,
+                [now = clock_.mono()](const Moment& moment) { return moment.until <= now; });
+  const auto found =
+      std::find_if(moments_.begin(), moments_.end(), [&token, &scope](const Moment& moment) {
+        return moment.id == token.snapshot && moment.scope == scope.key();
+      });
+  if (found == moments_.end()) return fail(Errc::gone, std::string(sync::continue_expired));
+  const std::size_t most = limit == 0 ? found->objects->size() : limit;
+  sync::ListPage page =
+      sync::cut_page(*found->objects, found->version, token, most, !selects(found->scope));
+  if (page.part.continue_token.empty()) moments_.erase(found);
+  return page;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,56 @@
+// Serves lists in pages (limit and continue) from the cache. It keeps snapshots of the lists that
+// clients are still reading.
+//
+// A snapshot is kept for five minutes, as in an API server, and only a few are kept. A client whose
+// snapshot is gone gets the same error as from an API server and lists again.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "agent/edge/cache/scopes.h"
+#include "platform/random.h"
+#include "sync/watch/pages.h"
+
+namespace holdfast::agent {
+
+struct PageLimits {
+  std::size_t moments = 4;
+  // As long as kube-apiserver's default interval of etcd compaction.
+  Duration lifetime = std::chrono::minutes(5);
+};
+
+class ListPages {
+ public:
+  // Both references are borrowed.
+  ListPages(const Clock& clock, Random& random, const PageLimits& limits = {})
+      : clock_(clock), random_(random), limits_(limits) {}
+
+  // The first page of the scope's current list. The scope must be complete and `limit` above 0.
+  // Keeps a snapshot if there are more pages.
+  [[nodiscard]] sync::ListPage first(const LocalScope& scope, std::size_t limit);
+
+  // The page that `token` names; `limit` 0 returns the rest. Errors: gone, with an API server's
+  // message (the snapshot is gone, or is of another scope).
+  [[nodiscard]] Result<sync::ListPage> next(const LocalScope& scope, const sync::PageToken& token,
+                                            std::size_t limit);
+
+ private:
+  struct Moment {
+    std::uint64_t id = 0;
+    store::ScopeKey scope;
+    sync::Version version = 0;
+    std::shared_ptr<const sync::WatchCache::Objects> objects;
+    MonoTime until{};
+  };
+
+  const Clock& clock_;
+  Random& random_;
+  PageLimits limits_;
+  std::deque<Moment> moments_;  // the oldest first
+};
+
+}  // namespace holdfast::agent

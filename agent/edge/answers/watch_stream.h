@@ -1,0 +1,31 @@
+// The stream of one local client's watch on a scope. It sends the events that the client has not
+// seen, online and offline alike.
+
+#pragma once
+
+#include <optional>
+
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/filters/shown_watch.h"
+#include "platform/http/message.h"
+#include "platform/time.h"
+
+namespace holdfast::agent {
+
+struct WatchRequest {
+  // The client has seen up to here; nothing: send all objects first.
+  std::optional<sync::Version> from;
+  bool initial_events_end = false;  // then send an annotated bookmark
+  bool bookmarks = false;
+  Duration bookmark_interval{};
+  MonoTime end{};  // when the stream ends without an error, as at a server's timeout
+  // The filters of the watch, on which begin() was called; null: unfiltered.
+  std::shared_ptr<ShownWatch> shown = {};
+};
+
+// Opens a watch. The scope must be complete. Errors: gone (`from` is older than the kept history).
+[[nodiscard]] Result<std::shared_ptr<http::BodyStream>> open_watch(ScopePtr scope,
+                                                                   const WatchRequest& request,
+                                                                   const Clock& clock);
+
+}  // namespace holdfast::agent

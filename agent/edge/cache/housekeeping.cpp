@@ -1,0 +1,131 @@
+#include "agent/edge/cache/housekeeping.h"
+
+#include <algorithm>
+
+#include "agent/edge/options/cache_limits.h"
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+
+namespace holdfast::agent {
+namespace {
+
+using sync::Leftover;
+
+constexpr auto slept = std::chrono::minutes(1);
+constexpr auto trim_interval = std::chrono::seconds(2);
+constexpr auto sweep_interval = std::chrono::minutes(1);
+constexpr std::int64_t trim_page_bytes = 4096;  // HousekeepingLimits count pages of this size
+
+}  // namespace
+
+Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
+                           PodNeeds& needs, std::vector<store::Database*> databases,
+                           const Clock& clock)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      needs_(needs),
+      databases_(std::move(databases)),
+      clock_(clock),
+      began_(clock.mono()),
+      heard_at_(clock.mono()) {
+  for (const Leftover reason : {Leftover::unused, Leftover::foreign, Leftover::events,
+                                Leftover::orphaned, Leftover::gone}) {
+    dropped_[to_string(reason)] = 0;
+  }
+}
+
+asio::awaitable<void> Housekeeping::run() {
+  bool trimming = false;
+  MonoTime due = clock_.mono() + options_.housekeeping_interval;
+  MonoTime sweep_due = clock_.mono() + sweep_interval;
+  for (;;) {
+    MonoTime next = std::min(due, sweep_due);
+    if (trimming) next = std::min(next, clock_.mono() + trim_interval);
+    co_await loop::sleep_until(next);
+    // Time spent in suspend does not count as idle time, because no client could ask.
+    if (clock_.mono() - next > slept) began_ = clock_.mono();
+    const bool connected = uplink_.link().may_ask();
+    if (clock_.mono() >= sweep_due) {
+      sweep_due = clock_.mono() + sweep_interval;
+      if (connected) drop_leftovers(true);
+    }
+    if (clock_.mono() >= due) {
+      due = clock_.mono() + options_.housekeeping_interval;
+      if (connected) pass();
+      trimming = true;
+    }
+    if (trimming) trimming = trim();
+  }
+}
+
+sync::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
+  const store::ScopeKey& key = scope.key();
+  const MonoTime now = clock_.mono();
+  sync::ScopeUse use{.resource = key.resource, .namespace_name = key.namespace_name};
+  use.name = scope.object_name();
+  use.foreign = key.owner != node_owner;
+  use.watched = scope.watched();
+  use.owes = scope.cache().has_local_events();
+  use.gone = scope.cache().complete() && scope.cache().objects().empty();
+  use.for_pods_only = !use.foreign && scope.only_kubelet_asked();
+  use.idle_in_run = now - std::max(began_, scope.used_at());
+  // The stored time of the last use only counts if the scope was not used in this run.
+  const bool in_this_run = scope.used_at() >= began_;
+  use.idle_by_calendar = in_this_run ? use.idle_in_run : clock_.wall() - scope.last_used();
+  return use;
+}
+
+void Housekeeping::pass() {
+  scopes_.remember_use();
+  drop_leftovers(false);
+  if (auto removed = scopes_.remove_expired_answers(); !removed) {
+    log_error("expired answers not removed", {{"error", removed.error()}});
+  }
+}
+
+void Housekeeping::drop_leftovers(bool one_object) {
+  needs_.update();
+  std::vector<std::pair<ScopePtr, Leftover>> leftovers;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const sync::ScopeUse use = use_of(*scope);
+    if (one_object && !use.holds_one()) continue;
+    const Leftover leftover = sync::judge_scope(use, needs_.all(), options_.housekeeping);
+    if (leftover != Leftover::no) leftovers.emplace_back(scope, leftover);
+  }
+  for (const auto& [scope, leftover] : leftovers) {
+    if (auto gone = scopes_.drop(*scope); !gone) {
+      log_error("scope not dropped", {{"path", scope->path()}, {"error", gone.error()}});
+      continue;
+    }
+    ++dropped_[to_string(leftover)];
+    log_info("scope dropped", {{"path", scope->path()},
+                               {"fields", scope->key().field_selector},
+                               {"why", to_string(leftover)}});
+  }
+}
+
+bool Housekeeping::trim() {
+  bool more = false;
+  const Duration idle = clock_.mono() - heard_at_;
+  for (store::Database* database : databases_) {
+    const auto pages = database->pages();
+    if (!pages) {
+      log_error("pages of a database not counted", {{"error", pages.error()}});
+      continue;
+    }
+    const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
+    const sync::FilePages counted{pages->total / unit, pages->free / unit};
+    // Whether there would be pages to return if no client had been active.
+    more = more || sync::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
+    const int step = sync::trim_step(counted, idle, options_.housekeeping);
+    if (step == 0) continue;
+    if (auto trimmed = database->trim(step * static_cast<int>(unit)); !trimmed) {
+      log_error("database file not trimmed",
+                {{"file", database->name()}, {"error", trimmed.error()}});
+    }
+  }
+  return more;
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,156 @@
+// One cached list (scope) in memory: its key, its WatchCache, how it is kept up to date, and how it
+// is used.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/edge/cache/scope_health.h"
+#include "platform/loop/event.h"
+#include "store/cache.h"
+#include "sync/watch/watch_cache.h"
+
+namespace holdfast::agent {
+
+namespace asio = boost::asio;
+
+// Identifies a scope as long as the agent runs. Numbers are never reused, so data kept under a
+// number never belongs to a later scope.
+enum class ScopeNumber : std::uint64_t {};
+
+// How a scope is kept up to date.
+enum class Feeding : std::uint8_t {
+  list_watch,
+  get,  // the one object that it holds is fetched by name; see sync::kind_got_by_name()
+};
+
+// The version of a scope as stored in its row in cache.db.
+struct RowVersion {
+  sync::Version version = 0;
+  bool or_newest = false;  // the version is the newest object's, if that is newer
+};
+
+class LocalScope : public std::enable_shared_from_this<LocalScope> {
+ public:
+  LocalScope(asio::any_io_executor executor, store::ScopeKey key, ScopeNumber number)
+      : key_(std::move(key)), number_(number), changed_(std::move(executor)) {}
+
+  [[nodiscard]] const store::ScopeKey& key() const { return key_; }
+  [[nodiscard]] ScopeNumber number() const { return number_; }
+  // The scope's row in cache.db; nothing if it was never written.
+  [[nodiscard]] std::optional<store::ScopeId> row() const { return row_; }
+  void set_row(store::ScopeId row) { row_ = row; }
+  // The version stored in the row; maintained by Scopes.
+  [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
+  void set_row_version(const RowVersion& version) { row_version_ = version; }
+
+  [[nodiscard]] sync::WatchCache& cache() { return cache_; }
+  [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
+  // Notified when the scope changes: an event, a bookmark, a complete list, its health, or its end.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+
+  // The name of the only object that the scope can hold, if its field selector is
+  // metadata.name=NAME alone; "" if it may hold several.
+  [[nodiscard]] std::string_view object_name() const;
+
+  // How the scope is fed before the API server was asked: a node may get some kinds by name only.
+  [[nodiscard]] Feeding usual_feeding() const;
+  [[nodiscard]] Feeding feeding() const { return feeding_; }
+  void feed_by(Feeding feeding) { feeding_ = feeding; }
+
+  // Whether the objects were copied from another scope and not received from the cloud since. A
+  // derived scope is never written to disk.
+  [[nodiscard]] bool derived() const { return derived_; }
+  void set_derived(bool derived) { derived_ = derived; }
+
+  // When the last complete list arrived; MonoTime::min(): not in this run.
+  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
+  void set_listed_at(MonoTime time) { listed_at_ = time; }
+
+  // Whether the scope can be refreshed. Only Feeders changes it.
+  [[nodiscard]] const ScopeHealth& health() const { return health_; }
+  [[nodiscard]] ScopeHealth& health() { return health_; }
+  // Whether the API server refuses to list or watch it (for example 403 or 404).
+  [[nodiscard]] bool refused() const { return health_.is_refused(); }
+
+  // When a local client last requested it in this run; MonoTime::min(): not in this run.
+  // last_used() is what earlier runs stored.
+  [[nodiscard]] MonoTime used_at() const { return used_at_; }
+  [[nodiscard]] WallTime last_used() const { return last_used_; }
+  void note_use(MonoTime now) { used_at_ = now; }
+  void set_last_used(WallTime time) { last_used_ = time; }
+  // Reports which component requested it. Components that run pods watch an object as long as a pod
+  // needs it.
+  void note_asker(std::string_view agent) {
+    others_asked_ = others_asked_ || (agent != "kubelet" && agent != "holdfast-node");
+  }
+  // Whether only components that run pods have requested it in this run.
+  [[nodiscard]] bool only_kubelet_asked() const {
+    return used_at_ != MonoTime::min() && !others_asked_;
+  }
+  // Marks a scope that only the agent itself reads and can do without if the node may not read it.
+  void set_optional() { optional_ = true; }
+  [[nodiscard]] bool optional() const { return optional_; }
+  // Count the local watches on the scope.
+  void watch_begins() { ++watches_; }
+  void watch_ends(MonoTime now) {
+    --watches_;
+    note_use(now);
+  }
+  [[nodiscard]] bool watched() const { return watches_ > 0; }
+
+  // Marks the scope as removed from Scopes. Every holder must release it.
+  void retire() {
+    retired_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool retired() const { return retired_; }
+
+  // Whether a change that must be durable is not on disk yet; until it is, watches send nothing.
+  // Maintained by Scopes.
+  [[nodiscard]] bool held() const { return held_; }
+  void set_held(bool held) { held_ = held; }
+
+  // The bytes that it counts for in CacheLimits::memory_bytes; maintained by Scopes.
+  [[nodiscard]] std::size_t accounted() const { return accounted_; }
+  void set_accounted(std::size_t bytes) { accounted_ = bytes; }
+
+  // The path of its list, without the server's prefix and a query: "/api/v1/namespaces/a/pods".
+  [[nodiscard]] std::string path() const;
+
+ private:
+  store::ScopeKey key_;
+  ScopeNumber number_;
+  std::optional<store::ScopeId> row_;
+  RowVersion row_version_;
+  sync::WatchCache cache_;
+  loop::Event changed_;
+  Feeding feeding_ = Feeding::list_watch;
+  MonoTime listed_at_ = MonoTime::min();
+  ScopeHealth health_;
+  MonoTime used_at_ = MonoTime::min();
+  WallTime last_used_{};
+  std::size_t accounted_ = 0;
+  int watches_ = 0;
+  bool others_asked_ = false;
+  bool optional_ = false;
+  bool derived_ = false;
+  bool retired_ = false;
+  bool held_ = false;
+};
+
+using ScopePtr = std::shared_ptr<LocalScope>;
+
+// Whether the scope holds pods. The kubelet acts at once when pods appear in or disappear from such
+// a scope.
+[[nodiscard]] inline bool holds_pods(const LocalScope& scope) {
+  return scope.key().group.empty() && scope.key().resource == "pods";
+}
+
+}  // namespace holdfast::agent

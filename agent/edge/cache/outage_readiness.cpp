@@ -1,0 +1,193 @@
+#include "agent/edge/cache/outage_readiness.h"
+
+#include <map>
+
+#include "agent/edge/options/cache_limits.h"
+#include "platform/text.h"
+#include "sync/autonomy/local_form.h"
+#include "sync/watch/cached_form.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace json = sync::json;
+
+constexpr std::string_view node_selector = "spec.nodeName=";
+constexpr auto count_interval = std::chrono::minutes(1);
+
+bool is_of(const LocalScope& scope, std::string_view group, std::string_view resource) {
+  const store::ScopeKey& key = scope.key();
+  return key.owner == node_owner && key.group == group && key.resource == resource &&
+         scope.cache().complete();
+}
+
+json::value read(const LocalScope& scope, const sync::CachedObject& object) {
+  const auto text = sync::cached_json(scope.cache().kind(), *object.bytes);
+  if (!text) return nullptr;
+  auto parsed = sync::parse_json(*text);
+  return parsed ? *std::move(parsed) : json::value(nullptr);
+}
+
+// Only a scope that holds all objects of the resource, or this object by name, proves that the
+// object does not exist.
+sync::Finding find_object(const Scopes& scopes, const sync::ObjectQuestion& wanted) {
+  const sync::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
+  sync::Finding finding;
+  for (const auto& [key, scope] : scopes.all()) {
+    if (!is_of(*scope, wanted.group, wanted.resource)) continue;
+    if (const sync::CachedObject* object = scope->cache().find(name)) {
+      return {.presence = sync::Presence::present, .object = read(*scope, *object)};
+    }
+    const bool here = key.namespace_name.empty() || key.namespace_name == name.namespace_name;
+    const bool all =
+        key.field_selector.empty() || key.field_selector == "metadata.name=" + name.name;
+    if (here && all && key.label_selector.empty()) finding.presence = sync::Presence::absent;
+  }
+  return finding;
+}
+
+// Whether the services are cached, or no component has ever requested them.
+bool are_services_known(const Scopes& scopes) {
+  bool asked = false;
+  for (const auto& [key, scope] : scopes.all()) {
+    if (key.owner != node_owner || !key.group.empty() || key.resource != "services") continue;
+    if (scope->cache().complete()) return true;
+    asked = true;
+  }
+  return !asked;
+}
+
+std::string text(const json::value& value, std::initializer_list<std::string_view> path) {
+  const json::value* found = &value;
+  for (const std::string_view name : path) {
+    const json::object* object = found->if_object();
+    found = object == nullptr ? nullptr : object->if_contains(name);
+    if (found == nullptr) return {};
+  }
+  const json::string* string = found->if_string();
+  return string == nullptr ? std::string() : std::string(*string);
+}
+
+// Reads a stored answer to a TokenRequest. Its key is "token
+// /api/v1/namespaces/NS/serviceaccounts/NAME/token HASH".
+std::optional<sync::StoredToken> token_of(std::string_view key, const store::Answer& answer) {
+  const std::vector<std::string_view> path = split(key, '/');
+  const auto bytes = sync::body_as_json(answer.bytes);
+  if (path.size() < 8 || !answer.expires || !bytes) return std::nullopt;
+  const auto body = sync::parse_json(*bytes);
+  if (!body) return std::nullopt;
+  sync::StoredToken token{.namespace_name = std::string(path[4]),
+                          .service_account = std::string(path[6]),
+                          .pod_uid = text(*body, {"spec", "boundObjectRef", "uid"}),
+                          .audiences = {},
+                          .expires = *answer.expires};
+  const json::object* object = body->if_object();
+  const json::value* spec = object == nullptr ? nullptr : object->if_contains("spec");
+  if (spec == nullptr || !spec->is_object()) return token;
+  const json::value* audiences = spec->get_object().if_contains("audiences");
+  if (audiences == nullptr || !audiences->is_array()) return token;
+  for (const json::value& each : audiences->get_array()) {
+    if (each.is_string()) token.audiences.emplace_back(std::string_view(each.get_string()));
+  }
+  return token;
+}
+
+Result<std::vector<sync::StoredToken>> stored_tokens(Scopes& scopes) {
+  std::vector<sync::StoredToken> tokens;
+  TRY(const std::vector<std::string> keys, scopes.answer_keys(node_owner, "token "));
+  for (const std::string& key : keys) {
+    TRY(const auto answer, scopes.find_answer(node_owner, key));
+    if (!answer) continue;
+    if (auto token = token_of(key, *answer)) tokens.push_back(*std::move(token));
+  }
+  return tokens;
+}
+
+std::set<std::string> attached_volumes(const Scopes& scopes, const std::string& node_name) {
+  std::set<std::string> names;
+  for (const auto& [key, scope] : scopes.all()) {
+    if (!is_of(*scope, "storage.k8s.io", "volumeattachments")) continue;
+    for (const auto& [name, object] : scope->cache().objects()) {
+      const json::value attachment = read(*scope, object);
+      if (text(attachment, {"spec", "nodeName"}) != node_name) continue;
+      names.insert(text(attachment, {"spec", "source", "persistentVolumeName"}));
+    }
+  }
+  return names;
+}
+
+// The complete list of the node's pods; null if it was never received.
+ScopePtr pods_of_node(const Scopes& scopes) {
+  for (const auto& [key, scope] : scopes.all()) {
+    if (is_of(*scope, "", "pods") && key.field_selector.starts_with(node_selector)) return scope;
+  }
+  return nullptr;
+}
+
+json::object pod_json(const sync::PodReadiness& pod) {
+  json::array reasons;
+  for (const sync::Reason& reason : pod.reasons) {
+    reasons.push_back(json::object{{"reason", to_string(reason.obstacle)}, {"text", reason.text}});
+  }
+  json::object described{{"namespace", pod.namespace_name},
+                         {"name", pod.name},
+                         {"ready", pod.ready()},
+                         {"imagesChecked", pod.images_checked},
+                         {"reasons", std::move(reasons)}};
+  if (pod.until) described["until"] = format_rfc3339(*pod.until);
+  return described;
+}
+
+}  // namespace
+
+Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now) {
+  const ScopePtr pods = pods_of_node(scopes);
+  if (!pods) return fail(Errc::unavailable, "the node's list of pods was never received");
+  NodeReadiness node{.node_name = pods->key().field_selector.substr(node_selector.size())};
+  sync::OutageKnowledge knowledge{.node_name = node.node_name, .now = now};
+  knowledge.find = [&scopes](const sync::ObjectQuestion& wanted) {
+    return find_object(scopes, wanted);
+  };
+  knowledge.services_known = are_services_known(scopes);
+  TRY(knowledge.tokens, stored_tokens(scopes));
+  knowledge.attached = attached_volumes(scopes, node.node_name);
+  for (const auto& [name, object] : pods->cache().objects()) {
+    TRY(auto verdict, judge_readiness(read(*pods, object), knowledge));
+    if (verdict) node.pods.push_back(*std::move(verdict));
+  }
+  return node;
+}
+
+json::object readiness_json(const Result<NodeReadiness>& readiness, WallTime now) {
+  if (!readiness) return {{"known", false}, {"why", readiness.error().what}};
+  json::array pods;
+  for (const sync::PodReadiness& pod : readiness->pods) pods.push_back(pod_json(pod));
+  return {{"known", true},
+          {"node", readiness->node_name},
+          {"checkedAt", format_rfc3339(now)},
+          {"pods", std::move(pods)}};
+}
+
+json::object OutageReadiness::document() {
+  const WallTime now = clock_.wall();
+  return readiness_json(judge_node(scopes_, now), now);
+}
+
+const OutageReadiness::Counts& OutageReadiness::counts() {
+  const MonoTime now = clock_.mono();
+  if (counted_at_ && now - *counted_at_ < count_interval) return counts_;
+  counted_at_ = now;
+  counts_ = {};
+  const auto node = judge_node(scopes_, clock_.wall());
+  if (!node) return counts_;
+  counts_.known = true;
+  for (const sync::PodReadiness& pod : node->pods) {
+    ++(pod.ready() ? counts_.ready : counts_.not_ready);
+    std::set<sync::Obstacle> met;
+    for (const sync::Reason& reason : pod.reasons) met.insert(reason.obstacle);
+    for (const sync::Obstacle each : met) ++counts_.by_obstacle.at(static_cast<std::size_t>(each));
+  }
+  return counts_;
+}
+
+}  // namespace holdfast::agent

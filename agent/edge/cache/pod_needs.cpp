@@ -1,0 +1,166 @@
+#include "agent/edge/cache/pod_needs.h"
+
+#include "agent/edge/options/cache_limits.h"
+#include "platform/log.h"
+#include "platform/loop/timer.h"
+#include "sync/api/json.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr PodNeedsLimits pod_needs_limits;
+
+bool is_of_node(const LocalScope& scope, std::string_view resource) {
+  return scope.key().owner == node_owner && scope.key().resource == resource;
+}
+
+std::int64_t generation_of(std::string_view pod) {
+  const auto json = sync::parse_json(pod);
+  if (!json) return 0;
+  const auto* metadata = json->is_object() ? json->get_object().if_contains("metadata") : nullptr;
+  if (metadata == nullptr || !metadata->is_object()) return 0;
+  const auto* generation = metadata->get_object().if_contains("generation");
+  return generation != nullptr && generation->is_int64() ? generation->get_int64() : 0;
+}
+
+}  // namespace
+
+PodNeeds::PodNeeds(const EdgeOptions& options, Scopes& scopes, Feeders& feeders, const Clock& clock)
+    : options_(options), scopes_(scopes), feeders_(feeders), clock_(clock) {
+  scopes_.on_need([this](const LocalScope& scope) { return is_needed(scope); });
+}
+
+asio::awaitable<void> PodNeeds::follow() {
+  for (;;) {
+    update();
+    co_await scopes_.changed().wait();
+    co_await loop::sleep_until(clock_.mono() + pod_needs_limits.gather);
+  }
+}
+
+bool PodNeeds::holds_all_pods(const LocalScope& scope) const {
+  const store::ScopeKey& key = scope.key();
+  if (key.field_selector == "spec.nodeName=" + options_.node_name) return true;
+  return key.field_selector.empty() && key.label_selector.empty() && key.namespace_name.empty();
+}
+
+void PodNeeds::update() {
+  const sync::NeededObjects news = read_pods();
+  all_.clear();
+  for (const auto& [key, pod] : pods_) {
+    all_.insert(pod.references.begin(), pod.references.end());
+  }
+  all_.insert({"csinodes", "", options_.node_name});
+  add_volumes();
+  for (const sync::NeededObject& object : news) get(object);
+  // A claim may have been bound only now, so that its volume is needed without a change of a pod.
+  for (const sync::NeededObject& object : all_) {
+    const bool volume = object.resource == "persistentvolumes";
+    if (volume && !news.contains(object) && scopes_of(object).empty()) get(object);
+  }
+}
+
+Result<PodNeeds::Read> PodNeeds::read_pod(const LocalScope& scope, const sync::CachedObject& pod) {
+  TRY(const std::string json, sync::cached_json(scope.cache().kind(), *pod.bytes));
+  Read read{.bytes = pod.bytes, .generation = generation_of(json)};
+  if (auto added = sync::add_references(json, read.references); !added) return fail(added.error());
+  return read;
+}
+
+sync::NeededObjects PodNeeds::read_pods() {
+  sync::NeededObjects news;
+  Index now;
+  known_ = false;
+  bool readable = true;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (!is_of_node(*scope, "pods") || !key.group.empty()) continue;
+    if (scope->refused() || !scope->cache().complete()) continue;
+    // Only a list of this run counts: the last run's may be as old as the outage.
+    const bool current = scope->listed_at() != MonoTime::min();
+    known_ = known_ || (current && holds_all_pods(*scope));
+    encoding_ = key.encoding;
+    for (const auto& [name, object] : scope->cache().objects()) {
+      const auto before = pods_.find(name);
+      if (before != pods_.end() && before->second.bytes == object.bytes) {
+        now.insert(*before);
+        continue;
+      }
+      const auto read = read_pod(*scope, object);
+      if (!read) {
+        log_warn("references of a pod cannot be read",
+                 {{"pod", name.namespace_name + "/" + name.name}, {"why", read.error()}});
+        readable = false;
+        continue;
+      }
+      const bool changed = before == pods_.end() || before->second.references != read->references ||
+                           before->second.generation != read->generation;
+      if (changed) news.insert(read->references.begin(), read->references.end());
+      now.insert_or_assign(name, *read);
+    }
+  }
+  known_ = known_ && readable;
+  pods_ = std::move(now);
+  return news;
+}
+
+// Adds the volumes that needed claims name, then the attachments of needed volumes.
+void PodNeeds::add_volumes() {
+  for (const bool attachments : {false, true}) {
+    for (const auto& [key, scope] : scopes_.all()) {
+      if (!is_of_node(*scope, attachments ? "volumeattachments" : "persistentvolumeclaims")) {
+        continue;
+      }
+      for (const auto& [name, object] : scope->cache().objects()) {
+        const auto json = sync::cached_json(scope->cache().kind(), *object.bytes);
+        if (!json) continue;
+        if (attachments) {
+          const auto volume = sync::volume_of_attachment(*json);
+          if (volume && all_.contains(*volume)) all_.insert({key.resource, "", name.name});
+        } else if (all_.contains({key.resource, name.namespace_name, name.name})) {
+          if (const auto volume = sync::volume_of_claim(*json)) all_.insert(*volume);
+        }
+      }
+    }
+  }
+}
+
+std::vector<ScopePtr> PodNeeds::scopes_of(const sync::NeededObject& object) const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const bool same = scope->feeding() == Feeding::get && is_of_node(*scope, object.resource) &&
+                      key.namespace_name == object.namespace_name &&
+                      scope->object_name() == object.name;
+    if (same) found.push_back(scope);
+  }
+  return found;
+}
+
+void PodNeeds::get(const sync::NeededObject& object) {
+  const std::vector<ScopePtr> known = scopes_of(object);
+  for (const ScopePtr& scope : known) {
+    const bool fresh = scope->listed_at() != MonoTime::min() &&
+                       clock_.mono() - scope->listed_at() < pod_needs_limits.fresh;
+    if (!fresh) feeders_.list_again({scope});
+  }
+  const bool storage =
+      object.resource == "persistentvolumes" || object.resource == "persistentvolumeclaims";
+  if (!known.empty() || !storage) return;
+  const store::ScopeKey key{.owner = std::string(node_owner),
+                            .version = "v1",
+                            .resource = object.resource,
+                            .namespace_name = object.namespace_name,
+                            .field_selector = "metadata.name=" + object.name,
+                            .encoding = encoding_};
+  if (auto opened = scopes_.open(key); !opened) {
+    log_warn("object not cached", {{"resource", key.resource}, {"error", opened.error()}});
+  }
+}
+
+bool PodNeeds::is_needed(const LocalScope& scope) const {
+  const std::string_view name = scope.object_name();
+  if (name.empty()) return false;
+  const store::ScopeKey& key = scope.key();
+  return all_.contains({key.resource, key.namespace_name, std::string(name)});
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,74 @@
+// Knows which objects the pods of this node refer to, and keeps those up to date that can only be
+// fetched one by one.
+//
+// A PersistentVolumeClaim, its volume and a ResourceClaim are fetched when a pod that refers to
+// them appears or its spec changes, because no watch reports their changes.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/edge/cache/feeders.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/options/options.h"
+#include "sync/autonomy/references.h"
+
+namespace holdfast::agent {
+
+struct PodNeedsLimits {
+  Duration gather = std::chrono::seconds(2);  // changes of pods within this are handled together
+  // What a client fetched within this time is not fetched again: the kubelet has requested it
+  // itself.
+  Duration fresh = std::chrono::seconds(10);
+};
+
+class PodNeeds {
+ public:
+  // All references are borrowed.
+  PodNeeds(const EdgeOptions& options, Scopes& scopes, Feeders& feeders, const Clock& clock);
+
+  // Calls update() whenever scopes have changed. Runs until cancelled.
+  asio::awaitable<void> follow();
+
+  // Reads the pods in the cache and fetches what they refer to. Cheap when no pod has changed.
+  void update();
+  // All objects that the node's pods refer to; null if the pods were not completely listed in this
+  // run.
+  [[nodiscard]] const sync::NeededObjects* all() const { return known_ ? &all_ : nullptr; }
+  // Whether a known pod needs the one object that the scope holds.
+  [[nodiscard]] bool is_needed(const LocalScope& scope) const;
+
+ private:
+  // What a pod refers to, and the object's bytes from which it was read.
+  struct Read {
+    sync::Bytes bytes;
+    std::int64_t generation = 0;
+    sync::NeededObjects references = {};
+  };
+  using Index = std::map<sync::ObjectKey, Read>;
+  // Reads all pods. Returns the references of new and changed pods, which are to be fetched.
+  [[nodiscard]] sync::NeededObjects read_pods();
+  [[nodiscard]] static Result<Read> read_pod(const LocalScope& scope,
+                                             const sync::CachedObject& pod);
+  void add_volumes();
+  // The scopes that hold exactly this object, fetched by name.
+  [[nodiscard]] std::vector<ScopePtr> scopes_of(const sync::NeededObject& object) const;
+  void get(const sync::NeededObject& object);
+  [[nodiscard]] bool holds_all_pods(const LocalScope& scope) const;
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Feeders& feeders_;
+  const Clock& clock_;
+  Index pods_;
+  std::string encoding_;  // of the scopes that hold pods
+  sync::NeededObjects all_;
+  bool known_ = false;
+};
+
+}  // namespace holdfast::agent

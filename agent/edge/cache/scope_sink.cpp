@@ -1,0 +1,101 @@
+#include "agent/edge/cache/scope_sink.h"
+
+#include "agent/edge/options/cache_limits.h"
+#include "sync/protobuf/header.h"
+
+namespace holdfast::agent {
+namespace {
+
+// Parses a resourceVersion of the API server. Local versions are rejected: they are larger than all
+// server versions, and must stay so.
+std::optional<sync::Version> server_version(std::string_view text) {
+  const auto version = sync::parse_version(text);
+  return version && !sync::is_local(*version) ? version : std::nullopt;
+}
+
+Requester requester_of(const store::ScopeKey& key) {
+  return key.owner == node_owner ? Requester::own : Requester::foreign;
+}
+
+}  // namespace
+
+ScopeSink::ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
+    : feeders_(feeders),
+      scopes_(scopes),
+      scope_(std::move(scope)),
+      held_(feeders.held_bytes(), requester_of(scope_->key())) {}
+
+Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
+                              const sync::ScopeKind& kind) {
+  const auto number = server_version(version);
+  if (!number) return fail(Errc::corrupt, "the list's resourceVersion is not a number");
+  sync::WatchCache::Objects objects;
+  for (std::string& item : items) {
+    // If an unreadable object were left out, clients would take it for deleted.
+    TRY(Read object, read(std::move(item)));
+    objects.insert_or_assign(std::move(object.first), std::move(object.second));
+  }
+  if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
+    return taken;
+  }
+  feeders_.note_success(*scope_, Part::list);
+  return {};
+}
+
+Status ScopeSink::try_apply(const sync::WatchEvent& event) {
+  TRY(std::string item, sync::cached_form(event.object));
+  TRY(item, sync::in_encoding(scope_->cache().kind(), std::move(item)));
+  TRY(Read object, read(std::move(item)));
+  const bool removed = event.type == sync::WatchEvent::Type::deleted;
+  auto taken = scopes_.apply(
+      *scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
+                .key = std::move(object.first),
+                .object = std::move(object.second)});
+  if (!taken) return taken;
+  feeders_.note_success(*scope_, Part::watch);
+  return {};
+}
+
+void ScopeSink::bookmark(const std::string& version) {
+  if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
+  feeders_.note_success(*scope_, Part::watch);
+}
+
+void ScopeSink::list_failed(const sync::Failure& failure) {
+  feeders_.note_failure(*scope_, Part::list, failure);
+}
+
+void ScopeSink::watch_failed(const sync::Failure& failure) {
+  // A watch that only broke off is reopened soon, and no event is missed.
+  const ScopeFault fault = fault_of(failure);
+  const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
+  if (fault == ScopeFault::refused || unreadable) {
+    feeders_.note_failure(*scope_, Part::watch, failure);
+  }
+}
+
+void ScopeSink::watch_opened() {
+  // Opening ends a refusal. An unreadable watch must first deliver a readable event.
+  if (scope_->refused()) feeders_.note_success(*scope_, Part::watch);
+}
+
+// Shares the bytes with the cached object if they are equal, so that they are not held twice.
+Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
+  TRY(sync::ObjectHeader header, sync::read_any_header(item));
+  const auto version = server_version(header.resource_version);
+  if (!version || header.name.empty()) {
+    return fail(Errc::corrupt, "object \"" + header.name + "\" has no usable metadata");
+  }
+  sync::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
+  const sync::CachedObject* known = scope_->cache().find(key);
+  sync::Bytes bytes;
+  if (known != nullptr && *known->bytes == item) {
+    bytes = known->bytes;
+  } else {
+    item.shrink_to_fit();
+    bytes = std::make_shared<const std::string>(std::move(item));
+  }
+  return Read{std::move(key), {std::move(header.uid), *version, std::move(bytes)}};
+}
+
+}  // namespace holdfast::agent

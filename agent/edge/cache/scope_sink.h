@@ -1,0 +1,48 @@
+// Writes the objects and events of a list-watch or a GET into a scope, within limits.
+//
+// Threading: the loop's thread only. Feeders, scopes and the scope must outlive it.
+
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/edge/cache/feeders.h"
+
+namespace holdfast::agent {
+
+class ScopeSink final : public ListWatchSink {
+ public:
+  ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope);
+
+  void replace(std::vector<std::string> items, const std::string& version,
+               const sync::ScopeKind& kind) override {
+    (void)try_replace(std::move(items), version, kind);
+  }
+  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+
+  Status try_replace(std::vector<std::string> items, const std::string& version,
+                     const sync::ScopeKind& kind) override;
+  Status try_apply(const sync::WatchEvent& event) override;
+  void bookmark(const std::string& version) override;
+  Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
+
+  void list_failed(const sync::Failure& failure) override;
+  void watch_failed(const sync::Failure& failure) override;
+  void watch_opened() override;
+
+ private:
+  using Part = ScopeHealth::Part;
+  using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
+
+  // Parses an object's key and metadata. Errors: corrupt.
+  [[nodiscard]] Result<Read> read(std::string item) const;
+
+  Feeders& feeders_;
+  Scopes& scopes_;
+  ScopePtr scope_;
+  HeldBytes held_;
+};
+
+}  // namespace holdfast::agent

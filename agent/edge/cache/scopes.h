@@ -1,0 +1,197 @@
+// All cached scopes: one WatchCache per scope in memory, and its rows in cache.db.
+//
+// Changes are applied in memory at once and written to disk in groups, to spare the flash; flush()
+// writes them now. A power cut may lose the last groups. A scope's first list, a token, and the
+// creation or deletion of a pod are made durable (one fsync) when they arrive. Watches of pods are
+// told of a creation or deletion only once it is durable, because the kubelet acts on it; if the
+// disk fails, the scope is held and flush() retries. After a restart every scope that was complete
+// is complete again, and watches resume where they were. The version of a scope's row is only
+// written if no object written with it has the same version, as after a deletion.
+//
+// Threading: the loop's thread only.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/edge/cache/local_scope.h"
+#include "agent/edge/options/cache_limits.h"
+#include "platform/loop/event.h"
+#include "store/answers.h"
+#include "store/cache.h"
+#include "store/sequence.h"
+
+namespace holdfast::agent {
+
+// The kind of a scope's objects, as learned from its first list; nothing if it was never listed.
+[[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
+                                                               const store::ScopeKey& key);
+
+class Scopes {
+ public:
+  // Called for every restored or new scope, so that it is fed.
+  using OnNew = std::function<void(ScopePtr)>;
+
+  // `database` was migrated to store::cache_schema() and must outlive this.
+  Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
+         const CacheLimits& limits, const store::Sealing& sealing = {});
+
+  // Restores the scopes of the last run. Errors: the disk's.
+  [[nodiscard]] Status restore();
+  // Sets the callback and calls it for all existing scopes.
+  void on_new(OnNew callback);
+  // Called for every scope that was dropped, for whatever reason.
+  using OnDrop = std::function<void(const LocalScope&)>;
+  void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
+
+  // Called before one of the node's own scopes is dropped to make room: whether a pod of the node
+  // needs it.
+  using IsNeeded = std::function<bool(const LocalScope&)>;
+  void on_need(IsNeeded callback) { is_needed_ = std::move(callback); }
+
+  // The scope of that key, or null.
+  [[nodiscard]] ScopePtr find(const store::ScopeKey& key) const;
+  // Returns the scope of that key and makes it if needed. May drop other scopes to make room; see
+  // CacheLimits. A new scope gets its row in cache.db with its first list. Errors: exhausted (too
+  // many scopes).
+  [[nodiscard]] Result<ScopePtr> open(const store::ScopeKey& key);
+  // Removes the scope and its rows. Errors: the disk's; then it stays.
+  [[nodiscard]] Status drop(LocalScope& scope);
+  // Stores when scopes were last used, if the stored time is a day or more off.
+  void remember_use();
+  // Removes stored tokens that expired a day ago or earlier. Errors: the disk's.
+  [[nodiscard]] Status remove_expired_answers();
+  // Finds a complete scope of the same owner, resource and encoding (any, if the key has none) that
+  // tells whether `object` exists. With `selections_too`, also a scope with selectors that contains
+  // it. Null if there is none.
+  [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
+                                  bool selections_too) const;
+  // Fills a scope that was never received from a complete scope that contains all its objects, in
+  // either encoding. Its own list follows when the cloud is back. Returns false if there is no such
+  // scope.
+  bool derive(LocalScope& scope);
+  // Whether derive() would find a scope to fill that key's scope from.
+  [[nodiscard]] bool can_derive(const store::ScopeKey& key) const;
+  // Notified when any scope has changed.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+  [[nodiscard]] const std::map<store::ScopeKey, ScopePtr>& all() const { return scopes_; }
+
+  // Changes from the reflector of a scope. Ignored if the scope is retired, because a list-watch
+  // ends slightly later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
+  Status replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
+                 const sync::ScopeKind& kind);
+  Status apply(LocalScope& scope, sync::CacheEvent event);
+  void bookmark(LocalScope& scope, sync::Version version);
+
+  // Applies a write that was accepted here to one scope that holds the object. Call flush() after
+  // all of these scopes.
+  void apply_local(LocalScope& scope, sync::CacheEvent event);
+  // A new local version, larger than all before. Errors: the disk's.
+  [[nodiscard]] Result<sync::Version> next_local_version();
+
+  // Writes all unwritten changes in one transaction or, if that fails, scope by scope. Durable if
+  // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
+  // changes that could not be written stay unwritten.
+  [[nodiscard]] Status flush();
+  [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
+
+  [[nodiscard]] const CacheLimits& limits() const { return limits_; }
+  // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
+  [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  // Number of scopes dropped to make room since the start.
+  [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
+
+  // Stored answers that are not lists: discovery documents, tokens, kinds, tables.
+  [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
+                                                                 std::string_view key);
+  [[nodiscard]] Result<std::vector<std::string>> answer_keys(std::string_view owner,
+                                                             std::string_view prefix);
+  [[nodiscard]] Status put_answer(std::string_view owner, std::string_view key,
+                                  const store::Answer& answer);
+
+ private:
+  struct Unwritten {
+    ScopePtr scope;
+    bool whole = false;    // write all objects, not only `names`
+    bool durable = false;  // must be written durably
+    std::map<sync::ObjectKey, bool> names;
+  };
+
+  [[nodiscard]] Status restore_one(const store::Scope& row);
+  [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
+  [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
+  // A scope's row once the transaction is committed.
+  struct Row {
+    store::ScopeId id{};
+    RowVersion version;
+  };
+  [[nodiscard]] Result<Row> write(const store::Transaction& in, const Unwritten& unwritten);
+  [[nodiscard]] Result<Row> write_changes(const store::Transaction& in, const Unwritten& unwritten,
+                                          store::ScopeId row);
+  [[nodiscard]] store::Durability durability() const;
+  [[nodiscard]] Status write_together();
+  [[nodiscard]] Status write_alone(const Unwritten& unwritten);
+  // Marks an object as unwritten and notifies waiters.
+  void note(LocalScope& scope, const sync::ObjectKey& key);
+  // Notifies waiters, unless the scope is held.
+  void announce(LocalScope& scope);
+  // Ends the hold of a scope whose changes are on disk.
+  void release(LocalScope& scope);
+  // Writes the scope's changes durably now. A scope of pods is held until that worked.
+  void make_durable(LocalScope& scope);
+
+  // scopes_derive.cpp
+  [[nodiscard]] std::vector<ScopePtr> wider_than(const store::ScopeKey& wanted) const;
+  [[nodiscard]] Status fill(LocalScope& scope, const LocalScope& wider);
+
+  // scope_quota.cpp
+  [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
+  // Makes room for the scope to hold `objects` objects and `bytes` bytes. Errors: exhausted.
+  [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
+  [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
+  [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);
+  void account(LocalScope& scope);
+  // Drops the events kept for watches that resume, of one owner or of all (""). Returns whether
+  // that freed memory.
+  bool forget_events(std::string_view owner);
+  bool drop_least_recently_used(const std::function<bool(const LocalScope&)>& among);
+  bool drop_one_of(std::string_view owner);
+  bool drop_bytes_of(std::string_view owner, const LocalScope& except);
+  bool drop_foreign(std::size_t bytes_min);
+  bool drop_least_needed();
+  [[nodiscard]] std::size_t count_of(std::string_view owner) const;
+  [[nodiscard]] std::size_t foreign_count() const;
+  [[nodiscard]] std::string largest_foreign_owner() const;
+  [[nodiscard]] std::size_t bytes_of(const std::string& owner) const;
+  [[nodiscard]] Status limit_file();
+  [[nodiscard]] Result<bool> fits(const store::Scope& row);
+  [[nodiscard]] bool fits_by_number(const store::ScopeKey& key) const;
+
+  asio::any_io_executor executor_;
+  store::Database& database_;
+  store::Cache cache_;
+  store::Answers answers_;
+  store::Sequence local_versions_;
+  const Clock& clock_;
+  CacheLimits limits_;
+  loop::Event changed_;
+  OnNew on_new_;
+  OnDrop on_drop_;
+  IsNeeded is_needed_ = [](const LocalScope&) { return false; };
+  std::map<store::ScopeKey, ScopePtr> scopes_;
+  std::uint64_t last_number_ = 0;
+  std::map<ScopeNumber, Unwritten> unwritten_;
+  std::size_t memory_bytes_ = 0;
+  std::map<std::string, std::size_t> owner_bytes_;
+  std::uint64_t evicted_ = 0;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,142 @@
+#include "agent/edge/forward/node_lease.h"
+
+#include <algorithm>
+
+#include "platform/text.h"
+#include "sync/api/codec.h"
+#include "sync/api/object_header.h"
+#include "sync/autonomy/admit.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string leases_path =
+    "/apis/coordination.k8s.io/v1/namespaces/" + std::string(sync::lease_namespace) + "/leases";
+
+bool same_but_time(const sync::Lease& known, sync::Lease wanted) {
+  wanted.spec.renew_time = known.spec.renew_time;
+  return wanted == known;
+}
+
+ApiRequest whole(std::string target, const sync::Lease& lease) {
+  return {
+      .method = http::Method::put, .target = std::move(target), .body = sync::encode_bytes(lease)};
+}
+
+// The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
+// the time only, fails if somebody else has written the lease, and asks for an answer with the
+// metadata only.
+ApiRequest time_patch(std::string target, const sync::Lease& lease) {
+  const sync::json::object body = {
+      {"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}},
+      {"spec", sync::json::object{
+                   {"renewTime", format_rfc3339(*lease.spec.renew_time, TimeDigits::micros)}}}};
+  return {.method = http::Method::patch,
+          .target = std::move(target),
+          .body = sync::serialize(body),
+          .content_type = "application/merge-patch+json",
+          .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+          .repeatable = true};
+}
+
+}  // namespace
+
+NodeLease::NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
+                     const Clock& clock)
+    : node_name_(std::move(node_name)),
+      lease_duration_(lease_duration),
+      clock_(clock),
+      kubelet_(kubelet_grace, clock.mono()) {
+  lease_.metadata.name = node_name_;
+  lease_.metadata.namespace_name = sync::lease_namespace;
+}
+
+void NodeLease::refresh(sync::Lease& lease) {
+  using std::chrono::microseconds;
+  using std::chrono::seconds;
+  // renewTime has microseconds on the wire, and each renewal must be later than all before.
+  const WallTime now = std::chrono::floor<microseconds>(clock_.wall());
+  const WallTime known = std::max(last_renewal_, lease.spec.renew_time.value_or(WallTime{}));
+  last_renewal_ = std::max(now, known + microseconds(1));
+  lease.spec.holder_identity = node_name_;
+  const auto duration = std::chrono::duration_cast<seconds>(lease_duration_).count();
+  lease.spec.lease_duration_seconds =
+      static_cast<std::int32_t>(std::max<std::int64_t>(1, duration));
+  lease.spec.renew_time = last_renewal_;
+  if (lease.metadata.owner_references.empty() && !node_uid_.empty()) {
+    sync::OwnerReference owner;
+    owner.api_version = "v1";
+    owner.kind = "Node";
+    owner.name = node_name_;
+    owner.uid = node_uid_;
+    lease.metadata.owner_references.push_back(std::move(owner));
+  }
+}
+
+Status NodeLease::adopt(Result<std::string> answer) {
+  if (!answer) return fail("lease", answer.error());
+  TRY(lease_, sync::decode_bytes<sync::Lease>(*answer));
+  return {};
+}
+
+Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer) {
+  if (!answer) return fail("lease", answer.error());
+  TRY(const sync::ObjectHeader header, sync::read_header(*answer));
+  lease_ = std::move(written);
+  lease_.metadata.resource_version = header.resource_version;
+  return {};
+}
+
+std::string NodeLease::target() const { return leases_path + "/" + percent_encode(node_name_); }
+
+asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
+  ApiRequest get{.target = target()};
+  const auto found = co_await uplink.call(std::move(get), limit);
+  Status done;
+  if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
+  co_return done;
+}
+
+asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
+  if (kubelet_.silent(clock_.mono())) co_return co_await look(uplink, limit);
+  const std::string path = target();
+  // If the lease is known and nobody else has changed it, one write is enough. Otherwise it is read
+  // first, and created if it is missing.
+  if (!lease_.metadata.resource_version.empty()) {
+    sync::Lease wanted = lease_;
+    refresh(wanted);
+    const bool only_time = same_but_time(lease_, wanted);
+    ApiRequest write = only_time ? time_patch(path, wanted) : whole(path, wanted);
+    auto answer = co_await uplink.call(std::move(write), limit);
+    const bool stale = !answer && (answer.error().code == Errc::conflict ||
+                                   answer.error().code == Errc::not_found);
+    if (!stale && only_time) co_return adopt_version(std::move(wanted), std::move(answer));
+    if (!stale) co_return adopt(std::move(answer));
+    lease_.metadata.resource_version.clear();
+  }
+  ApiRequest get{.target = path};
+  auto found = co_await uplink.call(std::move(get), limit);
+  const bool missing = !found && found.error().code == Errc::not_found;
+  if (!found && !missing) co_return fail("lease", found.error());
+  sync::Lease wanted;
+  if (missing) {
+    wanted.metadata.name = node_name_;
+    wanted.metadata.namespace_name = sync::lease_namespace;
+  } else {
+    CO_TRY(wanted, sync::decode_bytes<sync::Lease>(*found));
+  }
+  refresh(wanted);
+  ApiRequest write = whole(missing ? leases_path : path, wanted);
+  if (missing) write.method = http::Method::post;
+  auto written = co_await uplink.call(std::move(write), limit);
+  co_return adopt(std::move(written));
+}
+
+std::string NodeLease::renew_locally(std::string_view version) {
+  sync::Lease shown = lease_;
+  refresh(shown);
+  shown.metadata.resource_version = version;
+  return encode_bytes(shown);
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,64 @@
+// The node's own lease: renewed upstream by the agent, and answered locally to the node's
+// components.
+//
+// Only the agent renews the lease, so that the kubelet's lease requests never wait for the cloud,
+// and only while the kubelet is alive. renewTime never goes back, whatever the wall clock does. The
+// lease is neither written to disk nor journalled.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <string>
+
+#include "agent/edge/forward/uplink.h"
+#include "platform/time.h"
+#include "sync/api/types.h"
+#include "sync/autonomy/kubelet_health.h"
+
+namespace holdfast::agent {
+
+class NodeLease {
+ public:
+  // `lease_duration` is written into the lease. `kubelet_grace`: see sync::KubeletHealth.
+  NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
+            const Clock& clock);
+
+  // Renews the lease upstream with up to three requests of at most `limit` each (more than one if
+  // it has changed or is missing). While the kubelet is silent, only reads the lease, to test
+  // whether the cloud is reachable. Errors: as Uplink::call().
+  asio::awaitable<Status> renew(Uplink& uplink, Duration limit);
+
+  // The path of the lease.
+  [[nodiscard]] std::string target() const;
+
+  // The lease as JSON for a local client, with a current renewTime. `version` becomes its
+  // resourceVersion.
+  [[nodiscard]] std::string renew_locally(std::string_view version);
+
+  // The kubelet has written its lease or its node's status. Call it only for callers that were
+  // proved to act as the node: permission to write the lease does not make a caller the kubelet.
+  void heard_kubelet() { kubelet_.heard(clock_.mono()); }
+  [[nodiscard]] const sync::KubeletHealth& kubelet() const { return kubelet_; }
+
+  // Sets the uid for the owner reference of a lease that has none.
+  void set_node_uid(std::string uid) { node_uid_ = std::move(uid); }
+
+ private:
+  // Sets holder, duration, owner and a renewTime later than any before.
+  void refresh(sync::Lease& lease);
+  // Take over the answer to a write: the whole lease, or only its new resourceVersion.
+  Status adopt(Result<std::string> answer);
+  Status adopt_version(sync::Lease written, Result<std::string> answer);
+  asio::awaitable<Status> look(Uplink& uplink, Duration limit);
+
+  std::string node_name_;
+  Duration lease_duration_;
+  const Clock& clock_;
+  sync::KubeletHealth kubelet_;
+  std::string node_uid_;
+  sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
+  WallTime last_renewal_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,36 @@
+#include "agent/edge/forward/unavailable.h"
+
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/route/answer.h"
+
+namespace holdfast::agent {
+namespace {
+
+// When a client should retry if the answer may be known soon.
+constexpr int retry_after_s = 1;
+
+}  // namespace
+
+http::Response unavailable(const Uplink& uplink, std::string_view why) {
+  if (uplink.link().may_ask()) {
+    return to_response(sync::status::service_unavailable(std::string(why), retry_after_s));
+  }
+  return to_response(
+      sync::status::service_unavailable(uplink.describe_outage() + "; " + std::string(why)));
+}
+
+http::Response not_reached(const Uplink& uplink, const Error& error) {
+  // An own limit was reached: the byte budget or the memory for answers. Both recover soon.
+  const bool soon = uplink.link().may_ask();
+  if (error.code == Errc::exhausted) {
+    return to_response(sync::status::too_many_requests(error.what, soon ? retry_after_s : 0));
+  }
+  if (error.code == Errc::timeout) return to_response(sync::status::timeout(error.what, 0));
+  if (soon) {
+    return to_response(
+        sync::status::service_unavailable("the cloud was not reached: " + error.what));
+  }
+  return unavailable(uplink, error.what);
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,300 @@
+#include "agent/edge/forward/uplink.h"
+
+#include "agent/client/limited_client.h"
+#include "agent/edge/route/answer.h"
+#include "platform/log.h"
+#include "sync/api/status.h"
+#include "sync/protobuf/status.h"
+
+namespace holdfast::agent {
+namespace {
+
+sync::Evidence evidence_of(const Result<http::Response>& outcome) {
+  if (!outcome) return sync::Evidence::failed;
+  const bool overloaded = outcome->status == 429 || outcome->status == 503;
+  return overloaded ? sync::Evidence::overloaded : sync::Evidence::answered;
+}
+
+sync::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
+  return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
+}
+
+// Estimates the size of the request with the headers that ApiClient adds.
+std::size_t size_of(const ApiRequest& request) {
+  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
+  return usual + request.target.size() + request.authorization.size() + request.body.size();
+}
+
+}  // namespace
+
+Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
+               const Clock& clock, Random& random)
+    : client_(client),
+      clock_(clock),
+      link_(settings.link, random, clock.mono()),
+      servers_(settings.rota, client.access().servers().size(), random, clock.mono()),
+      answers_(settings.answers),
+      bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
+      changed_(executor),
+      servers_changed_(std::move(executor)),
+      outage_(sync::OutageConfig{}, clock.mono()) {}
+
+std::string Uplink::server_name(std::size_t server) const {
+  const std::vector<ServerAddress> all = client_.access().servers();
+  return all[server % all.size()].at.text();
+}
+
+std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t server,
+                                               std::size_t tries) {
+  // Another server is only asked if this one is known to have failed.
+  const bool servers_fault = servers_.at(server).health == sync::ServerHealth::failed;
+  if (repeatable && servers_fault && tries < servers_.size()) {
+    const std::size_t other = servers_.next(server);
+    if (other != server) return other;
+  }
+  // No server is left to ask: a probe must show whether the link is down.
+  if (servers_.size() > 1) doubt();
+  return std::nullopt;
+}
+
+asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const Sent& sent, http::Request request,
+                                                       bool streamed, MonoTime deadline) {
+  // Every answer with a body is read as a stream, so that AnswerReader can limit it.
+  const bool as_stream = streamed || request.method != http::Method::head;
+  auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, sent.server);
+  co_return co_await read(sent, std::move(outcome), streamed, deadline);
+}
+
+asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const Sent& sent, ApiRequest request,
+                                                    bool streamed, MonoTime deadline) {
+  auto outcome = co_await client_.send(std::move(request), true, deadline, sent.server);
+  co_return co_await read(sent, std::move(outcome), streamed, deadline);
+}
+
+asio::awaitable<Result<ReadAnswer>> Uplink::read(const Sent& sent, Result<http::Response> outcome,
+                                                 bool streamed, MonoTime deadline) {
+  if (!outcome) co_return fail(outcome.error());
+  bytes_->received(sent.traffic, agent::size_of(*outcome));
+  if (streamed) {
+    ReadAnswer stream{.response = *std::move(outcome)};
+    co_return stream;
+  }
+  // Bytes are counted when they arrive, because an answer that breaks off has cost them, too.
+  const AnswerReader::Count count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
+    bytes->received(traffic, size);
+  };
+  const auto whose = sent.own_credentials ? Requester::own : Requester::foreign;
+  co_return co_await answers_.read(*std::move(outcome), whose, deadline, count);
+}
+
+asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
+                                                        Duration limit, bool silence_tells) {
+  const bool own_credentials = !request.headers.has("authorization");
+  if (own_credentials && !request.peer.common_name.empty()) {
+    co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
+  }
+  const http::Method method = request.method;
+  const std::string credentials(request.headers.get("authorization"));
+  const bool repeatable = http::may_repeat(method, request.repeatable);
+  const MonoTime deadline = clock_.mono() + limit;
+  const sync::UplinkClass traffic = class_of(method, request.target, false);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
+  if (!turn) co_return fail(turn.error());
+  std::size_t server = servers_.next();
+  for (std::size_t tries = 1;; ++tries) {
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, silence_tells};
+    bytes_->sent(traffic, agent::size_of(request));
+    // Half of the remaining time is kept for another server.
+    const bool last = servers_.size() == tries;
+    const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
+    http::Request copy;
+    if (last) {
+      copy = std::move(request);
+    } else {
+      copy = request;
+    }
+    auto read = co_await forward_to(sent, std::move(copy), streamed, until);
+    read = judge_read(sent, std::move(read));
+    if (read) owners_.hear(credentials, sent.target, read->response.status);
+    const bool too_large = read && read->body == ReadAnswer::Body::too_large;
+    if (too_large) co_return status_problem(507, read->problem);
+    if (read) co_return ReadAnswer::whole(*std::move(read));
+    const auto other = try_another(repeatable, server, tries);
+    if (!other) co_return fail(read.error());
+    server = *other;
+  }
+}
+
+asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
+                                                     Duration limit, Silence silence) {
+  const bool repeatable = http::may_repeat(request.method, request.repeatable);
+  const sync::UplinkClass traffic = class_of(request.method, request.target, true);
+  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
+  if (!turn) co_return fail(turn.error());
+  std::size_t server = servers_.next();
+  for (std::size_t tries = 1;; ++tries) {
+    const bool own_credentials = request.authorization.empty();
+    const bool tells = silence == Silence::of_link;
+    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
+    bytes_->sent(traffic, size_of(request));
+    ApiRequest copy = request;
+    auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + limit);
+    read = judge_read(sent, std::move(read));
+    if (read) owners_.hear(request.authorization, sent.target, read->response.status);
+    if (read) co_return ReadAnswer::whole(*std::move(read));
+    const auto other = try_another(repeatable, server, tries);
+    if (!other) co_return fail(read.error());
+    server = *other;
+  }
+}
+
+asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration limit) {
+  CO_TRY(http::Response response, co_await send(std::move(request), false, limit));
+  if (response.status >= 200 && response.status < 300) co_return std::move(response.body);
+  co_return fail(sync::to_error(response.status, response.body));
+}
+
+asio::awaitable<void> Uplink::keep_servers(std::string target, Duration limit) {
+  for (;;) {
+    const auto due = servers_.take_probe(clock_.mono());
+    if (!due) {
+      (void)co_await servers_changed_.wait_until(servers_.probe_due());
+      continue;
+    }
+    const Sent sent{clock_.mono(), *due, true, target, sync::UplinkClass::heartbeat};
+    ApiRequest probe{.target = target};
+    bytes_->sent(sent.traffic, size_of(probe));
+    auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
+    if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
+    (void)judge(sent, std::move(outcome));
+  }
+}
+
+Result<ReadAnswer> Uplink::judge_read(const Sent& sent, Result<ReadAnswer> outcome) {
+  if (!outcome) return fail(judge(sent, fail(outcome.error())).error());
+  auto response = judge(sent, std::move(outcome->response));
+  if (!response) return fail(response.error());
+  outcome->response = *std::move(response);
+  return outcome;
+}
+
+Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
+  if (!outcome) return outcome;
+  const http::Headers& headers = outcome->headers;
+  const sync::AnswerHead head{.status = outcome->status,
+                              .content_type = headers.get("content-type"),
+                              .location = headers.get("location"),
+                              .audited = headers.has("audit-id"),
+                              .verified = client_.access().verifies_servers()};
+  if (head.status == 101) return outcome;
+  const auto why = sync::why_not_api_answer(sent.target, head, outcome->body);
+  if (!why) return outcome;
+  if (outcome->stream) outcome->stream->cancel();
+  return fail(Errc::corrupt, *why);
+}
+
+Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
+  if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
+  outcome = check_origin(sent, std::move(outcome));
+  if (!outcome) {
+    // No evidence about the cloud: the request was cancelled or reached an own limit.
+    const Errc code = outcome.error().code;
+    if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
+    if (code == Errc::timeout && !sent.silence_tells) return outcome;
+  }
+  if (outcome && observer_ != nullptr) observer_->answered(*outcome);
+  std::string reason =
+      outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
+  // A request that hold() has blocked never reached a server.
+  const bool held = client_.held();
+  if (!held) hear_server(sent, evidence_of(outcome), reason);
+  const bool others = !outcome && !held && servers_.any_in_rotation();
+  if (outcome && sent.own_credentials && outcome->status == 401) {
+    // The server is reachable, but of no use until the node has other credentials. The cache
+    // answers meanwhile.
+    if (observer_ != nullptr) observer_->unauthorized();
+    reason = "the API server does not accept the node's credentials";
+    outcome = fail(Errc::denied, reason);
+  }
+  const sync::Evidence evidence = evidence_of(outcome);
+  const auto fault = evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
+                     : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
+                                                              : sync::fault_of(outcome.error());
+  note(fault);
+  const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
+  // While another server may answer, this one is no evidence against the link.
+  const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
+                                             pause.value_or(Duration::zero()));
+  if (changed) announce();
+  if (!others) tell_outage(fault, reason);
+  // Bytes of a stream are charged as they arrive, and it ends if its server fails.
+  if (outcome && outcome->stream) {
+    const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
+      bytes->received(traffic, size);
+    };
+    outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
+  }
+  return outcome;
+}
+
+void Uplink::note(std::optional<sync::LinkFault> fault) {
+  fault_ = fault;
+  if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
+}
+
+void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
+  if (evidence == sync::Evidence::answered) client_.prefer(sent.server);
+  if (!servers_.hear(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
+  servers_changed_.notify_all();
+  if (servers_.size() == 1) return;  // With one server, the link's state says it all.
+  const sync::ServerHealth health = servers_.at(sent.server).health;
+  log_info(
+      "API server",
+      {{"server", server_name(sent.server)}, {"health", to_string(health)}, {"reason", reason}});
+  if (health != sync::ServerHealth::failed) return;
+  client_.forget_connections(sent.server);
+  streams_.sever(sent.server);
+}
+
+bool Uplink::has_another_way(const Error& error) const {
+  const bool servers_fault =
+      error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
+  return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
+}
+
+void Uplink::doubt() {
+  link_.doubt(clock_.mono());
+  changed_.notify_all();
+}
+
+void Uplink::rejoined() {
+  link_.rejoined(clock_.mono());
+  announce();
+  tell_outage(std::nullopt, "");
+}
+
+void Uplink::rejoin_failed(std::string_view reason) {
+  link_.rejoin_failed(clock_.mono(), reason);
+  announce();
+  tell_outage(fault_.value_or(sync::LinkFault::other), reason);
+}
+
+std::string Uplink::describe_outage() const {
+  return sync::describe(outage_, {clock_.mono(), clock_.wall()});
+}
+
+// Updates the outage, and wakes OutageReport if there is something to report.
+void Uplink::tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
+  const MonoTime now = clock_.mono();
+  outage_.hear(now, link_.state(), fault, reason);
+  if (outage_.due() <= now) changed_.notify_all();
+}
+
+void Uplink::announce() {
+  log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
+  // Connections from before a fault may hang for ever.
+  if (link_.state() != sync::LinkState::connected) client_.forget_connections();
+  changed_.notify_all();
+}
+
+}  // namespace holdfast::agent

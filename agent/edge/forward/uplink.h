@@ -1,0 +1,167 @@
+// The path to the API servers. It sends every request to the cloud, chooses among several servers,
+// and judges each outcome as evidence about the link and the server.
+//
+// The link is as healthy as its best server. A repeatable request whose server fails is sent to the
+// next one. A stream stays with its server until that is taken out of rotation.
+//
+// Threading: the loop's thread only. An Uplink must outlive its calls.
+
+#pragma once
+
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+
+#include "agent/client/api_client.h"
+#include "agent/edge/forward/owners.h"
+#include "agent/edge/forward/uplink_bytes.h"
+#include "agent/edge/forward/uplink_streams.h"
+#include "agent/edge/options/uplink_settings.h"
+#include "platform/loop/event.h"
+#include "platform/random.h"
+#include "sync/autonomy/fault.h"
+#include "sync/autonomy/outage.h"
+
+namespace holdfast::agent {
+
+// Observes answers for what they reveal about the agent's own identity and the time.
+class UplinkObserver {
+ public:
+  virtual ~UplinkObserver() = default;
+  // An API server answered, with whatever status.
+  virtual void answered(const http::Response& response) = 0;
+  // An API server answered 401 to our own credentials.
+  virtual void unauthorized() = 0;
+};
+
+// What a missing answer is evidence of.
+enum class Silence : std::uint8_t {
+  of_link,     // the link or the server may be down
+  of_request,  // only this request is slow, for example because its server waits for another one
+};
+
+class Uplink {
+ public:
+  // Uses the servers that `client` has now.
+  Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
+         const Clock& clock, Random& random);
+
+  // Sets the observer. It must outlive this.
+  void observe(UplinkObserver& observer) { observer_ = &observer; }
+
+  [[nodiscard]] const sync::Link& link() const { return link_; }
+  // Notified whenever the link's state changes.
+  [[nodiscard]] loop::Event& changed() { return changed_; }
+  [[nodiscard]] const sync::ServerRota& servers() const { return servers_; }
+  // "10.0.0.1:6443"
+  [[nodiscard]] std::string server_name(std::size_t server) const;
+
+  // Forwards a local client's request and returns the answer. An answer above the limits for one
+  // answer becomes a 507. `limit` is for all tries together. Without `silence_tells`, a timeout is
+  // no evidence against link and server, because the server itself waits for somebody else. Errors:
+  // the transport's (the cloud was not reached); denied, for a caller with a certificate and no
+  // token, who gets none of our credentials; exhausted, if the byte budget stays spent for longer
+  // than `limit` or other answers use all memory.
+  asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
+                                                  Duration limit, bool silence_tells = true);
+  // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
+  // allows it. Errors: as ApiClient::call().
+  asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
+  // The same, but returns the answer whatever its status. Errors: also exhausted, for an answer
+  // above AnswerLimits.
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
+                                               Silence silence = Silence::of_link);
+
+  // Probes the servers that are out of rotation with a GET of `target`, one at a time and at most
+  // `limit` each. Runs until cancelled.
+  asio::awaitable<void> keep_servers(std::string target, Duration limit);
+
+  // Whether a request that failed with `error` may still succeed at another server.
+  [[nodiscard]] bool has_another_way(const Error& error) const;
+
+  // Reports that a write was accepted here. The link then only becomes connected through a rejoin,
+  // which sends the write.
+  void accepted_locally() { link_.accepted_locally(); }
+  // Reports that a probe begins.
+  void probing() { link_.probing(clock_.mono()); }
+  // Requests a probe of the link now, for example after the machine slept.
+  void doubt();
+  // Report how a rejoin ended.
+  void rejoined();
+  void rejoin_failed(std::string_view reason);
+
+  // The current fault; nothing if the last evidence was an answer.
+  [[nodiscard]] std::optional<sync::LinkFault> fault() const { return fault_; }
+  // How often each fault occurred since the start.
+  using Faults = std::array<std::uint64_t, sync::link_faults>;
+  [[nodiscard]] const Faults& faults() const { return faults_; }
+
+  // The current outage, for OutageReport.
+  [[nodiscard]] const sync::Outage& outage() const { return outage_; }
+  [[nodiscard]] sync::Outage& outage() { return outage_; }
+  // sync::describe() of the outage now; "" while the link is connected.
+  [[nodiscard]] std::string describe_outage() const;
+
+  // Which callers the API server has accepted.
+  [[nodiscard]] const Owners& owners() const { return owners_; }
+
+  [[nodiscard]] http::Traffic traffic() const { return client_.traffic(); }
+  [[nodiscard]] const UplinkBytes& bytes() const { return *bytes_; }
+
+ private:
+  // A request under way.
+  struct Sent {
+    MonoTime began;
+    std::size_t server = 0;
+    bool own_credentials = false;
+    std::string target;  // for messages and for judging the answer
+    sync::UplinkClass traffic = sync::UplinkClass::reads;
+    bool silence_tells = true;
+  };
+
+  // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
+  // answer's body is no evidence about its server.
+  asio::awaitable<Result<ReadAnswer>> forward_to(const Sent& sent, http::Request request,
+                                                 bool streamed, MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> send_to(const Sent& sent, ApiRequest request, bool streamed,
+                                              MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> read(const Sent& sent, Result<http::Response> outcome,
+                                           bool streamed, MonoTime deadline);
+  // Judges the answer's head, also if its body is incomplete.
+  Result<ReadAnswer> judge_read(const Sent& sent, Result<ReadAnswer> outcome);
+
+  // Judges the outcome of a request as evidence about server and link. An answer that does not come
+  // from an API server (a captive portal's page) becomes an error.
+  Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
+  // Returns an error if the answer does not come from an API server.
+  [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
+                                                    Result<http::Response> outcome);
+  // Counts the fault.
+  void note(std::optional<sync::LinkFault> fault);
+  // Reports the evidence about the server, and drops its connections if it has failed.
+  void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
+  // After `tries` tries, the last one at `server`: the server to try next, or nothing.
+  std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
+  // Notifies waiters of a new state of the link.
+  void announce();
+  // Updates the outage, and notifies OutageReport if there is something to report.
+  void tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
+
+  ApiClient& client_;
+  const Clock& clock_;
+  sync::Link link_;
+  sync::ServerRota servers_;
+  UplinkStreams streams_;
+  Owners owners_;
+  AnswerReader answers_;
+  std::shared_ptr<UplinkBytes> bytes_;  // shared with the streams
+  loop::Event changed_;
+  loop::Event servers_changed_;
+  UplinkObserver* observer_ = nullptr;
+  std::optional<sync::LinkFault> fault_;
+  Faults faults_{};
+  sync::Outage outage_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,106 @@
+#include "agent/edge/forward/uplink_bytes.h"
+
+#include <utility>
+
+namespace holdfast::agent {
+namespace {
+
+std::size_t size_of_headers(const http::Headers& headers) {
+  std::size_t bytes = 2;
+  for (const http::Header& header : headers) bytes += header.name.size() + header.value.size() + 4;
+  return bytes;
+}
+
+// Counts a waiting request during its lifetime.
+class WaitCount {
+ public:
+  explicit WaitCount(int& count) : count_(count) { ++count_; }
+  ~WaitCount() { --count_; }
+  WaitCount(const WaitCount&) = delete;
+  WaitCount& operator=(const WaitCount&) = delete;
+
+ private:
+  int& count_;
+};
+
+}  // namespace
+
+std::size_t size_of(const http::Request& request) {
+  constexpr std::size_t line = 16;  // method, version, line end
+  return line + request.target.size() + size_of_headers(request.headers) + request.body.size();
+}
+
+std::size_t size_of(const http::Response& response) {
+  constexpr std::size_t line = 17;  // "HTTP/1.1 200 OK", line end
+  const std::size_t body = response.wire_bytes ? *response.wire_bytes : response.body.size();
+  return line + size_of_headers(response.headers) + body;
+}
+
+UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates,
+                         const Clock& clock)
+    : clock_(clock), budget_(rates, clock.mono()), ended_(std::move(executor)) {
+  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
+    const bool exempt = static_cast<sync::UplinkClass>(i) == sync::UplinkClass::heartbeat;
+    under_.at(i).limited = !exempt && (rates.total > 0 || rates.classes.at(i) > 0);
+  }
+}
+
+UplinkBytes::Turn UplinkBytes::take(sync::UplinkClass traffic) {
+  Under& under = under_.at(static_cast<std::size_t>(traffic));
+  if (!under.limited) return nullptr;
+  const auto bytes = static_cast<std::uint64_t>(under.expected);
+  budget_.reserve(traffic, bytes);
+  const auto end = [self = shared_from_this(), traffic, bytes](void*) {
+    self->budget_.release(traffic, bytes);
+    self->ended_.notify_all();
+  };
+  return {this, end};
+}
+
+asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
+    std::shared_ptr<UplinkBytes> self, sync::UplinkClass traffic, MonoTime deadline) {
+  const auto index = static_cast<std::size_t>(traffic);
+  bool waited = false;
+  for (;;) {
+    const MonoTime now = self->clock_.mono();
+    const MonoTime ready = self->budget_.ready_at(traffic, now);
+    const bool crowded = ready == MonoTime::max();  // wait until another request ends
+    if (ready <= now) {
+      Turn turn = self->take(traffic);
+      co_return turn;
+    }
+    self->held_back_at_ = now;
+    if (!waited) ++self->costs_.at(index).held_back;
+    waited = true;
+    if ((!crowded && ready > deadline) || now >= deadline) {
+      std::string why = "the uplink's budget is spent for now: ";
+      why += to_string(traffic);
+      co_return fail(Errc::exhausted, std::move(why));
+    }
+    const MonoTime until = crowded ? deadline : ready;
+    const WaitCount counted(self->waiting_);
+    (void)co_await self->ended_.wait_until(until);
+  }
+}
+
+void UplinkBytes::sent(sync::UplinkClass traffic, std::size_t bytes) {
+  costs_.at(static_cast<std::size_t>(traffic)).sent += bytes;
+  budget_.spend(traffic, bytes, clock_.mono());
+}
+
+void UplinkBytes::received(sync::UplinkClass traffic, std::size_t bytes) {
+  costs_.at(static_cast<std::size_t>(traffic)).received += bytes;
+  budget_.spend(traffic, bytes, clock_.mono());
+}
+
+void UplinkBytes::expect(sync::UplinkClass traffic, std::size_t bytes) {
+  constexpr double newest = 0.25;
+  double& expected = under_.at(static_cast<std::size_t>(traffic)).expected;
+  expected += (static_cast<double>(bytes) - expected) * newest;
+}
+
+const UplinkBytes::Cost& UplinkBytes::cost(sync::UplinkClass traffic) const {
+  return costs_.at(static_cast<std::size_t>(traffic));
+}
+
+}  // namespace holdfast::agent

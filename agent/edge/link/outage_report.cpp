@@ -1,0 +1,77 @@
+#include "agent/edge/link/outage_report.h"
+
+#include <algorithm>
+
+#include "platform/log.h"
+#include "sync/api/json.h"
+#include "sync/api/object_header.h"
+
+namespace holdfast::agent {
+namespace {
+
+namespace json = sync::json;
+
+constexpr const char* kind = "outage";
+constexpr const char* subject = "cloud";
+constexpr std::size_t records_max = 10'000;  // the journal keeps no more
+
+// When the outage of this record began; nothing if it has ended or the record is of another kind.
+std::optional<WallTime> open_since(const store::Record& record) {
+  if (record.kind != kind) return std::nullopt;
+  const auto ended = sync::text_at(record.detail, {"end"}).value_or(std::nullopt);
+  const auto began = sync::text_at(record.detail, {"begin"}).value_or(std::nullopt);
+  if (ended || !began) return std::nullopt;
+  const auto time = parse_rfc3339(*began);
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+}  // namespace
+
+OutageReport::OutageReport(Uplink& uplink, Ledger& ledger, const Clock& clock)
+    : uplink_(uplink), ledger_(ledger), clock_(clock) {}
+
+void OutageReport::resume() {
+  const auto records = ledger_.journal().read({.limit = records_max, .subject = subject});
+  if (!records || records->empty()) return;
+  const auto began = open_since(records->back());
+  if (!began) return;
+  // If the wall clock was set back, the outage counts from now.
+  const Duration age = std::max(clock_.wall() - *began, Duration::zero());
+  uplink_.outage().resume(clock_.mono() - age);
+}
+
+asio::awaitable<void> OutageReport::run() {
+  for (;;) {
+    for (const sync::OutageNote& note : uplink_.outage().take(clock_.mono())) tell(note);
+    const MonoTime due = uplink_.outage().due();
+    (void)co_await uplink_.changed().wait_until(due);
+  }
+}
+
+void OutageReport::tell(const sync::OutageNote& note) {
+  const sync::ClockReading now{clock_.mono(), clock_.wall()};
+  const std::string text = sync::log_text(note, now);
+  if (note.kind == sync::OutageNote::Kind::back) {
+    log_info(text);
+  } else {
+    log_warn(text);
+  }
+  const bool begins = note.kind == sync::OutageNote::Kind::lost && !note.resumed;
+  const bool ends = note.kind == sync::OutageNote::Kind::back && note.was_told;
+  if (begins || ends) record(note, now);
+}
+
+void OutageReport::record(const sync::OutageNote& note, const sync::ClockReading& now) {
+  const auto at = [&now](MonoTime time) { return format_rfc3339(now.wall_at(time)); };
+  json::object detail{
+      {"begin", at(note.began)}, {"fault", to_string(note.fault)}, {"reason", note.reason}};
+  if (note.kind == sync::OutageNote::Kind::back) {
+    detail["end"] = at(note.at);
+    detail["seconds"] = std::chrono::duration<double>(note.at - note.began).count();
+    detail["replayed"] = note.replayed.applied;
+    detail["refused"] = note.replayed.refused;
+  }
+  ledger_.record(kind, subject, sync::journal_text(note), sync::serialize(detail));
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,219 @@
+#include "agent/edge/link/rejoin.h"
+
+#include <algorithm>
+
+#include "agent/edge/options/cache_limits.h"
+#include "platform/log.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+#include "platform/text.h"
+#include "sync/api/object_header.h"
+#include "sync/protobuf/status.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr RejoinLimits rejoin_limits;
+
+}  // namespace
+
+Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
+               Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      feeders_(feeders),
+      ledger_(ledger),
+      lease_(lease),
+      clock_(clock),
+      random_(random),
+      replay_(options, uplink, ledger, clock) {
+  feeders_.on_health([this](const LocalScope& scope) { record_health(scope); });
+}
+
+asio::awaitable<void> Rejoin::keep_link() {
+  for (;;) {
+    if (uplink_.link().state() == sync::LinkState::rejoining) {
+      co_await rejoin();
+      continue;
+    }
+    const MonoTime due = uplink_.link().probe_due();
+    if (clock_.mono() < due) {
+      (void)co_await uplink_.changed().wait_until(due);
+      continue;
+    }
+    uplink_.probing();
+    co_await renew_lease();
+  }
+}
+
+asio::awaitable<void> Rejoin::renew_lease() {
+  const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
+  if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
+}
+
+asio::awaitable<void> Rejoin::keep_servers() {
+  std::string target = lease_.target();
+  co_await uplink_.keep_servers(std::move(target), options_.probe_deadline);
+}
+
+// Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
+static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
+                                             const EdgeOptions& options, const Clock& clock) {
+  for (;;) {
+    co_await loop::sleep_until(clock.mono() + options.lease_renew_interval);
+    (void)co_await lease.renew(uplink, options.probe_deadline);
+  }
+}
+
+asio::awaitable<void> Rejoin::rejoin() {
+  ledger_.record("link", "nodes/" + options_.node_name, "rejoining");
+  const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
+  meanwhile_ = meanwhile;
+  meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
+  const Status done = co_await stages();
+  meanwhile->cancel();
+  co_await meanwhile->join();
+  feeders_.admit(-1);
+  if (done) {
+    uplink_.rejoined();
+    ledger_.record("link", "nodes/" + options_.node_name, "connected");
+  } else {
+    uplink_.rejoin_failed(done.error().what);
+    ledger_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
+  }
+}
+
+asio::awaitable<void> Rejoin::join() {
+  co_await replay_.join();
+  if (!meanwhile_) co_return;
+  meanwhile_->cancel();
+  co_await meanwhile_->join();
+}
+
+asio::awaitable<Status> Rejoin::stages() {
+  // Full jitter, because all nodes of a site return at the same time. A node that starts for the
+  // first time does not wait: it has nothing to list, and its kubelet waits to register.
+  const auto& all = scopes_.all();
+  const bool has_cache = std::any_of(
+      all.begin(), all.end(), [](const auto& each) { return each.second->cache().complete(); });
+  if (has_cache) {
+    co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
+  }
+  Status done = co_await look_at_node();
+  if (done) done = co_await replay_.drain();
+  if (done) done = co_await list_by_turns();
+  if (done) done = co_await catch_up();
+  // If lists were not answered in time, the link itself may be the cause.
+  if (done && missed_lists_) done = co_await look_at_node();
+  co_return done;
+}
+
+// Sends the writes accepted meanwhile and lists the scopes that show them, until none is left.
+// Between that and the link being connected nothing else runs.
+asio::awaitable<Status> Rejoin::catch_up() {
+  for (;;) {
+    Status drained = co_await replay_.drain();
+    if (!drained) co_return drained;
+    const std::vector<ScopePtr> outdated = feeders_.outdated();
+    if (outdated.empty()) co_return drained;
+    feeders_.list_again(outdated);
+    co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
+  }
+}
+
+asio::awaitable<Status> Rejoin::look_at_node() {
+  ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
+  const auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
+  if (!node) co_return fail("node", node.error());
+  const std::string subject = "nodes/" + options_.node_name;
+  const bool overloaded = node->status == 429 || node->status == 503;
+  if (overloaded) co_return fail("node", sync::to_error(node->status, node->body));
+  Status done;
+  if (node->status == 404) {
+    ledger_.record("node", subject, "the cloud does not know this node");
+    co_return done;
+  }
+  const auto header = sync::read_header(node->body);
+  if (node->status != 200 || !header) {
+    // One object that cannot be read is no evidence about the link.
+    const bool unreadable = node->status == 200;
+    const std::string why =
+        unreadable ? header.error().what : "answered " + std::to_string(node->status);
+    ledger_.record("node", subject, "the cloud does not show this node: " + why);
+    co_return done;
+  }
+  const store::ScopeKey nodes{
+      .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
+  const sync::ObjectKey key{"", options_.node_name};
+  const ScopePtr scope = scopes_.covering(nodes, key, true);
+  const sync::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
+  if (known != nullptr && known->uid != header->uid) {
+    ledger_.record("node", subject,
+                   "the cloud has another node with this name: uid " + header->uid);
+  }
+  lease_.set_node_uid(header->uid);
+  co_return ledger_.overtaken(
+      {.is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name});
+}
+
+asio::awaitable<void> Rejoin::keep_replaying() {
+  for (;;) {
+    const bool connected = uplink_.link().state() == sync::LinkState::connected;
+    const MonoTime due = connected ? replay_.due() : MonoTime::max();
+    if (clock_.mono() < due) {
+      (void)co_await uplink_.changed().wait_until(due);
+      continue;
+    }
+    const Status sent = co_await replay_.drain();
+    if (!sent) log_info("replay interrupted, will be continued", {{"error", sent.error()}});
+  }
+}
+
+// Whether our own byte budget delayed requests since `time`. Such a delay does not count as a late
+// list.
+bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
+
+// Waits until these scopes were listed, at most for `limit`, which starts again as long as our own
+// byte budget delays requests. Then marks the missing ones unhealthy.
+asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime since,
+                                       Duration limit) {
+  for (;;) {
+    const MonoTime from = clock_.mono();
+    const bool heard = co_await feeders_.wait_until_heard(scopes, since, from + limit);
+    if (heard) co_return;
+    if (held_back_since(from)) continue;
+    missed_lists_ = true;
+    feeders_.give_up_waiting(scopes, since);
+    co_return;
+  }
+}
+
+asio::awaitable<Status> Rejoin::list_by_turns() {
+  const MonoTime began = clock_.mono();
+  missed_lists_ = false;
+  for (int turn = 0; turn < turns; ++turn) {
+    feeders_.admit(turn);
+    const Duration left = began + rejoin_limits.all_turns - clock_.mono();
+    const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, rejoin_limits.turn);
+    std::vector<ScopePtr> scopes = feeders_.of_turn(turn);
+    co_await wait_for(std::move(scopes), began, limit);
+  }
+  Status done;
+  co_return done;
+}
+
+void Rejoin::record_health(const LocalScope& scope) {
+  const MonoTime now = clock_.mono();
+  if (!records_since_ || now - *records_since_ >= rejoin_limits.records_interval) {
+    records_since_ = now;
+    records_ = 0;
+  }
+  if (++records_ > rejoin_limits.records) return;
+  const ScopeHealth& health = scope.health();
+  std::string what(to_string(health.fault()));
+  if (!health.is_healthy()) what += ": " + health.reason();
+  ledger_.record("scope", scope.path(), what);
+}
+
+}  // namespace holdfast::agent

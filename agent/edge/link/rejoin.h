@@ -1,0 +1,84 @@
+// Maintains the link: probes it by renewing the node's lease, and reconnects the agent after an
+// outage (a rejoin).
+//
+// A rejoin begins when a probe is answered, and renews the lease while it runs. Its stages: check
+// that the node is still the same; send the outbox (see replay.h); list all scopes again, by turns;
+// repeat the last two for writes accepted meanwhile. When nothing is left, the link is connected. A
+// failure of the link ends the rejoin: the link is offline, and the next probe starts over. A write
+// that is refused for now waits by itself, also after the rejoin. A scope that cannot be listed
+// becomes unhealthy (see scope_health.h); the link, the outbox and other scopes do not wait for it.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+
+#include "agent/edge/cache/feeders.h"
+#include "agent/edge/forward/node_lease.h"
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/link/replay.h"
+#include "agent/edge/offline/ledger.h"
+#include "agent/edge/options/options.h"
+#include "platform/loop/tasks.h"
+
+namespace holdfast::agent {
+
+struct RejoinLimits {
+  Duration request = std::chrono::seconds(10);    // to read the node
+  Duration turn = std::chrono::seconds(5);        // to list the scopes of one turn
+  Duration all_turns = std::chrono::seconds(15);  // to list the scopes of all turns
+  Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
+  // The most changes of scopes' health that are journalled per interval. Each is a durable write.
+  int records = 20;
+  Duration records_interval = std::chrono::minutes(1);
+};
+
+class Rejoin {
+ public:
+  Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
+         Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random);
+
+  // Probes the link and rejoins. Runs until cancelled.
+  asio::awaitable<void> keep_link();
+  // Probes servers that are out of rotation. Runs until cancelled.
+  asio::awaitable<void> keep_servers();
+  // While connected: sends the writes that were refused earlier when they are due. Runs until
+  // cancelled.
+  asio::awaitable<void> keep_replaying();
+  // Call it after these tasks have ended: waits for what they left running.
+  asio::awaitable<void> join();
+
+ private:
+  asio::awaitable<void> renew_lease();
+  asio::awaitable<void> rejoin();
+  asio::awaitable<Status> stages();
+  // Checks that the cloud still has the same node, and drops statuses that it has overtaken.
+  asio::awaitable<Status> look_at_node();
+  // Lists all scopes again, turn by turn.
+  asio::awaitable<Status> list_by_turns();
+  asio::awaitable<Status> catch_up();
+  asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
+  [[nodiscard]] bool held_back_since(MonoTime time) const;
+  // Journals a change of a scope's health, within RejoinLimits::records.
+  void record_health(const LocalScope& scope);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  Feeders& feeders_;
+  Ledger& ledger_;
+  NodeLease& lease_;
+  const Clock& clock_;
+  Random& random_;
+  Replay replay_;
+  std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
+  // The current rejoin had lists without an answer in time.
+  bool missed_lists_ = false;
+  std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts
+  int records_ = 0;
+};
+
+}  // namespace holdfast::agent

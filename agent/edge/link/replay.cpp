@@ -1,0 +1,362 @@
+#include "agent/edge/link/replay.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "agent/client/limited_client.h"
+#include "platform/check.h"
+#include "platform/http/grammar.h"
+#include "platform/log.h"
+#include "platform/loop/event.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+#include "sync/api/json.h"
+#include "sync/autonomy/owned_status.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr ReplayLimits replay_limits;
+
+store::Outcome outcome_of(sync::Verdict verdict) {
+  switch (verdict) {
+    case sync::Verdict::applied:
+      return store::Outcome::applied;
+    case sync::Verdict::conflict:
+      return store::Outcome::conflict;
+    case sync::Verdict::rejected:
+      return store::Outcome::rejected;
+    case sync::Verdict::retry:
+    case sync::Verdict::wait:
+      break;
+  }
+  UNREACHABLE();
+}
+
+std::string refused(std::string_view why) {
+  return sync::serialize(sync::json::object{{"refused", why}});
+}
+
+// What was sent and what was answered, for the journal.
+std::string both_sides(const store::Write& write, const http::Response& answer) {
+  return sync::serialize(sync::json::object{
+      {"sent", write.body}, {"status", answer.status}, {"answered", answer.body}});
+}
+
+bool is_owned_status(const store::Write& write) {
+  return sync::is_owned_status(write.verb, write.object.resource, write.object.subresource);
+}
+
+// The path of the object whose status is written at `target`.
+std::string target_of_object(const store::Write& write) {
+  const std::string suffix = "/" + write.object.subresource;
+  std::string target = write.target;
+  if (suffix.size() > 1 && target.ends_with(suffix)) target.resize(target.size() - suffix.size());
+  return target;
+}
+
+}  // namespace
+
+// The state of one drain.
+struct Replay::Round {
+  explicit Round(const asio::any_io_executor& executor) : changed(executor), tasks(executor) {}
+
+  // Ends the drain: nothing more is sent. The first reason counts.
+  void stop(Status why) {
+    if (failed) return;
+    failed = true;
+    result = std::move(why);
+  }
+  // Whether to call the outbox: to settle ended entries, or to get more.
+  [[nodiscard]] bool wants_turn() const {
+    if (ended.size() >= replay_limits.group) return true;
+    if (under_way == 0 && !ended.empty()) return true;
+    return !failed && ready.empty() && !exhausted;
+  }
+
+  loop::Event changed;
+  loop::Tasks tasks;
+  std::deque<store::Entry> ready;    // marked as being sent
+  std::vector<Ledger::Ended> ended;  // not settled yet
+  std::size_t under_way = 0;
+  std::int64_t after = 0;  // position in the outbox from which to read on
+  bool took = false;       // entries came since the outbox was last read from its start
+  bool exhausted = false;  // no entry may be sent until another one has ended
+  bool failed = false;
+  Status result;
+};
+
+Replay::Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const Clock& clock)
+    : options_(options), uplink_(uplink), ledger_(ledger), clock_(clock) {}
+
+Replay::~Replay() = default;
+
+namespace {
+
+// Sets a flag during a drain, however it ends.
+class Running {
+ public:
+  explicit Running(bool& running) : running_(running) { running_ = true; }
+  ~Running() { running_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& running_;
+};
+
+// Counts one write under way, however it ends.
+class UnderWay {
+ public:
+  UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {}
+  ~UnderWay() {
+    --count_;
+    changed_.notify_all();
+  }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  std::size_t& count_;
+  loop::Event& changed_;
+};
+
+}  // namespace
+
+asio::awaitable<Status> Replay::drain() {
+  // Waits for another drain: round_ belongs to the one that runs.
+  while (running_)
+    (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
+  const Running running(running_);
+  const MonoTime began = clock_.mono();
+  const auto executor = co_await asio::this_coro::executor;
+  const auto round = std::make_shared<Round>(executor);
+  round_ = round;
+  again_.reset();
+  co_await run(*round);
+  co_await round->tasks.join();
+  if (round->failed && !again_) again_ = clock_.mono() + replay_limits.pause_min;
+  if (!round->failed) forget_those_gone(began);
+  co_return round->result;
+}
+
+// Repeats until nothing is left: settle ended entries and read more of the outbox, start attempts,
+// wait until one has ended or group_time has passed.
+asio::awaitable<void> Replay::run(Round& round) {
+  bool overdue = false;
+  for (;;) {
+    // Entries that were marked but not sent go back.
+    if (round.failed) {
+      for (const store::Entry& entry : round.ready) {
+        put_back(round, entry, store::Attempt::not_sent);
+      }
+      round.ready.clear();
+    }
+    if (round.wants_turn() || overdue) {
+      if (auto done = turn(round); !done) {
+        round.stop(done);
+        break;
+      }
+    }
+    launch(round);
+    if (round.under_way == 0 && round.ready.empty() && !round.wants_turn()) co_return;
+    if (round.under_way == 0) continue;
+    const MonoTime limit =
+        round.ended.empty() ? MonoTime::max() : clock_.mono() + replay_limits.group_time;
+    overdue = !co_await round.changed.wait_until(limit) && !round.ended.empty();
+  }
+  // The disk failed, so ended entries are not settled. After a restart they are read as maybe sent.
+  while (round.under_way > 0) co_await round.changed.wait();
+}
+
+Status Replay::turn(Round& round) {
+  const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;
+  const std::int64_t after = round.after;
+  if (after == 0) round.took = false;
+  if (!round.ended.empty()) {  // Entries that waited for these may follow, at any position.
+    round.exhausted = false;
+    round.took = round.took || after > 0;
+  }
+  TRY(Ledger::Taken taken, ledger_.turn(round.ended, after, room, held_back()));
+  round.ended.clear();
+  if (room == 0) return {};
+  round.after = taken.after;
+  round.took = round.took || !taken.entries.empty();
+  round.exhausted = taken.after == 0 && !round.took;
+  for (store::Entry& entry : taken.entries) round.ready.push_back(std::move(entry));
+  return {};
+}
+
+void Replay::launch(Round& round) {
+  while (!round.failed && !round.ready.empty() && round.under_way < replay_limits.in_flight) {
+    store::Entry entry = std::move(round.ready.front());
+    round.ready.pop_front();
+    ++round.under_way;
+    round.tasks.spawn("replay", attempt(round, std::move(entry)));
+  }
+}
+
+asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry) {
+  const UnderWay under_way(round.under_way, round.changed);
+  co_await send(round, entry);
+}
+
+// ------------------------------------------------------------------------------------ one write
+
+asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
+  const store::Write& write = entry.write;
+  const Duration age = ledger_.age(entry);
+  if (sync::is_expired(write.object.resource, age)) {
+    log_info("write too old, not replayed", {{"write", write.verb + " " + write.target}});
+    const double seconds = std::chrono::duration<double>(age).count();
+    const sync::json::object waited{{"waited_seconds", seconds}};
+    end(round, entry, store::Outcome::expired, "too old to be replayed", sync::serialize(waited));
+    co_return;
+  }
+  // Queued by an old version that did not encode paths.
+  if (!http::is_acceptable_target(write.target)) {
+    const std::string why = "malformed target";
+    end(round, entry, store::Outcome::rejected, why, refused(why));
+    co_return;
+  }
+  if (is_owned_status(write) && !co_await prepare(round, entry)) co_return;
+  const auto answer = co_await ask(entry, false);
+  judge(round, entry, answer, false);
+}
+
+asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
+  const auto now = co_await ask(entry, true);
+  if (!now || now->status != 200) {
+    judge(round, entry, now, true);
+    co_return false;
+  }
+  const sync::StatusReplay replay{.resource = entry.write.object.resource,
+                                  .node_name = options_.node_name,
+                                  .queued = entry.write.body,
+                                  .theirs = now->body};
+  auto patch = sync::replay_patch(replay);
+  if (!patch) {
+    const std::string& why = patch.error().what;
+    end(round, entry, store::Outcome::rejected, why, refused(why));
+    co_return false;
+  }
+  switch (patch->what) {
+    case sync::ReplayPatch::What::nothing:
+      end(round, entry, store::Outcome::applied);
+      co_return false;
+    case sync::ReplayPatch::What::conflict:
+      end(round, entry, store::Outcome::conflict, patch->why, both_sides(entry.write, *now));
+      co_return false;
+    case sync::ReplayPatch::What::send:
+      break;
+  }
+  entry.write.body = std::move(patch->body);
+  co_return true;
+}
+
+// Sends the write itself or, with `object`, a GET of the object whose status it writes.
+asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, bool object) {
+  const store::Write& write = entry.write;
+  ApiRequest request{.target = object ? target_of_object(write) : write.target};
+  if (!object) {
+    request.method = http::parse_method(write.verb);
+    request.body = write.body;
+    request.content_type = write.content_type;
+  }
+  co_return co_await uplink_.send(std::move(request), false, replay_limits.request);
+}
+
+void Replay::judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
+                   bool object) {
+  if (!answer && answer.error().code == Errc::exhausted) {  // The answer was above our limits.
+    const http::Response too_large{.status = 507, .body = answer.error().what};
+    judge(round, entry, too_large, object);
+    return;
+  }
+  if (!answer) {
+    // A GET that failed wrote nothing. A write without an answer may have arrived.
+    put_back(round, entry, object ? store::Attempt::not_sent : store::Attempt::maybe_sent);
+    if (!uplink_.has_another_way(answer.error())) round.stop(fail("outbox", answer.error()));
+    return;
+  }
+  const store::Write& write = entry.write;
+  const auto waits = waiting_.find(entry.id);
+  sync::ReplayAnswer about{.verb = object ? "GET" : std::string_view(write.verb),
+                           .http_status = answer->status,
+                           .body = answer->body,
+                           .maybe_sent = entry.maybe_sent,
+                           .refusals = waits == waiting_.end() ? 0 : waits->second.refusals,
+                           .resource = write.object.resource};
+  const sync::Verdict verdict = sync::judge_replay(about);
+  if (verdict == sync::Verdict::wait || verdict == sync::Verdict::retry) {
+    refuse_for_now(round, entry, *answer, object);
+    if (verdict == sync::Verdict::wait) return;
+    const auto pause = pause_of(
+        *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
+    again_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
+    round.stop(
+        fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)));
+    return;
+  }
+  log_info("replayed",
+           {{"write", write.verb + " " + write.target}, {"verdict", sync::to_string(verdict)}});
+  if (verdict == sync::Verdict::applied) return end(round, entry, store::Outcome::applied);
+  const std::string why = "answered " + std::to_string(answer->status);
+  end(round, entry, outcome_of(verdict), why, both_sides(write, *answer));
+}
+
+void Replay::refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
+                            bool object) {
+  const bool arrived = !object && sync::may_have_arrived(answer.status);
+  put_back(round, entry, arrived ? store::Attempt::maybe_sent : store::Attempt::not_sent);
+  // The cause is not this write: judge() pauses the whole drain instead.
+  if (answer.status == 401 || answer.status == 429 || answer.status == 503) return;
+  Waiting& waiting = waiting_[entry.id];
+  const Duration wait = sync::replay_backoff(++waiting.refusals);
+  waiting.due = clock_.mono() + wait;
+  log_info("replay refused for now", {{"write", entry.write.verb + " " + entry.write.target},
+                                      {"status", answer.status},
+                                      {"again_in", format_duration(wait)}});
+}
+
+void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome,
+                 const std::string& why, std::string detail) {
+  waiting_.erase(entry.id);
+  const std::string write = entry.write.verb + " " + entry.write.target;
+  uplink_.outage().settled(why.empty() ? "" : write + ": " + why);
+  round.ended.push_back({.id = entry.id, .outcome = outcome, .detail = std::move(detail)});
+}
+
+void Replay::put_back(Round& round, const store::Entry& entry, store::Attempt attempt) {
+  round.ended.push_back({.id = entry.id, .attempt = attempt});
+}
+
+// -------------------------------------------------------------------------------------- waiting
+
+std::set<store::EntryId> Replay::held_back() const {
+  std::set<store::EntryId> held;
+  for (const auto& [id, waiting] : waiting_) {
+    if (waiting.due > clock_.mono()) held.insert(id);
+  }
+  return held;
+}
+
+MonoTime Replay::due() const {
+  MonoTime first = again_.value_or(MonoTime::max());
+  for (const auto& [id, waiting] : waiting_) first = std::min(first, waiting.due);
+  // While the server is overloaded, single writes wait as long as all others.
+  return again_ ? std::max(first, *again_) : first;
+}
+
+// Removes entries that were due when a drain began and did not come: a newer write superseded them.
+void Replay::forget_those_gone(MonoTime began) {
+  std::erase_if(waiting_, [began](const auto& each) { return each.second.due <= began; });
+}
+
+asio::awaitable<void> Replay::join() {
+  if (!round_) co_return;
+  round_->tasks.cancel();
+  co_await round_->tasks.join();
+}
+
+}  // namespace holdfast::agent

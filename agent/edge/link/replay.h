@@ -1,0 +1,101 @@
+// Sends the queued writes that were accepted while the cloud was unreachable: several objects at a
+// time, the writes of one object in order. A status is sent as a patch of the object's current
+// state in the cloud.
+//
+// Each write is judged by its own answer. A write that is refused for now waits by itself, longer
+// each time, while the others continue. If the answer shows a problem of the server or of our
+// credentials (no answer, 401, 429, 503), the drain ends. Before the first byte of a write is sent,
+// it is durably marked as being sent. Marking and settling are grouped, with one durable write per
+// group.
+//
+// Threading: the loop's thread only. A Replay must outlive its calls.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/offline/ledger.h"
+#include "agent/edge/options/options.h"
+#include "sync/autonomy/replay.h"
+
+namespace holdfast::agent {
+
+struct ReplayLimits {
+  std::size_t in_flight = 12;  // objects whose writes are sent at the same time
+  std::size_t group = 32;      // entries marked or settled with one durable write
+  Duration group_time = std::chrono::milliseconds(200);  // answered entries are settled within this
+  Duration request = std::chrono::seconds(10);           // for one request
+  // After a drain that failed while connected: the pause until the next one is the server's
+  // Retry-After within these bounds.
+  Duration pause_min = std::chrono::seconds(2);
+  Duration pause_max = std::chrono::seconds(60);
+};
+
+class Replay {
+ public:
+  Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const Clock& clock);
+  ~Replay();
+
+  // Sends all entries that may be sent now. Entries that wait stay queued. Only one drain runs at a
+  // time; a second call waits for it. Errors: those of the link, of an overloaded server, and of
+  // the disk; what was not sent stays queued.
+  asio::awaitable<Status> drain();
+
+  // When a queued entry may be sent again; MonoTime::max() if none waits.
+  [[nodiscard]] MonoTime due() const;
+
+  // Call it after drain() was cancelled: cancels and waits for requests that it left running.
+  asio::awaitable<void> join();
+
+ private:
+  struct Round;
+  struct Waiting {
+    int refusals = 0;
+    MonoTime due;
+  };
+
+  // The loop of one drain.
+  asio::awaitable<void> run(Round& round);
+  // One Ledger::turn(). Errors: the disk's.
+  [[nodiscard]] Status turn(Round& round);
+  // Starts attempts for marked entries, at most ReplayLimits::in_flight at a time.
+  void launch(Round& round);
+  asio::awaitable<void> attempt(Round& round, store::Entry entry);
+  asio::awaitable<void> send(Round& round, store::Entry& entry);
+  // Prepares the patch of a status write in entry.write.body. Returns false if the attempt has
+  // ended instead.
+  asio::awaitable<bool> prepare(Round& round, store::Entry& entry);
+  asio::awaitable<Result<http::Response>> ask(const store::Entry& entry, bool object);
+  void judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
+             bool object);
+  // Ends an entry. `why` says why it was not applied; "" if it was. `detail` is JSON for the
+  // journal.
+  void end(Round& round, const store::Entry& entry, store::Outcome outcome,
+           const std::string& why = {}, std::string detail = {});
+  // Keeps an entry queued, with what is known about its attempt.
+  void put_back(Round& round, const store::Entry& entry, store::Attempt attempt);
+  // Keeps an entry queued and makes it wait.
+  void refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
+                      bool object);
+  // The entries that still wait.
+  [[nodiscard]] std::set<store::EntryId> held_back() const;
+  void forget_those_gone(MonoTime began);
+
+  const EdgeOptions& options_;
+  Uplink& uplink_;
+  Ledger& ledger_;
+  const Clock& clock_;
+  std::shared_ptr<Round> round_;  // the current drain or the last one
+  bool running_ = false;
+  std::map<store::EntryId, Waiting> waiting_;  // entries refused for now
+  std::optional<MonoTime> again_;              // when to drain again after a drain that failed
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,359 @@
+#include "agent/edge/offline/writes.h"
+
+#include "agent/edge/forward/unavailable.h"
+#include "agent/edge/route/answer.h"
+#include "platform/check.h"
+#include "platform/log.h"
+#include "platform/tls/digest.h"
+#include "sync/api/object_header.h"
+#include "sync/autonomy/admit.h"
+#include "sync/autonomy/local_form.h"
+#include "sync/autonomy/local_write.h"
+#include "sync/protobuf/envelope.h"
+#include "sync/protobuf/header.h"
+
+namespace holdfast::agent {
+namespace {
+
+// The answer if our own disk failed: nothing was accepted.
+http::Response not_accepted(const Error& error) {
+  log_error("write not accepted", {{"error", error}});
+  if (error.code != Errc::exhausted) return to_response(sync::status::from_error(error));
+  sync::ApiStatus full = sync::status::generic(507);
+  full.message = "the write could not be kept for the cloud: " + error.what;
+  return to_response(full);
+}
+
+// When a token expires; nothing if its answer does not say.
+std::optional<WallTime> expiry_of(const std::string& token_request) {
+  const auto json = sync::body_as_json(token_request);
+  if (!json) return std::nullopt;
+  const auto text = sync::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
+  const auto time = parse_rfc3339(text.value_or(""));
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+// An answer with the body `json` in the encoding that the client prefers.
+http::Response in_wanted_encoding(const http::Request& request, int status, std::string json) {
+  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+  if (encoding == sync::Encoding::protobuf) {
+    if (auto body = sync::body_in(*encoding, json)) {
+      http::Response response{.status = status, .body = *std::move(body)};
+      response.headers.set("Content-Type", std::string(sync::content_type(*encoding)));
+      return response;
+    }
+  }
+  return json_response(status, std::move(json) + "\n");
+}
+
+// The refusal for a caller with its own credentials while the cloud is unreachable: the agent
+// cannot check them, and accepted writes are sent with the node's credentials.
+http::Response unknown_credentials(const Uplink& uplink) {
+  return unavailable(uplink, "only the API server can check these credentials");
+}
+
+// Converts a protobuf body to JSON, which the rules read.
+Result<http::Request> as_json(const http::Request& request) {
+  http::Request readable = request;
+  if (!sync::is_protobuf(request.body)) return readable;
+  TRY(readable.body, sync::body_as_json(request.body));
+  readable.headers.set("Content-Type", "application/json");
+  return readable;
+}
+
+}  // namespace
+
+Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+               NodeLease& lease, Reads& reads, const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      ledger_(ledger),
+      lease_(lease),
+      reads_(reads),
+      clock_(clock),
+      random_(random) {}
+
+asio::awaitable<http::Response> Writes::serve(const http::Request& request,
+                                              const sync::RequestInfo& info, const Caller& caller) {
+  // A dry run neither renews a lease nor stores a token, and changes nothing here.
+  const bool dry_run = sync::is_dry_run(info, request.body);
+  sync::Admission admission =
+      dry_run ? sync::Admission::refuse : sync::admit(info, options_.node_name);
+  const bool is_node = caller.owner == node_owner;
+  // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
+  // a node's status.
+  if (admission == sync::Admission::node_status && is_node) lease_.heard_kubelet();
+  if (admission == sync::Admission::own_lease) {
+    const bool ours = is_our_lease(request);
+    if (ours && is_node) co_return co_await serve_lease(request);
+    if (ours) co_return co_await pass_lease(request);
+    admission = sync::Admission::refuse;
+  }
+  if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
+  if (uplink_.link().may_ask()) {
+    // Local versions must never be sent upstream. The conflict makes the client read again.
+    if (sync::carries_local_version(request.body)) {
+      co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
+    }
+    const bool acceptable = admission != sync::Admission::refuse;
+    // A write that can be accepted here does not wait long for the cloud.
+    const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
+    http::Response response = co_await reads_.pass_through(request, limit);
+    if (!dry_run) reads_.note_written(info, caller, response);
+    if (is_node && acceptable && response.status < 300) forget_older(info);
+    // If the link failed meanwhile, the write is accepted here instead.
+    const bool reached = uplink_.link().may_ask() || response.status < 500;
+    if (reached || !acceptable) co_return response;
+  }
+  if (!is_node) co_return unknown_credentials(uplink_);
+  const auto readable = as_json(request);
+  if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
+  co_return accept(*readable, info, admission, caller);
+}
+
+// Drops queued statuses that are older than the one the cloud has just accepted.
+void Writes::forget_older(const sync::RequestInfo& info) {
+  sync::RequestInfo about = info;
+  if (about.resource == "nodes") about.namespace_name.clear();
+  if (auto done = ledger_.overtaken(about); !done) {
+    log_warn("superseded write not removed from the outbox", {{"error", done.error()}});
+  }
+}
+
+// Only the body of a create request names the lease.
+bool Writes::is_our_lease(const http::Request& request) const {
+  if (request.method != http::Method::post) return true;
+  const auto header = sync::read_any_header(request.body);
+  return header && header->name == options_.node_name;
+}
+
+asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request) {
+  auto version = scopes_.next_local_version();
+  if (!version) co_return not_accepted(version.error());
+  const bool created = request.method == http::Method::post;
+  if (request.method != http::Method::get) lease_.heard_kubelet();
+  std::string lease = lease_.renew_locally(std::to_string(*version));
+  co_return in_wanted_encoding(request, created ? 201 : 200, std::move(lease));
+}
+
+asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request) {
+  if (!uplink_.link().may_ask()) co_return unknown_credentials(uplink_);
+  if (sync::carries_local_version(request.body)) {
+    co_return to_response(
+        sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
+  }
+  // A kubelet with its own token renews the lease itself by this request. Permission to write the
+  // lease does not make the caller the node's kubelet.
+  co_return co_await reads_.pass_through(request, options_.read_deadline);
+}
+
+asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
+                                                    const Caller& caller) {
+  // The same request gets the same token: audience, bound pod and duration are in the body.
+  const std::string key =
+      "token " + std::string(request.path()) + " " + tls::sha256_hex(request.body);
+  if (uplink_.link().may_ask()) {
+    http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
+    if (response.status == 200 || response.status == 201) {
+      const auto until = expiry_of(response.body);
+      store::Answer answer{.status = response.status,
+                           .content_type = std::string(response.headers.get("content-type")),
+                           .bytes = response.body};
+      if (until) answer.expires = *until;
+      if (reads_.may_cache(caller)) {
+        if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
+          log_warn("token not stored", {{"error", put.error()}});
+        }
+      }
+      co_return response;
+    }
+    if (response.status < 500) co_return response;
+  }
+  const auto known = scopes_.find_answer(caller.owner, key);
+  if (known && *known && (*known)->expires && *(*known)->expires > clock_.wall()) {
+    http::Response response{.status = (*known)->status, .body = (*known)->bytes};
+    response.headers.set("Content-Type", (*known)->content_type);
+    co_return response;
+  }
+  co_return unavailable(uplink_, "no valid token is stored");
+}
+
+namespace {
+
+// The object as JSON from a scope of `owner`. A scope received as JSON is preferred: it has all
+// fields.
+std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
+                                      const sync::ObjectKey& object, std::string_view owner) {
+  std::optional<std::string> found;
+  for (const ScopePtr& scope : scopes) {
+    const sync::CachedObject* cached = scope->cache().find(object);
+    if (cached == nullptr || scope->key().owner != owner) continue;
+    const sync::ScopeKind& kind = scope->cache().kind();
+    auto json = sync::cached_json(kind, *cached->bytes);
+    if (json) found = *std::move(json);
+    if (json && kind.encoding == sync::Encoding::json) break;
+  }
+  return found;
+}
+
+// The object, with all its fields, from a scope in the client's encoding.
+std::optional<http::Response> cached_answer(const http::Request& request,
+                                            const std::vector<ScopePtr>& scopes,
+                                            const sync::ObjectKey& object) {
+  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+  for (const ScopePtr& scope : scopes) {
+    const sync::ScopeKind& kind = scope->cache().kind();
+    const sync::CachedObject* cached = scope->cache().find(object);
+    if (cached == nullptr || kind.encoding != encoding) continue;
+    http::Response response{.body = sync::object_body(kind, *cached->bytes)};
+    response.headers.set("Content-Type", std::string(sync::content_type(kind.encoding)));
+    return response;
+  }
+  return std::nullopt;
+}
+
+// The object of a local event in the form of the scope. For a deletion it is the last state with
+// the new version, from which clients continue.
+Result<std::string> shown_in(const sync::WatchCache& cache, const sync::CacheEvent& event,
+                             std::string_view object) {
+  const sync::CachedObject* last = cache.find(event.key);
+  if (event.type == sync::EventType::deleted) {
+    CHECK(last != nullptr);
+    return sync::with_version(*last->bytes, event.object.version);
+  }
+  if (last == nullptr) return sync::local_form(cache.kind(), std::nullopt, object);
+  return sync::local_form(cache.kind(), *last->bytes, object);
+}
+
+}  // namespace
+
+// The complete scopes that hold the object or, if it is created, that select it.
+std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync::ObjectKey& object,
+                                      bool created) const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (key.group != info.group || key.resource != info.resource) continue;
+    if (!scope->cache().complete()) continue;
+    const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
+    const bool selects = key.label_selector.empty() &&
+                         (key.field_selector.empty() ||
+                          key.field_selector == "spec.nodeName=" + options_.node_name ||
+                          key.field_selector == "metadata.name=" + object.name);
+    const bool has = scope->cache().find(object) != nullptr;
+    if (has || (created && here && selects)) found.push_back(scope);
+  }
+  return found;
+}
+
+http::Response Writes::accept(const http::Request& request, const sync::RequestInfo& info,
+                              sync::Admission admission, const Caller& caller) {
+  sync::RequestInfo about = info;
+  if (about.resource == "nodes") about.namespace_name.clear();
+  const bool registration = admission == sync::Admission::registration;
+  if (about.verb == "create") {
+    const auto header = sync::read_header(request.body);
+    if (header) about.name = header->name;
+  }
+  const sync::ObjectKey object{about.namespace_name, about.name};
+  const auto version = scopes_.next_local_version();
+  if (!version) return not_accepted(version.error());
+
+  std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
+  const std::optional<std::string> current = current_of(scopes, object, caller.owner);
+  if (registration && about.name == options_.node_name && !current) {
+    return unavailable(uplink_, "this node was never registered");
+  }
+  const std::string uid = sync::local_uid(random_.uuid());
+  const auto query = Query::parse(request.query());
+  const std::string grace(query ? query->get("gracePeriodSeconds") : "");
+  sync::LocalWrite write{.admission = admission,
+                         .request = about,
+                         .content_type = request.headers.get("content-type"),
+                         .body = request.body,
+                         .grace_period_seconds = grace,
+                         .node_name = options_.node_name,
+                         .version = *version,
+                         .now = clock_.wall(),
+                         .new_uid = uid};
+  if (current) write.current = *current;
+  const sync::LocalOutcome outcome = apply_local_write(write);
+  const bool needs_cloud = !outcome.accepted && outcome.refusal.code == 503;
+  if (needs_cloud) return unavailable(uplink_, outcome.refusal.message);
+  if (outcome.queued) {
+    if (auto added = ledger_.add(about, about.name, *outcome.queued); !added) {
+      return not_accepted(added.error());
+    }
+  }
+  if (!outcome.accepted) return to_response(outcome.refusal);
+  uplink_.accepted_locally();
+  if (auto applied = apply(about, outcome, scopes, *version); !applied) {
+    // The write is in the outbox, so it is accepted. The cache gets it again after a restart.
+    log_error("cache write failed", {{"error", applied.error()}});
+  }
+  const bool put = outcome.change == sync::LocalOutcome::Change::put;
+  if (put) {
+    if (auto cached = cached_answer(request, scopes, object)) {
+      cached->status = outcome.status;
+      return *std::move(cached);
+    }
+  }
+  return in_wanted_encoding(request, outcome.status, outcome.answer);
+}
+
+Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
+                     const std::vector<ScopePtr>& scopes, sync::Version version) {
+  using Change = sync::LocalOutcome::Change;
+  if (outcome.change == Change::none) return {};
+  sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
+                         .object = {.uid = outcome.uid, .version = version}};
+  event.type = outcome.change == Change::put ? sync::EventType::modified : sync::EventType::deleted;
+  Status shown;
+  for (const ScopePtr& scope : scopes) {
+    auto bytes = shown_in(scope->cache(), event, outcome.object);
+    if (!bytes) {
+      shown = fail(bytes.error());
+      continue;  // The other scopes are still updated.
+    }
+    event.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
+    scopes_.apply_local(*scope, event);
+  }
+  auto flushed = scopes_.flush();
+  return shown ? flushed : shown;
+}
+
+Status Writes::reapply_outbox() {
+  TRY(const std::vector<store::Entry> waiting, ledger_.outbox().list(10'000));
+  for (const store::Entry& entry : waiting) {
+    const store::Write& queued = entry.write;
+    auto info = sync::parse_request(queued.verb, queued.target, "");
+    if (!info || entry.damaged) continue;
+    if (info->resource == "nodes") info->namespace_name.clear();
+    info->name = queued.object.name;
+    const sync::ObjectKey object{info->namespace_name, info->name};
+    const auto scopes = holders(*info, object, queued.verb == "POST");
+    if (scopes.empty()) continue;
+    const auto current = current_of(scopes, object, node_owner);
+    if (current && queued.verb == "POST") continue;
+    TRY(const sync::Version version, scopes_.next_local_version());
+    const std::string new_uid = sync::local_uid(random_.uuid());
+    sync::LocalWrite write{.admission = sync::admit(*info, options_.node_name),
+                           .request = *info,
+                           .content_type = queued.content_type,
+                           .body = queued.body,
+                           .queued = true,
+                           .node_name = options_.node_name,
+                           .version = version,
+                           .now = queued.created,
+                           .new_uid = new_uid};
+    if (current) write.current = *current;
+    if (write.admission == sync::Admission::event) continue;
+    const sync::LocalOutcome outcome = apply_local_write(write);
+    if (!outcome.accepted) continue;
+    if (outcome.only_heartbeat) continue;  // The cache has all but new times.
+    if (auto applied = apply(*info, outcome, scopes, version); !applied) return applied;
+  }
+  return {};
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,58 @@
+// Handles local writes: forwards them while the cloud is reachable; otherwise accepts those that a
+// node may decide alone, and refuses the rest with a reason.
+//
+// An accepted write is durable before the client gets its answer. Its result is applied to every
+// scope that holds the object, so that open watches see it at once.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/edge/answers/reads.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/forward/node_lease.h"
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/offline/ledger.h"
+#include "agent/edge/options/options.h"
+#include "agent/edge/route/caller.h"
+#include "platform/random.h"
+
+namespace holdfast::agent {
+
+class Writes {
+ public:
+  Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+         NodeLease& lease, Reads& reads, const Clock& clock, Random& random);
+
+  asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
+                                        const Caller& caller);
+
+  // Applies the queued writes to the cache again, because a power cut may have lost them there.
+  // Errors: the disk's; then the cache lacks changes that the cloud will be sent.
+  [[nodiscard]] Status reapply_outbox();
+
+ private:
+  void forget_older(const sync::RequestInfo& info);
+  [[nodiscard]] bool is_our_lease(const http::Request& request) const;
+  asio::awaitable<http::Response> serve_lease(const http::Request& request);
+  // Forwards a lease request of a caller with its own credentials: the API server decides.
+  asio::awaitable<http::Response> pass_lease(const http::Request& request);
+  asio::awaitable<http::Response> serve_token(const http::Request& request, const Caller& caller);
+  http::Response accept(const http::Request& request, const sync::RequestInfo& info,
+                        sync::Admission admission, const Caller& caller);
+  [[nodiscard]] std::vector<ScopePtr> holders(const sync::RequestInfo& info,
+                                              const sync::ObjectKey& object, bool created) const;
+  [[nodiscard]] Status apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
+                             const std::vector<ScopePtr>& scopes, sync::Version version);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  Ledger& ledger_;
+  NodeLease& lease_;
+  Reads& reads_;
+  const Clock& clock_;
+  Random& random_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,29 @@
+// Builds the answers that the agent makes itself: Kubernetes Status objects, JSON documents and
+// refusals.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "platform/http/message.h"
+#include "sync/api/status.h"
+
+namespace holdfast::agent {
+
+// A Kubernetes Status with its HTTP status code, and a Retry-After header if its details contain
+// retryAfterSeconds.
+[[nodiscard]] http::Response to_response(const sync::ApiStatus& status);
+
+// An answer with a JSON document as body.
+[[nodiscard]] http::Response json_response(int status, std::string body);
+
+// A Status for an error that http::Server answers itself.
+[[nodiscard]] http::Response status_problem(int status, std::string_view message);
+
+// Removes the hop-by-hop headers, which belong to one connection. `keep_upgrade` keeps those of a
+// protocol upgrade.
+void drop_connection_headers(http::Headers& headers, bool keep_upgrade);
+
+}  // namespace holdfast::agent

@@ -1,0 +1,16 @@
+// The caller of a local listener, once it has been identified.
+
+#pragma once
+
+#include <string>
+
+namespace holdfast::agent {
+
+struct Caller {
+  std::string owner;    // whose rows it may read: "node", "token:DIGEST" or "certificate:NAME"
+  std::string agent;    // the first word of its user agent, in lower case: "kubelet"
+  bool cached = false;  // its reads are answered from the cache, and fill it
+  bool by_certificate = false;  // proved by a client certificate alone: nothing is forwarded for it
+};
+
+}  // namespace holdfast::agent
