@@ -1,4 +1,4 @@
-// The bodies of the Boost libraries that can be compiled once instead of in every file.
+// Compiles the Boost libraries that can be compiled once instead of in every file.
 
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>

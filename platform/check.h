@@ -1,4 +1,5 @@
-// Assertions that stay on in release builds: better a restart than a wrong eviction.
+// Assertions that stay on in release builds: a failed one prints file, line and condition to
+// standard error and aborts. A restart is cheaper than a wrong eviction.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whole numbers where machines of 32 bits and of 64 differ.
+// Integer types and conversions that differ between 32-bit and 64-bit machines.
 
 #pragma once
 
@@ -19,7 +19,7 @@ __extension__ using Int128 = __int128;
 using Int128 = boost::multiprecision::int128_t;
 #endif
 
-// A number of 64 bits that is known to count something in memory.
+// Converts a 64-bit number that counts something in memory to std::size_t; CHECKs that it fits.
 template <typename Number>
 constexpr std::size_t to_size(Number number) {
   CHECK(std::in_range<std::size_t>(number));

@@ -13,10 +13,12 @@
 namespace holdfast {
 namespace {
 
-// Counts how often a message was printed lately. Bounded: our messages are literals.
+// Counts how often each message was printed recently. Its size is bounded because every message is
+// a string literal.
 class Throttle {
  public:
-  // How many repetitions were held back before this one; -1 when this one is held back, too.
+  // Returns how many repetitions were suppressed since the last printed one, or -1 if this one is
+  // to be suppressed, too.
   int admit(std::string_view message) {
     const std::lock_guard lock(mutex_);
     const MonoTime now = SystemClock().mono();

@@ -1,9 +1,10 @@
-// Logging: a verb, then fields. `log_info("evict", {{"node", name}, {"silent_s", 340}})` prints
+// Logging: a message, then fields. `log_info("evict", {{"node", name}, {"silent_s", 340}})` prints
 // `2026-11-21T01:02:03.004Z info evict node=a silent_s=340` to standard error.
 //
-// Levels: error = someone must act; warning = we degraded; info = state changed; debug = bytes. The
-// same message is printed at most `burst` times in a `window`; what was held back is counted in the
-// next one that is printed. Nothing secret is ever a field. Any thread.
+// Levels: error: somebody must act; warn: the program works with reduced function; info: its state
+// changed; debug: details for developers. The same message is printed at most `burst` times per
+// `window`; the next printed line reports the number of suppressed ones as repeated=N. Never log a
+// secret. Thread-safe, but call set_log_limits() before other threads log.
 
 #pragma once
 
@@ -28,7 +29,7 @@ class LogField {
   LogField(std::string_view name, bool value) : name_(name), value_(value ? "true" : "false") {}
   template <std::integral T>
   LogField(std::string_view name, T value) : name_(name), value_(std::to_string(value)) {}
-  // Code and text of an error.
+  // The code and the text of an error.
   LogField(std::string_view name, const Error& error);
 
   [[nodiscard]] std::string_view name() const { return name_; }
@@ -42,8 +43,8 @@ class LogField {
 using LogFields = std::initializer_list<LogField>;
 
 struct LogLimits {
-  int burst = 20;
-  std::chrono::seconds window{10};
+  int burst = 20;                   // lines of one message per window
+  std::chrono::seconds window{10};  // begins with the first line of a message
 };
 
 void log_debug(std::string_view message, LogFields fields = {});
@@ -54,11 +55,12 @@ void log_error(std::string_view message, LogFields fields = {});
 void set_log_level(LogLevel level);
 void set_log_limits(const LogLimits& limits);
 
-// "debug", "info", "warn", "error", "off". Errors: invalid, listing them.
+// Parses "debug", "info", "warn", "error" or "off". Errors: invalid, listing these words.
 [[nodiscard]] Result<LogLevel> parse_log_level(std::string_view text);
 
-// One field as it is printed: quoted when it holds spaces, quotes, '=' or control characters, which
-// escape_for_terminal() replaces: one call is one line.
+// One field as it is printed, name=value. The value is quoted if it is empty or holds spaces,
+// quotes, '=' or control characters. Control characters are escaped by escape_for_terminal(), so
+// that one call always prints one line.
 [[nodiscard]] std::string format_log_field(const LogField& field);
 
 }  // namespace holdfast

@@ -41,7 +41,7 @@ class WrappedHistogram final : public Histogram {
   prometheus::Histogram& inner_;
 };
 
-// The wrapper of `inner`, made when there is none yet. A list: references stay good.
+// The wrapper of `inner`, created on the first call. A list, so that references stay valid.
 template <class Wrapped, class Inner>
 Wrapped& wrap(std::list<Wrapped>& known, Inner& inner) {
   for (Wrapped& wrapped : known) {
@@ -53,7 +53,7 @@ Wrapped& wrap(std::list<Wrapped>& known, Inner& inner) {
 }  // namespace
 
 struct Metrics::Impl {
-  // Merge: the same name again is the same family.
+  // Merge: registering the same name again returns the same family.
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
   std::list<WrappedCounter> counters;
   std::list<WrappedGauge> gauges;

@@ -1,7 +1,7 @@
-// Numbers about a program, in Prometheus' text format. Names end in their unit; counters in _total.
+// Metrics of a program in Prometheus' text format. Names end in their unit, counters in _total.
 //
-// A metric lives as long as its Metrics. Asking twice for the same name and labels gives the same
-// metric. Any thread.
+// A metric lives as long as its Metrics. Asking again for the same name and labels returns the same
+// metric. Updating metrics is thread-safe; create them on one thread.
 
 #pragma once
 
@@ -17,7 +17,7 @@ using MetricLabels = std::map<std::string, std::string>;
 class Counter {
  public:
   virtual ~Counter() = default;
-  virtual void add(double amount = 1) = 0;  // amount >= 0
+  virtual void add(double amount = 1) = 0;  // `amount` must not be negative
 };
 
 class Gauge {
@@ -42,11 +42,12 @@ class Metrics {
   Counter& counter(const std::string& name, const std::string& help,
                    const MetricLabels& labels = {});
   Gauge& gauge(const std::string& name, const std::string& help, const MetricLabels& labels = {});
-  // `bounds` are the buckets' upper ends, growing; they count for the first call of a name.
+  // `bounds` are the buckets' upper bounds in ascending order. Only those of the first call for a
+  // name and labels are used.
   Histogram& histogram(const std::string& name, const std::string& help,
                        const std::vector<double>& bounds, const MetricLabels& labels = {});
 
-  // What GET /metrics answers, and its content type.
+  // The body that GET /metrics returns, and its content type.
   [[nodiscard]] std::string text() const;
   static constexpr const char* content_type = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -28,8 +28,8 @@ std::string make_secret() {
   return text;
 }
 
-// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): eight
-// bytes of state and good enough for jitter and names; nothing secret is drawn from it.
+// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): its
+// state is 8 bytes, and it is good enough for jitter and names. It must not be used for secrets.
 std::uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15U;
   std::uint64_t mixed = state_;

@@ -1,7 +1,7 @@
-// The only randomness: seeded by the caller, so that a simulation with the same seed is the same.
+// Pseudorandom numbers, seeded by the caller: a simulation with the same seed repeats exactly.
 //
-// Pure code is handed a Random&; daemons seed it from the kernel, tests and the simulator from a
-// number they print.
+// Pure code takes a Random&. Daemons seed it from the kernel's entropy, tests and the simulator
+// from a number that they print. Not thread-safe.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace holdfast {
 
-// A new secret: 32 bytes of the kernel's entropy as 64 hexadecimal digits. A Random must never make
-// one, for its next number can be computed.
+// A new secret: 32 bytes of the kernel's entropy as 64 hexadecimal digits. Never make a secret with
+// Random, whose next number can be computed from earlier ones.
 [[nodiscard]] std::string make_secret();
 
 class Random {
@@ -34,7 +34,7 @@ class Random {
   // Full jitter: uniform in [0, most].
   [[nodiscard]] Duration jitter(Duration most);
 
-  // `length` characters that are drawn from `alphabet`, which must not be empty.
+  // `length` characters drawn from `alphabet`, which must not be empty.
   [[nodiscard]] std::string text(std::size_t length, std::string_view alphabet);
 
   // A random (version 4) UUID in its usual form.

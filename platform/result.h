@@ -1,9 +1,9 @@
-// How a call reports failure: Result<T>, a value or an Error.
+// Result<T>: a value or an Error. This is how every call reports failure.
 //
-// Expected failures (the link is down, the row is missing, the peer sent nonsense) travel as Error.
-// Broken invariants do not: they CHECK, in every build, and stop the process. We throw nothing; an
-// exception from a library that reaches the root of a session or task ends that one and is logged
-// as a bug.
+// Expected failures (the link is down, the row is missing, the peer sent invalid data) are returned
+// as Error. A broken invariant is not: it fails a CHECK, in every build, and stops the process. We
+// throw nothing. An exception that a library throws ends only the session or task that it reaches,
+// and is logged as a bug.
 
 #pragma once
 
@@ -16,22 +16,22 @@
 
 namespace holdfast {
 
-// The whole vocabulary. Callers branch on these and on nothing else; add a word only when some
-// caller must behave differently because of it.
+// All error codes. Callers branch on these and on nothing else. Add one only if some caller must
+// behave differently because of it.
 enum class Errc : std::uint8_t {
   not_found,    // the thing named does not exist
   conflict,     // it changed since it was read, or exists already; read again and retry
   gone,         // the history asked for was compacted; list again
   denied,       // credentials missing, expired or insufficient
   invalid,      // the input can never succeed as it stands
-  timeout,      // the deadline passed; the effect is unknown
-  unavailable,  // could not reach or be served; nothing happened
-  exhausted,    // a limit of ours was hit; shed or retry later
-  corrupt,      // stored or received bytes fail their own checks
-  cancelled,    // we were asked to stop
+  timeout,      // the deadline passed; whether the call took effect is unknown
+  unavailable,  // the peer or resource could not be reached or refused; nothing happened
+  exhausted,    // a limit was reached; drop the work or retry later
+  corrupt,      // stored or received bytes fail their integrity or format checks
+  cancelled,    // the caller asked to stop
 };
 
-// The word itself, as logs and the tools print it: "not_found".
+// The code's name as logs and tools print it, for example "not_found".
 [[nodiscard]] constexpr std::string_view to_string(Errc code) {
   switch (code) {
     case Errc::not_found:
@@ -79,12 +79,12 @@ using Status = Result<void>;
   return tl::unexpected<Error>(Error{code, std::move(what), cause});
 }
 
-// Passes an error up unchanged.
+// Returns an error of a callee unchanged.
 [[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// Passes an error up, saying what we were doing.
+// Returns an error of a callee and prefixes its text with what the caller was doing.
 [[nodiscard]] inline tl::unexpected<Error> fail(std::string doing, Error error) {
   error.what = std::move(doing) + ": " + error.what;
   return tl::unexpected<Error>(std::move(error));
@@ -93,9 +93,9 @@ using Status = Result<void>;
 }  // namespace holdfast
 
 // The only two control-flow macros in the project. `TRY(auto row, table.find(key));` declares `row`
-// or returns the error; CO_TRY does the same inside a coroutine. They are statements, not GNU
-// statement-expressions, because GCC does not support the latter in coroutines. A Status is passed
-// on with `if (auto done = f(); !done) return fail(done.error());`.
+// or returns the error; CO_TRY does the same in a coroutine. They are statements, not GNU
+// statement-expressions, because GCC does not support the latter in coroutines. Return the error of
+// a Status with `if (auto done = f(); !done) return fail(done.error());`.
 #define HOLDFAST_CAT_(a, b) a##b
 #define HOLDFAST_CAT(a, b) HOLDFAST_CAT_(a, b)
 #define HOLDFAST_TRY_(ret, tmp, decl, ...)                                   \

@@ -7,7 +7,7 @@
 namespace holdfast {
 namespace {
 
-// The first character of a text; `bytes` is 1 and `valid` false where it is not UTF-8.
+// The first character of a text. If it is not valid UTF-8, `bytes` is 1 and `valid` is false.
 struct Decoded {
   std::uint32_t point = 0;
   std::size_t bytes = 1;

@@ -1,8 +1,8 @@
-// Text from elsewhere, made safe to be shown to people.
+// Escapes characters that could harm or mislead when text from other programs is shown to people.
 //
-// Names, reasons and messages come from servers and their users. A terminal obeys escape sequences
-// in them, and text that changes its direction or holds a line end misleads readers. Bytes that are
-// not UTF-8 are escaped, too.
+// Names, reasons and messages come from servers and their users. A terminal executes escape
+// sequences in them, and direction marks or line breaks can mislead the reader. Bytes that are not
+// UTF-8 are escaped, too. All functions are pure.
 
 #pragma once
 
@@ -13,14 +13,14 @@ namespace holdfast {
 
 enum class LineEnds : bool { escaped, kept };
 
-// Control characters (C0, DEL, C1), marks that change the direction of text, invisible characters
-// and line separators as "\n", "\t", "\r", "\x1b" or "\u202e"; the rest as it is. Escaping twice
-// gives the same as escaping once.
+// Replaces control characters (C0, DEL, C1), marks that change the direction of text, invisible
+// characters and line separators by "\n", "\t", "\r", "\x1b", "\u202e" and so on. Other text is
+// unchanged. Escaping twice gives the same result as escaping once.
 [[nodiscard]] std::string escape_for_terminal(std::string_view text,
                                               LineEnds line_ends = LineEnds::escaped);
 
-// The same for a JSON document: "\u001b" and so on, which mean the same within strings. Line ends
-// and tabs between the tokens stay.
+// Does the same for a JSON document, with JSON's own escapes ("\u001b"), so that its meaning stays
+// the same. Line breaks and tabs between the tokens are kept.
 [[nodiscard]] std::string escape_json_for_terminal(std::string_view document);
 
 }  // namespace holdfast

@@ -1,4 +1,5 @@
-// Small text tools that the standard library lacks. Bytes, not Unicode; no locale.
+// Small text functions that the standard library lacks. They work on bytes, not on Unicode
+// characters, and ignore the locale.
 
 #pragma once
 
@@ -19,20 +20,21 @@ namespace holdfast {
 [[nodiscard]] constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 [[nodiscard]] constexpr bool is_alnum(char c) { return is_digit(c) || is_lower(c) || is_upper(c); }
 
-// "a,b,,c" -> {"a","b","","c"}. Always at least one part. The views borrow from `text`.
+// "a,b,,c" -> {"a","b","","c"}. Returns at least one part. The views borrow from `text`.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-// Without leading and trailing spaces, tabs and line ends.
+// `text` without leading and trailing spaces, tabs and line ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 [[nodiscard]] std::string to_lower(std::string_view text);
 
-// ASCII only, as HTTP header names compare.
+// Compares ASCII letters without regard to case, as HTTP header names are compared.
 [[nodiscard]] bool equals_ignoring_case(std::string_view left, std::string_view right);
 
-// A whole decimal integer in the range of T, with an optional sign; nothing when anything else.
+// Parses a decimal integer in the range of T. A signed T may have a leading '-', but no '+'.
+// Returns nothing for any other text.
 template <std::integral T>
 [[nodiscard]] std::optional<T> parse_int(std::string_view text) {
   T value{};
@@ -47,13 +49,14 @@ template <std::integral T>
 [[nodiscard]] Result<std::string> base64_decode(std::string_view text);
 
 [[nodiscard]] std::string hex_encode(std::string_view bytes);
-// The number in lower-case hexadecimal digits without leading zeros: "0", "1f".
+// The number in lower-case hexadecimal without leading zeros: "0", "1f".
 [[nodiscard]] std::string to_hex(std::uint64_t number);
 
 // Percent-encodes everything but RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 
-// Errors: invalid on a broken escape. `plus_is_space` as in query strings.
+// Decodes percent escapes. With `plus_is_space`, '+' becomes a space, as in query strings. Errors:
+// invalid (a malformed escape).
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
 }  // namespace holdfast

@@ -76,7 +76,7 @@ constexpr std::array<std::pair<std::string_view, double>, 8> units{{{"ns", 1.0},
                                                                     {"m", 60e9},
                                                                     {"h", 3600e9}}};
 
-// The unit at the front of `text` in nanoseconds, or 0.
+// Removes the unit from the front of `text` and returns it in nanoseconds; 0 if there is none.
 double take_unit(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && !is_digit(text[length]) && text[length] != '.') ++length;
@@ -146,7 +146,7 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
                     take_offset(text, offset) && text.empty();
   const chrono::year_month_day date(chrono::year(year), chrono::month(static_cast<unsigned>(month)),
                                     chrono::day(static_cast<unsigned>(day)));
-  // Outside these years 64 bits of nanoseconds overflow.
+  // Outside these years, 64-bit nanoseconds overflow.
   const bool in_range = year >= 1678 && year <= 2261;
   if (!read || !date.ok() || !in_range || hour > 23 || minute > 59 || second > 60) {
     return fail(Errc::invalid, "not an RFC 3339 time: \"" + std::string(whole) + "\"");
@@ -156,7 +156,7 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
 }
 
 std::string format_duration(Duration duration) {
-  // The shortest of all has no positive counterpart.
+  // The most negative duration has no positive counterpart.
   std::int64_t left = std::max(duration.count(), -Duration::max().count());
   if (left == 0) return "0s";
   const std::string sign = left < 0 ? "-" : "";

@@ -1,8 +1,8 @@
-// Time, as two types that refuse to be mixed.
+// Monotonic and wall clock time, as two types that cannot be mixed.
 //
-// MonoTime counts since boot (CLOCK_BOOTTIME, so it keeps running through suspend) and is the only
-// time that rules may compare or add to. WallTime is the calendar; it jumps when NTP or an operator
-// says so, and may be used only for display, for records and on the wire.
+// MonoTime counts since boot (CLOCK_BOOTTIME, which keeps running during suspend). It is the only
+// time that decisions may be based on. WallTime is calendar time: it jumps when NTP or an operator
+// sets it, and is used only for display, for records and on the wire.
 
 #pragma once
 
@@ -27,7 +27,7 @@ using Duration = std::chrono::nanoseconds;
 using MonoTime = MonoTag::time_point;
 using WallTime = std::chrono::sys_time<Duration>;
 
-// Where the shell gets its time. Pure code never sees a Clock: it is handed `now`.
+// The source of the current time for code that is not pure. Pure code takes `now` as an argument.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -42,18 +42,19 @@ class SystemClock final : public Clock {
   [[nodiscard]] WallTime wall() const override;
 };
 
-// How many digits of a second to print: none, or six (Kubernetes' Time and MicroTime).
+// The digits of a second to print: none or six (Kubernetes' Time and MicroTime).
 enum class TimeDigits : std::uint8_t { seconds, micros };
 
-// RFC 3339 in UTC: "2026-11-21T01:02:03Z", "2026-11-21T01:02:03.000004Z". Truncates.
+// RFC 3339 in UTC: "2026-11-21T01:02:03Z", "2026-11-21T01:02:03.000004Z". Smaller units are
+// truncated.
 [[nodiscard]] std::string format_rfc3339(WallTime time, TimeDigits digits = TimeDigits::seconds);
 
-// Reads RFC 3339 with any offset and up to nine digits of a second.
-// Errors: invalid, naming the text.
+// Parses RFC 3339 with any offset. Digits of a second after the ninth are ignored. Errors: invalid,
+// quoting the text (also for years outside 1678 to 2261).
 [[nodiscard]] Result<WallTime> parse_rfc3339(std::string_view text);
 
-// Durations as Go writes and reads them: "1h2m3.5s", "300ms", "-1.5h", "0s".
-// Errors of parse: invalid (no unit, unknown unit, out of the range of 292 years).
+// Durations in Go's format: "1h2m3.5s", "300ms", "-1.5h", "0s".
+// Errors of parse: invalid (no unit, unknown unit, or more than about 292 years).
 [[nodiscard]] std::string format_duration(Duration duration);
 [[nodiscard]] Result<Duration> parse_duration(std::string_view text);
 

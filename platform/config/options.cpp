@@ -16,7 +16,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Reads an option's words into its field; the error says only what is wrong with them.
+// Parses an option's words into its field. The error says only what is wrong with them; the caller
+// adds the flag's name or the file and line.
 using Setter = std::function<Status(const Words&)>;
 
 struct Option {
@@ -24,7 +25,7 @@ struct Option {
   CLI::Option* flag = nullptr;
 };
 
-// For options of one word, which `read` turns into a value.
+// For options that take exactly one word, which `read` turns into a value.
 template <class T, class Read>
 Setter one_word(T& field, Read read) {
   return [&field, read](const Words& words) -> Status {
@@ -57,10 +58,11 @@ Result<std::string> read_text(const std::string& word) { return word; }
 
 Result<Duration> read_duration(const std::string& word) { return parse_duration(word); }
 
-// The arguments without the program's name, last one first, as CLI11 takes them. Of "--flag=" it
-// would say that the value is missing; but it is there, and empty. What follows "--" is no flag.
-// Errors: invalid, "--switch=" for one of `switches`, whose value CLI11 takes from its own word
-// only.
+// The arguments without the program's name, in reverse order, as CLI11 expects them. CLI11 reports
+// the value of "--flag=" as missing, so it is passed on as "--flag" and an empty word. Words after
+// "--" are not flags.
+// Errors: invalid for "--switch=" when it is one of `switches`, because CLI11 accepts the value of
+// a switch only in the same word.
 Result<Words> words_of(int argc, const char* const* argv, const std::set<std::string>& switches) {
   Words words;
   bool flags = true;
@@ -106,7 +108,7 @@ struct Options::Impl {
     groups[current->get_name()][name] = {std::move(set), flag};
   }
 
-  // With an empty group CLI11 leaves the option out of the help.
+  // CLI11 leaves an option with an empty group out of the help.
   void retire(const std::string& name, std::string advice) {
     CLI::Option* flag = current->add_option_function<Words>("--" + name, [](const Words&) {});
     flag->expected(0, 1)->group("");
@@ -117,7 +119,7 @@ struct Options::Impl {
     groups[current->get_name()][name] = {refuse, flag};
   }
 
-  // `help` is const because CLI11 would take a mutable string for the flag's variable.
+  // `help` is const because CLI11 would take a mutable string for the variable that the flag sets.
   void add_switch(const std::string& name, bool shown, const std::string& help, Setter set) {
     CLI::Option* flag = current->add_flag("--" + name, help);
     flag->default_str(shown ? "true" : "false");
@@ -125,7 +127,7 @@ struct Options::Impl {
     groups[current->get_name()][name] = {std::move(set), flag};
   }
 
-  // The groups that a call of `command` may set.
+  // The option groups that apply when `command` is run: the program's own and the subcommand's.
   std::vector<const Group*> groups_of(const std::string& command) {
     std::vector<const Group*> found{&groups[app.get_name()]};
     if (!command.empty()) found.push_back(&groups[command]);
@@ -139,7 +141,7 @@ struct Options::Impl {
   CLI::App* current;
   std::string config_file;
   std::map<std::string, Group> groups;  // by the program's or the subcommand's name
-  std::set<std::string> switches;       // "--name" of each option that is true or false
+  std::set<std::string> switches;       // "--name" of each boolean option
 };
 
 Status Options::Impl::apply_file(const std::vector<const Group*>& chosen) {

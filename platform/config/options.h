@@ -1,12 +1,13 @@
-// A program's settings: flags and a YAML file, bound to the fields of one documented struct.
+// A program's settings: command line flags and a YAML file, bound to the fields of one struct.
 //
 //   Options options("holdfast-edge", "keeps the pods of an edge node alive");
 //   options.add("node-name", settings.node_name, "name of this node");
 //   TRY(const Parsed parsed, options.parse(argc, argv));
 //
-// Every option is a flag (`--node-name=a`) and a key of the file that `--config` names
-// (`node-name: a`). Flags win. The default is what the field holds when it is added; --help prints
-// it. Unknown keys and bad values are refused by name, file and line.
+// Every option is a flag (`--node-name=a`) and a key of the file that `--config` names (`node-name:
+// a`). A flag overrides the file. The default is the value that the field has when it is added;
+// --help prints it. An unknown key or a bad value is an error that names the flag, or the file and
+// line.
 
 #pragma once
 
@@ -34,27 +35,30 @@ class Options {
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
 
-  // Options added after this belong to the subcommand. One of them must be given.
+  // Options that are added after this call belong to the subcommand `name`. A program that has
+  // subcommands must be called with one of them.
   void begin_command(const std::string& name, std::string description);
 
-  // The field must outlive parse(), which overwrites it when the option is given.
+  // Adds an option. The field must outlive parse(), which overwrites it when the option is given.
   void add(const std::string& name, std::string& field, std::string help);
   void add(const std::string& name, bool& field, const std::string& help);
   void add(const std::string& name, int& field, std::string help);
   void add(const std::string& name, std::int64_t& field, std::string help);
   void add(const std::string& name, double& field, std::string help);
   void add(const std::string& name, Duration& field, std::string help);
-  // Repeatable, and split at commas.
+  // The option may be repeated, and each value is split at commas.
   void add(const std::string& name, std::vector<std::string>& field, std::string help);
 
-  // An option that was removed: it is not in --help, and giving it is an error with this advice.
+  // Declares a removed option: it is not in --help, and using it is an error whose text is
+  // `advice`.
   void retire(const std::string& name, std::string advice);
 
-  // Words without a flag: one, or as many as are left.
+  // Arguments without a flag: one required word, or all remaining words.
   void add_positional(const std::string& name, std::string& field, std::string help);
   void add_rest(const std::string& name, std::vector<std::string>& field, std::string help);
 
-  // Errors: invalid, saying which flag or which line of the file is wrong, and why.
+  // Reads the flags and the file, and sets the fields.
+  // Errors: invalid, naming the flag or the line of the file that is wrong, and why.
   [[nodiscard]] Result<Parsed> parse(int argc, const char* const* argv);
 
  private:

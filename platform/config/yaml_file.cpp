@@ -33,7 +33,7 @@ Result<FileEntry> read_entry(const std::string& path, const YAML::Node& key,
 }
 
 Result<std::vector<FileEntry>> read_entries(const std::string& path) {
-  // Whoever may write to it decides what the program does.
+  // A user who may write to this file decides what the program does.
   TRY(const std::string content, fs::read_trusted(path, file_limit));
   const YAML::Node root = YAML::Load(content);
   std::vector<FileEntry> entries;

@@ -1,4 +1,5 @@
-// A flat YAML file: names with a word or a list of words each, and where they stand.
+// Reads a flat YAML file: each key has one word or a list of words. Line numbers are kept for error
+// messages.
 
 #pragma once
 
@@ -11,13 +12,13 @@ namespace holdfast::config {
 
 struct FileEntry {
   std::string key;
-  std::vector<std::string> values;  // one, unless the file has a list
-  int line = 0;                     // from 1
+  std::vector<std::string> values;  // one word, or the words of a list
+  int line = 0;                     // of the key, counted from 1
 };
 
-// Errors: denied (not a regular file, not root's or ours, or others may write to it), exhausted
-// (over 1 MiB), invalid naming file and line (not YAML, not a map of words, a key twice), and those
-// of fs::read_all().
+// Errors: denied (not a regular file, owned by a user other than root and us, or writable by
+// others), exhausted (over 1 MiB), invalid with file and line (not YAML, not a map of words, a
+// duplicate key), and those of fs::read_all().
 [[nodiscard]] Result<std::vector<FileEntry>> read_yaml_file(const std::string& path);
 
 }  // namespace holdfast::config

@@ -27,7 +27,7 @@ class Descriptor {
   [[nodiscard]] int get() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
 
-  // Gives the descriptor away: the caller closes it.
+  // Hands the descriptor to the caller, who closes it.
   [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
   void close() {

@@ -1,6 +1,7 @@
-// Tells when files appear in directories: inotify(7), as one descriptor to wait on.
+// Watches directories for new files with inotify(7), as one file descriptor to wait on.
 //
-// It says only that something happened somewhere; whoever waits looks for himself.
+// The descriptor says only that something appeared in one of the directories; the caller looks for
+// what is new. Not thread-safe.
 
 #pragma once
 
@@ -15,13 +16,14 @@ class DirWatch {
   // Errors: exhausted (fs.inotify.max_user_instances).
   [[nodiscard]] static Result<DirWatch> create();
 
-  // From now on a file that is renamed into `dir` or created there makes the descriptor readable.
-  // A directory that is watched already stays so. Errors: not_found, exhausted.
+  // Watches `dir`: from now on the descriptor becomes readable when a file is created in `dir` or
+  // renamed into it. Adding a directory again has no effect. Errors: not_found, exhausted
+  // (fs.inotify.max_user_watches).
   [[nodiscard]] Status add(const Path& dir);
   void remove(const Path& dir);
   [[nodiscard]] std::vector<Path> watched() const;
 
-  // Readable once something happened; drain() makes it unreadable again.
+  // Becomes readable when a file appears; drain() discards the pending events.
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   void drain();
 

@@ -28,7 +28,7 @@ Errc errc_of(int error) {
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-    case EAGAIN:  // fork: the limit on processes
+    case EAGAIN:  // fork() returns it at the limit on processes
       return Errc::exhausted;
     case EIO:
       return Errc::corrupt;

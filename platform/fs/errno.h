@@ -1,4 +1,4 @@
-// Turns errno into our Error, in one place.
+// Converts errno values into Error, in one place.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace holdfast {
 
-// The word for an errno of the file and process calls: ENOENT and ESRCH are not_found, a full disk
-// or table is exhausted, and whatever has no word of its own is unavailable.
+// The error code for an errno of a file or process call: ENOENT and ESRCH are not_found, a full
+// disk or table is exhausted, and an errno without a counterpart is unavailable.
 [[nodiscard]] Errc errc_of(int error);
 
-// "`doing`: No such file or directory", with the errno as the cause. Call it before anything that
-// may change errno, or pass the number that was kept.
+// An error with the text "`doing`: No such file or directory" and the errno as its cause. Call it
+// before anything that may change errno, or pass the saved number.
 [[nodiscard]] tl::unexpected<Error> fail_errno(const std::string& doing, int error = errno);
 
 }  // namespace holdfast

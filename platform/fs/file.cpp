@@ -46,7 +46,7 @@ Status write_synced(const Path& file, std::string_view bytes, mode_t mode) {
   return {};
 }
 
-// "dir/name" -> "dir"; a bare name is in the working directory.
+// "dir/name" -> "dir"; "name" -> ".".
 Path parent_of(const Path& path) {
   const Path parent = path.parent_path();
   return parent.empty() ? Path(".") : parent;
@@ -76,7 +76,7 @@ bool is_temporary_of(std::string_view name, std::string_view begin) {
          std::string_view::npos;
 }
 
-// What a crash left of earlier writes; when that cannot be removed it does no harm.
+// Removes temporary files that a crash left behind. Failures are ignored: such a file does no harm.
 void remove_leftovers(const Path& file) {
   const std::string begin = temporary_begin(file);
   const auto names = list_dir(parent_of(file)).value_or(std::vector<std::string>());
@@ -183,11 +183,11 @@ Result<std::uint64_t> free_space(const Path& path) {
 
 namespace {
 
-// How long the children of a killed owner may keep its lock: they do from fork to exec.
+// A child of a killed lock holder keeps the lock from fork() until exec(): wait at most 400 x 5 ms.
 constexpr int orphan_tries = 400;
 constexpr int orphan_pause_ms = 5;
 
-// Whether the process that a lock file names has ended.
+// Whether the process whose pid the lock file holds has ended.
 bool has_ended(std::string_view holder) {
   const auto pid = parse_int<pid_t>(holder);
   return pid && *pid > 0 && ::kill(*pid, 0) != 0 && errno == ESRCH;
@@ -207,7 +207,7 @@ Result<FileLock> FileLock::take(const Path& file) {
     }
     (void)::poll(nullptr, 0, orphan_pause_ms);
   }
-  // A full disk must not keep us from the lock.
+  // The pid is only for error messages; a full disk must not prevent taking the lock.
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor.get(), 0) == 0) (void)write_whole(descriptor, pid, file).has_value();
   return FileLock(std::move(descriptor));

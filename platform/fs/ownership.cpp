@@ -48,7 +48,7 @@ Status check_regular(const Path& path, const struct stat& facts) {
   return fail(Errc::denied, path.string() + " " + what + "; move it out of the way");
 }
 
-// A directory, or a link to one, on the way to a directory of ours.
+// Checks a directory, or a link to one, that lies above a directory of ours.
 Status check_on_the_way(const Path& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0) return fail_errno(path.string());
@@ -61,7 +61,7 @@ Status check_on_the_way(const Path& path) {
                 "chmod go-w");
 }
 
-// Every directory above `path`, which is absolute.
+// Checks every directory above `path`, which is absolute.
 Status check_all_above(const Path& path) {
   Path above;
   const Path parent = path.parent_path();
@@ -72,7 +72,7 @@ Status check_all_above(const Path& path) {
   return {};
 }
 
-// What users besides the owner may do with a file: "read", "write" or "read and write".
+// What users other than the owner may do with a file: "read", "write" or "read and write".
 std::string foreign_rights(mode_t mode) {
   const bool write = (mode & foreign_write) != 0;
   const bool read = (mode & (S_IRGRP | S_IROTH)) != 0;
@@ -80,7 +80,7 @@ std::string foreign_rights(mode_t mode) {
   return write ? "write" : "read";
 }
 
-// A file that was opened for reading, and its facts at that time.
+// A file that was opened for reading, and its stat() at that time.
 struct Opened {
   Descriptor descriptor;
   struct stat facts {};
@@ -109,7 +109,7 @@ Status check_own_dir(const Path& dir) {
   if (!S_ISDIR(facts.st_mode)) return fail(Errc::conflict, dir.string() + " is not a directory");
   if (auto ours = check_written_by_us_alone(whole, facts); !ours) return ours;
   if (auto safe = check_all_above(whole); !safe) return safe;
-  // The same without the links that are on the way.
+  // The check above followed the name as it was given; check the resolved path as well.
   const Path real = std::filesystem::canonical(whole, ec);
   if (ec) return fail_errno(dir.string(), ec.value());
   return real == whole ? Status() : check_all_above(real);

@@ -13,14 +13,14 @@ std::string_view skip_blanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-// What follows the token at the beginning of `text`; all of it when there is none.
+// The rest of `text` after a leading token; all of it if there is no token.
 std::string_view skip_token(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && is_token(text.substr(size, 1))) ++size;
   return text.substr(size);
 }
 
-// What follows the quoted string at the beginning of `text`; all of it when it has no end.
+// The rest of `text` after a leading quoted string; all of it if the string is not terminated.
 std::string_view skip_quoted(std::string_view text) {
   for (std::size_t at = 1; at < text.size(); ++at) {
     if (text[at] == '"') return text.substr(at + 1);
@@ -29,7 +29,8 @@ std::string_view skip_quoted(std::string_view text) {
   return text;
 }
 
-// *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112, 7.1.1.
+// Whether `text` is a list of chunk extensions (RFC 9112, 7.1.1): *( BWS ";" BWS name [ BWS "=" BWS
+// ( token / quoted-string ) ] ).
 bool are_extensions(std::string_view text) {
   while (!text.empty()) {
     text = skip_blanks(text);
@@ -46,7 +47,7 @@ bool are_extensions(std::string_view text) {
   return true;
 }
 
-// What would change how the message itself is read (RFC 9110, 6.5.1).
+// Trailers that would change how the message itself is parsed (RFC 9110, 6.5.1).
 bool is_forbidden_trailer(std::string_view name) {
   constexpr std::array<std::string_view, 5> names{"connection", "content-length", "host",
                                                   "proxy-connection", "transfer-encoding"};

@@ -1,5 +1,6 @@
-// Parses the body of an HTTP/1.1 message as its bytes arrive: by length, in chunks, or until the
-// connection ends. Keeps nothing but the line under way; what it decodes goes to the caller.
+// Parses the body of an HTTP/1.1 message as its bytes arrive: with a Content-Length, chunked, or
+// until the connection ends. It buffers only the current line of the chunked framing; decoded bytes
+// are appended to the caller's string.
 
 #pragma once
 
@@ -11,11 +12,11 @@
 
 namespace holdfast::http {
 
-// What surrounds the bytes of a body in chunks. Trailers are checked and dropped: nothing here uses
-// one, and a header that comes after the decisions on the others would slip past them.
+// Limits on the framing of a chunked body. Trailers are validated and dropped: nothing here uses
+// them, and a header that arrives after the request was authorized would bypass the checks.
 struct ChunkLimits {
-  std::size_t line_bytes = 1024;             // a chunk's size and extensions, with the line's end
-  std::size_t extension_bytes = 8UL * 1024;  // of all chunks of a message
+  std::size_t line_bytes = 1024;             // a chunk's size and extensions, with CR LF
+  std::size_t extension_bytes = 8UL * 1024;  // extensions of all chunks of a message
   std::size_t trailer_bytes = 8UL * 1024;    // all trailers of a message
 };
 
@@ -23,25 +24,25 @@ class BodyReader {
  public:
   BodyReader(Extent extent, ChunkLimits limits, std::uint64_t bytes_max);
 
-  // Takes bytes up to the end of the body and appends what they mean to `body`; returns how many.
-  // Errors: invalid, exhausted; refusal() then has the status to answer.
+  // Consumes `bytes` up to the end of the body, appends the decoded bytes to `body`, and returns
+  // how many it consumed. Errors: invalid, exhausted; refusal() is then the status to respond with.
   [[nodiscard]] Result<std::size_t> put(std::string_view bytes, std::string& body);
 
   [[nodiscard]] bool done() const { return stage_ == Stage::done; }
   [[nodiscard]] int refusal() const { return refusal_; }  // 400, 413 or 431
 
-  // The connection has ended. Whether that is the end of the body, too.
+  // Call when the connection has ended. Returns whether the body is complete.
   [[nodiscard]] bool put_end();
 
   void set_bytes_max(std::uint64_t bytes_max);
 
  private:
   enum class Stage : std::uint8_t {
-    data,        // `left_` bytes, then the body is done
-    until_end,   // bytes until the connection ends
-    chunk_line,  // a chunk's size
-    chunk_data,  // `left_` bytes, then the line's end
-    chunk_end,
+    data,        // `left_` bytes remain in a body with a length
+    until_end,   // the body lasts until the connection ends
+    chunk_line,  // a chunk's size and extensions
+    chunk_data,  // `left_` bytes remain in the chunk
+    chunk_end,   // CR LF after a chunk's data
     trailers,
     done,
   };
@@ -55,8 +56,8 @@ class BodyReader {
 
   ChunkLimits limits_;
   std::uint64_t bytes_max_;
-  std::uint64_t bytes_ = 0;  // that were announced, or have come without that
-  std::uint64_t left_ = 0;
+  std::uint64_t bytes_ = 0;  // of the body: announced, or received until the connection ends
+  std::uint64_t left_ = 0;   // bytes of the body or chunk that have not arrived
   Stage stage_;
   LineReader line_;
   std::size_t extension_bytes_ = 0;

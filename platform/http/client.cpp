@@ -44,7 +44,8 @@ namespace {
 
 using CorePtr = std::shared_ptr<Client::Core>;
 
-// What tells a request that a server serves otherwise from its neighbours: "GET exec".
+// The kind of a request: its method and the last path segment, such as "GET exec". A server that
+// wants one request over HTTP/1.1 will want others of its kind over HTTP/1.1, too.
 std::string kind_of(const Request& request) {
   const std::string_view path = request.path();
   std::string kind(to_string(request.method));
@@ -61,10 +62,10 @@ asio::awaitable<Result<Response>> ask_alone(CorePtr core, const Request& request
   co_return co_await h1::ask(core->pool, std::move(connection), request, streamed, deadline);
 }
 
-// Over HTTP/2, if the server speaks it.
+// Sends the request over HTTP/2 if the server speaks it, and over HTTP/1.1 otherwise.
 asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& request, bool streamed,
                                              MonoTime deadline) {
-  constexpr int attempts_max = 3;  // a server that goes away and comes back refuses twice at most
+  constexpr int attempts_max = 3;  // a server that restarts refuses at most two of them
   for (int attempt = 1;; ++attempt) {
     if (core->sessions->speaks_http1()) {
       auto answer = co_await h1::ask_kept(core->pool, request, streamed, deadline);
@@ -90,8 +91,8 @@ asio::awaitable<Result<Response>> ask(CorePtr core, Request request, bool stream
                                       MonoTime deadline) {
   if (const Status writable = check_writable(request); !writable) co_return fail(writable.error());
   const bool upgrade = request.headers.has("upgrade");
-  if (!streamed) request.headers.remove("upgrade");  // Without a stream there is no tunnel either.
-  // HTTP/2 has no upgrade: a tunnel needs a connection that speaks HTTP/1.1 only.
+  if (!streamed) request.headers.remove("upgrade");  // send() cannot return a tunnel.
+  // HTTP/2 has no upgrade: a tunnel needs an HTTP/1.1 connection of its own.
   const bool alone = core->sessions == nullptr || upgrade || core->wants_http1(kind_of(request));
   if (alone) co_return co_await ask_alone(core, request, streamed, deadline);
   co_return co_await ask_shared(core, request, streamed, deadline);

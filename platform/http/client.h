@@ -1,11 +1,12 @@
-// An HTTP client for one server: kept connections, deadlines, streams, tunnels.
+// An HTTP client for one server: persistent connections, deadlines, streams and tunnels.
 //
-// A TLS server is offered HTTP/2: then all requests share as few connections as they fit on. With
-// any other server each request has a connection of its own, which is kept for the next one; so has
-// one that asks for an upgrade, and one that the server wants over HTTP/1.1 (RFC 9113, 7:
-// HTTP_1_1_REQUIRED), with all of its kind after it.
+// A TLS server is offered HTTP/2; if it accepts, all requests share as few connections as possible.
+// Otherwise each request uses a connection of its own, which is kept for later requests. A request
+// that asks for an upgrade also uses its own HTTP/1.1 connection, and so does every request of a
+// kind that the server has refused over HTTP/2 (RFC 9113, 7: HTTP_1_1_REQUIRED).
 //
-// Threading: the loop's thread only. The client must outlive the calls, not the streams.
+// Threading: the loop's thread only. The client must outlive its calls, but not the returned
+// streams.
 
 #pragma once
 
@@ -29,11 +30,11 @@ struct Endpoint {
 
 struct ClientLimits {
   ReaderLimits reader{.header_bytes = 64 * 1024, .body_bytes = 32 * 1024 * 1024};
-  std::size_t idle_connections = 4;          // that speak HTTP/1.1, for each identity
-  std::size_t idle_total = 16;               // for all identities
-  Duration idle = std::chrono::seconds(60);  // shorter than any server of ours keeps them
+  std::size_t idle_connections = 4;          // HTTP/1.1 connections kept for each identity
+  std::size_t idle_total = 16;               // and for all identities together
+  Duration idle = std::chrono::seconds(60);  // shorter than the idle limit of our servers
   h2::SessionLimits http2 = {};
-  std::size_t http1_kinds = 64;  // of requests that are known to be wanted over HTTP/1.1
+  std::size_t http1_kinds = 64;  // kinds of requests remembered as HTTP/1.1 only
 };
 
 class Client {
@@ -43,19 +44,20 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Sends `request` and reads the whole answer. Any HTTP status is an answer, not an error.
-  // Errors: invalid (it cannot be written: http/grammar.h), timeout at `deadline` (the effect is
-  // unknown), unavailable (could not reach, or broken off), denied (TLS), corrupt (not HTTP),
-  // exhausted (an answer over the limit, or more streams open than the server and our limits
-  // allow).
+  // Sends `request` and reads the whole response. Every HTTP status is a response, not an error.
+  // Errors: invalid (the request cannot be written: http/grammar.h), timeout at `deadline` (whether
+  // the request took effect is unknown), unavailable (not reachable, or the connection broke),
+  // denied (TLS), corrupt (not HTTP), exhausted (a response over the limit, or no free stream
+  // before the deadline).
   asio::awaitable<Result<Response>> send(Request request, MonoTime deadline);
 
-  // The same, but returns once the headers are there: the body of a 2xx comes in Response::stream,
-  // a 101 in Response::tunnel. The deadline ends with the headers.
+  // Like send(), but returns as soon as the headers have arrived. The body of a 2xx is read from
+  // Response::stream; a 101 has Response::tunnel. The deadline applies to the headers only.
   asio::awaitable<Result<Response>> open(Request request, MonoTime deadline);
 
-  // Lets go of all connections: the way they were made is no longer to be trusted. Idle ones are
-  // closed; what is under way goes on, and new requests go elsewhere.
+  // Stops using all current connections, for example because the network path or the credentials
+  // have changed. Idle ones are closed; requests in progress continue; new requests use new
+  // connections.
   void forget_connections();
 
   [[nodiscard]] const Endpoint& endpoint() const;

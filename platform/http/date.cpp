@@ -49,7 +49,8 @@ Result<WallTime> parse_date(std::string_view text) {
       std::to_string(static_cast<unsigned>(date.month())) + "-" + std::string(text.substr(5, 2)) +
       "T" + std::string(text.substr(17, 8)) + "Z";
   const auto time = parse_rfc3339(iso);
-  // Only what is written as it should be is the same when it is written again.
+  // Formatting the result again must give the same text; this checks the fixed characters, the
+  // weekday and the zone.
   if (!time || format_date(*time) != text) return bad();
   return *time;
 }

@@ -12,7 +12,7 @@ namespace holdfast::http {
 
 [[nodiscard]] std::string format_date(WallTime time);
 
-// The obsolete forms are not read. Errors: invalid, naming the text.
+// Parses a Date header. The obsolete formats are not accepted. Errors: invalid, quoting the text.
 [[nodiscard]] Result<WallTime> parse_date(std::string_view text);
 
 }  // namespace holdfast::http

@@ -62,13 +62,14 @@ Status check_writable(const Request& request) {
     return fail(Errc::invalid, "the request's method is not a token");
   }
   if (!is_acceptable_target(request.target)) {
-    return fail(Errc::invalid, "the request's target has characters HTTP forbids");
+    return fail(Errc::invalid, "the request's target has characters that HTTP forbids");
   }
   for (const Header& header : request.headers) {
     const bool host = equals_ignoring_case(header.name, "host");
     if (is_writable(header) && (!host || is_host(header.value))) continue;
-    const std::string name = is_token(header.name) ? header.name : "of no name";
-    return fail(Errc::invalid, "the request's header " + name + " has what HTTP forbids");
+    const std::string name = is_token(header.name) ? header.name : "with a malformed name";
+    return fail(Errc::invalid,
+                "the request's header " + name + " has characters that HTTP forbids");
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Which characters HTTP allows in which part of a message (RFC 9110, 5; RFC 9112, 3). Readers and
-// writers, of HTTP/1.1 and of HTTP/2, all ask here.
+// Which characters HTTP allows in which part of a message (RFC 9110, 5; RFC 9112, 3). The readers
+// and writers of HTTP/1.1 and HTTP/2 all use these functions.
 
 #pragma once
 
@@ -9,28 +9,30 @@
 
 namespace holdfast::http {
 
-// A method or a header's name.
+// A valid method or header name.
 [[nodiscard]] bool is_token(std::string_view text);
 
-// A header's value: no control characters but the tab, and no blanks around it. May be empty.
+// A valid header value: no control characters except the tab, and no blanks at either end. May be
+// empty.
 [[nodiscard]] bool is_field_value(std::string_view text);
 
-// The target of a request in origin-form: begins with "/", printable ASCII only, no space and no
-// fragment. Any other target could end the request line early or mean another resource upstream.
+// A valid request target in origin-form: it begins with "/" and has printable ASCII only, no space
+// and no fragment. Any other target could end the request line early or name another resource
+// upstream.
 [[nodiscard]] bool is_acceptable_target(std::string_view target);
 
-// The value of Host or :authority: a name or an address, and perhaps a port. Not empty.
+// A valid value of Host or :authority: a name or an address, optionally with a port. Not empty.
 [[nodiscard]] bool is_host(std::string_view text);
 
-// Whether `list`, the value of a header such as Connection, has the element `token`; without regard
-// to case.
+// Whether `list`, the value of a header such as Connection, contains the element `token`, ignoring
+// case.
 [[nodiscard]] bool lists_token(std::string_view list, std::string_view token);
 
-// Whether method, target and headers of `request` may be written. Errors: invalid, naming the part
-// and never a value, which may be secret.
+// Whether method, target and headers of `request` may be sent. Errors: invalid, naming the part but
+// never a value, which may be secret.
 [[nodiscard]] Status check_writable(const Request& request);
 
-// Whether a header may be written.
+// Whether a header may be sent.
 [[nodiscard]] bool is_writable(const Header& header);
 
 }  // namespace holdfast::http

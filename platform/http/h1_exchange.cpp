@@ -19,13 +19,13 @@ using PoolPtr = std::shared_ptr<Pool>;
 
 constexpr std::size_t read_bytes = 16UL * 1024;
 
-// A request on its way: one connection and what was read from it.
+// A request in progress: its connection and the reader of its response.
 struct Exchange {
   ConnectionPtr connection;
   ResponseReader reader;
   std::string identity;
-  bool answered = false;  // a byte of the answer has arrived
-  // Kept for as long as the exchange lasts: a watch reads a small piece thousands of times.
+  bool answered = false;  // a byte of the response has arrived
+  // Allocated once per exchange: a watch reads a small piece thousands of times.
   std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
 };
 
@@ -38,7 +38,7 @@ asio::awaitable<Status> read_more(Pool& pool, Exchange& exchange) {
   co_return exchange.reader.put(std::string_view(buffer.data(), count));
 }
 
-// Sends the request and reads the head of its answer.
+// Sends the request and reads the head of the response.
 asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Request& request,
                                        MonoTime deadline) {
   CO_TRY(const std::string bytes, request_bytes(request, pool.host));
@@ -51,9 +51,9 @@ asio::awaitable<Status> exchange_heads(Pool& pool, Exchange& exchange, const Req
 
 Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& request, bool streamed) {
   ReaderLimits limits = pool.limits.reader;
-  // Whether the body is a stream is known only after its head, which may announce any length.
+  // Whether the body will be a stream is known only after the head, which may announce any length.
   if (streamed) limits.body_bytes = std::numeric_limits<std::size_t>::max();
-  // Only a caller who can take a tunnel has asked for one.
+  // Only a caller of open() can take a tunnel.
   const Asked asked{.head = request.method == Method::head,
                     .upgrade = streamed && asks_for_upgrade(request.headers)};
   return Exchange{std::move(connection), ResponseReader(limits, asked), identity_of(request)};
@@ -100,7 +100,7 @@ class Body final : public BodyStream {
   bool cancelled_ = false;
 };
 
-// A tunnel whose bytes count like all others.
+// A tunnel whose bytes are counted in Traffic.
 class CountedTunnel final : public net::WrappedConnection {
  public:
   CountedTunnel(ConnectionPtr inner, std::shared_ptr<Traffic> traffic)
@@ -120,7 +120,7 @@ class CountedTunnel final : public net::WrappedConnection {
   std::shared_ptr<Traffic> traffic_;
 };
 
-// After the head: hands on a stream or a tunnel, or reads the rest.
+// After the head: returns a stream or a tunnel, or reads the rest of the body.
 asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool streamed) {
   Response response = exchange.reader.head();
   if (streamed && response.status == 101) {
@@ -177,7 +177,7 @@ void Pool::keep(ConnectionPtr connection, std::string identity) {
   const auto count = static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), same));
   if (count >= limits.idle_connections) {
     const auto oldest = std::find_if(kept.begin(), kept.end(), same);
-    if (oldest == kept.end()) return connection->close();  // None may be kept.
+    if (oldest == kept.end()) return connection->close();  // The limit is 0.
     kept.erase(oldest);
   }
   kept.push_back(

@@ -1,11 +1,11 @@
-// Requests over HTTP/1.1 connections of their own: one request at a time on each, and connections
-// that are kept for the next one of the same identity.
+// Sends requests over HTTP/1.1, one request at a time on each connection, and keeps connections for
+// later requests of the same identity.
 //
-// A connection is kept only after exactly one whole answer with no byte behind it, and thrown away
-// when the server says anything while it is idle: what one caller's answer leaves behind must never
-// be taken for the answer to another one.
+// A connection is kept only after exactly one complete response with no byte after it, and is
+// dropped if the server sends anything while it is idle. Otherwise leftover bytes of one caller's
+// response could be taken for the response to another caller.
 //
-// Threading: the loop's thread only. The streams of answers keep the pool.
+// Threading: the loop's thread only. The streams of responses keep the pool alive.
 
 #pragma once
 
@@ -24,23 +24,24 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 
 struct PoolLimits {
   ReaderLimits reader = {};
-  std::size_t idle_connections = 4;  // of one identity
-  std::size_t idle_total = 16;       // of all
-  Duration idle = {};
+  std::size_t idle_connections = 4;  // kept for one identity
+  std::size_t idle_total = 16;       // kept for all identities
+  Duration idle = {};                // how long a connection is kept
 };
 
-// Whose request it is, as a digest of the headers that say so: credentials, and whom they speak
-// for. Not a secret, but not to be logged either.
+// The identity that a request is sent as: a digest of its credential and impersonation headers, or
+// "" if it has none. Not a secret, but do not log it.
 [[nodiscard]] std::string identity_of(const Request& request);
 
 struct Pool {
-  std::string host;  // for requests that name none
+  std::string host;  // for requests without a Host header
   PoolLimits limits;
   std::shared_ptr<Traffic> traffic;
 
-  // A connection kept for `identity` that is still open and silent, or null.
+  // Removes and returns a connection kept for `identity` that is open and has sent nothing; or
+  // null.
   [[nodiscard]] ConnectionPtr take(std::string_view identity);
-  // Past a limit the one that was kept first goes.
+  // Keeps the connection. At a limit, the oldest one is closed.
   void keep(ConnectionPtr connection, std::string identity);
 
   struct Kept {
@@ -51,14 +52,15 @@ struct Pool {
   std::list<Kept> kept = {};  // oldest first
 };
 
-// Asks on a kept connection; nothing when there is none, or when it turned out to be dead before
-// the answer began and the request may be repeated. As ask() otherwise.
+// Sends the request on a kept connection. Returns nothing if there is none, or if it broke before
+// the response began and the request may be repeated. Otherwise like ask().
 asio::awaitable<std::optional<Result<Response>>> ask_kept(std::shared_ptr<Pool> pool,
                                                           const Request& request, bool streamed,
                                                           MonoTime deadline);
 
-// Asks on `connection` and keeps it afterwards, if the server does. With `streamed` a 2xx answer is
-// returned with its headers, and a 101 as a tunnel. Errors: as http::Client.
+// Sends the request on `connection`, which is kept afterwards if the server agrees. With
+// `streamed`, a 2xx is returned as soon as its headers have arrived, and a 101 as a tunnel. Errors:
+// those of http::Client.
 asio::awaitable<Result<Response>> ask(std::shared_ptr<Pool> pool, ConnectionPtr connection,
                                       const Request& request, bool streamed, MonoTime deadline);
 

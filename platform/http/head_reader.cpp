@@ -83,7 +83,8 @@ bool is_about_connection(const Header& header) {
          equals_ignoring_case(header.name, "proxy-connection");
 }
 
-// What both kinds of message have in common; `otherwise` when the headers say nothing.
+// The common part for requests and responses; `otherwise` applies if the headers do not say where
+// the body ends.
 Result<Extent> extent_of(const Head& head, Extent::Kind otherwise) {
   for (const Header& header : head.headers) {
     const bool bad = is_about_connection(header) && !is_token_list(header.value);
@@ -135,7 +136,7 @@ Result<std::size_t> LineReader::put(std::string_view bytes, std::size_t bytes_ma
 Result<std::pair<std::string_view, std::string_view>> parse_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  // A line that continues the one before begins with a blank, which no name does.
+  // A continuation line begins with a blank, which no name does; it is refused here.
   if (colon == std::string_view::npos || !is_token(name)) {
     return fail(Errc::invalid, "malformed header");
   }

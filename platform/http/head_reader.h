@@ -1,8 +1,8 @@
-// Parses the head of an HTTP/1.1 message, its start line and headers, as its bytes arrive.
+// Parses the head of an HTTP/1.1 message, its start line and headers, as the bytes arrive.
 //
-// Strict, because two readers that disagree on where a message ends are a way to smuggle a second
-// one past the first (RFC 9112, 11.2): every line ends with CR LF, no line is continued on the next
-// one, and no control character but the tab is taken. What is malformed is refused at its byte.
+// Strict, because two parsers that disagree on where a message ends allow request smuggling (RFC
+// 9112, 11.2): every line ends with CR LF, continuation lines are not allowed, and neither are
+// control characters except the tab. Malformed input is refused at the offending byte.
 
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace holdfast::http {
 
-// Takes a line that arrives in pieces.
+// Assembles a line that arrives in pieces.
 class LineReader {
  public:
-  // Takes bytes up to the end of the line; returns how many. `bytes_max` bounds the line with its
-  // end. Errors: invalid (a control character, a bare CR or LF), exhausted (too long).
+  // Consumes bytes up to the end of the line and returns how many. `bytes_max` limits the line
+  // including CR LF. Errors: invalid (a control character, a bare CR or LF), exhausted (too long).
   [[nodiscard]] Result<std::size_t> put(std::string_view bytes, std::size_t bytes_max);
 
   [[nodiscard]] bool complete() const { return complete_; }
-  // Without its end; the next put() begins another one.
+  // The line without CR LF; the next put() begins another one.
   [[nodiscard]] const std::string& line() const { return line_; }
 
  private:
@@ -31,8 +31,8 @@ class LineReader {
   bool complete_ = false;
 };
 
-// A field line: the name and the value without blanks around it, which borrow from `line`.
-// Errors: invalid.
+// Parses a field line into the name and the value without surrounding blanks; both borrow from
+// `line`. Errors: invalid.
 [[nodiscard]] Result<std::pair<std::string_view, std::string_view>> parse_field(
     std::string_view line);
 
@@ -62,7 +62,7 @@ class HeadReader {
 
   explicit HeadReader(Kind kind, HeadLimits limits = {}) : kind_(kind), limits_(limits) {}
 
-  // Takes bytes up to the end of the head; returns how many. Errors: invalid, exhausted.
+  // Consumes bytes up to the end of the head and returns how many. Errors: invalid, exhausted.
   [[nodiscard]] Result<std::size_t> put(std::string_view bytes);
 
   [[nodiscard]] bool done() const { return done_; }
@@ -77,16 +77,16 @@ class HeadReader {
   LineReader line_;
   Head head_;
   std::size_t used_ = 0;  // bytes of the complete lines
-  bool started_ = false;  // the start line is there
+  bool started_ = false;  // the start line is complete
   bool done_ = false;
 };
 
-// Where the body ends, and whether Host is as it must be. Errors: invalid.
+// Determines where the body ends, and checks Host. Errors: invalid.
 [[nodiscard]] Result<Extent> request_extent(const Head& head);
-// The same for an answer that has a body: not for HEAD, 1xx, 204 and 304. Errors: invalid.
+// The same for a response that may have a body: not for HEAD, 1xx, 204 and 304. Errors: invalid.
 [[nodiscard]] Result<Extent> response_extent(const Head& head);
 
-// Whether the sender keeps the connection open after the message, going by its headers.
+// Whether the sender will keep the connection open after the message, according to its headers.
 [[nodiscard]] bool wants_keep_alive(const Head& head);
 
 }  // namespace holdfast::http

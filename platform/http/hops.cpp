@@ -24,7 +24,7 @@ bool is_other_http(std::string_view protocol) {
   return lower.starts_with("h2") || lower.starts_with("http/") || lower.starts_with("tls/");
 }
 
-// The protocols of all Upgrade headers that may be asked for: "websocket".
+// The protocols of all Upgrade headers that may be passed on, such as "websocket".
 std::string upgrade_of(const Headers& headers) {
   std::vector<std::string> kept;
   for (const Header& header : headers) {

@@ -20,7 +20,7 @@ constexpr int gzip_only = 15 + 16;  // the largest window, and a gzip header ins
 
 Bytef* bytes_of(std::string& text) { return reinterpret_cast<Bytef*>(text.data()); }
 
-// The plain bytes of a compressed stream.
+// The decompressed bytes of a compressed stream.
 class InflatedStream final : public BodyStream {
  public:
   InflatedStream(std::shared_ptr<BodyStream> from, const InflateLimits& limits,
@@ -73,7 +73,7 @@ void Inflater::give(std::string compressed) {
 Status Inflater::step(std::string& out) {
   z_stream& stream = engine_->stream;
   if (between_ && stream.avail_in > 0) {
-    // RFC 1952, 2.2: members follow one another without anything between them.
+    // RFC 1952, 2.2: a gzip file may have several members, with nothing between them.
     if (inflateReset(&stream) != Z_OK) return fail(Errc::corrupt, "gzip: cannot begin a member");
     between_ = false;
   }
@@ -81,14 +81,14 @@ Status Inflater::step(std::string& out) {
   between_ = result == Z_STREAM_END;
   out.resize(out.size() - stream.avail_out);
   if (result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR) return {};
-  const std::string why = stream.msg == nullptr ? "no valid stream" : stream.msg;
+  const std::string why = stream.msg == nullptr ? "invalid stream" : stream.msg;
   return fail(Errc::corrupt, "gzip: " + why);
 }
 
 Result<std::string> Inflater::next() {
   if (!failed_) return fail(failed_.error());
   z_stream& stream = engine_->stream;
-  // Without input there may still be output: as much as the last piece had no room for.
+  // Even without input there may be output that did not fit into the last piece.
   for (;;) {
     const bool idle = stream.avail_in == 0;
     if (idle && (between_ || input_.empty())) return std::string();

@@ -1,9 +1,9 @@
-// gzip bodies (RFC 1952) made plain again, piece by piece and within limits.
+// Decompresses gzip bodies (RFC 1952) piece by piece and within limits.
 //
-// A few compressed bytes can stand for a thousand times as many: what comes out is given out in
-// small pieces and is counted, and a body that grows over its limit is refused before it is held.
+// A few compressed bytes can expand a thousandfold. The output is produced in small pieces and
+// counted, and a body that grows over its limit is refused before it is buffered.
 //
-// Threading: one thread at a time. The memory of one Inflater is about 40 KiB besides its pieces.
+// Threading: one thread at a time. An Inflater uses about 40 KiB besides its pieces.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace holdfast::http {
 
 struct InflateLimits {
   std::size_t body_bytes = 64UL << 20;   // decompressed, of one body
-  std::size_t piece_bytes = 64UL << 10;  // of what is given out at a time
+  std::size_t piece_bytes = 64UL << 10;  // the largest piece that next() returns
 };
 
 class Inflater {
@@ -29,15 +29,15 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // The next compressed bytes. Those before must have been used up: next() gave "".
+  // Adds compressed bytes. The previous ones must be used up: next() has returned "".
   void give(std::string compressed);
 
-  // The next plain bytes, at most `piece_bytes`; "" when more compressed ones are needed.
-  // Errors: corrupt (not gzip, a wrong checksum), exhausted (the body is over its limit). After an
-  // error every call repeats it.
+  // The next decompressed bytes, at most `piece_bytes`; "" if more compressed bytes are needed.
+  // Errors: corrupt (not gzip, or a wrong checksum), exhausted (the body is over its limit). After
+  // an error every call repeats it.
   [[nodiscard]] Result<std::string> next();
 
-  // To be called at the body's end. Errors: corrupt, when the last member is not complete.
+  // Call at the body's end. Errors: corrupt if the last member is incomplete.
   [[nodiscard]] Status finish() const;
 
  private:
@@ -52,15 +52,16 @@ class Inflater {
   Status failed_;
 };
 
-// A whole body at once. Errors: those of Inflater.
+// Decompresses a whole body. Errors: those of Inflater.
 [[nodiscard]] Result<std::string> inflate(std::string compressed, const InflateLimits& limits = {});
 
 // Whether the body of an answer with these headers is gzip.
 [[nodiscard]] bool is_gzip(const Headers& headers);
 
-// The answer with a plain body or stream and without Content-Encoding; one that is not gzip as it
-// is. Response::wire_bytes then counts the compressed bytes, those of a stream as they are read.
-// Errors: those of Inflater, for a body; a stream tells its own from next().
+// Returns the response with a decompressed body or stream and without Content-Encoding; a response
+// that is not gzip is returned unchanged. Response::wire_bytes counts the compressed bytes, those
+// of a stream as they are read. Errors: those of Inflater, for a body; the errors of a stream come
+// from its next().
 [[nodiscard]] Result<Response> inflated(Response response, const InflateLimits& limits = {});
 
 }  // namespace holdfast::http

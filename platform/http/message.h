@@ -1,6 +1,6 @@
-// HTTP as the rest of the project sees it: plain values, streams and tunnels.
+// HTTP messages as the rest of the project uses them: plain values, streams and tunnels.
 //
-// Threading: everything here belongs to the one thread that runs the loop.
+// Threading: everything here belongs to the loop's thread.
 
 #pragma once
 
@@ -33,7 +33,7 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// An ordered list of headers; names compare without regard to case.
+// An ordered list of headers. Names are compared without regard to case.
 class Headers {
  public:
   Headers() = default;
@@ -58,14 +58,14 @@ class Headers {
   std::vector<Header> headers_;
 };
 
-// A body that is produced or consumed piece by piece: a watch.
+// A body that is produced or consumed piece by piece, such as a watch.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  // The next piece, never empty; "" once the stream has ended well.
-  // Errors: unavailable (broken off), timeout, cancelled.
+  // The next piece; "" at the normal end of the stream.
+  // Errors: unavailable (the connection broke), timeout, cancelled.
   virtual asio::awaitable<Result<std::string>> next() = 0;
-  // Makes a waiting and every later next() answer `cancelled`. May be called more than once.
+  // Makes a pending and every later next() return `cancelled`. May be called more than once.
   virtual void cancel() = 0;
 };
 
@@ -74,16 +74,16 @@ struct Request {
   std::string target = {};  // origin-form as on the wire: "/api/v1/pods?watch=true"
   Headers headers = {};
   std::string body = {};         // at most ReaderLimits::body_bytes
-  net::Peer peer = {};           // who asks; only set by a server
-  std::string method_text = {};  // when method is Method::other
-  bool repeatable = false;       // sending it twice does no harm, whatever its method
+  net::Peer peer = {};           // the client; set only by a server
+  std::string method_text = {};  // the method's name if it is Method::other
+  bool repeatable = false;       // sending it twice is harmless, whatever its method
 
   // The target before and after the first '?'.
   [[nodiscard]] std::string_view path() const;
   [[nodiscard]] std::string_view query() const;
 };
 
-// Whether a request that may have been carried out may be sent again.
+// Whether a request may be sent again when it is unknown whether it took effect.
 [[nodiscard]] constexpr bool may_repeat(Method method, bool repeatable) {
   return repeatable || (method != Method::post && method != Method::patch);
 }
@@ -92,15 +92,15 @@ struct Response {
   int status = 200;
   Headers headers = {};
   std::string body = {};
-  // Instead of `body`, when set: sent chunked as pieces come, or, from a client, read so.
+  // If set, the body instead of `body`. A server sends it chunked as pieces arrive.
   std::shared_ptr<BodyStream> stream = {};
-  // Of a body or stream that came compressed and was made plain: its bytes on the wire so far.
+  // The compressed size so far of a body or stream that arrived compressed (see inflate.h).
   std::shared_ptr<std::size_t> wire_bytes = {};
-  // With status 101: the bytes after the answer, in both directions.
+  // With status 101: the connection after the response, for both directions.
   std::shared_ptr<net::Connection> tunnel = {};
 };
 
-// Answers one request. Never throws; what went wrong is a Response, too. The request outlives the
+// Handles one request. It never throws: an error is a Response, too. The request outlives the
 // coroutine.
 using Handler = std::function<asio::awaitable<Response>(const Request&)>;
 

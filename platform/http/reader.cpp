@@ -15,10 +15,10 @@ HeadLimits head_limits(const ReaderLimits& limits) {
   return {.bytes = limits.header_bytes, .fields = limits.header_fields};
 }
 
-// Keeps what cannot be parsed yet. Errors: exhausted.
+// Buffers bytes that cannot be parsed yet. Errors: exhausted.
 Status keep(std::string& pending, std::string_view bytes, const ReaderLimits& limits) {
   if (bytes.size() > limits.pending_bytes) {
-    return fail(Errc::exhausted, "more bytes than may wait");
+    return fail(Errc::exhausted, "too many bytes beyond the message");
   }
   pending = std::string(bytes);
   return {};
@@ -47,7 +47,7 @@ struct RequestReader::Impl {
   std::string pending;
   std::optional<HeadReader> head;
   Extent extent;
-  std::optional<BodyReader> body;  // once it may be read
+  std::optional<BodyReader> body;  // set when it may be read
   std::string decoded;
   std::size_t body_bytes_max = 0;
   bool begun = false;
@@ -79,7 +79,7 @@ Status RequestReader::Impl::read_body(std::string_view& bytes) {
   return {};
 }
 
-// Parses as much of `bytes` as may be, and leaves the rest.
+// Parses as much of `bytes` as possible, and leaves the rest in it.
 Status RequestReader::Impl::advance(std::string_view& bytes) {
   begun = begun || !bytes.empty();
   if (!head->done()) {
@@ -95,7 +95,7 @@ RequestReader::RequestReader(RequestReader&&) noexcept = default;
 
 Status RequestReader::put(std::string_view bytes) {
   Impl& impl = *impl_;
-  // Only what arrived after a request, or before accept_body(), waits: seldom anything.
+  // Only bytes that arrived after a request, or before accept_body(), are pending: seldom any.
   std::string joined;
   if (!impl.pending.empty()) {
     joined = std::exchange(impl.pending, {}).append(bytes);
@@ -169,18 +169,18 @@ struct ResponseReader::Impl {
   ReaderLimits limits;
   Asked asked;
   HeadReader head;
-  std::size_t interim = 0;         // answers that were left out
-  std::optional<BodyReader> body;  // once the head of the answer is there
+  std::size_t interim = 0;         // interim (1xx) responses so far
+  std::optional<BodyReader> body;  // set after the head of the final response
   std::uint64_t body_bytes_max;
   std::string decoded;
   std::string pending;
   bool keep_alive = false;
 };
 
-// What to do about a whole head.
+// Processes a complete head: skips an interim response, otherwise prepares the body.
 Status ResponseReader::Impl::take_head() {
   const int status = head.head().status;
-  // Checked also when no body follows: a next hop would take it for what it says.
+  // Checked even if no body follows: the next hop would act on these headers.
   TRY(const Extent extent, response_extent(head.head()));
   if (status < 200 && status != 101) {
     if (++interim > limits.interim_answers) {
@@ -190,10 +190,11 @@ Status ResponseReader::Impl::take_head() {
     return {};
   }
   if (status == 101 && !asked.upgrade) {
-    return fail(Errc::invalid, "an upgrade that nobody asked for");
+    return fail(Errc::invalid, "an upgrade that was not requested");
   }
   const bool bodiless = asked.head || status == 101 || has_no_body(status);
-  // A 204 that announces a body may well send one (RFC 9110, 8.6 forbids both).
+  // A 204 with Content-Length or Transfer-Encoding may in fact send a body, although RFC 9110, 8.6
+  // forbids both.
   const bool announced = extent.kind == Extent::Kind::chunked || extent.length > 0;
   const bool doubtful = (status == 204 && announced) || status == 101 ||
                         (!bodiless && extent.kind == Extent::Kind::until_end);

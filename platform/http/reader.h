@@ -1,7 +1,7 @@
-// Parses HTTP/1.1 messages as their bytes arrive. It has no socket: its owner puts the bytes in.
+// Parses HTTP/1.1 messages as their bytes arrive. It uses no socket: the owner passes in the bytes.
 //
-// Limits are enforced before anything is kept: a reader holds at most header_bytes of a head,
-// body_bytes of a body, one line between chunks, and pending_bytes of what follows the message.
+// Limits are checked before anything is buffered: a reader holds at most header_bytes of a head,
+// body_bytes of a body, one line of chunked framing, and pending_bytes of what follows the message.
 
 #pragma once
 
@@ -19,42 +19,43 @@ struct ReaderLimits {
   std::size_t body_bytes = 3 * 1024 * 1024;
   std::size_t header_fields = 256;
   ChunkLimits chunks = {};
-  std::size_t pending_bytes = 64UL * 1024;  // that have arrived and may not be parsed yet
-  std::size_t interim_answers = 16;         // 1xx before the answer to one request
-  // A request is parsed no further than its header until accept_body().
+  std::size_t pending_bytes = 64UL * 1024;  // that have arrived but cannot be parsed yet
+  std::size_t interim_answers = 16;         // 1xx responses to one request
+  // Parse a request only up to the end of its header until accept_body() is called.
   bool stop_after_header = false;
 };
 
-// One request at a time; bytes beyond it wait for the next.
+// Parses requests, one at a time. Bytes after a request are kept for the next one.
 class RequestReader {
  public:
   explicit RequestReader(ReaderLimits limits);
   ~RequestReader();
   RequestReader(RequestReader&&) noexcept;
 
-  // Errors: invalid (malformed), exhausted (over a limit); refusal() then has the status to answer,
-  // and nothing may be put any more.
+  // Errors: invalid (malformed), exhausted (over a limit). refusal() is then the status to respond
+  // with, and put() must not be called again.
   [[nodiscard]] Status put(std::string_view bytes);
 
   [[nodiscard]] bool begun() const;        // a byte of the request has arrived
-  [[nodiscard]] bool header_done() const;  // and its header is whole
+  [[nodiscard]] bool header_done() const;  // its header is complete
   [[nodiscard]] bool done() const;
   // After header_done(), before take(): the request without its body.
   [[nodiscard]] Request head() const;
-  // Lets the body be read, of at most `body_bytes_max` bytes. With stop_after_header it is called
-  // once for each request, also for one without a body; the next put() then goes on with what has
-  // arrived, and put("") does, too.
+  // Allows reading a body of at most `body_bytes_max` bytes. With stop_after_header, call it once
+  // for each request, even one without a body; the next put() then parses what has already arrived,
+  // and so does put("").
   void accept_body(std::size_t body_bytes_max);
-  // Bytes of the body that are kept here, decoded, with those that were not parsed yet.
+  // Bytes held here: the decoded body and bytes that are not parsed yet.
   [[nodiscard]] std::size_t body_size() const;
-  // Whether the client waits for "100 Continue" before it sends the body; true once. With
-  // stop_after_header not before accept_body().
+  // Whether the client waits for "100 Continue" before it sends the body; true only once per
+  // request. With stop_after_header, false before accept_body().
   [[nodiscard]] bool take_expectation();
   [[nodiscard]] int refusal() const;  // 400, 413 or 431
 
-  // When done(): the request; the reader turns to the next one. put("") parses what is left over.
+  // When done(): returns the request and prepares for the next one. put("") then parses the bytes
+  // left over.
   [[nodiscard]] Request take(bool& keep_alive);
-  // What has arrived after it: a tunnel's first bytes.
+  // Bytes that arrived after the request: the first bytes of a tunnel.
   [[nodiscard]] std::string take_rest();
 
  private:
@@ -68,8 +69,8 @@ struct Asked {
   bool upgrade = false;  // an upgrade was asked for: the answer may be 101
 };
 
-// One response; the body can be taken while it arrives. Interim answers (1xx) are left out; 101 is
-// an answer when an upgrade was asked for, and an error otherwise. Trailers are left out, too.
+// Parses one response; its body can be taken while it arrives. Interim responses (1xx) and trailers
+// are skipped. 101 is a response if an upgrade was requested, and an error otherwise.
 class ResponseReader {
  public:
   ResponseReader(ReaderLimits limits, Asked asked);
@@ -77,23 +78,23 @@ class ResponseReader {
   ResponseReader(ResponseReader&&) noexcept;
   ResponseReader& operator=(ResponseReader&&) noexcept;
 
-  // Errors: corrupt (not HTTP), exhausted (over a limit). Nothing may be put after one.
+  // Errors: corrupt (not HTTP), exhausted (over a limit). put() must not be called after an error.
   [[nodiscard]] Status put(std::string_view bytes);
-  // The peer closed. Errors: unavailable (in the middle of a message).
+  // Call when the peer has closed the connection. Errors: unavailable (in the middle of a message).
   [[nodiscard]] Status put_end();
 
   [[nodiscard]] bool header_done() const;
   [[nodiscard]] bool done() const;
-  // When done(): whether the connection may carry another request. False when a byte has arrived
-  // after the answer, or when the answer leaves a doubt where it ends.
+  // When done(): whether the connection may carry another request. False if bytes arrived after the
+  // response, or if it is doubtful where the response ends.
   [[nodiscard]] bool keep_alive() const;
-  // After header_done(): status and headers.
+  // After header_done(): the status and headers.
   [[nodiscard]] Response head() const;
-  // What has arrived of the body since the last call.
+  // The bytes of the body that arrived since the last call.
   [[nodiscard]] std::string take_body();
-  // From now on the body may be endless, as long as it is taken.
+  // Removes the limit on the body's length, for a caller that takes it piece by piece.
   void allow_endless_body();
-  // Bytes that arrived after the message: a tunnel's first ones.
+  // Bytes that arrived after the response: the first bytes of a tunnel.
   [[nodiscard]] std::string take_rest();
 
  private:

@@ -21,15 +21,15 @@ namespace {
 
 using ConnectionPtr = std::shared_ptr<net::Connection>;
 
-// One connection.
+// A client's connection.
 struct Session {
   std::shared_ptr<Share> share;
-  ConnectionPtr connection = {};   // null while hands are shaken
-  h2::Serving* serving = nullptr;  // over HTTP/2
+  ConnectionPtr connection = {};   // null during the TLS handshake
+  h2::Serving* serving = nullptr;  // set if the connection uses HTTP/2
   std::shared_ptr<BodyStream> stream = {};
-  ConnectionPtr tunnel = {};  // the far side
+  ConnectionPtr tunnel = {};  // the upstream side of a tunnel
   bool busy = false;          // a request is being answered
-  bool by_owner = true;       // the request is judged by who owns the peer's socket
+  bool by_owner = true;       // the request is authorized by the owner of the peer's socket
 };
 
 }  // namespace
@@ -84,7 +84,8 @@ class Registered {
   Session* session_;
 };
 
-// A streaming client says nothing more; when it hangs up, the stream has no reader any more.
+// A client sends nothing while it receives a stream. When it closes the connection, the stream has
+// no reader any more.
 asio::awaitable<void> cancel_on_hangup(ConnectionPtr connection,
                                        std::shared_ptr<BodyStream> stream) {
   std::array<char, 64> scratch{};
@@ -115,7 +116,7 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
   }
 }
 
-// Null when there is no room for another connection of this peer.
+// Null if there is no room for another connection of this peer.
 std::shared_ptr<Share> Server::Shared::share_for(const net::Peer& peer) {
   auto share = std::make_shared<Share>();
   const Shares::Room room = shares->enter(peer, service.gate.trusts(peer), *share);
@@ -169,13 +170,13 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
     session.busy = false;
     if (!go_on) co_return;
-    // What has arrived of the next request stays counted.
+    // Bytes of the next request that have already arrived stay counted.
     const std::size_t taken = session.share->bytes();
     session.share->give_back(taken - std::min(taken, reader.body_size()));
   }
 }
 
-// Reads one whole request; false when the connection is over.
+// Reads one complete request; returns false when the connection is over.
 asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& reader) {
   const auto refusal = co_await read_request(session, reader);
   if (!refusal) co_return reader.done();
@@ -185,7 +186,7 @@ asio::awaitable<bool> Server::Shared::receive(Session& session, RequestReader& r
   co_return false;
 }
 
-// Judges a request by its head; returns the answer if it is refused.
+// Asks the gate about a request's head; returns the response if it is refused.
 std::optional<Response> Server::Shared::admit(Session& session, RequestReader& reader) {
   Request head = reader.head();
   head.peer = session.connection->peer();
@@ -197,11 +198,11 @@ std::optional<Response> Server::Shared::admit(Session& session, RequestReader& r
   return std::nullopt;
 }
 
-// Reads until the request is complete or the connection is over, and returns nothing; or returns
-// the answer to a request that is refused.
+// Reads until the request is complete or the connection is over, and returns nothing. If the
+// request is refused, returns the response.
 asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& session,
                                                                       RequestReader& reader) {
-  constexpr std::size_t bytes_idle = 1024;  // An idle connection should cost little.
+  constexpr std::size_t bytes_idle = 1024;  // Keeps idle connections cheap.
   constexpr std::size_t bytes_busy = 16UL * 1024;
   std::optional<Response> refusal;
   std::vector<char> buffer(bytes_idle);
@@ -241,13 +242,15 @@ asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& s
   co_return refusal;
 }
 
-// `head_only`: the request was HEAD, whose answer has no body.
+// Sends a refusal and closes the connection. `head_only`: the method was HEAD, whose response has
+// no body.
 asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal, bool head_only) {
   std::string bytes = response_head(refusal, Framing::length, false);
   if (!head_only) bytes += refusal.body;
   (void)co_await send(session, std::move(bytes));
   session.connection->shutdown_write();
-  // Read on for a moment, so that the refusal is not lost to a reset.
+  // Read on for a moment: closing with unread bytes would reset the connection, and the client
+  // might lose the refusal.
   std::array<char, 1024> ignored{};
   session.connection->expires_at(loop::in(std::chrono::seconds(1)));
   for (;;) {
@@ -256,12 +259,12 @@ asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal,
   }
 }
 
-// Answers one request; false when the connection may not be used again.
+// Answers one request; returns false if the connection cannot be used again.
 asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, bool keep_alive,
                                              RequestReader& reader) {
   Response response = co_await service.handler(request);
   if (response.stream || response.tunnel) {
-    // They can last for hours and do not need the request's body.
+    // They can last for hours, and the request's body is not needed any more.
     (void)std::exchange(request.body, {});
     session.share->give_back_all();
   }
@@ -281,7 +284,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
   }
   const bool last = !keep_alive || stopping;
   const Framing framing = has_no_body(response.status) ? Framing::none : Framing::length;
-  constexpr std::size_t small = 16UL * 1024;  // goes into one packet train with the head
+  constexpr std::size_t small = 16UL * 1024;  // sent in one write with the head
   const bool with_body = request.method != Method::head && framing == Framing::length;
   const bool apart = with_body && response.body.size() > small;
   std::string bytes = response_head(response, framing, !last);
@@ -291,7 +294,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
   co_return sent && !last;
 }
 
-// `early`: what the caller said before he was answered.
+// `early`: bytes that the client sent before the response.
 asio::awaitable<void> Server::Shared::send_tunnel(Session& session, Response response,
                                                   std::string early) {
   std::string head = response_head(response, Framing::none, true);
@@ -318,7 +321,7 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
   hangup.spawn("hangup", cancel_on_hangup(session.connection, response.stream));
   while (sent && !stopping) {
     const auto piece = co_await response.stream->next();
-    if (!piece) break;  // Without a last chunk the client knows that it was cut off.
+    if (!piece) break;  // Without the last chunk the client knows that the body is incomplete.
     std::string bytes = piece->empty() ? std::string(last_chunk) : chunk(*piece);
     sent = co_await send(session, std::move(bytes));
     session.connection->expires_at(MonoTime::max());

@@ -1,13 +1,13 @@
-// An HTTP server in front of one Handler: limits, deadlines, streams, tunnels, orderly stop.
+// An HTTP server that calls one Handler: limits, deadlines, streams, tunnels and graceful stop.
 //
-// Speaks HTTP/1.1, and HTTP/2 where the listener's TLS offers it (tls::ServerSettings::protocols).
+// It speaks HTTP/1.1, and HTTP/2 if the listener's TLS offers it (tls::ServerSettings::protocols).
 //
-// An unknown caller costs little: connections and memory are divided among the callers (shares.h),
-// and a Gate judges each request by its head before any of its body is read.
+// An unauthenticated caller can use few resources: connections and memory are divided among the
+// callers (shares.h), and a Gate decides on each request by its head before its body is read.
 //
-// What the server refuses by itself (malformed 400, over a limit 413, 429 and 431) gets its body
-// from `problem`, so that it looks like all other answers. Connections for which there is no room
-// are closed at once.
+// Responses that the server generates itself (malformed 400, over a limit 413, 429 and 431, too
+// much memory or too many tunnels 503) are built by `problem`, so that they look like all others. A
+// connection for which there is no room is closed at once.
 //
 // Threading: the loop's thread only.
 
@@ -31,56 +31,56 @@
 namespace holdfast::http {
 
 struct ServerLimits {
-  ReaderLimits reader = {};   // a body of 3 MiB is kube-apiserver's own limit
-  ShareLimits shares = {};    // connections and memory, and each caller's part of them
-  std::size_t tunnels = 200;  // of the connections; past it an upgrade is answered 503
+  ReaderLimits reader = {};   // 3 MiB for a body is kube-apiserver's own limit
+  ShareLimits shares = {};    // connections and memory, in total and per caller
+  std::size_t tunnels = 200;  // at most so many connections; further upgrades get 503
   Duration handshake = std::chrono::seconds(10);
   Duration idle = std::chrono::minutes(2);      // between the requests of a connection
   Duration receive = std::chrono::seconds(30);  // one request, from its first byte
-  Duration send = std::chrono::seconds(30);     // one answer, or one piece of a stream
+  Duration send = std::chrono::seconds(30);     // one response, or one piece of a stream
   TunnelLimits tunnel = {};
-  h2::EngineLimits http2 = {};  // of each connection; its headers are `reader`'s
+  h2::EngineLimits http2 = {};  // of each connection; header_bytes is taken from `reader`
 };
 
-// An answer that the server gives by itself.
+// Builds a response that the server generates itself.
 using Problem = std::function<Response(int status, std::string_view message)>;
 [[nodiscard]] Response plain_problem(int status, std::string_view message);
 
 // A Gate's decision about a request.
 struct Admission {
-  std::optional<Response> refusal = {};  // is sent at once; the body is not read
-  // The most bytes that the body may have; the reader's limit holds as well.
+  std::optional<Response> refusal = {};  // if set, it is sent at once and the body is not read
+  // The largest allowed body in bytes; the reader's limit applies as well.
   std::size_t body_bytes = std::numeric_limits<std::size_t>::max();
-  // Whether the request is judged by the owner of its socket, who is then confirmed once the
-  // request was read. That costs a system call, and much more where the kernel has no sock_diag.
-  // Over HTTP/2 the owner is not confirmed again: a Gate must not judge by it there.
+  // Whether the decision depends on the user that owns the peer's socket. The owner is then looked
+  // up again after the request was read, which costs a system call, and much more if the kernel has
+  // no sock_diag. Over HTTP/2 the owner is not looked up again: a Gate must not depend on it there.
   bool by_owner = true;
 };
 
-// Root, or the user that this program runs as.
+// Whether the peer's socket belongs to root or to the user that this program runs as.
 [[nodiscard]] bool is_root_or_self(const net::Peer& peer);
 
-// Decides about callers. Neither function may wait for anything.
+// Decides which callers and requests are admitted. Neither function may block.
 struct Gate {
-  // Whether connections of this peer may use what is kept in reserve.
+  // Whether connections of this peer may use the reserve.
   std::function<bool(const net::Peer& peer)> trusts = is_root_or_self;
-  // Judges a request whose body has not been read.
+  // Decides on a request whose body has not been read.
   std::function<Admission(const Request& head)> admit = [](const Request&) { return Admission{}; };
 };
 
-// What answers the requests of a server.
+// The functions that produce a server's responses.
 struct Service {
   Handler handler;
   Problem problem;
   Gate gate;
 };
 
-// How often the server itself has refused a connection or a request since it was made.
+// How often the server itself has refused a connection or a request since it was created.
 struct Refusals {
-  std::uint64_t server_full = 0;  // connections past the limit of all callers together
-  std::uint64_t caller_full = 0;  // connections past the limit of one caller
-  std::uint64_t gate = 0;         // requests that the gate did not admit
-  std::uint64_t memory = 0;       // requests for whose bytes there was no room
+  std::uint64_t server_full = 0;  // connections over the limit of all callers together
+  std::uint64_t caller_full = 0;  // connections over the limit of one caller
+  std::uint64_t gate = 0;         // requests that the gate refused
+  std::uint64_t memory = 0;       // requests or responses over the memory limit
   std::uint64_t malformed = 0;    // requests that are not HTTP or are over a limit
 };
 
@@ -88,16 +88,16 @@ class Server {
  public:
   Server(asio::any_io_executor executor, ServerLimits limits, Handler handler,
          Problem problem = plain_problem, Gate gate = {});
-  // Cuts off whoever is still connected; what the handler refers to must outlive stop().
+  // Closes all connections. What the handler refers to must outlive stop().
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Begins to serve; may be called for several listeners.
+  // Starts to serve; may be called for several listeners.
   void listen(std::unique_ptr<net::Listener> listener);
 
-  // Accepts nobody any more, ends streams, tunnels and idle connections at once, waits for answers
-  // under way until `deadline`, then cuts them off.
+  // Stops accepting connections, closes streams, tunnels and idle connections at once, waits for
+  // responses in progress until `deadline`, and then closes the rest.
   asio::awaitable<void> stop(MonoTime deadline);
 
   [[nodiscard]] std::size_t connections() const;

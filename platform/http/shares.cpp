@@ -40,8 +40,8 @@ std::string caller_name(const net::Peer& peer) {
 struct Shares::State {
   ShareLimits limits;
   Use all;
-  Use untrusted;                     // of all callers that are not trusted
-  std::map<std::string, Use> users;  // of each of these
+  Use untrusted;                     // of all untrusted callers together
+  std::map<std::string, Use> users;  // of each untrusted caller
 };
 
 Shares::Shares(const ShareLimits& limits) : state_(std::make_unique<State>()) {

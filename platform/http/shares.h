@@ -1,8 +1,9 @@
-// Divides a server's connections and memory among its callers, so that none can take them all.
+// Divides a server's connections and memory among its callers, so that none can use them up.
 //
-// A caller is a user of this machine, by uid, or a network address; of IPv6 the /64 network, which
-// one machine commonly has to itself. Callers that the server trusts may use everything; all others
-// together leave a reserve for them, and each has a limit of its own.
+// A caller is a user of this machine, identified by uid, or a network address; for IPv6 its /64
+// network, which one machine commonly has to itself. Callers that the server trusts may use
+// everything. All others share what is left after a reserve for trusted callers, and each has a
+// limit of its own.
 //
 // Threading: the loop's thread only.
 
@@ -18,25 +19,26 @@ namespace holdfast::http {
 
 struct ShareLimits {
   std::size_t connections = 1000;
-  // Of requests that are being received or answered, and of answers that are being sent; streams
-  // and tunnels do not count. Only one answer to a trusted caller may be larger: at most it and
-  // the request that it answers are held then, see Share::take_answer().
+  // Bytes of requests that are being received or handled, and of responses that are being sent;
+  // streams and tunnels do not count. A single response may exceed it under the conditions of
+  // Share::take_answer().
   std::size_t bytes = 12UL * 1024 * 1024;
 
-  // Of a caller that is not trusted.
+  // Limits of each untrusted caller.
   [[nodiscard]] std::size_t connections_each() const { return connections / 8; }
   [[nodiscard]] std::size_t bytes_each() const { return bytes / 3; }
-  // Of all these callers together; the rest is the reserve for trusted ones.
+  // Limits of all untrusted callers together; the rest is the reserve for trusted ones.
   [[nodiscard]] std::size_t connections_untrusted() const { return connections - connections / 4; }
   [[nodiscard]] std::size_t bytes_untrusted() const { return bytes / 2; }
 };
 
-// What connections are counted under: "uid 1000", "10.1.2.3", "2001:db8:0:1::/64".
+// The name that a caller's connections are counted under: "uid 1000", "10.1.2.3",
+// "2001:db8:0:1::/64".
 [[nodiscard]] std::string caller_name(const net::Peer& peer);
 
 class Shares;
 
-// One connection and the bytes that it holds; both are given back when this is destroyed.
+// One connection and the bytes that it holds. Both are released on destruction.
 class Share {
  public:
   Share() = default;
@@ -46,18 +48,18 @@ class Share {
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  // Takes so many bytes more. False when the caller's or the server's limit is met; nothing is
-  // taken then.
+  // Takes `bytes` more. Returns false, and takes nothing, if the caller's or the server's limit
+  // would be exceeded.
   [[nodiscard]] bool take(std::size_t bytes);
-  // The same for an answer to a request that has taken `held` bytes of this share. It may be larger
-  // than that: that of a trusted caller of any size when nothing but its request is under way; that
-  // of another one, when no such caller has anything else under way, up to what all of these may
-  // have together and within the limit of the server.
+  // The same for the response to a request that has taken `held` bytes of this share. To avoid
+  // refusing a large response for ever, it may exceed the limits of take(): for a trusted caller by
+  // any amount if nothing but its request is held; for an untrusted caller if no untrusted caller
+  // holds anything else, up to bytes_untrusted() and the server's limit.
   [[nodiscard]] bool take_answer(std::size_t bytes, std::size_t held);
-  // Gives back up to so many.
+  // Releases up to `bytes`.
   void give_back(std::size_t bytes);
   void give_back_all() { give_back(bytes_); }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }  // taken and not given back
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }  // taken and not released
 
  private:
   friend class Shares;
@@ -78,7 +80,7 @@ class Shares : public std::enable_shared_from_this<Shares> {
   Shares& operator=(const Shares&) = delete;
 
   enum class Room { yes, caller_full, server_full };
-  // Counts a connection into `share` if there is room for it.
+  // Counts a connection of `peer` and fills `share`, which must be empty, if there is room for it.
   [[nodiscard]] Room enter(const net::Peer& peer, bool trusted, Share& share);
 
  private:

@@ -1,4 +1,4 @@
-// What a client has cost so far.
+// Counts the bytes and connections of an HTTP client.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 namespace holdfast::http {
 
 struct Traffic {
-  std::uint64_t sent = 0;  // bytes of HTTP, without TLS's own
+  std::uint64_t sent = 0;  // bytes of HTTP, without TLS overhead
   std::uint64_t received = 0;
-  std::uint64_t connections = 0;  // that were made
+  std::uint64_t connections = 0;  // opened so far
 
   Traffic& operator+=(const Traffic& other) {
     sent += other.sent;

@@ -13,13 +13,13 @@ namespace {
 
 using ConnectionPtr = std::shared_ptr<net::Connection>;
 
-// What both directions know.
+// State that both directions share.
 struct TunnelState {
   TunnelLimits limits;
   bool half_closed = false;
 };
 
-// Copies until `from` ends, then says so to `to`. A broken end breaks both.
+// Copies until `from` ends, then closes the sending side of `to`. An error closes both.
 asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
                            std::shared_ptr<TunnelState> state) {
   std::vector<char> buffer(16UL * 1024);

@@ -1,4 +1,4 @@
-// Joins two connections into one: what arrives on either is sent on the other.
+// Joins two connections: what arrives on either is sent on the other.
 
 #pragma once
 
@@ -14,17 +14,18 @@ namespace holdfast::http {
 namespace asio = boost::asio;
 
 struct TunnelLimits {
-  // Once one side has said its last, the other one is cut off when it says nothing for so long.
+  // After one side has ended, the other one is closed when it sends nothing for this long.
   Duration half_closed = std::chrono::minutes(10);
 };
 
-// Each side is read only as fast as the other one takes it, and the end of one is told to the
-// other. Returns once both directions have ended or one of them broke; closes both connections.
+// Reads each side only as fast as the other one accepts it, and forwards the end of one side to the
+// other. Returns when both directions have ended or one of them failed; closes both connections.
 asio::awaitable<void> pump_both_ways(std::shared_ptr<net::Connection> left,
                                      std::shared_ptr<net::Connection> right,
                                      TunnelLimits limits = {});
 
-// `connection`, but reading gives `bytes` first: what arrived together with the answer's head.
+// `connection`, but reading returns `bytes` first: those that arrived together with a message's
+// head.
 [[nodiscard]] std::shared_ptr<net::Connection> with_bytes_before(
     std::shared_ptr<net::Connection> connection, std::string bytes);
 

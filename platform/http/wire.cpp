@@ -46,7 +46,7 @@ constexpr Phrase phrases[] = {
     {507, "Insufficient Storage"},
 };
 
-// What HTTP itself uses between two neighbours; never taken over from the message.
+// Headers that describe the framing; they are never copied from the message.
 bool is_framing(std::string_view name) {
   return equals_ignoring_case(name, "content-length") ||
          equals_ignoring_case(name, "transfer-encoding");
@@ -87,7 +87,8 @@ std::string response_head(const Response& response, Framing framing, bool keep_a
 Result<std::string> request_bytes(const Request& request, std::string_view host) {
   if (auto writable = check_writable(request); !writable) return fail(writable.error());
   const bool has_host = request.headers.has("host");
-  if (!has_host && !is_host(host)) return fail(Errc::invalid, "the server's name is no host");
+  if (!has_host && !is_host(host))
+    return fail(Errc::invalid, "the server's name is not a valid host");
   Headers headers = request.headers;
   drop_hop_by_hop(headers, true);
   std::string out(request.method == Method::other ? std::string_view(request.method_text)

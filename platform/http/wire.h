@@ -1,7 +1,7 @@
-// The bytes of HTTP/1.1 messages that we send.
+// Serializes HTTP/1.1 messages.
 //
-// What HTTP forbids (http/grammar.h) is never sent, and never altered either: such a request is
-// refused, and such a header of an answer is left out, because the answer has to be given.
+// What HTTP forbids (http/grammar.h) is never sent and never silently changed: such a request is
+// refused; such a header of a response is left out, because a response must be sent.
 
 #pragma once
 
@@ -18,21 +18,22 @@ enum class Framing : std::uint8_t {
   none,     // 101, 204, 304: no body follows
 };
 
-// The status line and headers, ending with the empty line. Our framing headers replace given ones.
+// The status line and headers, ending with the empty line. Framing headers of the message are
+// replaced by those of `framing`.
 [[nodiscard]] std::string response_head(const Response& response, Framing framing, bool keep_alive);
 
-// A whole request, without the headers of another connection (http/hops.h). `host` fills a missing
-// Host header. Errors: invalid (it cannot be written).
+// A complete request, without hop-by-hop headers (http/hops.h). `host` replaces a missing Host
+// header. Errors: invalid (the request cannot be written).
 [[nodiscard]] Result<std::string> request_bytes(const Request& request, std::string_view host);
 
-// One chunk of a chunked body, and its end.
+// One chunk of a chunked body, and the last chunk, which ends it.
 [[nodiscard]] std::string chunk(std::string_view piece);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
-// Whether answers of this status never have a body.
+// Whether responses with this status never have a body.
 [[nodiscard]] constexpr bool has_no_body(int status) { return status == 204 || status == 304; }
 
-// "OK", "Not Found"; "" for a status nobody knows.
+// "OK", "Not Found"; "" for an unknown status.
 [[nodiscard]] std::string_view reason_phrase(int status);
 
 }  // namespace holdfast::http

@@ -3,7 +3,7 @@
 namespace holdfast::loop {
 namespace {
 
-// Takes a waiter off the list however its wait ends.
+// Removes a waiter from the list however its wait ends, also by cancellation.
 template <class Waiters>
 class Listed {
  public:

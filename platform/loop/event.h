@@ -1,7 +1,8 @@
-// Lets coroutines of one loop wait for each other: "something changed, look again".
+// A condition that coroutines of one loop wait for: it wakes them to check their state again.
 //
-// An Event remembers nothing. The usual form is `while (!ready) co_await event.wait();`, which
-// cannot miss a change, because nothing else runs between the test and the wait.
+// An Event stores no state. Use it as `while (!ready) co_await event.wait();`. This cannot miss a
+// notification, because nothing else runs between the test and the wait. Threading: the loop's
+// thread only.
 
 #pragma once
 
@@ -20,10 +21,10 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // Wakes everyone who is waiting now.
+  // Wakes all coroutines that are waiting now.
   void notify_all();
 
-  // Returns true after notify_all(), false once `deadline` has come. The Event must outlive it.
+  // Returns true after notify_all(), false at `deadline`. The Event must outlive the wait.
   asio::awaitable<bool> wait_until(MonoTime deadline);
   asio::awaitable<void> wait();
 

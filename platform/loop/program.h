@@ -1,7 +1,7 @@
-// A daemon's frame: one io_context on one thread, and an orderly stop.
+// Runs a daemon: one io_context on one thread, with graceful termination.
 //
-// SIGTERM or SIGINT asks the program to stop; it then has `drain_limit` to finish what is under
-// way. A second signal ends the process at once. SIGPIPE is ignored.
+// SIGTERM or SIGINT asks the program to stop. It then has `drain_limit` to finish work in progress.
+// A second signal ends the process at once. SIGPIPE is ignored.
 
 #pragma once
 
@@ -14,17 +14,18 @@
 
 namespace holdfast::loop {
 
-// How long a program may take to stop: less than systemd's patience, enough for a slow answer.
+// How long a program may take to stop: less than systemd's stop timeout, but enough for a slow
+// response.
 inline constexpr Duration drain_limit = std::chrono::seconds(5);
 
-// Whether the program was asked to end.
+// Tells the program that it was asked to stop. Threading: the loop's thread only.
 class Stop {
  public:
   explicit Stop(asio::any_io_executor executor) : changed_(std::move(executor)) {}
 
   [[nodiscard]] bool requested() const { return requested_; }
   void request();
-  // Returns once stop was requested.
+  // Returns when stop was requested.
   asio::awaitable<void> wait();
 
  private:
@@ -32,11 +33,12 @@ class Stop {
   Event changed_;
 };
 
-// A program's body; what it returns is the process's exit code. It must not keep tasks running
-// past its end.
+// A program's main coroutine; its result is the process's exit code. All its tasks must have ended
+// when it returns.
 using Program = std::function<asio::awaitable<int>(Stop&)>;
 
-// Runs `program` to its end on this thread.
+// Runs `program` to its end on this thread and returns its exit code. An exception that leaves
+// `program` is rethrown.
 [[nodiscard]] int run(const Program& program);
 
 }  // namespace holdfast::loop

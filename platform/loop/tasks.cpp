@@ -65,7 +65,7 @@ void Tasks::spawn(std::string name, asio::awaitable<void> task) {
 
 void Tasks::cancel() {
   state_->cancelled = true;
-  const auto children = state_->children;  // A task may end while the others are being told.
+  const auto children = state_->children;  // A copy: a task may end during the loop.
   for (const auto& child : children) child->signal.emit(asio::cancellation_type::terminal);
 }
 

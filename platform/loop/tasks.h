@@ -1,7 +1,8 @@
-// The one place where coroutines are spawned: a group that can be cancelled and waited for.
+// A group of coroutines that can be cancelled and joined. All coroutines are spawned through it.
 //
-// A cancelled task leaves by an exception at its current or next await; its destructors run. Any
-// other exception that reaches the root of a task is logged as a bug and ends that task alone.
+// A cancelled task leaves by an exception at its current or next await, and its destructors run.
+// Any other exception that leaves a task is logged as a bug and ends only that task. Threading: the
+// loop's thread only.
 
 #pragma once
 
@@ -19,23 +20,25 @@ namespace asio = boost::asio;
 class Tasks {
  public:
   explicit Tasks(asio::any_io_executor executor);
-  // Cancels what still runs; whoever owns what the tasks refer to joins first.
+  // Cancels the running tasks, unless let_go() was called. It does not wait: call join() first if
+  // the tasks refer to objects that end with this one.
   ~Tasks();
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
-  // Starts `task`, which must own what it uses or refer to what outlives join(). `name` is for the
-  // log. After cancel() new tasks are dropped unstarted.
+  // Starts `task`. It must own what it uses, or refer only to objects that outlive join(). `name`
+  // is for the log. After cancel(), new tasks are dropped without being started.
   void spawn(std::string name, asio::awaitable<void> task);
 
   void cancel();
 
-  // Leaves those that run to themselves: they own what they use and were told to end otherwise.
+  // The destructor will not cancel the tasks: they own what they use and are told to end in another
+  // way.
   void let_go() { let_go_ = true; }
 
   // Waits until every task has ended.
   asio::awaitable<void> join();
-  // The same until `deadline`; false if some still run.
+  // Like join(), but only until `deadline`; returns false if tasks are still running.
   asio::awaitable<bool> join_until(MonoTime deadline);
 
   [[nodiscard]] std::size_t size() const;

@@ -8,7 +8,7 @@ namespace holdfast::loop {
 namespace {
 
 thread_local const Clock* followed = nullptr;
-thread_local MonoTime earliest = MonoTime::max();  // known only while a clock is followed
+thread_local MonoTime earliest = MonoTime::max();  // set only while a clock is followed
 
 Errc word_for(const boost::system::error_code& ec) {
   if (ec == asio::error::operation_aborted) return Errc::cancelled;

@@ -1,4 +1,4 @@
-// Asio timers on CLOCK_BOOTTIME, and the conversion of Asio's errors into ours.
+// Asio timers on CLOCK_BOOTTIME, and the conversion of Asio's errors to Error.
 
 #pragma once
 
@@ -15,18 +15,18 @@ namespace holdfast::loop {
 
 namespace asio = boost::asio;
 
-// A Clock in Asio's form. Its time points are MonoTime.
+// CLOCK_BOOTTIME as a clock for Asio. Its time points are MonoTime.
 struct BootClock : MonoTag {
   [[nodiscard]] static time_point now();
-  // From now on every timer of this thread's loops goes by `clock`, which is borrowed; null: by the
-  // system's again. For tests in virtual time: whoever moves such a clock wakes the timers himself.
+  // From now on all timers of this thread use `clock`, which is borrowed; null selects the system's
+  // clock again. For tests in virtual time: the code that advances the clock must wake the timers.
   static void follow(const Clock* clock);
-  // When the earliest timer of this thread's loop is due, as the loop saw it last; for whoever
-  // moves such a clock. It may have been cancelled since.
+  // The due time of this thread's earliest timer, as its loop last computed it, for code that
+  // advances such a clock. The timer may have been cancelled since.
   [[nodiscard]] static time_point next_due();
 };
 
-// Tells BootClock what the loop waits for.
+// Asio's wait traits; they report the time the loop waits for to BootClock.
 struct BootWait {
   static Duration to_wait_duration(const Duration& left);
   static Duration to_wait_duration(const MonoTime& due);
@@ -34,20 +34,20 @@ struct BootWait {
 
 using Timer = asio::basic_waitable_timer<BootClock, BootWait>;
 
-// The moment `duration` from now, as deadlines want it.
+// The time `duration` from now, for deadlines.
 [[nodiscard]] MonoTime in(Duration duration);
 
-// Each await yields an error code rather than throwing; named so that no temporary with a
-// destructor lives across a co_await (GCC 12).
+// Makes an await return an error code instead of throwing. `ec` is a named variable so that no
+// temporary with a destructor lives across a co_await (a bug of GCC 12).
 inline auto into(boost::system::error_code& ec) {
   return asio::redirect_error(asio::use_awaitable, ec);
 }
 
-// Which of our words an Asio or system error is; `what` says what was tried.
+// Converts an Asio or system error; `what` says what was attempted.
 [[nodiscard]] Error to_error(const boost::system::error_code& ec, std::string what);
 
-// Waits until `time`; at once when it has passed. A cancelled task leaves by exception, at this
-// or at its next await.
+// Waits until `time`; returns at once if it has passed. A cancelled task leaves by exception, at
+// this or at its next await.
 asio::awaitable<void> sleep_until(MonoTime time);
 
 }  // namespace holdfast::loop

@@ -23,11 +23,11 @@ struct Workers::State {
   std::mutex mutex;
   std::condition_variable begun;
   std::condition_variable ended;
-  const std::function<void(std::size_t)>* work = nullptr;  // what follows is guarded by the mutex
+  const std::function<void(std::size_t)>* work = nullptr;  // guarded by the mutex, up to `over`
   std::uint64_t round = 0;
   std::size_t busy = 0;
   bool over = false;
-  std::size_t count = 0;  // set before a round and read in it
+  std::size_t count = 0;  // set before a round begins and then only read
   std::atomic<std::size_t> next = 0;
 };
 
@@ -47,7 +47,7 @@ void Workers::State::serve() {
     begun.wait(lock, [this, &seen] { return over || round != seen; });
     if (over) return;
     seen = round;
-    // Who wakes late finds the round ended.
+    // A thread that wakes late may find that the round has ended.
     if (work == nullptr) continue;
     const auto& todo = *work;
     ++busy;

@@ -1,7 +1,8 @@
-// A few threads for work that can be cut into pieces: all pieces are done when for_each() returns.
+// A pool of threads for work that can be divided into independent pieces. for_each() returns when
+// all pieces are done.
 //
-// The pieces must not touch the loop, nor each other's data. The threads start at the first use and
-// end with the Workers; signals are not theirs.
+// The pieces must not use the loop or each other's data. The threads start on first use and end
+// with the Workers. All signals are blocked in them.
 
 #pragma once
 
@@ -13,17 +14,17 @@ namespace holdfast::loop {
 
 class Workers {
  public:
-  // So many threads besides the caller's own.
+  // `threads`: how many to use besides the calling thread.
   explicit Workers(std::size_t threads);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Calls work(i) once for each i below `count`; the caller's thread works, too. One caller at a
-  // time.
+  // Calls work(i) once for each i below `count`, on the pool's threads and on the calling thread.
+  // Only one thread may call it at a time.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work);
 
-  // Of this machine; at least one.
+  // The number of processors of this machine; at least one.
   [[nodiscard]] static std::size_t processors();
 
  private:

@@ -1,6 +1,6 @@
-// A stream of bytes to one peer, over TCP or TLS, and who that peer is.
+// A byte stream to one peer over TCP or TLS, and what is known about the peer.
 //
-// Threading: the loop's thread only. One read and one write may be under way at a time.
+// Threading: the loop's thread only. At most one read and one write may be in progress.
 
 #pragma once
 
@@ -19,25 +19,26 @@ namespace holdfast::net {
 
 namespace asio = boost::asio;
 
-// What the kernel records about the socket of a local peer; see socket_owner.h.
+// What the kernel records about the socket of a local peer. See socket_owner.h.
 struct SocketOwner {
   std::uint32_t uid = 0;
-  std::uint64_t inode = 0;   // of the socket, as /proc/PID/fd names it; never 0
-  std::uint64_t cookie = 0;  // never used twice since boot; 0 if the kernel does not tell
-  // The cgroup (version 2) in which the socket was made, by its id; 0 if the kernel does not tell.
+  std::uint64_t inode = 0;   // of the socket, as in /proc/PID/fd; never 0
+  std::uint64_t cookie = 0;  // unique since boot; 0 if the kernel does not report it
+  // The id of the cgroup (version 2) that created the socket; 0 if the kernel does not report it.
   std::uint64_t cgroup = 0;
 
   bool operator==(const SocketOwner&) const = default;
 };
 
-// The far end. Names come from a client certificate that our CA has signed, or are empty.
+// The remote end. The names come from a client certificate signed by our CA; they are empty if
+// there is none.
 struct Peer {
   std::string address;  // "127.0.0.1"
   std::uint16_t port = 0;
-  std::optional<SocketOwner> owner = {};  // of its socket; only known on loopback
+  std::optional<SocketOwner> owner = {};  // of its socket; known only on loopback
   std::string common_name = {};
   std::vector<std::string> organizations = {};
-  // Our own end, as the peer addressed it.
+  // The local end's address, as the peer addressed it.
   std::string local_address = {};
   std::uint16_t local_port = 0;
 };
@@ -46,35 +47,37 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Waits for at least one byte; returns how many were read, 0 once the peer has finished.
+  // Waits for at least one byte. Returns how many were read, or 0 when the peer has ended its
+  // stream.
   // Errors: timeout, unavailable (reset), cancelled.
   virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) = 0;
 
-  // Sends all of `bytes`, which must stay alive until then. Errors: as read_some().
+  // Sends all of `bytes`, which must stay alive until then. Errors: those of read_some().
   virtual asio::awaitable<Status> write(std::string_view bytes) = 0;
 
-  // Sends "no more from us" and leaves reading open.
+  // Ends our sending direction; reading stays possible.
   virtual void shutdown_write() = 0;
 
-  // Every operation under way or begun later fails with `timeout` at `deadline`; MonoTime::max()
-  // for never. The deadline stays until it is set again.
+  // Every current and later operation fails with `timeout` at `deadline`, until a new deadline is
+  // set. MonoTime::max() means no deadline.
   virtual void expires_at(MonoTime deadline) = 0;
 
-  // Cuts both directions at once; operations under way fail with `cancelled`.
+  // Closes both directions at once; pending operations fail with `cancelled`.
   virtual void close() = 0;
 
-  // Whether the peer of an idle connection has neither closed it nor said anything, as far as is
-  // known here: not even a byte may wait to be read.
+  // For an idle connection: whether, as far as is known locally, the peer has neither closed it nor
+  // sent anything. A single unread byte makes it false.
   [[nodiscard]] virtual bool seems_open() = 0;
 
   [[nodiscard]] virtual const Peer& peer() const = 0;
 
-  // Asks the kernel once more who holds the other end of an accepted loopback connection; peer()
-  // has no owner any more if that is not the process that connected. Whoever acts on a request in
-  // the name of its owner asks after the request was read: the caller may be gone by then.
+  // Looks up the owner of the peer's socket again, for an accepted loopback connection. If it is
+  // not the socket that connected, peer() has no owner afterwards. Call it after a request was read
+  // and before acting for its owner: the caller may have ended by then.
   virtual void confirm_owner() {}
 
-  // What TLS's handshake agreed to speak (ALPN): "h2"; empty over plain TCP or without agreement.
+  // The protocol that TLS negotiated (ALPN), such as "h2"; empty over plain TCP or without
+  // agreement.
   [[nodiscard]] virtual std::string_view protocol() const = 0;
 };
 

@@ -11,12 +11,13 @@ InterfaceAddress alone(const asio::ip::address& address) {
   return {address, static_cast<std::uint8_t>(address.is_v4() ? 32 : 128)};
 }
 
-// Every interface that is up has one of these; it is the kernel's own.
+// The kernel gives such an address to every interface that is up.
 bool is_link_local_v6(const asio::ip::address& address) {
   return address.is_v6() && address.to_v6().is_link_local();
 }
 
-// Whether anything had to be done.
+// Adds the wanted address, and removes all others from a dummy interface. Returns whether it
+// changed anything.
 Result<bool> settle_addresses(Interfaces& interfaces, const Interface& at,
                               const asio::ip::address& wanted) {
   TRY(const std::vector<InterfaceAddress> held, interfaces.addresses(at.index));
@@ -47,7 +48,9 @@ Result<DummyChange> ensure(Interfaces& interfaces, const DummyInterface& wanted)
   if (!was_there) {
     if (auto added = interfaces.add_dummy(wanted.name); !added) return fail(added.error());
     TRY(at, interfaces.find(wanted.name));
-    if (!at) return fail(Errc::unavailable, "interface " + wanted.name + " is gone again");
+    if (!at)
+      return fail(Errc::unavailable,
+                  "interface " + wanted.name + " disappeared after it was created");
   }
   TRY(bool changed, settle_addresses(interfaces, *at, wanted.address));
   if (!at->up) {

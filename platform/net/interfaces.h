@@ -1,8 +1,8 @@
-// The machine's network interfaces, as far as giving one an address needs, and a dummy interface
-// that is kept as it should be: an address of this machine that no cable leads to.
+// Network interfaces of this machine: looks them up, assigns addresses, and maintains a dummy
+// interface, which gives the machine an address that no network leads to.
 //
-// Everything is done at once and waits for nobody but the kernel. Threading: any one thread; the
-// network namespace is that of the thread that calls.
+// All calls are synchronous and wait only for the kernel. Threading: any one thread; the network
+// namespace is that of the calling thread.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 struct Interface {
   int index = 0;
-  std::string kind;  // "dummy", "bridge"; empty for hardware and the loopback
+  std::string kind;  // "dummy", "bridge"; empty for hardware and loopback
   bool up = false;
 
   bool operator==(const Interface&) const = default;
@@ -34,23 +34,23 @@ struct InterfaceAddress {
   bool operator==(const InterfaceAddress&) const = default;
 };
 
-// Errors of all: denied (CAP_NET_ADMIN is missing), unavailable (the kernel can't, or has no such
-// interface any more), naming what was tried.
+// Errors of all functions: denied (CAP_NET_ADMIN is missing), unavailable (not supported by the
+// kernel, or the interface no longer exists), naming what was attempted.
 class Interfaces {
  public:
   virtual ~Interfaces() = default;
-  // Nothing: there is none of that name.
+  // Returns nothing if no interface has this name.
   virtual Result<std::optional<Interface>> find(const std::string& name) = 0;
   virtual Result<std::vector<InterfaceAddress>> addresses(int index) = 0;
   virtual Status add_dummy(const std::string& name) = 0;
   virtual Status set_up(int index) = 0;
-  // Usable at once; adding one that is there is no error.
+  // The address is usable at once. Adding an address that exists is not an error.
   virtual Status add_address(int index, const InterfaceAddress& address) = 0;
   virtual Status remove_address(int index, const InterfaceAddress& address) = 0;
   virtual Status remove(int index) = 0;
 };
 
-// Those of the kernel, over rtnetlink.
+// The kernel's interfaces, accessed over rtnetlink.
 [[nodiscard]] std::unique_ptr<Interfaces> kernel_interfaces();
 
 struct DummyInterface {
@@ -61,12 +61,12 @@ inline constexpr std::size_t interface_name_max = 15;  // IFNAMSIZ without the f
 
 enum class DummyChange : std::uint8_t { none, made, changed };
 
-// Makes sure that the interface is there, up, and has the address, as the only one if it is a
-// dummy. One of another kind is somebody else's and is only given the address besides.
+// Ensures that the interface exists, is up and has the address. A dummy interface gets it as its
+// only address. An interface of another kind belongs to other software: the address is only added.
 [[nodiscard]] Result<DummyChange> ensure(Interfaces& interfaces, const DummyInterface& wanted);
 
-// The reverse: a dummy goes, from another interface only the address does. Nothing to do is no
-// error.
+// Reverts ensure(): removes a dummy interface, and only the address from an interface of another
+// kind. It is not an error if there is nothing to remove.
 [[nodiscard]] Status remove(Interfaces& interfaces, const DummyInterface& wanted);
 
 }  // namespace holdfast::net

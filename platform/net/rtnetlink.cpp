@@ -1,4 +1,4 @@
-// Interfaces as the kernel has them: rtnetlink(7), one socket for each question.
+// The kernel's interfaces over rtnetlink(7), with a new socket for each request.
 
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -17,7 +17,7 @@
 namespace holdfast::net {
 namespace {
 
-// Bytes of kernel structures, each part padded to four.
+// Appends bytes of a kernel structure, padded to a multiple of four.
 void append_padded(std::string& out, const void* bytes, std::size_t size) {
   out.append(static_cast<const char*>(bytes), size);
   out.resize((out.size() + 3) & ~std::size_t{3}, '\0');
@@ -71,7 +71,8 @@ std::string_view attributes_of(const RoutePart& part) {
   return std::string_view(part.body).substr(std::min(skip, part.body.size()));
 }
 
-// What one datagram says: true once the answer is whole. Errors: the errno.
+// Appends the messages of one datagram to `parts`; returns true at the end of the reply. Errors:
+// the errno.
 tl::expected<bool, int> take_datagram(std::string_view bytes, std::vector<RoutePart>& parts) {
   while (bytes.size() >= sizeof(nlmsghdr)) {
     const auto head = front_of<nlmsghdr>(bytes);
@@ -90,12 +91,12 @@ tl::expected<bool, int> take_datagram(std::string_view bytes, std::vector<RouteP
   return false;
 }
 
-// Sends a message and reads all that is answered. Errors: the errno.
+// Sends a message and reads the whole reply. Errors: the errno.
 tl::expected<std::vector<RoutePart>, int> ask_kernel(std::string message) {
   const auto length = static_cast<std::uint32_t>(std::uint64_t{message.size()});
   std::memcpy(message.data(), &length, sizeof length);
   const Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  // The kernel answers within the sending already; this is for one that does not.
+  // The kernel replies during send(); the timeout is only a safeguard.
   const timeval patience{.tv_sec = 2, .tv_usec = 0};
   if (socket.get() < 0 ||
       setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
@@ -116,7 +117,7 @@ tl::expected<std::vector<RoutePart>, int> ask_kernel(std::string message) {
 
 Error kernel_error(const std::string& doing, int error) {
   Error made = fail_errno(doing, error).value();
-  if (error == EPERM) made.what += " (it takes CAP_NET_ADMIN)";
+  if (error == EPERM) made.what += " (needs CAP_NET_ADMIN)";
   return made;
 }
 
@@ -147,7 +148,7 @@ std::optional<asio::ip::address> address_from(std::string_view bytes) {
   return asio::ip::make_address_v6(v6);
 }
 
-// "kind" inside a link's IFLA_LINKINFO.
+// The IFLA_INFO_KIND of a link's IFLA_LINKINFO attribute.
 std::string kind_in(std::string_view link_info) {
   std::string kind;
   each_attribute(link_info, [&kind](unsigned short type, std::string_view value) {
@@ -171,7 +172,7 @@ std::string address_message(unsigned short type, unsigned flags, int index,
   ifaddrmsg head{};
   head.ifa_family = address.address.is_v4() ? AF_INET : AF_INET6;
   head.ifa_prefixlen = address.prefix_bits;
-  // Nobody is out there who could have it, too: no need to ask around before it is used.
+  // No other machine can have this address, so duplicate address detection is not needed.
   head.ifa_flags = address.address.is_v6() ? IFA_F_NODAD : 0;
   head.ifa_index = static_cast<unsigned>(index);
   std::string message = netlink_message(type, flags | NLM_F_ACK, head);
@@ -188,7 +189,7 @@ class KernelInterfaces final : public Interfaces {
     append_attribute(message, IFLA_IFNAME, std::string_view(name.c_str(), name.size() + 1));
     const auto answer = ask_kernel(std::move(message));
     if (!answer && answer.error() == ENODEV) return std::nullopt;
-    if (!answer) return tl::unexpected(kernel_error("look at interface " + name, answer.error()));
+    if (!answer) return tl::unexpected(kernel_error("look up interface " + name, answer.error()));
     for (const RoutePart& part : *answer) {
       if (part.type == RTM_NEWLINK) return interface_from(part);
     }
@@ -209,7 +210,7 @@ class KernelInterfaces final : public Interfaces {
                        if (type == IFA_LOCAL) local = address_from(value);
                        if (type == IFA_ADDRESS) address = address_from(value);
                      });
-      if (!local) local = address;  // IPv6 has but the one
+      if (!local) local = address;  // IPv6 has only IFA_ADDRESS
       if (local) found.push_back({*local, head.ifa_prefixlen});
     }
     return found;
@@ -227,7 +228,7 @@ class KernelInterfaces final : public Interfaces {
     if (done) return {};
     if (done.error() != EOPNOTSUPP) return tl::unexpected(kernel_error(doing, done.error()));
     return fail(Errc::unavailable,
-                doing + ": the kernel knows no dummy interfaces (load its module `dummy`)");
+                doing + ": the kernel has no dummy interfaces (load its module `dummy`)");
   }
 
   Status set_up(int index) override {

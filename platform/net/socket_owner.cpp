@@ -80,7 +80,7 @@ std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
   return low | (static_cast<std::uint64_t>(high) << 32U);
 }
 
-// The attribute of that type, if it is a 64-bit number; otherwise 0.
+// The 64-bit value of the attribute of this type; 0 if there is none.
 std::uint64_t attribute(std::span<const char> attributes, unsigned short type) {
   while (attributes.size() >= sizeof(rtattr)) {
     rtattr head{};
@@ -98,7 +98,7 @@ std::uint64_t attribute(std::span<const char> attributes, unsigned short type) {
   return 0;
 }
 
-// The thread's connection to sock_diag. It is kept: every request of a local caller asks.
+// The thread's sock_diag socket. It is kept, because every request of a local caller uses it.
 class SockDiag {
  public:
   SockDiag() : socket_(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)) {}
@@ -108,7 +108,7 @@ class SockDiag {
     if (socket_.get() < 0 || send(socket_.get(), &question, sizeof question, 0) < 0) {
       return std::nullopt;
     }
-    // The kernel has answered when send() returns. Answers to earlier questions are skipped.
+    // The kernel has replied when send() returns. Replies to earlier requests are skipped.
     alignas(nlmsghdr) std::array<char, 2048> answer{};
     for (;;) {
       sockaddr_nl from{};
@@ -166,7 +166,8 @@ std::optional<SocketOwner> owner_of_loopback_peer(const tcp::socket& socket) {
   const tcp::endpoint local = socket.local_endpoint(ec);
   if (ec) return std::nullopt;
 
-  // "No such socket" and "no such service" are the same answer; the first real one tells.
+  // Without sock_diag the kernel replies as if there were no such socket. The first success shows
+  // that the service exists.
   static std::atomic<bool> has_sock_diag = false;
   thread_local SockDiag sock_diag;
   // The question is about the peer's socket, whose source is our remote end.

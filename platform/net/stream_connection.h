@@ -1,4 +1,4 @@
-// Connection over an Asio stream: what TCP and TLS have in common. Only for platform/net.
+// Connection over an Asio stream: the common part of TCP and TLS. Private to platform/net.
 
 #pragma once
 
@@ -16,17 +16,18 @@ namespace holdfast::net {
 
 using asio::ip::tcp;
 
-// The address a socket is connected to; empty when it no longer is.
+// The address that a socket is connected to; empty if it is no longer connected.
 [[nodiscard]] Peer peer_of(const tcp::socket& socket);
 
 // Whether the peer has neither closed, reset nor sent anything, as far as the kernel knows.
 [[nodiscard]] bool seems_open(tcp::socket& socket);
 
-// Keeps dead peers from holding a connection for ever.
+// Sets TCP keepalive and no-delay, so that a dead peer does not hold a connection for ever.
 void tune(tcp::socket& socket);
 
-// Cuts a socket off at a deadline, and remembers that it was the deadline. `closes`: the socket is
-// closed, so that a connect that has more addresses does not go on to the next one without a limit.
+// Cancels a socket's operations at a deadline, and records that the deadline has passed. With
+// `closes`, the socket is closed, so that a connect to several addresses does not continue with the
+// next one.
 class Deadline {
  public:
   explicit Deadline(tcp::socket& socket, bool closes = false)
@@ -46,7 +47,7 @@ class Deadline {
     State(asio::any_io_executor executor, tcp::socket* watched, bool closes_it)
         : timer(std::move(executor)), socket(watched), closes(closes_it) {}
     loop::Timer timer;
-    tcp::socket* socket;  // null once the connection is gone
+    tcp::socket* socket;  // null after the connection was destroyed
     bool closes;
     bool passed = false;
     std::uint64_t round = 0;
@@ -116,8 +117,8 @@ class StreamConnection final : public Connection {
   }
 
   static bool is_end(const boost::system::error_code& ec);
-  void say_goodbye();  // in the words of the layers above TCP
-  bool has_unread();   // whether these layers keep bytes that were not read
+  void say_goodbye();  // sends TLS's close_notify
+  bool has_unread();   // whether the TLS layer holds unread bytes
 
   [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
     if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};

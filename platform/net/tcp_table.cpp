@@ -21,8 +21,8 @@ constexpr std::size_t state_column = 3;
 constexpr std::size_t uid_column = 7;
 constexpr std::size_t inode_column = 9;
 
-// As the kernel prints a socket's end: its address by words of the machine's byte order, then the
-// port, "0100007F:2815".
+// A socket's end as the kernel prints it: the address as 32-bit words in the machine's byte order,
+// then the port: "0100007F:2815".
 template <std::size_t size>
 std::string printed(const std::array<unsigned char, size>& address, std::uint16_t port) {
   std::string text;
@@ -42,7 +42,7 @@ struct Column {
   std::string v6;
 };
 
-// An IPv4 address is printed mapped for an IPv6 socket. A listener on "::" sees it mapped as well.
+// An IPv6 socket's table has IPv4 addresses in mapped form, also for a listener on "::".
 Column column_of(const tcp::endpoint& end) {
   ip::address address = end.address();
   const bool is_mapped = address.is_v6() && address.to_v6().is_v4_mapped();
@@ -71,7 +71,7 @@ std::optional<SocketOwner> owner_of_line(const std::vector<std::string_view>& co
   return SocketOwner{.uid = *uid, .inode = *inode};
 }
 
-// The first line with both ends, next to each other, that names an owner.
+// The owner from the first line that has both ends in adjacent columns and proves an owner.
 std::optional<SocketOwner> owner_of_ends(std::string_view table, const std::string& from,
                                          const std::string& to) {
   if (from.empty() || to.empty()) return std::nullopt;

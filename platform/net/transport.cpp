@@ -35,7 +35,7 @@ Peer peer_of(const tcp::socket& socket) {
 }
 
 void tune(tcp::socket& socket) {
-  // Four missed probes after a quiet half minute: a dead peer is gone within a minute.
+  // A dead peer is detected within about a minute: 30 s of silence, then four unanswered probes.
   constexpr int idle_s = 30;
   constexpr int interval_s = 8;
   constexpr int probes = 4;
@@ -81,7 +81,7 @@ bool StreamConnection<tcp::socket>::is_end(const error_code& ec) {
 
 template <>
 bool StreamConnection<TlsStream>::is_end(const error_code& ec) {
-  // Many servers close without TLS's goodbye; HTTP's own framing tells a cut from an end.
+  // Many servers close without close_notify; HTTP's own framing detects a truncated message.
   return ec == asio::error::eof || ec == ssl::error::stream_truncated;
 }
 
@@ -91,7 +91,8 @@ void StreamConnection<tcp::socket>::say_goodbye() {}
 template <>
 void StreamConnection<TlsStream>::say_goodbye() {
   const std::string bytes = tls::take_goodbye(stream_.native_handle());
-  // All that we wrote has left, so there is room; where there is not, the end itself must do.
+  // Everything written before has been sent, so there is room in the socket's buffer. If not,
+  // closing the connection has to suffice.
   (void)send(socket().native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -145,8 +146,8 @@ class Accepted final : public Pending {
   Accepted(tcp::socket socket, std::shared_ptr<const tls::Context> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)), peer_(peer_of(socket_)) {
     peer_.owner = owner_of_loopback_peer(socket_);
-    // The listener's own option is off (see Listener::open()); a connection that lingers in
-    // TIME_WAIT must not keep the next run of this program from listening.
+    // The listener's own option is off (see Listener::open()). It must be on here, or a connection
+    // in TIME_WAIT would keep the next run of this program from listening.
     error_code ignored;
     socket_.set_option(asio::socket_base::reuse_address(true), ignored);
   }
@@ -219,7 +220,7 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
   if (!ec) {
     addresses = tcp::resolver::results_type::create(tcp::endpoint(literal, to.port), to.host, "");
   } else {
-    // Shared: the timer's handler may be queued already when the addresses arrive, and runs later.
+    // Shared, because the timer's handler may still run after the addresses have arrived.
     const auto resolver = std::make_shared<tcp::resolver>(executor);
     loop::Timer limit(executor, deadline);
     limit.async_wait([resolver](const error_code& wait_ec) {
@@ -256,8 +257,8 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
   if (!ec) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec) acceptor.bind(endpoint, ec);
   if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  // Reuse is needed to bind beside connections of an earlier run that linger in TIME_WAIT. From now
-  // on it would only let others bind here.
+  // Address reuse is needed to bind while connections of an earlier run are in TIME_WAIT. From now
+  // on it would only let other programs bind to this address.
   if (!ec) acceptor.set_option(asio::socket_base::reuse_address(false), ec);
   if (ec) return fail(loop::to_error(ec, "listen on " + at.text()));
   return std::unique_ptr<Listener>(

@@ -1,6 +1,4 @@
-// Makes Connections: listens, accepts and connects, over TCP or TLS.
-//
-// Threading: the loop's thread only.
+// Creates Connections: listens, accepts and connects, over TCP or TLS.
 
 #pragma once
 
@@ -22,41 +20,44 @@ struct HostPort {
   std::string host;
   std::uint16_t port = 0;
 
-  // Errors: invalid, naming the text.
+  // Errors: invalid, quoting the text.
   [[nodiscard]] static Result<HostPort> parse(std::string_view text);
   [[nodiscard]] std::string text() const;
-  // Whether the host is a loopback address; a name is not.
+  // Whether the host is a loopback address; false for a name, even "localhost".
   [[nodiscard]] bool is_loopback() const;
   bool operator==(const HostPort&) const = default;
 };
 
-// A connection that was accepted and has not shaken hands yet.
+// An accepted connection before the TLS handshake.
 class Pending {
  public:
   virtual ~Pending() = default;
-  // Who has connected, as far as it is known before the handshake.
+  // The peer, as far as it is known before the handshake.
   [[nodiscard]] virtual const Peer& peer() const = 0;
-  // Errors: timeout, denied (no or a bad certificate), unavailable.
+  // Completes the handshake, if there is one; call it once. Errors: timeout, denied (no or a bad
+  // certificate), unavailable.
   virtual asio::awaitable<Result<std::unique_ptr<Connection>>> establish(MonoTime deadline) = 0;
 };
 
 class Listener {
  public:
-  // `tls` null means plain TCP. The host is an address; port 0 takes a free one. Once it listens,
-  // no other socket can be bound to the same address, whatever options it sets.
+  // Listens on `at`, whose host must be an IP address; port 0 selects a free port. With `tls` null,
+  // connections are plain TCP. Once it listens, no other socket can bind to the same address,
+  // whatever options it sets.
   // Errors: invalid (not an address), unavailable (in use), denied.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(
       asio::any_io_executor executor, const HostPort& at, std::shared_ptr<const tls::Context> tls);
   virtual ~Listener() = default;
 
-  // Waits for the next caller. Errors: cancelled after close(); exhausted (out of descriptors).
+  // Waits for the next connection. Errors: cancelled after close(); exhausted (out of descriptors).
   virtual asio::awaitable<Result<std::unique_ptr<Pending>>> accept() = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 };
 
-// Resolves, connects and, with `tls`, shakes hands and checks the server's name. `protocols` are
-// offered to a TLS server (ALPN), the liked ones first; the names must live until it is done.
+// Resolves and connects; with `tls`, also performs the handshake and verifies the server's name.
+// `protocols` are offered to a TLS server (ALPN) in order of preference; the strings must live
+// until this returns.
 // Errors: timeout at `deadline`, denied (bad certificate), unavailable.
 asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
     HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,

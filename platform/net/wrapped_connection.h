@@ -1,4 +1,5 @@
-// A connection that does what another one does; whoever derives from it changes a part of that.
+// A connection that forwards every call to another one. Base class for connections that change one
+// of its functions.
 
 #pragma once
 

@@ -1,4 +1,5 @@
-// What this process has cost the disks, as the kernel counts it (/proc/self/io, see proc(5)).
+// How much this process has read from and written to disks, as counted by the kernel
+// (/proc/self/io, see proc(5)).
 
 #pragma once
 
@@ -12,15 +13,16 @@ namespace holdfast::proc {
 
 struct DiskUsage {
   std::uint64_t bytes_read = 0;     // fetched from storage
-  std::uint64_t bytes_written = 0;  // sent to storage, or to the page cache on their way there
+  std::uint64_t bytes_written = 0;  // sent to storage or to the page cache
 
   bool operator==(const DiskUsage&) const = default;
 };
 
-// Errors: corrupt (not /proc/PID/io).
+// Parses the text of /proc/PID/io. Errors: corrupt.
 [[nodiscard]] Result<DiskUsage> parse_disk_usage(std::string_view text);
 
-// Of this process since its start. Errors: not_found (a kernel that does not count), denied.
+// The usage of this process since its start. Errors: not_found (the kernel does not count it),
+// denied.
 [[nodiscard]] Result<DiskUsage> disk_usage();
 
 }  // namespace holdfast::proc

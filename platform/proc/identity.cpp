@@ -19,7 +19,7 @@ namespace {
 // Linux 6.9; the headers here are older.
 constexpr unsigned pidfd_signal_process_group = 1U << 2;
 
-// What each call is about, for its errors.
+// The beginning of an error's text: "signal process 12".
 std::string named(const char* doing, pid_t pid) {
   return std::string(doing) + " process " + std::to_string(pid);
 }
@@ -30,8 +30,8 @@ bool pidfd_signal(const Descriptor& pidfd, int number, unsigned flags) {
   return ::syscall(SYS_pidfd_send_signal, pidfd.get(), number, nullptr, flags) == 0;
 }
 
-// By pid: for kernels that lack the pidfd calls. Between the check and the signal the pid would
-// have to be freed and the whole pid space to pass by.
+// Signals by pid, for kernels without pidfd calls. The small race (the pid is freed and reused
+// between the check and the signal) is accepted.
 Status signal_by_pid(const ProcessIdentity& identity, pid_t target, int number) {
   if (!is_alive(identity)) return fail_errno(named("signal", identity.pid), ESRCH);
   if (::kill(target, number) != 0) return fail_errno(named("signal", identity.pid));
@@ -55,7 +55,7 @@ Result<ProcessStat> parse_stat(std::string_view line) {
   };
   const std::size_t command_end = line.rfind(") ");
   if (command_end == line.npos) return bad();
-  // From the state on, which is field 3 of proc(5).
+  // The fields from the state on, which is field 3 in proc(5).
   const auto fields = split(trim(line.substr(command_end + 2)), ' ');
   if (fields.size() < 20 || fields[0].size() != 1) return bad();
   const auto parent = parse_int<pid_t>(fields[1]);
@@ -98,7 +98,8 @@ Result<Descriptor> open_pidfd(const ProcessIdentity& identity) {
   if (identity.pid <= 0) return fail_errno(named("watch", identity.pid), ESRCH);
   Descriptor pidfd(pidfd_open(identity.pid));
   if (!pidfd.is_open()) return fail_errno(named("watch", identity.pid));
-  // Only now, with the pid pinned: whoever has it is the one the descriptor stands for.
+  // Check only now that the descriptor pins the pid: the process that has the pid is the one that
+  // the descriptor refers to.
   if (!is_alive(identity)) return fail_errno(named("watch", identity.pid), ESRCH);
   return pidfd;
 }

@@ -1,7 +1,7 @@
-// Which process exactly: a pid alone is recycled, a pid with its start time and boot is not.
+// Identifies processes: a pid alone is reused, but a pid with its start time and boot id is not.
 //
-// For processes that are not our children too: a restarted agent recognises what its predecessor
-// had started, and never takes a stranger that got the same pid for it.
+// This works for processes that are not our children, too: a restarted agent recognises what its
+// predecessor started, and never mistakes a foreign process with the same pid for it.
 
 #pragma once
 
@@ -26,7 +26,7 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-// What we use of /proc/PID/stat.
+// The fields of /proc/PID/stat that we use.
 struct ProcessStat {
   char state = '?';  // 'R', 'S', 'Z', ...
   pid_t parent = 0;
@@ -34,8 +34,8 @@ struct ProcessStat {
   std::int64_t threads = 0;
   std::uint64_t start_ticks = 0;
 
-  // Ended, and only waits for its parent to notice. (A process whose first thread has ended shows
-  // as a zombie too while its other threads run on.)
+  // The process has ended and waits for its parent to reap it. (A process whose first thread has
+  // ended is also shown as a zombie while its other threads run.)
   [[nodiscard]] bool is_dead() const {
     return state == 'X' || state == 'x' || (state == 'Z' && threads <= 1);
   }
@@ -43,45 +43,46 @@ struct ProcessStat {
   bool operator==(const ProcessStat&) const = default;
 };
 
-// Reads one line of /proc/PID/stat; the command in it may hold spaces and parentheses.
+// Parses a line of /proc/PID/stat. The command in it may contain spaces and parentheses.
 // Errors: corrupt.
 [[nodiscard]] Result<ProcessStat> parse_stat(std::string_view line);
 
-// Errors: not_found when there is no such process.
+// Errors: not_found if there is no such process.
 [[nodiscard]] Result<ProcessStat> read_stat(pid_t pid);
 
-// This boot's id; read once. Errors: as fs::read_all().
+// The id of this boot, read once. Errors: those of fs::read_all().
 [[nodiscard]] Result<std::string> read_boot_id();
 
-// The identity of a process that runs (or is a zombie) now. Errors: not_found.
+// The identity of a process that is running or a zombie. Errors: not_found.
 [[nodiscard]] Result<ProcessIdentity> identify(pid_t pid);
 
-// Whether that very process still runs: a zombie does not, nor does another one with its pid.
+// Whether exactly this process is still running; false for a zombie and for another process with
+// its pid.
 [[nodiscard]] bool is_alive(const ProcessIdentity& identity);
 
-// A descriptor that becomes readable when that very process ends; it need not be our child.
-// Errors: not_found when it has ended; unavailable on a kernel before 5.3, where the caller has to
-// ask is_alive() from time to time.
+// Opens a descriptor that becomes readable when exactly this process ends. It need not be our
+// child. Errors: not_found if it has ended; unavailable on a kernel before 5.3, where the caller
+// has to poll is_alive().
 [[nodiscard]] Result<Descriptor> open_pidfd(const ProcessIdentity& identity);
 
-// Waits until the pidfd says that its process has ended. False when `timeout` came first.
+// Blocks until the process of the pidfd has ended. Returns false after `timeout`.
 [[nodiscard]] bool wait_for_end(const Descriptor& pidfd, Duration timeout);
 
-// Sends `number` to the process group that this process leads, or to the process alone. Nothing is
-// sent to a stranger. Errors: not_found when it has ended, denied.
+// Sends the signal `number` to the process group that this process leads, or to the process alone.
+// Never signals another process that got the same pid. Errors: not_found if it has ended, denied.
 [[nodiscard]] Status signal_group(const ProcessIdentity& leader, int number);
 [[nodiscard]] Status signal_process(const ProcessIdentity& identity, int number);
 
-// How a process ended: it returned a code, or a signal ended it.
+// How a process ended: with an exit code or by a signal.
 struct ExitStatus {
   bool signalled = false;
-  int number = 0;  // the code (0..255), or the signal
+  int number = 0;  // the exit code (0..255) or the signal
 
   bool operator==(const ExitStatus&) const = default;
 };
 
-// Collects our own child if it has ended, so that no zombie stays. Nothing when it still runs, or
-// is not (or no longer) our child.
+// Reaps our own child if it has ended, so that no zombie remains. Returns nothing if it is still
+// running or is not (or no longer) our child.
 [[nodiscard]] std::optional<ExitStatus> reap(pid_t child);
 
 }  // namespace holdfast::proc

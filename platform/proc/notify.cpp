@@ -21,7 +21,7 @@ std::optional<Duration> read_watchdog(const Environment& environment) {
   const auto usec = environment("WATCHDOG_USEC");
   if (!usec) return std::nullopt;
   const auto count = parse_int<std::int64_t>(*usec);
-  constexpr std::int64_t most = std::int64_t{1} << 50;  // years; and no overflow as nanoseconds
+  constexpr std::int64_t most = std::int64_t{1} << 50;  // does not overflow as nanoseconds
   if (!count || *count <= 0 || *count > most) return std::nullopt;
   return std::chrono::microseconds(*count);
 }
@@ -38,14 +38,15 @@ Result<Notifier> Notifier::from(const Environment& environment) {
   const std::string socket = environment("NOTIFY_SOCKET").value_or("");
   const bool known = socket.empty() || socket.front() == '/' || socket.front() == '@';
   if (!known || socket.size() >= sizeof(sockaddr_un::sun_path)) {
-    return fail(Errc::invalid, "NOTIFY_SOCKET is no socket we can reach: \"" + socket + "\"");
+    return fail(Errc::invalid, "NOTIFY_SOCKET is not a usable socket name: \"" + socket + "\"");
   }
   return Notifier(socket, read_watchdog(environment));
 }
 
 Status Notifier::status(std::string_view text) const {
   std::string message = "STATUS=";
-  for (const char c : text) message += c == '\n' ? ' ' : c;  // A line is a message of its own.
+  for (const char c : text)
+    message += c == '\n' ? ' ' : c;  // Each line would be a separate message.
   return send(message);
 }
 

@@ -1,6 +1,6 @@
-// Tells the service manager how we are: sd_notify(3) without libsystemd.
+// Reports the service's state to the service manager: sd_notify(3) without libsystemd.
 //
-// Under no service manager (NOTIFY_SOCKET unset) every message goes nowhere and succeeds.
+// Without a service manager (NOTIFY_SOCKET unset) every message is dropped and succeeds.
 
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace holdfast::proc {
 
-// Reads an environment variable; nothing when it is unset.
+// Returns the value of an environment variable, or nothing if it is unset.
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 [[nodiscard]] std::optional<std::string> system_environment(const char* name);
 
 class Notifier {
  public:
-  // Errors: invalid when NOTIFY_SOCKET is neither a path nor an abstract name, or too long.
+  // Errors: invalid if NOTIFY_SOCKET is neither a path nor an abstract name, or is too long.
   [[nodiscard]] static Result<Notifier> from(const Environment& environment);
 
-  // Errors: unavailable, not_found, ... from the socket. Never blocks.
+  // These never block. Errors: those of the socket (unavailable, not_found and others).
   [[nodiscard]] Status ready() const { return send("READY=1"); }
   [[nodiscard]] Status stopping() const { return send("STOPPING=1"); }
   [[nodiscard]] Status watchdog() const { return send("WATCHDOG=1"); }
   [[nodiscard]] Status status(std::string_view text) const;
 
-  // How often watchdog() has to be called at least; half of it is a good habit. Nothing when the
-  // manager watches nobody, or another process.
+  // The longest allowed time between calls of watchdog(); calling it twice as often is recommended.
+  // Nothing if the watchdog is off or is for another process.
   [[nodiscard]] std::optional<Duration> watchdog_interval() const { return watchdog_interval_; }
 
  private:

@@ -25,21 +25,21 @@ constexpr std::string_view default_path =
 
 enum class Step : int { working_directory, log, program };
 
-// What the child reports through the pipe when it cannot go on.
+// What the child reports through the pipe if it fails before the program runs.
 struct Failure {
   Step step;
   int error;
 };
 
-// Everything the child needs, made before the fork: after it only async-signal-safe calls are
-// allowed.
+// Everything that the child needs, prepared before fork(): after it only async-signal-safe calls
+// are allowed.
 struct Prepared {
   std::vector<std::string> candidates;  // paths to try as the program, in order
   std::vector<char*> argv;
   std::vector<char*> env;
   const char* working_directory;
   const char* log;
-  Descriptor input;  // not open: /dev/null
+  Descriptor input;  // if it is not open, /dev/null is used
 };
 
 bool has_nul(const std::string& text) { return text.find('\0') != text.npos; }
@@ -47,7 +47,7 @@ bool has_nul(const std::string& text) { return text.find('\0') != text.npos; }
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> result;
   result.reserve(strings.size() + 1);
-  // execve() takes char* for historical reasons and writes to none of them.
+  // execve() takes char* for historical reasons but does not write to the strings.
   for (const std::string& text : strings) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
@@ -75,8 +75,8 @@ std::vector<std::string> candidates_for(const SpawnPlan& plan) {
   ::_exit(127);
 }
 
-// Nothing of ours stays open but these, and at once: a copy of a locked file would keep the lock
-// when we die while the child waits. `kept` is sorted.
+// Closes all descriptors but `kept`, which is sorted, and does so before waiting: an inherited
+// descriptor of a locked file would keep the lock if the parent dies while the child waits.
 void close_all_but(const std::array<int, 3>& kept) {
   unsigned from = 3;
   bool done = true;
@@ -88,7 +88,7 @@ void close_all_but(const std::array<int, 3>& kept) {
   }
   done = ::syscall(SYS_close_range, from, ~0U, 0U) == 0 && done;
   if (done) return;
-  // Before Linux 5.9. What we have opened ourselves closes on exec anyway.
+  // Before Linux 5.9 there is no close_range(). Descriptors that we opened close on exec anyway.
   constexpr int likely_most = 4096;
   for (int number = 3; number < likely_most; ++number) (void)::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
@@ -110,7 +110,8 @@ bool redirect(const Prepared& prepared) {
          ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(output, STDERR_FILENO) >= 0;
 }
 
-// As execvp(3): a candidate that may not be run is only remembered while others are left.
+// Like execvp(3): if a candidate may not be executed, the others are tried, and that error is
+// reported only if none can be run.
 void run_program(const Prepared& prepared) {
   bool denied = false;
   for (const std::string& candidate : prepared.candidates) {
@@ -131,7 +132,7 @@ void run_program(const Prepared& prepared) {
   do {
     count = ::read(gate, &opened, 1);
   } while (count < 0 && errno == EINTR);
-  if (count != 1) ::_exit(127);  // Our parent died or changed its mind.
+  if (count != 1) ::_exit(127);  // The parent has ended or dropped the Launch.
   reset_signals();
   (void)::umask(022);
   if (!redirect(prepared)) give_up(report, Step::log);
@@ -148,7 +149,7 @@ Result<Ends> make_pipe() {
   return Ends{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// Unlike a pipe, it can be written to without fear of SIGPIPE when the child has gone.
+// A pair of sockets, because writing to it cannot raise SIGPIPE when the child has ended.
 Result<Ends> make_gate() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -157,7 +158,7 @@ Result<Ends> make_gate() {
   return Ends{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// A file without a name, rewound, that holds `text`.
+// An anonymous file that holds `text`, positioned at its start.
 Result<Descriptor> anonymous_file(std::string_view text) {
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (!file.is_open()) return fail_errno("create an input");
@@ -204,7 +205,7 @@ Result<Launch> Launch::prepare(const SpawnPlan& plan) {
   const pid_t child = ::fork();
   if (child < 0) return fail_errno("start " + plan.argv.front());
   if (child == 0) {
-    // Else the child would hold its own gate open and wait for ever.
+    // Otherwise the child would hold the other end of its own gate open and wait for ever.
     (void)::close(gate[1].get());
     become(prepared, gate[0].get(), report[1].get());
   }

@@ -1,8 +1,10 @@
-// Starts a program that stands on its own: it outlives us, and shares nothing with us but its log.
+// Starts programs that run independently of us: they outlive us and share only their log file with
+// us.
 //
-// The new process leads a session and a process group of its own, with standard input from a fixed
-// text or /dev/null, standard output and error appended to a log file, every signal at its default,
-// and no other descriptor of ours. It is run by its argv, never by a shell.
+// The new process leads its own session and process group. Standard input is a fixed text or
+// /dev/null, standard output and error are appended to a log file, all signals have their default
+// action, and no other descriptor is inherited. The program is executed directly, never by a shell.
+// Calls block briefly; any thread.
 
 #pragma once
 
@@ -22,41 +24,42 @@ struct SpawnPlan {
   std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env` unless it has a '/'
   std::vector<std::string> env = {};  // "NAME=value": the whole environment
   std::filesystem::path working_directory = "/";
-  std::string input = {};                   // on its standard input; seen by nobody else
+  std::string input = {};                   // its standard input; not visible to other users
   std::filesystem::path log = "/dev/null";  // created with mode 0600, appended to
 };
 
-// A process that exists, with its identity known, but waits before it becomes the program. Whoever
-// has to write down what it starts does so between prepare() and release(). If the Launch goes away
-// unreleased, or we die, the process ends without having run the program.
+// A new process whose identity is known but which waits before it executes the program. Between
+// prepare() and release() the caller can store the identity. If the Launch is destroyed without
+// release(), or we die, the process ends without having run the program.
 class Launch {
  public:
-  // Errors: invalid for an empty argv or a NUL inside a string, exhausted (no more processes).
+  // Creates the process. Errors: invalid (empty argv, or a NUL inside a string), exhausted (no more
+  // processes).
   [[nodiscard]] static Result<Launch> prepare(const SpawnPlan& plan);
 
   Launch(Launch&&) = default;
   Launch& operator=(Launch&&) = delete;
   ~Launch();
 
-  // The child, which the caller reaps.
+  // The child. After a successful release() the caller has to reap it.
   [[nodiscard]] const ProcessIdentity& identity() const { return identity_; }
 
-  // Lets it run the program. Returns once that has begun, or with the reason why it could not:
-  // not_found, denied, invalid, ... from the working directory, the log or the program. The child
-  // has then ended and been reaped.
+  // Executes the program. Returns when it is running, or the error that prevented it: not_found,
+  // denied, invalid and others, from the working directory, the log or the program. In that case
+  // the child has ended and has been reaped.
   [[nodiscard]] Status release();
 
  private:
   Launch(Descriptor gate, Descriptor report, std::string program)
       : gate_(std::move(gate)), report_(std::move(report)), program_(std::move(program)) {}
 
-  Descriptor gate_;    // one byte opens it
-  Descriptor report_;  // what failed; end of file once the program runs
+  Descriptor gate_;    // one byte lets the child continue
+  Descriptor report_;  // receives a Failure, or end of file when the program runs
   std::string program_;
   ProcessIdentity identity_;
 };
 
-// prepare() and release() in one: the identity of the running program. Errors: as theirs.
+// Calls prepare() and release(). Returns the identity of the running program. Errors: theirs.
 [[nodiscard]] Result<ProcessIdentity> spawn(const SpawnPlan& plan);
 
 }  // namespace holdfast::proc

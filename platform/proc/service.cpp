@@ -28,7 +28,7 @@ asio::awaitable<int> serve(const ServiceMain& main, loop::Stop& stop, const Cloc
     co_return refuse(main, started.error());
   }
   if (const Status told = notifier->ready(); !told) {
-    log_warn("not announced", {{"error", told.error()}});
+    log_warn("cannot report readiness to the service manager", {{"error", told.error()}});
   }
   loop::Tasks watchdog(co_await asio::this_coro::executor);
   watchdog.spawn("watchdog", feed_watchdog(*notifier));

@@ -1,6 +1,7 @@
-// A daemon's main(): flags, log level, start, the service manager, signals, the end.
+// A daemon's main(): parses flags, sets the log level, starts the service, reports to the service
+// manager, handles signals and stops.
 //
-// Exit codes: 0 asked to stop, or --help; 1 it failed while it ran; 2 it could not start.
+// Exit codes: 0: stopped on request, or --help; 1: failed while running; 2: could not start.
 
 #pragma once
 
@@ -19,25 +20,25 @@ namespace holdfast::proc {
 
 namespace asio = boost::asio;
 
-// What runs inside. stop() is called once, also after a start() that failed.
+// The daemon itself. stop() is called once, even if start() failed.
 class Service {
  public:
   virtual ~Service() = default;
-  // Errors end the process.
+  // An error ends the process with exit code 2.
   [[nodiscard]] virtual Status start() = 0;
-  // Ends orderly by `deadline`.
+  // Stops gracefully by `deadline`.
   virtual asio::awaitable<void> stop(MonoTime deadline) = 0;
-  // Why it has requested the stop itself; success when it was asked to.
+  // The error if the service requested the stop itself; success if it was asked to stop.
   [[nodiscard]] virtual Status verdict() const { return {}; }
 };
 
 struct ServiceMain {
   std::string name;
   std::string description;
-  std::string* log_level = nullptr;  // one of the options
+  std::string* log_level = nullptr;  // the field that --log-level sets
   std::function<void(config::Options&)> add_options;
-  std::function<Status()> check;  // of what the options hold now
-  // `stop` and `clock` outlive what it makes.
+  std::function<Status()> check;  // validates the options after parsing
+  // Creates the service. `stop` and `clock` outlive it.
   std::function<Result<std::unique_ptr<Service>>(asio::any_io_executor, loop::Stop& stop,
                                                  const Clock& clock)>
       make;

@@ -15,7 +15,7 @@ namespace holdfast::proc {
 namespace {
 
 constexpr std::size_t file_max = 64UL * 1024;
-constexpr std::uint64_t root_cgroup = 1;  // the id of every kernfs root
+constexpr std::uint64_t root_cgroup = 1;  // the root's id in every kernfs hierarchy
 
 struct CloseDir {
   void operator()(DIR* dir) const { (void)::closedir(dir); }
@@ -29,7 +29,7 @@ bool is_number(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Calls `visit` with each entry until it returns true; whether it did.
+// Calls `visit` with each entry until it returns true. Returns whether it did.
 bool any_entry(DIR* dir, const std::function<bool(const dirent&)>& visit) {
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
@@ -48,7 +48,7 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// "/usr/bin/curl (deleted)" -> "curl": a program that was upgraded keeps running.
+// "/usr/bin/curl (deleted)" -> "curl": the file of a running program was replaced by an upgrade.
 std::string program_of(const std::string& executable) {
   constexpr std::string_view deleted = " (deleted)";
   std::string_view path = executable;
@@ -56,7 +56,7 @@ std::string program_of(const std::string& executable) {
   return base_name(path);
 }
 
-// Version 1's hierarchies have inodes of their own, which must not be taken for ids of version 2.
+// The inodes of version 1 hierarchies must not be mistaken for ids of version 2 cgroups.
 fs::Path version_2_root(const fs::Path& mount) {
   for (const fs::Path& root : {mount, mount / "unified"}) {
     if (::access((root / "cgroup.controllers").c_str(), F_OK) == 0) return root;
@@ -96,10 +96,10 @@ void SocketHolders::Budget::refill(const EntryRate& rate, MonoTime now) {
   refilled_at = now;
 }
 
-// The budget of the callers in this cgroup, refilled. Stays where it is until the next call.
+// The refilled budget of the callers in this cgroup. The reference is valid until the next call.
 SocketHolders::Budget& SocketHolders::budget_of(std::uint64_t cgroup, MonoTime now) {
   total_.refill(limits_.total, now);
-  // The root's id, like none, says nothing: then everybody may be in it.
+  // The root's id, or 0, does not distinguish callers: all of them may be in it.
   const EntryRate& rate = cgroup <= root_cgroup ? limits_.total : limits_.each;
   const auto known = std::find_if(budgets_.begin(), budgets_.end(),
                                   [cgroup](const auto& each) { return each.cgroup == cgroup; });
@@ -165,7 +165,7 @@ std::optional<pid_t> SocketHolders::find_remembered(const std::string& link) con
   return std::nullopt;
 }
 
-// Looks at all processes. Errors: not_found, exhausted.
+// Searches the descriptors of all processes. Errors: not_found, exhausted.
 Result<pid_t> SocketHolders::search(const std::string& link, Budget& own) {
   const Dir processes = open_dir(proc_);
   if (!processes) return fail(Errc::not_found, proc_.string() + " cannot be read");
@@ -184,8 +184,8 @@ Result<pid_t> SocketHolders::search(const std::string& link, Budget& own) {
     return seen.found;
   });
   if (found) return *found;
-  if (!whole) return fail(Errc::exhausted, "the search for " + link + " was cut short");
-  return fail(Errc::not_found, "no process is seen to hold " + link);
+  if (!whole) return fail(Errc::exhausted, "the search for " + link + " was incomplete");
+  return fail(Errc::not_found, "no process was found that holds " + link);
 }
 
 Result<SocketHolder> SocketHolders::find(std::uint64_t inode, std::uint64_t cgroup, MonoTime now) {
@@ -207,7 +207,7 @@ std::optional<std::string> SocketHolders::cgroup_path(std::uint64_t id, MonoTime
   if (known != cgroups_.end()) cgroups_.erase(known);
   Budget& own = budget_of(id, now);
   const auto path = search_cgroup(id, own);
-  // A search that the budget has ended says nothing.
+  // A search that ran out of budget proves nothing and is not cached.
   if (!path && left(own) <= 0) return std::nullopt;
   cgroups_.push_front({.id = id, .path = path, .until = now + limits_.missing});
   if (cgroups_.size() > limits_.cgroups_known) cgroups_.pop_back();

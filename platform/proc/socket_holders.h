@@ -1,12 +1,12 @@
-// Finds the process that holds a socket, and what is known about that process, through /proc.
+// Finds the process that holds a socket, and describes that process, using /proc.
 //
 // The kernel has no index for this: finding an unknown holder reads the descriptors of every
-// process (about 10 us per process). So searches have a budget, of all callers together and of the
-// callers in one cgroup: whoever makes many connections from one cgroup does not keep those in
-// others from being found. Processes that the owner has asked to remember are looked at first and
-// outside the budget.
+// process (about 10 us per process). Searches are therefore limited by two budgets, one for all
+// callers and one for the callers in each cgroup, so that a cgroup with many connections cannot
+// prevent callers in other cgroups from being found. Processes that the owner asked to remember are
+// checked first and outside the budgets.
 //
-// Needs the right to read /proc/PID/fd of other processes: the same uid with no more capabilities
+// Needs the right to read /proc/PID/fd of other processes: the same uid and no more capabilities
 // than ours, or CAP_SYS_PTRACE. Threading: one thread.
 
 #pragma once
@@ -29,68 +29,70 @@ namespace holdfast::proc {
 struct SocketHolder {
   pid_t pid = 0;
   std::string program;               // base name of its executable; empty if it cannot be read
-  std::vector<std::string> cgroups;  // its path in each hierarchy, of versions 1 and 2
-  // What it was called as: the base name of its first argument, and the name that the kernel shows
-  // (at most 15 bytes). A process can set both.
+  std::vector<std::string> cgroups;  // its path in each hierarchy (versions 1 and 2)
+  // Its names: the base name of its first argument, and the kernel's name for it (comm, at most 15
+  // bytes). A process can change both.
   std::vector<std::string> called = {};
 
   bool operator==(const SocketHolder&) const = default;
 };
 
-// How many entries of directories may be read: at once, and on average.
+// How many directory entries may be read: at once, and per second on average.
 struct EntryRate {
   double burst = 0;
   double per_second = 0;
 };
 
 struct HolderLimits {
-  // For the callers of one cgroup; of the root's, which most are in without version 2, `total`.
+  // For the callers of one cgroup. For the root cgroup, where most processes are without version 2,
+  // `total` applies.
   EntryRate each = {.burst = 100'000, .per_second = 10'000};
   EntryRate total = {.burst = 400'000, .per_second = 40'000};  // for all of them
-  std::size_t remembered = 32;                  // processes of each kind that are looked at first
-  std::size_t cgroups_known = 64;               // whose budgets, and whose paths, are kept
-  std::size_t descriptors = 10'000;             // of one process that are read in a search
-  std::size_t descriptors_first = 2000;         // of one that is remembered
-  std::size_t cgroup_directories = 5000;        // that are read to find a cgroup by its id
-  double directory_entries = 10;                // what one of these costs
-  Duration missing = std::chrono::seconds(10);  // a cgroup that was not found is not looked for
+  std::size_t remembered = 32;                  // remembered processes, and remembered relays
+  std::size_t cgroups_known = 64;               // cgroups whose budgets and paths are kept
+  std::size_t descriptors = 10'000;             // read per process in a search
+  std::size_t descriptors_first = 2000;         // read per remembered process
+  std::size_t cgroup_directories = 5000;        // read to find a cgroup by its id
+  double directory_entries = 10;                // entries that one of these directories costs
+  Duration missing = std::chrono::seconds(10);  // before a missing cgroup is searched again
 };
 
-// The paths in the text of /proc/PID/cgroup: the third field of each line.
+// Parses the text of /proc/PID/cgroup: returns the third field of each line, the paths.
 [[nodiscard]] std::vector<std::string> cgroups_in(std::string_view text);
 
 class SocketHolders {
  public:
-  // `proc` and `cgroup_root` are where these file systems are mounted; version 2 of cgroups may
+  // `proc` and `cgroup_root` are the mount points of these file systems. Version 2 of cgroups may
   // also be mounted at `cgroup_root`/unified.
   explicit SocketHolders(const HolderLimits& limits = {}, fs::Path proc = "/proc",
                          fs::Path cgroup_root = "/sys/fs/cgroup");
 
-  // The first process found that holds the socket with this inode, for a caller of this cgroup (its
-  // id, or 0). Errors: not_found (no process whose descriptors we may read), exhausted (the search
-  // was cut short: the budget is spent, or a process has more descriptors than are read).
+  // Finds a process that holds the socket with this inode, for a caller in this cgroup (its id, or
+  // 0). Errors: not_found (no such process among those whose descriptors we may read), exhausted
+  // (the search was incomplete: the budget is used up, or a process has too many descriptors).
   [[nodiscard]] Result<SocketHolder> find(std::uint64_t inode, std::uint64_t cgroup, MonoTime now);
 
-  // Looks at this process first from now on; the one remembered longest ago is forgotten. Relays
-  // (processes that connect on behalf of others) are counted apart, so that they do not displace
-  // the rest.
+  // Checks this process first from now on; at the limit, the process that was remembered longest
+  // ago is forgotten. Relays (processes that connect on behalf of others) are kept in a separate
+  // list, so that they do not displace the others.
   void remember(pid_t pid);
   void remember_relay(pid_t pid);
 
-  // The path of a version 2 cgroup, relative to its mount. Nothing: the id is that of the root,
-  // which tells nothing where version 1 is in use, or it was not found, or the budget is spent.
+  // The path of a version 2 cgroup, relative to the mount point. Returns nothing if the id is the
+  // root's (which says nothing where version 1 is in use), if it was not found, or if the budget is
+  // used up.
   [[nodiscard]] std::optional<std::string> cgroup_path(std::uint64_t id, MonoTime now);
 
   // The paths of our own cgroups.
   [[nodiscard]] std::vector<std::string> own_cgroups() const;
 
-  // Whether the descriptors of process 1 can be read, and so those of every other process: it has
-  // no fewer rights than any of them.
+  // Whether the descriptors of process 1 can be read. Then those of every other process can be
+  // read, too, because none has more rights than process 1.
   [[nodiscard]] bool sees_all() const;
 
  private:
   struct Budget {
-    double entries = 0;  // that may still be read now
+    double entries = 0;  // that may be read now
     MonoTime refilled_at{};
 
     void refill(const EntryRate& rate, MonoTime now);
@@ -99,16 +101,16 @@ class SocketHolders {
     std::uint64_t cgroup = 0;
     Budget budget;
   };
-  // A cgroup that was looked for.
+  // The cached result of a search for a cgroup.
   struct Known {
     std::uint64_t id = 0;
     std::optional<std::string> path;
-    MonoTime until{};  // without a path: when to look again
+    MonoTime until{};  // if it was not found: when to search again
   };
-  // How a look at the descriptors of one process ended.
+  // The result of reading the descriptors of one process.
   struct Look {
     bool found = false;
-    bool whole = true;  // none was left out
+    bool whole = true;  // all descriptors were read
     std::size_t entries = 0;
   };
 
@@ -124,11 +126,11 @@ class SocketHolders {
   HolderLimits limits_;
   fs::Path proc_;
   fs::Path cgroup_root_;          // of version 2; empty if it is not mounted
-  std::deque<pid_t> remembered_;  // the latest first
-  std::deque<pid_t> relays_;      // the latest first
+  std::deque<pid_t> remembered_;  // newest first
+  std::deque<pid_t> relays_;      // newest first
   Budget total_;
-  std::deque<GroupBudget> budgets_;  // the latest first
-  std::deque<Known> cgroups_;        // the latest first
+  std::deque<GroupBudget> budgets_;  // most recently used first
+  std::deque<Known> cgroups_;        // newest first
 };
 
 }  // namespace holdfast::proc

@@ -10,7 +10,7 @@ boost::asio::awaitable<void> feed_watchdog(Notifier notifier) {
   if (!interval) co_return;
   for (;;) {
     if (auto told = notifier.watchdog(); !told) {
-      log_warn("watchdog not told", {{"error", told.error()}});
+      log_warn("cannot reach the service manager's watchdog", {{"error", told.error()}});
     }
     co_await loop::sleep_until(loop::BootClock::now() + *interval / 2);
   }

@@ -1,4 +1,4 @@
-// Shows the service manager that the loop still turns.
+// Tells the service manager's watchdog that the loop is running.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace holdfast::proc {
 
-// Calls watchdog() twice per interval until cancelled; returns at once when nobody watches.
+// Calls watchdog() twice per interval until cancelled; returns at once if the watchdog is off.
 boost::asio::awaitable<void> feed_watchdog(Notifier notifier);
 
 }  // namespace holdfast::proc

@@ -22,7 +22,7 @@ Result<WallTime> wall_time(const ASN1_TIME* time) {
   const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
                                         std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
                                         std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
-  // Certificates that are good for ever end in 9999, which is past what nanoseconds can count.
+  // Certificates without an end have the year 9999, which 64-bit nanoseconds cannot represent.
   constexpr int last_year = 2261;
   if (day.year() > std::chrono::year(last_year)) return WallTime::max();
   return WallTime(std::chrono::sys_days(day)) + std::chrono::hours(parts.tm_hour) +
@@ -38,7 +38,7 @@ std::string joined(const std::vector<std::string>& names) {
 bool is_plain(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const bool known = name.starts_with("DNS:") || name.starts_with("IP:");
-    // The text is a configuration language of its own.
+    // OpenSSL parses the text as configuration: these characters would have a meaning in it.
     if (!known || name.find_first_of(",\n;@ ") != std::string::npos) return false;
   }
   return true;
@@ -59,7 +59,7 @@ Status add_alternatives(X509_REQ* request, const std::vector<std::string>& names
   return {};
 }
 
-// "IP:fd00:0::1" and "IP:fd00::1" are one; so are names in either case.
+// Makes "IP:fd00:0::1" and "IP:fd00::1" equal, and names that differ only in case.
 std::string canonical_name(const std::string& name) {
   constexpr std::string_view address_prefix = "IP:";
   if (!name.starts_with(address_prefix)) return to_lower(name);
@@ -163,7 +163,7 @@ Status check_signed_by(std::string_view certificate_pem, std::string_view ca_pem
     if (authority == nullptr) break;
     EVP_PKEY* key = X509_get0_pubkey(authority.get());
     if (key != nullptr && X509_verify(certificate.get(), key) == 1) {
-      (void)openssl_reason();  // What the others before it said.
+      (void)openssl_reason();  // Clears the errors of authorities that did not match.
       return {};
     }
   }

@@ -38,7 +38,7 @@ Status use_authority(ssl::context& context, const std::string& pem) {
   return checked(ec, "certificate authority");
 }
 
-// OpenSSL's ALPN callback; `argument` is the server's protocol list.
+// OpenSSL's ALPN callback. `argument` is the server's protocol list.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size,
                     const unsigned char* offered, unsigned int offered_size, void* argument) {
   const auto& ours = *static_cast<const std::string*>(argument);
@@ -51,7 +51,7 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
   return SSL_TLSEXT_ERR_OK;
 }
 
-// OpenSSL's own verification, at the time that `now` gives.
+// OpenSSL's own verification, but at the time that `now` returns.
 int verify_at(X509_STORE_CTX* verification, void* now) {
   const auto time = (*static_cast<const Now*>(now))();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
@@ -63,7 +63,7 @@ int verify_at(X509_STORE_CTX* verification, void* now) {
 
 Context::Context() : native_(std::make_unique<ssl::context>(ssl::context::tls)) {
   SSL_CTX_set_min_proto_version(native_->native_handle(), TLS1_2_VERSION);
-  // Edge boxes hold many idle connections: give their record buffers back between reads.
+  // Edge machines hold many idle connections: free their record buffers between reads.
   SSL_CTX_set_mode(native_->native_handle(), SSL_MODE_RELEASE_BUFFERS);
 }
 
@@ -113,7 +113,8 @@ Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings&
   boost::system::error_code ec;
   const int required = settings.client_required ? ssl::verify_fail_if_no_peer_cert : 0;
   made->native_->set_verify_mode(ssl::verify_peer | required, ec);
-  // Sessions resumed by other servers' tickets would skip the client certificate.
+  // Without its own id context, a session ticket of another server could be resumed and would skip
+  // the client certificate.
   constexpr std::string_view id = "holdfast";
   SSL_CTX_set_session_id_context(made->native_->native_handle(),
                                  reinterpret_cast<const unsigned char*>(id.data()), id.size());

@@ -1,6 +1,6 @@
-// TLS settings, made once from PEM text and shared by many connections. TLS 1.2 or newer.
+// TLS settings, created from PEM text and shared by many connections. TLS 1.2 or newer.
 //
-// A context is immutable but for renew(). Any thread may hold it.
+// A context is immutable except for renew(). Any thread may hold it.
 
 #pragma once
 
@@ -18,8 +18,8 @@ class context;
 
 namespace holdfast::tls {
 
-// The time by which peers' certificates are judged; empty: the system's. For machines whose clock
-// is known to be wrong at times.
+// Returns the time at which peers' certificates are verified; if empty, the system's clock is used.
+// For machines whose clock may be known to be wrong.
 using Now = std::function<WallTime()>;
 
 // PEM text, not file names.
@@ -32,7 +32,7 @@ struct ClientSettings {
   std::string ca_pem;            // empty: the system's roots
   Identity identity;             // empty: no client certificate
   bool insecure = false;         // accept any server certificate
-  std::string server_name = {};  // that its certificate must have; empty: the host we connect to
+  std::string server_name = {};  // that its certificate must have; empty: the connection's host
   Now now = {};
 };
 
@@ -40,15 +40,15 @@ struct ServerSettings {
   Identity identity;
   std::string client_ca_pem;  // empty: clients are not asked for a certificate
   bool client_required = false;
-  // What is spoken here, the liked ones first: "h2", "http/1.1". A client that offers none of them
-  // is taken as one that offers nothing. Empty: whatever the client offers is ignored.
+  // The supported protocols in order of preference: "h2", "http/1.1". A client that offers none of
+  // them is served as one that offers nothing. If empty, the client's offer is ignored.
   std::vector<std::string> protocols = {};
   Now now = {};
 };
 
 class Context {
  public:
-  // Errors: invalid, naming which part OpenSSL refused and why.
+  // Errors: invalid, naming the part that OpenSSL refused and why.
   [[nodiscard]] static Result<std::shared_ptr<const Context>> for_client(
       const ClientSettings& settings);
   [[nodiscard]] static Result<std::shared_ptr<const Context>> for_server(
@@ -58,8 +58,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // From the next handshake on the other side is shown this one. The only thing that ever changes
-  // about a context; not while another thread uses it. Errors: invalid; then nothing has changed.
+  // Presents `identity` from the next handshake on. No other thread may use the context during the
+  // call. Errors: invalid; then nothing has changed.
   [[nodiscard]] Status renew(const Identity& identity) const;
 
   [[nodiscard]] bool verifies_peer() const { return verifies_peer_; }
@@ -73,7 +73,7 @@ class Context {
   void judge_by(Now now);
   bool verifies_peer_ = true;
   std::string server_name_;
-  std::string protocols_;  // as protocol_list() writes them; OpenSSL's callback refers to it
+  std::string protocols_;  // in the format of protocol_list(); used by OpenSSL's callback
   Now now_;
 };
 

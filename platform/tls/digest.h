@@ -1,4 +1,4 @@
-// SHA-256, for naming things by their content.
+// SHA-256 digests. Any thread.
 
 #pragma once
 

@@ -1,4 +1,5 @@
-// JSON Web Signatures with a shared secret (HS256), detached: as kubeadm signs cluster-info.
+// Detached JSON Web Signatures with a shared secret (HS256), as kubeadm signs cluster-info. Any
+// thread.
 
 #pragma once
 
@@ -7,13 +8,13 @@
 
 namespace holdfast::tls {
 
-// "HEADER..SIGNATURE" over `content`, which is not part of it. The header names the key: the text
-// is the one that Kubernetes' bootstrap signer makes of a token's id and secret. `key_id` holds
-// nothing that JSON would have to escape (checked).
+// Returns "HEADER..SIGNATURE" for `content`, which is not included. The header names the key. The
+// result is the same as that of Kubernetes' bootstrap signer for a token's id and secret. `key_id`
+// must consist of letters, digits, '-' and '_' (checked).
 [[nodiscard]] std::string detached_jws(std::string_view content, std::string_view key_id,
                                        std::string_view key);
 
-// Whether both are the same, in a time that depends on their lengths only.
+// Compares in a time that depends only on the lengths.
 [[nodiscard]] bool equal_in_constant_time(std::string_view left, std::string_view right);
 
 }  // namespace holdfast::tls

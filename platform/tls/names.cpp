@@ -38,7 +38,7 @@ void read_peer_names(ssl_st* session, std::string& common_name,
 }
 
 void set_server_name(ssl_st* session, const std::string& host) {
-  // What the macro SSL_set_tlsext_host_name does; OpenSSL copies the text.
+  // Same as the macro SSL_set_tlsext_host_name; OpenSSL copies the text.
   SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
            const_cast<char*>(host.c_str()));
 }
@@ -70,7 +70,8 @@ bool has_unread(ssl_st* session) {
   char peeked = 0;
   ERR_clear_error();
   const int count = SSL_peek(session, &peeked, 1);
-  // All but "nothing yet" is news: bytes, the peer's goodbye, or a broken record.
+  // Everything but SSL_ERROR_WANT_READ is something unread: bytes, close_notify, or a broken
+  // record.
   const bool unread = SSL_get_error(session, count) != SSL_ERROR_WANT_READ;
   ERR_clear_error();
   return unread;
@@ -78,7 +79,8 @@ bool has_unread(ssl_st* session) {
 
 std::string take_goodbye(ssl_st* session) {
   if (SSL_is_init_finished(session) == 0 || SSL_get_shutdown(session) != 0) return {};
-  // The session's own way out leads through whoever reads and writes; this must pass by him.
+  // The session's write BIO belongs to the coroutine that reads and writes. Capture close_notify in
+  // a memory BIO instead.
   BIO* usual = SSL_get_wbio(session);
   BIO* aside = BIO_new(BIO_s_mem());
   if (usual == nullptr || aside == nullptr || BIO_up_ref(usual) != 1) {

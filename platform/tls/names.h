@@ -1,4 +1,5 @@
-// The names that TLS peers show each other: who they are, whom they mean, what they speak.
+// Reads and sets what TLS peers exchange besides data: identities (certificates, SNI), protocols
+// (ALPN) and the end of the stream (close_notify).
 
 #pragma once
 
@@ -11,27 +12,29 @@ struct ssl_st;
 
 namespace holdfast::tls {
 
-// Reads the subject's common name and organizations; leaves them empty without a certificate.
+// Reads common name and organizations of the peer certificate's subject; leaves them unchanged if
+// there is no certificate.
 void read_peer_names(ssl_st* session, std::string& common_name,
                      std::vector<std::string>& organizations);
 
-// Names the server we mean to reach (SNI), so that one that has several certificates picks ours.
+// Sets the server name to send (SNI), by which a server with several certificates chooses one.
 void set_server_name(ssl_st* session, const std::string& host);
 
-// What protocols look like in a handshake (RFC 7301): each name after a byte with its length.
+// Encodes protocol names as in a handshake (RFC 7301): a length byte before each name.
 [[nodiscard]] std::string protocol_list(std::span<const std::string_view> names);
 
-// Offers the server these protocols (ALPN), the liked ones first.
+// Offers these protocols to the server (ALPN) in order of preference.
 void offer_protocols(ssl_st* session, std::span<const std::string_view> names);
 
-// The protocol that both sides agreed on; empty when nobody spoke of it.
+// The negotiated protocol; empty if there was no negotiation.
 [[nodiscard]] std::string agreed_protocol(const ssl_st* session);
 
-// What tells the peer that nothing follows from us (close_notify), to be sent after all else; what
-// he still has to say may be read. "" if it was taken before, or the session is broken.
+// Returns the bytes of close_notify, which tells the peer that we send nothing more; send them
+// after all other data. Reading remains possible. "" if it was taken before or the session is
+// broken.
 [[nodiscard]] std::string take_goodbye(ssl_st* session);
 
-// Whether something of the peer's has arrived in `session` and was not read: bytes, or its goodbye.
+// Whether unread data or a close_notify of the peer has arrived in `session`.
 [[nodiscard]] bool has_unread(ssl_st* session);
 
 }  // namespace holdfast::tls

@@ -33,7 +33,7 @@ std::string name_text(const GENERAL_NAME* name) {
   return address.empty() ? std::string() : "IP:" + address;
 }
 
-// Asks for no pass phrase on the terminal: an encrypted key is one that we cannot read.
+// Never ask for a pass phrase on the terminal: an encrypted key is treated as unreadable.
 int no_pass_phrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
 
 }  // namespace

@@ -30,7 +30,8 @@ std::string hmac(std::string_view key, std::string_view bytes) {
   return digest;
 }
 
-// The name's length keeps a name and a content apart that together are another name and content.
+// The length separates name and content: otherwise two pairs with the same concatenation would get
+// the same nonce.
 std::string nonce_for(std::string_view key, std::string_view plain, std::string_view name) {
   std::string bytes = std::to_string(name.size()) + ":";
   bytes.append(name).append(plain);
@@ -59,8 +60,8 @@ Result<SealKey> SealKey::parse(std::string_view content) {
   const auto decoded = base64_decode(trim(content));
   if (decoded && decoded->size() == bytes) return SealKey(*decoded);
   const std::string found = decoded ? "base64 of " + std::to_string(decoded->size())
-                                    : std::to_string(content.size()) + " which are no base64";
-  return fail(Errc::invalid, "a key is 32 bytes, raw or in base64; here are " + found);
+                                    : std::to_string(content.size()) + " bytes that are not base64";
+  return fail(Errc::invalid, "a key is 32 bytes, raw or in base64; found " + found);
 }
 
 std::string SealKey::seal(std::string_view plain, std::string_view name) const {
@@ -78,7 +79,7 @@ std::string SealKey::seal(std::string_view plain, std::string_view name) const {
 }
 
 Result<std::string> SealKey::open(std::string_view sealed, std::string_view name) const {
-  if (sealed.size() < nonce_bytes + tag_bytes) return fail(Errc::corrupt, "no seal");
+  if (sealed.size() < nonce_bytes + tag_bytes) return fail(Errc::corrupt, "not sealed data");
   const std::string_view nonce = sealed.substr(0, nonce_bytes);
   const std::size_t length = sealed.size() - nonce_bytes - tag_bytes;
   const std::string_view secret = sealed.substr(nonce_bytes, length);

@@ -1,9 +1,10 @@
-// Seals bytes that are kept on a disk which may be stolen: AES-256-GCM under a key from a file.
+// Encrypts data that is kept on a disk which may be stolen: AES-256-GCM with a key from a file.
 //
-// The same bytes under the same name seal to the same bytes, so that what did not change need not
-// be written again: the nonce is made of the content (HMAC-SHA-256), and is never the same for
-// different contents but by a chance of 2^-48 after 2^24 of them. The name is not stored, but what
-// is sealed opens only under the name that it was sealed under. Any thread.
+// Sealing is deterministic: the same bytes under the same name give the same result, so that
+// unchanged data need not be written again. For this the nonce is derived from name and content
+// (HMAC-SHA-256); the probability that two of 2^24 contents share a nonce is below 2^-48. The name
+// is authenticated but not stored: sealed data opens only under the name that it was sealed under.
+// Any thread.
 
 #pragma once
 
@@ -18,13 +19,14 @@ class SealKey {
  public:
   static constexpr std::size_t bytes = 32;
 
-  // From a file's content: 32 raw bytes, or their base64 with white space around it.
-  // Errors: invalid, saying what is wrong with it; never the key itself.
+  // Reads a key from a file's content: 32 raw bytes, or their base64 with optional white space
+  // around it.
+  // Errors: invalid, saying what is wrong; the text never contains the key.
   [[nodiscard]] static Result<SealKey> parse(std::string_view content);
 
   [[nodiscard]] std::string seal(std::string_view plain, std::string_view name) const;
 
-  // Errors: denied (sealed with another key, or under another name), corrupt (no seal at all).
+  // Errors: denied (sealed with another key or under another name), corrupt (not sealed data).
   [[nodiscard]] Result<std::string> open(std::string_view sealed, std::string_view name) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace holdfast::tls {
 namespace {
 
-// Cut to what OpenSSL can take: on 32-bit machines time_t ends in 2038.
+// Clamped to time_t, which ends in 2038 on 32-bit machines.
 std::time_t seconds_of(WallTime time) {
   using Limits = std::numeric_limits<std::time_t>;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
@@ -39,7 +39,7 @@ void extend(X509* certificate, int nid, const char* value) {
   X509_EXTENSION_free(extension);
 }
 
-// A certificate without names, for any key: serial number, times and what it may be used for.
+// A certificate without names and extensions: version, serial number, validity and public key.
 X509Ptr begin(EVP_PKEY* key, const Grant& grant) {
   X509Ptr made(X509_new(), &X509_free);
   CHECK(made != nullptr);
@@ -47,7 +47,7 @@ X509Ptr begin(EVP_PKEY* key, const Grant& grant) {
   CHECK(X509_set_version(certificate, X509_VERSION_3) == 1);
   std::array<unsigned char, 16> serial{};
   CHECK(RAND_bytes(serial.data(), serial.size()) == 1);
-  serial.front() &= 0x7f;  // It is a signed number, and never negative.
+  serial.front() &= 0x7f;  // The serial number is signed and must not be negative.
   const std::unique_ptr<BIGNUM, void (*)(BIGNUM*)> number(
       BN_bin2bn(serial.data(), serial.size(), nullptr), &BN_free);
   CHECK(BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr);
@@ -95,7 +95,7 @@ Result<Signer> Signer::make(const Identity& authority) {
   if (auto pair = check_pair(authority); !pair) return fail("authority", pair.error());
   X509Ptr certificate = read_x509(authority.certificate_pem);
   if (X509_check_ca(certificate.get()) == 0) {
-    return fail(Errc::invalid, "authority: its certificate may not sign others");
+    return fail(Errc::invalid, "authority: its certificate is not a CA certificate");
   }
   return Signer(std::unique_ptr<State>(
       new State{std::move(certificate), read_key(authority.key_pem), authority.certificate_pem}));

@@ -1,7 +1,7 @@
-// Signs certificates: what an authority does with a request, and a certificate signed by itself.
+// Signs certificates: as an authority, or self-signed.
 //
-// Which request deserves a certificate is the caller's to decide; here is only checked that whoever
-// asks has the key.
+// The caller decides which requests to sign; this code only checks that the request is signed with
+// its own key.
 
 #pragma once
 
@@ -14,28 +14,29 @@
 
 namespace holdfast::tls {
 
-// What is asked for. Errors: invalid (no request, or not signed with its own key).
+// The names in a certificate request. Errors: invalid (not a request, or not signed with its own
+// key).
 [[nodiscard]] Result<Names> read_request(std::string_view request_pem);
 
 struct Grant {
   WallTime not_before{};
-  WallTime not_after{};  // an authority's own end comes first
+  WallTime not_after{};  // Signer limits it to the authority's own end
   bool for_client = false;
   bool for_server = false;
 };
 
 class Signer {
  public:
-  // Errors: invalid (not a pair, no authority).
+  // Errors: invalid (key and certificate do not match, or it is not a CA certificate).
   [[nodiscard]] static Result<Signer> make(const Identity& authority);
-  // A new authority with a key of its own.
+  // Creates an authority with a new key.
   [[nodiscard]] static Identity make_authority(const std::string& common_name, WallTime not_before,
                                                WallTime not_after);
   Signer(Signer&&) noexcept;
   Signer& operator=(Signer&&) noexcept;
   ~Signer();
 
-  // The certificate (PEM) for all the names that are asked for. Errors: invalid (the request).
+  // Returns the certificate (PEM) for all names in the request. Errors: invalid (the request).
   [[nodiscard]] Result<std::string> sign(std::string_view request_pem, const Grant& grant) const;
   [[nodiscard]] const std::string& authority_pem() const;
 
@@ -45,7 +46,7 @@ class Signer {
   std::unique_ptr<State> state_;
 };
 
-// A certificate that vouches for itself, for a server that has no other yet.
+// Creates a self-signed certificate, for a server that has no other yet.
 // Errors: invalid (a name).
 [[nodiscard]] Result<Identity> make_self_signed(const Names& names, const Grant& grant);
 

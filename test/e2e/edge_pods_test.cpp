@@ -137,7 +137,7 @@ TEST_F(EdgePods, WithoutThePermissionAllOthersAreServed) {
     ASSERT_EQ(prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0), 0);
     start_tls_server();
     start(name_);
-    EXPECT_NE(log().find("it takes CAP_NET_ADMIN"), std::string::npos) << log();
+    EXPECT_NE(log().find("needs CAP_NET_ADMIN"), std::string::npos) << log();
     EXPECT_EQ(state(name_), "none");
     warm({own_node});
     stop_cleanly();

@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::size_t output_bytes = 16UL * 1024;  // about one TLS record
 constexpr std::size_t field_overhead = 32;         // RFC 9113, 6.5.2
-// Never the limit: on_data() gives a connection's bytes back at once.
+// Large enough never to be the limit: on_data_chunk() returns a connection's bytes at once.
 constexpr std::int32_t connection_window = 16 * 1024 * 1024;
 
-// A body on its way out.
+// A body that is being sent.
 struct Outgoing {
   std::string bytes;
   std::size_t sent = 0;
-  bool last = false;     // nothing follows `bytes`
-  bool waiting = false;  // nghttp2 was told that there is nothing now
+  bool last = false;     // the body ends with `bytes`
+  bool waiting = false;  // nghttp2 was told that there is no data yet
 
   [[nodiscard]] std::size_t unsent() const { return bytes.size() - sent; }
 };
@@ -68,7 +68,7 @@ struct Engine::Inner {
   Events& events;
   nghttp2_session* session = nullptr;
   std::unordered_map<StreamId, Outgoing> outgoing;
-  Block block;  // under way; blocks of a connection never interleave
+  Block block;  // being received; blocks of a connection never interleave
   std::size_t block_bytes = 0;
   bool settled = false;
   bool peer_was_wrong = false;
@@ -159,7 +159,7 @@ void submit_settings(Engine::Role role, const EngineLimits& limits, nghttp2_sess
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.header_bytes)},
       {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
   };
-  const std::size_t count = client ? 4 : 3;  // ENABLE_PUSH is a client's word only
+  const std::size_t count = client ? 4 : 3;  // only clients may send ENABLE_PUSH
   CHECK(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, count) == 0);
   CHECK(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, connection_window) ==
         0);
@@ -204,7 +204,7 @@ void Engine::Inner::on_frame(const nghttp2_frame& frame) {
   if (last) events.on_end(id);
 }
 
-// Hands nghttp2 the next bytes of a body.
+// Copies the next bytes of a body into nghttp2's buffer.
 ssize_t Engine::Inner::give(StreamId id, std::uint8_t* into, std::size_t size,
                             std::uint32_t& flags) {
   const auto at = outgoing.find(id);
@@ -236,7 +236,7 @@ Status Engine::receive(std::string_view bytes) {
       inner_->session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   const std::size_t queued = nghttp2_session_get_outbound_queue_size(inner_->session);
   if (queued > inner_->limits.queued_frames) {
-    return fail(Errc::corrupt, "HTTP/2: asked for much and read nothing");
+    return fail(Errc::corrupt, "HTTP/2: too many frames wait for a peer that does not read");
   }
   if (used >= 0) return {};
   return fail(Errc::corrupt, std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(used)));
@@ -247,7 +247,7 @@ std::string Engine::take_output() {
   while (output.size() < output_bytes) {
     const std::uint8_t* bytes = nullptr;
     const ssize_t count = nghttp2_session_mem_send(inner_->session, &bytes);
-    // Its only errors are a lack of memory and callbacks that fail, and ours do not.
+    // Its only errors are a lack of memory and failed callbacks; ours do not fail.
     CHECK(count >= 0);
     if (count == 0) break;
     output += view(bytes, static_cast<std::size_t>(count));
@@ -312,7 +312,7 @@ void Engine::reset(StreamId id, Code code) {
 }
 
 void Engine::consume(StreamId id, std::size_t bytes) {
-  // Fails for a stream that has ended: then nobody waits for its window.
+  // Fails for a stream that has ended, whose window no longer matters.
   (void)nghttp2_session_consume_stream(inner_->session, id, bytes);
 }
 

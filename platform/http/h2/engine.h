@@ -1,10 +1,12 @@
-// HTTP/2 as a machine: bytes in, bytes out, and what the peer said in between. No socket, no clock;
-// nghttp2 does the work, and this is the only file that knows it.
+// The HTTP/2 protocol state machine of one connection: it takes received bytes, produces bytes to
+// send and reports events. It uses no socket and no clock. It wraps nghttp2, which no other file
+// includes.
 //
-// The owner feeds what arrived, sends what take_output() gives, and hears of the peer's headers,
-// bodies and ends through Events, from within these two calls only. Bytes of a body count against
-// the stream's window until consume() gives them back: that bounds what a slow reader has to keep.
-// The connection's own window never closes, so that one slow reader does not hold up the others.
+// The owner passes received bytes to receive(), sends what take_output() returns, and is told of
+// the peer's headers, bodies and ends through Events, which are called only from within these two
+// functions. Bytes of a body count against the stream's window until consume() returns them; this
+// bounds what is buffered for a slow reader. The connection's own window never closes, so that one
+// slow reader does not block the others.
 
 #pragma once
 
@@ -21,87 +23,91 @@ namespace holdfast::http::h2 {
 
 using StreamId = std::int32_t;
 
-// Why a stream or a connection ends: RFC 9113, 7. A peer may send others.
+// Error codes of RFC 9113, 7: why a stream or a connection ends. A peer may send others.
 enum class Code : std::uint32_t {
   no_error = 0,
   protocol_error = 1,
   internal_error = 2,
   flow_control_error = 3,
-  refused_stream = 7,  // nothing was done about it; it may be sent again
+  refused_stream = 7,  // the request was not processed; it may be sent again
   cancel = 8,
   enhance_your_calm = 11,
   http_1_1_required = 13,
 };
 
-// "REFUSED_STREAM"; the number for one that nobody knows.
+// "REFUSED_STREAM"; the number for an unknown code.
 [[nodiscard]] std::string to_string(Code code);
 
 struct EngineLimits {
-  std::size_t header_bytes = 32UL * 1024;      // of one block, each field with 32 more (RFC 9113)
-  std::uint32_t streams = 250;                 // that the peer may have open; Go's own default
-  std::uint32_t stream_window = 256UL * 1024;  // bytes of one body that were not consumed
-  std::size_t queued_frames = 4000;            // that wait for a peer who asks and does not read
-  // Streams that the peer may reset before the connection is cut: rapid resets are an attack
+  std::size_t header_bytes = 32UL * 1024;      // of one block, plus 32 for each field (RFC 9113)
+  std::uint32_t streams = 250;                 // that the peer may have open; Go's default
+  std::uint32_t stream_window = 256UL * 1024;  // bytes of one body that are not consumed yet
+  std::size_t queued_frames = 4000;            // frames that wait for a peer that does not read
+  // Streams that the peer may reset before the connection is closed: rapid resets are an attack
   // (CVE-2023-44487).
   std::uint64_t resets_burst = 200;
   std::uint64_t resets_per_second = 33;
 };
 
-// The headers of a request or answer, or trailers. ":status" and its like are among the fields.
+// The headers or trailers of a request or response, including pseudo-headers such as ":status".
 struct Block {
   Headers fields = {};
-  bool too_long = false;  // fields past the limit were left out
+  bool too_long = false;  // fields over the limit were left out
 };
 
+// What the peer did. The functions must not destroy the Engine.
 class Events {
  public:
   virtual ~Events() = default;
-  virtual void on_settings() = 0;  // the peer told its limits; may come again
+  virtual void on_settings() = 0;  // the peer's limits arrived; may be called again
   virtual void on_headers(StreamId id, Block block) = 0;
   virtual void on_data(StreamId id, std::string_view bytes) = 0;
-  virtual void on_end(StreamId id) = 0;   // the peer has sent all of this stream
-  virtual void on_sent(StreamId id) = 0;  // some of our bytes left: unsent() has shrunk
-  // Nothing follows about this stream. `code` is what ended it; no_error for a good end.
+  virtual void on_end(StreamId id) = 0;   // the peer has sent the end of this stream
+  virtual void on_sent(StreamId id) = 0;  // bytes of our body were sent: unsent() has shrunk
+  // The stream's last event. `code` is the reason; no_error for a normal end.
   virtual void on_closed(StreamId id, Code code) = 0;
-  virtual void on_goaway(Code code) = 0;  // the peer takes no new streams
+  virtual void on_goaway(Code code) = 0;  // the peer accepts no new streams
 };
 
 class Engine {
  public:
   enum class Role : std::uint8_t { client, server };
 
-  // `events` is borrowed.
+  // `events` is borrowed and must outlive the engine.
   Engine(Role role, const EngineLimits& limits, Events& events);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Takes what has arrived. Errors: corrupt (not HTTP/2, or a flood).
+  // Processes received bytes. Errors: corrupt (not HTTP/2, or more queued frames than allowed).
   [[nodiscard]] Status receive(std::string_view bytes);
-  // What is to be sent now, at most about 16 KiB; "" when there is nothing.
+  // The bytes to send now, at most about 16 KiB; "" if there are none.
   [[nodiscard]] std::string take_output();
-  // Nothing is to be read or written any more.
+  // Whether nothing is left to read or write.
   [[nodiscard]] bool finished() const;
-  // We ended the connection, because the peer broke the protocol.
+  // Whether we ended the connection because the peer broke the protocol.
   [[nodiscard]] bool peer_was_wrong() const;
 
-  // How many streams the peer lets us have open at a time; nothing before it has said so.
+  // How many streams the peer lets us have open at a time; nothing until its settings arrive.
   [[nodiscard]] std::optional<std::uint32_t> streams_allowed() const;
-  // Whether the peer, as far as is known, takes another request on this connection.
+  // Whether, as far as we know, the peer accepts another request on this connection.
   [[nodiscard]] bool takes_requests() const;
 
-  // Begins a request. Errors: exhausted (no stream numbers are left, or the peer is going away).
+  // Starts a request. Errors: exhausted (no stream numbers are left, or the peer is going away).
   [[nodiscard]] Result<StreamId> request(const Headers& fields, std::string body);
-  // Answers; the body follows with send(), if not `last`. An interim answer is not for this.
+  // Sends the head of a response. Unless `last`, the body follows with send(). Not for interim
+  // (1xx) responses.
   void respond(StreamId id, const Headers& fields, bool last);
-  // More of a body after respond(). Nothing may follow the `last`.
+  // Sends a piece of a response's body. Nothing may follow the piece marked `last`.
   void send(StreamId id, std::string_view bytes, bool last);
+  // Bytes of the body that are not sent yet.
   [[nodiscard]] std::size_t unsent(StreamId id) const;
-  // Ends a stream, which must not have closed, at once; on_closed() follows.
+  // Ends an open stream at once; on_closed() follows.
   void reset(StreamId id, Code code);
+  // Returns `bytes` to the stream's window, so that the peer may send more.
   void consume(StreamId id, std::size_t bytes);
   void ping();
-  // Takes no new streams from now on; those that are open go on.
+  // Accepts no new streams from now on; open ones continue.
   void goaway(Code code);
 
   struct Inner;  // defined in engine.cpp

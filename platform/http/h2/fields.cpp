@@ -24,7 +24,7 @@ Result<Headers> request_fields(const Request& request, std::string_view authorit
   if (auto writable = check_writable(request); !writable) return fail(writable.error());
   const std::string_view host =
       request.headers.has("host") ? request.headers.get("host") : authority;
-  if (!is_host(host)) return fail(Errc::invalid, "the server's name is no host");
+  if (!is_host(host)) return fail(Errc::invalid, "the server's name is not a valid host");
   const bool other = request.method == Method::other;
   Headers fields;
   fields.add(":method", other ? request.method_text : std::string(to_string(request.method)));

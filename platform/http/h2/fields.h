@@ -1,8 +1,8 @@
-// Requests and answers as the header fields of HTTP/2: RFC 9113, 8.2 and 8.3.
+// Converts requests and responses to and from the header fields of HTTP/2 (RFC 9113, 8.2 and 8.3).
 //
-// Names become lower case; what belongs to one connection of HTTP/1.1 is left out. What HTTP
-// forbids is treated as over HTTP/1.1 (http/wire.h): such a request is refused, and such a header
-// of an answer is left out.
+// Names become lower case, and hop-by-hop headers are left out. As in HTTP/1.1 (http/wire.h), a
+// request with something that HTTP forbids is refused, and a forbidden header of a response is left
+// out.
 
 #pragma once
 
@@ -12,18 +12,19 @@
 
 namespace holdfast::http::h2 {
 
-// `authority` stands for a missing Host header. Its body's length is told. Errors: invalid (it
-// cannot be written).
+// The fields of a request; `authority` replaces a missing Host header. A content-length is added.
+// Errors: invalid (the request cannot be written).
 [[nodiscard]] Result<Headers> request_fields(const Request& request, std::string_view authority);
 
-// A request without its body. Errors: invalid (not a request for a path, or not for
+// Parses a request without its body. Errors: invalid (the target is not a path, or there is not
 // exactly one host).
 [[nodiscard]] Result<Request> to_request(const Headers& fields);
 
-// With the length of Response::body, unless it is a stream or may have none.
+// The fields of a response. A content-length is added unless the body is a stream or the status
+// allows none.
 [[nodiscard]] Headers response_fields(const Response& response);
 
-// Status and headers; status 0 when there was none, as in trailers.
+// Parses status and headers. The status is 0 if there is none, as in trailers.
 [[nodiscard]] Response to_response(Headers fields);
 
 }  // namespace holdfast::http::h2

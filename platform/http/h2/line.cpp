@@ -51,7 +51,7 @@ asio::awaitable<void> Line::write_all() {
     if (bytes.empty() && engine_.finished()) {
       const bool wrong = engine_.peer_was_wrong();
       end(Error{wrong ? Errc::corrupt : Errc::unavailable,
-                wrong ? "the peer does not keep to HTTP/2" : "the peer is going away"});
+                wrong ? "the peer violates HTTP/2" : "the peer is going away"});
       co_return;
     }
     if (bytes.empty()) {

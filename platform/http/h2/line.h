@@ -1,7 +1,7 @@
-// A connection with an Engine on it: carries bytes both ways until either side is over.
+// A connection with an Engine: it transfers bytes in both directions until either side ends.
 //
-// The owner runs read_all() and write_all() in two tasks that keep him alive, and calls flush()
-// whenever he made the engine say something. Threading: the loop's thread only.
+// The owner runs read_all() and write_all() in two tasks, which must keep the owner alive, and
+// calls flush() whenever the engine has new output. Threading: the loop's thread only.
 
 #pragma once
 
@@ -21,11 +21,11 @@ class Line {
  public:
   class Owner : public Events {
    public:
-    virtual void on_heard() = 0;                 // bytes have arrived and were taken
-    virtual void on_over(const Error& why) = 0;  // once: nothing can be sent or heard any more
+    virtual void on_heard() = 0;                 // bytes have arrived and were processed
+    virtual void on_over(const Error& why) = 0;  // called once, when the connection has ended
   };
 
-  // `owner` is borrowed.
+  // `owner` is borrowed and must outlive the line.
   Line(asio::any_io_executor executor, std::shared_ptr<net::Connection> connection,
        Engine::Role role, const EngineLimits& limits, Owner& owner,
        std::shared_ptr<Traffic> traffic);
@@ -34,16 +34,16 @@ class Line {
   asio::awaitable<void> write_all();
 
   void flush() { output_.notify_all(); }
-  // Cuts the connection; on_over() is called from within, unless the line is over already.
+  // Closes the connection and calls on_over(), unless the line is over already.
   void end(Error why);
 
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
   [[nodiscard]] net::Connection& connection() { return *connection_; }
-  // When the peer last said anything; at first, when the line was made.
+  // When bytes last arrived; at first, when the line was created.
   [[nodiscard]] MonoTime heard_at() const { return heard_at_; }
-  // Since when the peer has not taken what we are sending; max() when nothing waits.
+  // Since when the current write has been waiting for the peer to read; max() if none is.
   [[nodiscard]] MonoTime stuck_since() const { return stuck_since_; }
 
  private:

@@ -1,5 +1,5 @@
-// What both ends of an HTTP/2 connection keep running beside the reading: tasks that share the
-// end's core, which has `line`, `attention` and look_after(now), and end with the line.
+// Tasks that client and server both run for an HTTP/2 connection, besides reading. They share the
+// owner's core, which has `line`, `attention` and look_after(now), and end with the line.
 
 #pragma once
 

@@ -14,7 +14,7 @@ namespace {
 
 using loop::BootClock;
 
-// How much of a stream's bytes may wait for its reader before the next piece is asked for.
+// How many bytes of a stream may be unsent before its next piece is requested.
 constexpr std::size_t unsent_max = 64UL * 1024;
 
 struct Stream {
@@ -24,14 +24,14 @@ struct Stream {
   StreamId id;
   MonoTime begun_at;
   Request request;
-  std::optional<Response> refusal;  // is answered instead of asking the handler
+  std::optional<Response> refusal;  // the response, instead of calling the handler
   std::size_t body_max = 0;         // bytes
-  std::size_t bytes = 0;            // that were taken from the connection's share
-  bool complete = false;            // all of the request is here
-  bool answering = false;           // its task runs
-  bool closed = false;              // the engine knows it no more
+  std::size_t bytes = 0;            // taken from the connection's share
+  bool complete = false;            // the whole request has arrived
+  bool answering = false;           // its answer() task runs
+  bool closed = false;              // the engine has forgotten it
   std::shared_ptr<BodyStream> source;
-  loop::Event changed;  // closed, or bytes were sent
+  loop::Event changed;  // it was closed, or bytes were sent
 };
 
 using StreamPtr = std::shared_ptr<Stream>;
@@ -91,7 +91,7 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   Refusals& refusals;
   Line line;
   std::unordered_map<StreamId, StreamPtr> streams;
-  std::size_t answering = 0;  // handlers at work, also for streams that have closed
+  std::size_t answering = 0;  // running answer() tasks, also of closed streams
   loop::Event attention;
   MonoTime idle_since;
   bool leaving = false;
@@ -99,7 +99,7 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
 
 void Serving::Core::on_headers(StreamId id, Block block) {
   if (streams.contains(id)) return;  // Trailers.
-  // Twice: a handler needs a moment to notice that its stream was given up.
+  // Twice the limit: the handler of a cancelled stream needs a moment to end.
   if (answering >= 2UL * limits.http2.streams) {
     line.engine().reset(id, Code::refused_stream);
     return;
@@ -131,7 +131,7 @@ void Serving::Core::refuse(Stream& stream, int status, std::string_view reason) 
   stream.refusal = service.problem(status, reason);
 }
 
-// Counts bytes of a request; false, and the request is refused, when there is no room for them.
+// Counts bytes of a request. If there is no room for them, returns false and refuses the request.
 bool Serving::Core::take_memory(Stream& stream, std::size_t bytes) {
   if (share->take(bytes)) {
     stream.bytes += bytes;
@@ -206,14 +206,14 @@ void Serving::Core::begin_answer(const StreamPtr& stream) {
   tasks.spawn("h2 request", answer(stream));
 }
 
-// Says goodbye; the line is over once the last stream is.
+// Sends GOAWAY; the line ends after the last stream.
 void Serving::Core::leave() {
   if (std::exchange(leaving, true)) return;
   line.engine().goaway(Code::no_error);
   line.flush();
 }
 
-// Gives up on whoever is too slow; returns when to look again.
+// Ends connections and requests that are too slow; returns when to check again.
 MonoTime Serving::Core::look_after(MonoTime now) {
   if (line.stuck_since() != MonoTime::max() && now >= line.stuck_since() + limits.send) {
     line.end({Errc::timeout, "the peer does not read"});
@@ -233,8 +233,8 @@ MonoTime Serving::Core::look_after(MonoTime now) {
   return next;
 }
 
-// Waits until no more than `rest` bytes are unsent, or the stream is closed; false when its reader
-// took nothing for too long.
+// Waits until at most `rest` bytes are unsent or the stream is closed. Returns false if the peer
+// read nothing for too long.
 asio::awaitable<bool> Serving::Core::taken(StreamPtr stream, std::size_t rest) {
   for (;;) {
     const std::size_t unsent = line.engine().unsent(stream->id);
@@ -249,7 +249,7 @@ asio::awaitable<void> Serving::Core::send_stream(StreamPtr stream) {
   while (!stream->closed) {
     const auto piece = co_await source->next();
     if (stream->closed) break;
-    if (!piece || leaving) {  // Without an end the client knows that it was cut off.
+    if (!piece || leaving) {  // A reset tells the client that the body is incomplete.
       reset(*stream, piece ? Code::cancel : Code::internal_error);
       break;
     }
@@ -278,7 +278,7 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
     response = co_await service.handler(stream->request);
   }
   if (response.stream) {
-    // A stream can last for hours and does not need the request's body.
+    // A stream can last for hours, and the request's body is not needed any more.
     (void)std::exchange(stream->request.body, {});
     give_back(*stream);
   } else if (share->take_answer(response.body.size(), stream->bytes)) {
@@ -298,14 +298,14 @@ asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
   if (!stream->closed) {
     line.engine().respond(stream->id, response_fields(response), last);
     line.engine().send(stream->id, response.body, !response.stream);
-    (void)std::exchange(response.body, {});  // The engine has it now.
+    (void)std::exchange(response.body, {});  // The engine has a copy.
     line.flush();
   }
   if (response.stream && !last) co_return co_await send_stream(stream);
   if (response.stream) response.stream->cancel();
   const bool in_time = co_await taken(stream, 0);
   if (!in_time) reset(*stream, Code::cancel);
-  if (!stream->complete) reset(*stream, Code::no_error);  // The rest of the request is unwanted.
+  if (!stream->complete) reset(*stream, Code::no_error);  // The rest of the request is not needed.
 }
 
 Serving::Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,

@@ -1,9 +1,9 @@
-// One HTTP/2 connection of a server: its requests are answered side by side by one Handler.
+// One HTTP/2 connection of a server. Its requests are handled concurrently by one Handler.
 //
-// Refusals (headers or a body over the limit, no path) look as they do over HTTP/1.1. A caller may
-// have EngineLimits::streams requests open, and twice as many together with those that it has reset
-// and whose handlers have not returned yet. This and the limit on resets bound the cost of rapid
-// resets (CVE-2023-44487).
+// Refusals (headers or body over the limit, malformed target) are the same as over HTTP/1.1. A
+// caller may have EngineLimits::streams requests open. Requests that it has reset but whose
+// handlers have not returned count, too: together they may be twice as many. This, and the limit on
+// resets, bounds the cost of rapid resets (CVE-2023-44487).
 //
 // Threading: the loop's thread only.
 
@@ -20,12 +20,12 @@ namespace holdfast::http::h2 {
 
 class Serving {
  public:
-  // Handlers run in `tasks`, which outlives this, as `refusals` does. `share` is what the
-  // connection takes of the server; it is given back when the last handler has returned.
+  // Handlers run in `tasks`, which must outlive this object, as must `refusals`. `share` accounts
+  // for what the connection uses of the server; it is released when the last handler has returned.
   Serving(const asio::any_io_executor& executor, loop::Tasks& tasks,
           std::shared_ptr<net::Connection> connection, const ServerLimits& limits,
           const Service& service, std::shared_ptr<Share> share, Refusals& refusals);
-  // Cuts the connection; handlers that are still at it find nobody to answer.
+  // Closes the connection. Handlers that are still running finish, but their responses are dropped.
   ~Serving();
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;
@@ -33,8 +33,8 @@ class Serving {
   // Serves until the connection is over.
   asio::awaitable<void> run();
 
-  // Takes no new requests and ends streams; the connection is over once the answers under way are
-  // sent.
+  // Accepts no new requests and ends streams. The connection ends when the responses in progress
+  // are sent.
   void stop();
 
  private:

@@ -14,7 +14,7 @@ using loop::BootClock;
 struct Session::Stream {
   explicit Stream(asio::any_io_executor executor) : changed(std::move(executor)) {}
 
-  // Whether there is something to hand to who asked.
+  // Whether ask() has something to return.
   [[nodiscard]] bool ready() const { return error || ended || is_streaming(); }
   [[nodiscard]] bool is_streaming() const {
     return streamed && head.status >= 200 && head.status < 300;
@@ -28,10 +28,10 @@ struct Session::Stream {
   bool streamed = false;
   MonoTime asked_at;
   Response head{.status = 0};
-  std::size_t interim = 0;  // answers before it
-  std::string body;         // that was not taken yet
-  bool ended = false;
-  bool closed = false;  // the engine knows it no more
+  std::size_t interim = 0;  // interim (1xx) responses so far
+  std::string body;         // received and not yet taken
+  bool ended = false;       // the response is complete
+  bool closed = false;      // the engine has forgotten it
   std::optional<Error> error;
   Fate fate = Fate::final;
   loop::Event changed;
@@ -72,7 +72,7 @@ struct Session::Core final : Line::Owner {
   Line line;
   std::unordered_map<StreamId, std::shared_ptr<Stream>> streams;
   loop::Event attention;  // look_after() has something to look at
-  MonoTime idle_since;    // or busy since, with streams
+  MonoTime idle_since;    // when the first stream began, or the last one ended
   MonoTime pinged_at = MonoTime::max();
   bool leaving = false;
   bool suspected = false;
@@ -87,11 +87,11 @@ void Session::Core::on_headers(StreamId id, Block block) {
   }
   if (stream.head.status != 0) return;  // Trailers.
   Response head = to_response(std::move(block.fields));
-  // nghttp2 takes any three digits, "051" as well.
-  if (head.status < 100) return refuse(stream, {Errc::corrupt, "answer: no valid status"});
-  if (head.status < 200) {  // Interim: the real one follows.
+  // nghttp2 accepts any three digits, even "051".
+  if (head.status < 100) return refuse(stream, {Errc::corrupt, "answer: invalid status"});
+  if (head.status < 200) {  // Interim: the final response follows.
     if (++stream.interim <= settings.reader.interim_answers) return;
-    return refuse(stream, {Errc::exhausted, "answer: too many interim ones"});
+    return refuse(stream, {Errc::exhausted, "answer: too many interim responses"});
   }
   stream.head = std::move(head);
   stream.changed.notify_all();
@@ -113,7 +113,7 @@ void Session::Core::on_end(StreamId id) {
   const auto at = streams.find(id);
   if (at == streams.end()) return;
   Stream& stream = *at->second;
-  if (stream.head.status == 0) return refuse(stream, {Errc::corrupt, "answer: it has no head"});
+  if (stream.head.status == 0) return refuse(stream, {Errc::corrupt, "answer: it has no headers"});
   stream.ended = true;
   stream.changed.notify_all();
 }
@@ -126,7 +126,7 @@ void Session::Core::on_closed(StreamId id, Code code) {
   if (code == Code::refused_stream) stream->fate = Fate::unprocessed;
   const bool unanswered = stream->head.status == 0;
   if (code == Code::http_1_1_required && unanswered) stream->fate = Fate::wants_http1;
-  stream->fail_with({Errc::unavailable, "the server broke the stream off: " + to_string(code)});
+  stream->fail_with({Errc::unavailable, "the server ended the stream: " + to_string(code)});
   forget(*stream);
 }
 
@@ -173,7 +173,7 @@ Result<std::shared_ptr<Session::Stream>> Session::Core::begin(const Request& req
   return stream;
 }
 
-// Nobody wants the stream any more.
+// Cancels a stream whose response is not needed any more.
 void Session::Core::drop(Stream& stream) {
   if (!std::exchange(stream.closed, true)) {
     line.engine().reset(stream.id, Code::cancel);
@@ -211,17 +211,17 @@ void Session::Core::ping(MonoTime now) {
   pinged_at = now;
 }
 
-// Does what is due about silence; returns when to look again.
+// Closes an idle or silent connection, or sends a PING; returns when to check again.
 MonoTime Session::Core::look_after(MonoTime now) {
   const SessionLimits& limits = settings.limits;
   if (streams.empty()) {
     const bool useless = leaving || suspected || now >= idle_since + settings.idle;
-    if (useless) line.end({Errc::unavailable, "the connection was not needed any more"});
+    if (useless) line.end({Errc::unavailable, "the idle connection was closed"});
     return idle_since + settings.idle;
   }
   if (pinged_at != MonoTime::max()) {
     const bool dead = now >= pinged_at + limits.ping_timeout;
-    if (dead) line.end({Errc::unavailable, "the server gives no sign of life"});
+    if (dead) line.end({Errc::unavailable, "the server did not answer a PING"});
     return pinged_at + limits.ping_timeout;
   }
   const MonoTime due = std::max(line.heard_at(), idle_since) + limits.ping_after;
@@ -239,7 +239,7 @@ asio::awaitable<void> read_all(std::shared_ptr<Core> core) {
 
 }  // namespace
 
-// A stream for as long as somebody waits for its answer.
+// Cancels a stream unless its response was returned, also when the waiting coroutine is destroyed.
 class Session::Asking {
  public:
   Asking(Core& core, std::shared_ptr<Stream> stream) : core_(core), stream_(std::move(stream)) {}
@@ -301,7 +301,7 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
                  SessionSettings settings)
     : core_(std::make_shared<Core>(executor, std::move(connection), std::move(settings))),
       tasks_(executor) {
-  tasks_.let_go();  // They end with the line.
+  tasks_.let_go();  // The tasks end with the line, which the destructor closes.
   tasks_.spawn("h2 read", read_all(core_));
   tasks_.spawn("h2 write", write_all(core_));
   tasks_.spawn("h2 look after", h2::look_after(core_));
@@ -341,7 +341,7 @@ asio::awaitable<Result<Response>> Session::ask(std::shared_ptr<Session> self,
   }
   fate = stream->fate;
   if (stream->error) co_return fail(*stream->error);
-  Response response = std::move(stream->head);  // Its status stays behind, too.
+  Response response = std::move(stream->head);  // The status is copied: is_streaming() needs it.
   if (stream->is_streaming()) {
     response.stream = std::make_shared<Body>(self, stream.release());
   } else {

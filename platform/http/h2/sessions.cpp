@@ -15,7 +15,7 @@ using SessionPtr = std::shared_ptr<Session>;
 
 }  // namespace
 
-// While a connection is being made, however that ends.
+// Marks that a connection is being opened, however that ends.
 class Sessions::Connecting {
  public:
   explicit Connecting(Sessions& sessions) : sessions_(sessions) { sessions_.connecting_ = true; }
@@ -40,8 +40,8 @@ void Sessions::notify() {
   if (changed_) changed_->notify_all();
 }
 
-// A session with room, or null. Those that will never have any are let go: their streams, if there
-// are any, keep them.
+// A session with a free stream, or null. Sessions that will never have one are dropped; the streams
+// that are still open on them keep them alive.
 SessionPtr Sessions::ready() {
   std::erase_if(
       open_, [](const SessionPtr& session) { return session->state() == Session::State::ending; });
@@ -51,7 +51,7 @@ SessionPtr Sessions::ready() {
   return found == open_.end() ? nullptr : *found;
 }
 
-// Whether a connection is on its way that may have room.
+// Whether a connection that may have a free stream is being opened.
 bool Sessions::connecting() const {
   return connecting_ || std::any_of(open_.begin(), open_.end(), [](const SessionPtr& session) {
            return session->state() == Session::State::settling;
@@ -70,7 +70,8 @@ asio::awaitable<Result<Sessions::Way>> Sessions::find(std::shared_ptr<Sessions> 
     if (!connecting && self->open_.size() < self->settings_.limits.connections) break;
     const std::uint64_t failures = self->failures_;
     const bool changed = co_await self->changed_->wait_until(deadline);
-    // Who connected may have had less time than we have; every other failure is ours, too.
+    // The caller that connected may have had an earlier deadline than ours, so its timeout does not
+    // count; every other failure applies to us, too.
     const bool failed = connecting && self->failures_ != failures;
     if (failed && self->failure_->code != Errc::timeout) co_return fail(*self->failure_);
     if (changed) continue;

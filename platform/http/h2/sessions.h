@@ -1,8 +1,8 @@
-// The connections of a client to one TLS server, as few as its requests fit on: one, and more only
-// once the server lets no more streams be open on those that are there.
+// The connections of a client to one TLS server. A further connection is opened only when the
+// server allows no more streams on the existing ones.
 //
-// Offers HTTP/2 and takes HTTP/1.1, too; then every connection carries one request at a time, and
-// is the caller's. Callers who come while a connection is being made wait for that one.
+// Offers HTTP/2 and accepts HTTP/1.1, too; then every connection carries one request at a time and
+// belongs to the caller. Callers that arrive while a connection is being opened wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -20,23 +20,24 @@ namespace holdfast::http::h2 {
 
 class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
-  // The callbacks of `settings` are ours.
+  // The callbacks of `settings` are replaced.
   Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls, SessionSettings settings);
 
-  // What carries the next request; one of the two is set.
+  // What carries the next request: exactly one of `session` and `plain` is set.
   struct Way {
     std::shared_ptr<Session> session;
-    bool fresh = false;                      // the session was made for this request
+    bool fresh = false;                      // the session was opened for this request
     std::shared_ptr<net::Connection> plain;  // speaks HTTP/1.1
   };
 
-  // Errors: as net::connect(); exhausted, when all connections are full until `deadline`.
+  // Finds or opens a connection. Errors: those of net::connect(); exhausted if all connections are
+  // full until `deadline`.
   static asio::awaitable<Result<Way>> find(std::shared_ptr<Sessions> self, MonoTime deadline);
 
-  // Whether the server preferred HTTP/1.1 when it was last asked.
+  // Whether the server chose HTTP/1.1 for the last connection.
   [[nodiscard]] bool speaks_http1() const { return speaks_http1_; }
 
-  // Takes no new requests on what is open now, and offers HTTP/2 again.
+  // Sends no new requests on the open connections, and offers HTTP/2 again.
   void forget();
 
  private:
@@ -54,7 +55,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   std::optional<loop::Event> changed_;
   bool connecting_ = false;
   bool speaks_http1_ = false;
-  bool http1_wanted_ = false;   // it said so: HTTP/2 is not offered any more
+  bool http1_wanted_ = false;   // the server asked for HTTP/1.1; HTTP/2 is not offered
   std::uint64_t failures_ = 0;  // of connect()
   std::optional<Error> failure_;
 };
