@@ -28,7 +28,7 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
                              " packed FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
-      // The length() of TEXT is in characters.
+      // length() of a TEXT value counts characters, so the key is cast to BLOB.
       size_(database.prepare(
           "SELECT count(*), coalesce(sum(length(bytes) + length(CAST(key AS BLOB))), 0),"
           " coalesce(sum(owner = ?1), 0),"
@@ -51,7 +51,8 @@ Result<std::vector<std::string>> Answers::keys(std::string_view owner, std::stri
 }
 
 void Answers::note_use(std::string_view owner, std::string_view key) {
-  // Names of rows that have expired stay behind; a use that is forgotten does no harm.
+  // Entries of expired rows stay in the map until it is cleared. Losing the time of a use is
+  // harmless.
   if (used_.size() > 2 * static_cast<std::size_t>(limits_.rows)) used_.clear();
   used_[{std::string(owner), std::string(key)}] = ++uses_;
 }
@@ -71,7 +72,7 @@ Result<std::vector<Answers::Row>> Answers::others(const Name& name) {
 
 namespace {
 
-// How much some rows are.
+// The number and size of some rows.
 struct Amount {
   std::int64_t rows = 0;
   std::int64_t bytes = 0;
@@ -109,8 +110,8 @@ Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vec
   const bool share_full = !is_first && foreign.exceeds(limits_.rows / 2, limits_.bytes / 2);
   const bool full = all.exceeds(limits_.rows, limits_.bytes);
   if (!owner_full && !share_full && !full) return rows.end();
-  // The owner who has most makes room. When all have as few as this one, any of them does: owners
-  // come and go as tokens are rotated.
+  // The owner with the most rows makes room. If every owner has only one row, as this one will, any
+  // of them does: owners appear and disappear as tokens are rotated.
   std::string_view from = owner;
   bool anybody = false;
   if (!owner_full && (is_first || share_full)) {
@@ -138,7 +139,7 @@ Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vec
 
 Status Answers::make_room(const Transaction& in, const Name& name, std::int64_t bytes) {
   {
-    // The usual case, without reading names.
+    // The usual case needs only the sums, not the names.
     Cursor size = size_.use(name.first, name.second);
     TRY([[maybe_unused]] const bool found, size.next());
     const Amount all{size.integer(0) + 1, size.integer(1) + bytes};

@@ -1,7 +1,7 @@
-// Cached answers that are not lists: discovery documents, tokens. A table of cache.db.
+// Cached responses that are not lists: discovery documents, tokens. A table of cache.db.
 //
-// The caller judges expiry: this table has no clock, and a late answer may be better than none.
-// Threading and transactions as in cache.h.
+// The caller decides whether a response has expired: this table has no clock, and an expired
+// response may be better than none. For threading and transactions see cache.h.
 
 #pragma once
 
@@ -29,42 +29,44 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// What may be kept. One owner may be the first: room is always made for its answers, and all others
-// (foreign owners) share at most half of the rows and bytes. Bytes are those of answers, as they
-// are kept (packed, sealed), and keys.
+// Limits of the table. One owner may be the first owner: room is always made for its responses,
+// while all other owners (foreign owners) share at most half of the rows and bytes. Bytes are those
+// of the stored responses (packed, sealed) and their keys.
 struct AnswerLimits {
   std::int64_t rows = 1000;
   std::int64_t bytes = 16 << 20;
-  std::int64_t answer_bytes = 2 << 20;  // of one, as it came
+  std::int64_t answer_bytes = 2 << 20;  // of one response (unpacked) and its key
   std::string first_owner = {};         // "": all owners are foreign
-  std::int64_t foreign_rows = 64;       // of one foreign owner
+  std::int64_t foreign_rows = 64;       // of each foreign owner
   std::int64_t foreign_bytes = 4 << 20;
 };
 
 class Answers {
  public:
-  // `database` was migrated to cache_schema() and outlives this.
+  // `database` must have been migrated to cache_schema() and must outlive this object.
   explicit Answers(Database& database, AnswerLimits limits = {}, Sealing sealing = {});
 
-  // Keeps `answer`, in the place of an older one; the same one again is not written. To stay within
-  // the limits others are removed: of the same owner, documents (their keys begin with '/': they
-  // are paths) before the rest, and the least recently used first; for the first owner, those of
-  // foreign owners before its own. Its tokens and the like are never removed.
-  // Errors: exhausted when that does not help; the answer is not kept.
+  // Stores `answer`, replacing an older one; an identical one is not written again. To stay within
+  // the limits, other rows are removed: of the same owner, documents (their keys are paths and
+  // begin with '/') before the rest, least recently used first. For the first owner, rows of
+  // foreign owners are removed before its own documents. Tokens and other non-documents of the
+  // first owner are never removed.
+  // Errors: exhausted if there is still not enough room, or `answer` is too large; it is not stored
+  // then.
   [[nodiscard]] Status put(const Transaction& in, std::string_view owner, std::string_view key,
                            const Answer& answer);
 
-  // Errors: corrupt, when the bytes fail their checksum; denied, when they are sealed with another
-  // key, or should be sealed and are not.
+  // Errors: corrupt (the bytes fail their checksum), denied (sealed with another key, or not sealed
+  // although they should be).
   [[nodiscard]] Result<std::optional<Answer>> find(std::string_view owner, std::string_view key);
 
-  // The keys of an owner's answers that begin with `prefix`, sorted.
+  // The keys of an owner's responses that begin with `prefix`, sorted.
   [[nodiscard]] Result<std::vector<std::string>> keys(std::string_view owner,
                                                       std::string_view prefix);
 
   [[nodiscard]] Status remove(const Transaction& in, std::string_view owner, std::string_view key);
 
-  // Removes what expired before `time` and returns how many that were.
+  // Removes the responses that expired before `time` and returns their number.
   [[nodiscard]] Result<std::int64_t> remove_expired(const Transaction& in, WallTime time);
 
  private:
@@ -72,13 +74,13 @@ class Answers {
   struct Row {
     Name name;
     std::int64_t bytes = 0;
-    std::uint64_t used = 0;  // 0: not in this run
+    std::uint64_t used = 0;  // 0: not used in this run
 
     [[nodiscard]] bool is_document() const { return name.second.starts_with('/'); }
   };
   [[nodiscard]] Status make_room(const Transaction& in, const Name& name, std::int64_t bytes);
   [[nodiscard]] Result<std::vector<Row>> others(const Name& name);
-  // Which row goes first, so that `name` fits in; end: it fits already. Errors: exhausted.
+  // The next row to remove so that `name` fits; end() if it fits already. Errors: exhausted.
   [[nodiscard]] Result<std::vector<Row>::const_iterator> victim(const std::vector<Row>& rows,
                                                                 const Name& name,
                                                                 std::int64_t bytes) const;
@@ -88,7 +90,7 @@ class Answers {
   AnswerLimits limits_;
   Database& database_;
   Statement put_, find_, remove_, remove_expired_, size_, rows_, keys_;
-  std::map<Name, std::uint64_t> used_;  // when, as a count of all uses in this run
+  std::map<Name, std::uint64_t> used_;  // the value of uses_ at the last use in this run
   std::uint64_t uses_ = 0;
 };
 

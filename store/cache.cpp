@@ -18,7 +18,7 @@ const std::string select_object =
     "SELECT namespace, name, uid, resource_version, local_version, checksum, bytes, sealed, packed"
     " FROM object";
 
-// The plain size of a row's bytes.
+// The unpacked size of rows.
 const std::string select_sizes =
     "SELECT count(*), coalesce(sum(iif(packed > 0, packed, length(bytes))), 0) FROM object";
 
@@ -42,8 +42,7 @@ Scope read_scope(const Cursor& row) {
           .last_used = WallTime(Duration(row.integer(11)))};
 }
 
-// The keys of a row are checked as well: a scribbled name would hide an object. `bytes` as they are
-// stored.
+// The key columns are included: a damaged name would hide an object. `bytes` are the stored bytes.
 std::int64_t checksum_of(const CachedObject& object, std::string_view bytes, std::int64_t packed) {
   return checksum(
       {object.name.namespace_name, object.name.name, object.uid, object.resource_version, bytes},
@@ -206,7 +205,7 @@ Status Cache::remove(ScopeId scope, const ObjectName& name) {
   return remove_object_.use(number(scope), name.namespace_name, name.name).run();
 }
 
-// The names of the scope's rows that are not among `names`.
+// The names of the scope's rows that are not in `names`.
 Result<std::vector<ObjectName>> Cache::missing_from(ScopeId scope, std::vector<ObjectName> names) {
   std::sort(names.begin(), names.end());
   std::vector<ObjectName> missing;

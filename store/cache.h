@@ -1,13 +1,13 @@
-// The edge's memory of upstream: scopes and their objects, in cache.db.
+// The edge agent's cache of upstream: scopes and their objects, in cache.db.
 //
-// A scope is one question (who asks, for which resource, selected how, in which encoding) and its
-// objects are the answer, but only once the scope was complete: until then what is missing is
-// unknown, not absent, and no list is given. Completeness is never taken back; a new answer
-// replaces the old one in one transaction.
+// A scope is one query (owner, resource, selectors, encoding), and its objects are the response. A
+// scope cannot be listed until it was received completely: before that, a missing object is
+// unknown, not absent. A scope stays complete once it was; a new list replaces the old one in one
+// transaction.
 //
-// Key columns and bytes are opaque here; bytes are kept packed where that makes them smaller. Rows
-// that did not change are not written: flash wears.
-// Threading: the Database's thread. Whoever writes brings the Transaction and commits it, so that
+// Key columns and bytes are opaque here. Bytes are stored packed if that makes them smaller.
+// Unchanged rows are not written, because flash wears out.
+// Threading: the Database's thread. The caller provides the Transaction and commits it, so that
 // updates of many scopes can share one.
 
 #pragma once
@@ -31,7 +31,7 @@ namespace holdfast::store {
 [[nodiscard]] const Schema& cache_schema();
 
 struct ScopeKey {
-  std::string owner = {};  // the identity that fetched it, and the only one to be given it
+  std::string owner = {};  // the identity that fetched it; only this identity may read it
   std::string group = {};
   std::string version = {};
   std::string resource = {};
@@ -48,7 +48,7 @@ enum class ScopeId : std::int64_t {};
 struct Scope {
   ScopeId id{};
   ScopeKey key = {};
-  std::string resource_version = {};  // of the answer as a whole; empty: none yet
+  std::string resource_version = {};  // of the list as a whole; empty: none yet
   bool complete = false;
   WallTime last_used{};
 
@@ -72,17 +72,17 @@ struct CachedObject {
   bool operator==(const CachedObject&) const = default;
 };
 
-// What is known of one object. "Never looked" is not "not there".
+// What is known about one object. "Never received" is not "absent".
 enum class Knowledge : std::uint8_t { unknown_scope, incomplete, absent, found };
 
 struct Lookup {
   Knowledge knowledge = Knowledge::unknown_scope;
-  std::optional<CachedObject> object = {};  // exactly when found
+  std::optional<CachedObject> object = {};  // set only if it was found
 
   bool operator==(const Lookup&) const = default;
 };
 
-// Which part of a scope to read, in the order of namespace and name.
+// The part of a scope to read, in the order of namespace and name.
 struct Window {
   std::string namespace_name = {};  // empty: all
   ObjectName after = {};            // only objects after this one
@@ -90,15 +90,15 @@ struct Window {
 };
 
 struct ScopeChanges {
-  std::vector<ObjectName> removed = {};    // those that are not there do no harm
-  std::vector<CachedObject> changed = {};  // after `removed`
-  std::string resource_version = {};       // of the scope from now on; empty: as it was
+  std::vector<ObjectName> removed = {};    // names that do not exist are ignored
+  std::vector<CachedObject> changed = {};  // applied after `removed`
+  std::string resource_version = {};       // of the scope from now on; empty: unchanged
 };
 
-// How many rows a replacement touched.
+// How many rows a replacement affected.
 struct Replaced {
   std::size_t written = 0;
-  std::size_t kept = 0;  // same bytes, versions and uid; their local_version stays too
+  std::size_t kept = 0;  // unchanged bytes, version and uid; local_version is unchanged, too
   std::size_t removed = 0;
 
   bool operator==(const Replaced&) const = default;
@@ -106,68 +106,68 @@ struct Replaced {
 
 struct CacheSize {
   std::int64_t objects = 0;
-  std::int64_t bytes = 0;  // of the objects' bytes, unpacked
+  std::int64_t bytes = 0;  // of the objects, unpacked
 
   bool operator==(const CacheSize&) const = default;
 };
 
-// How cache.db is opened. A power cut may take the last commits: all of it can be fetched again.
-// What must survive is committed with Database::begin(Durability::full).
+// The durability of cache.db. A power cut may lose the last commits: their content can be fetched
+// again. Commits that must survive use Database::begin(Durability::full).
 inline constexpr Durability cache_durability = Durability::relaxed;
-// Each commit writes whole pages, most of them for a few bytes: small ones spare the flash. The log
-// is emptied at 2 MiB, as each time costs a block of the flash for every few pages that changed.
-// A file that exists keeps its pages' size.
+// The options of cache.db. Each commit writes whole pages, most of them for a few bytes, so small
+// pages save flash. The log is checkpointed at 2 MiB, because each checkpoint costs a block of
+// flash for every few changed pages. An existing file keeps its page size.
 [[nodiscard]] inline DatabaseOptions cache_options() {
   return {.durability = cache_durability, .page_bytes = 512, .log_pages = 4000};
 }
 
 class Cache {
  public:
-  // `database` was migrated to cache_schema() and outlives the Cache, as does the seal. Objects
-  // that are sealed and cannot be opened, or are plain and should be sealed, are an error of those
-  // who read them: denied.
+  // `database` must have been migrated to cache_schema(); it and the seal must outlive the Cache.
+  // Reading an object that is sealed and cannot be opened, or that is plain and should be sealed,
+  // fails with `denied`.
   explicit Cache(Database& database, Sealing sealing = {});
 
   [[nodiscard]] Result<std::optional<Scope>> find_scope(const ScopeKey& key);
 
-  // The scope of `key`, made (incomplete) when there is none.
+  // The scope of `key`, which is created (incomplete) if it does not exist.
   [[nodiscard]] Result<Scope> open_scope(const Transaction& in, const ScopeKey& key, WallTime now);
 
-  // In the order in which they were made.
+  // All scopes, in the order of their creation.
   [[nodiscard]] Result<std::vector<Scope>> scopes();
 
-  // Remembers that the scope was used; written only when that is news by a day:
-  // flash wears.
+  // Records that the scope was used. To save flash, it is written only if the recorded time differs
+  // by a day or more.
   [[nodiscard]] Status touch(const Transaction& in, ScopeId scope, WallTime now);
 
-  // Makes `objects` the scope's whole content and the scope complete. Errors: not_found (scope).
+  // Replaces the scope's content by `objects` and marks it complete. Errors: not_found (scope).
   [[nodiscard]] Result<Replaced> replace_all(const Transaction& in, ScopeId scope,
                                              std::string_view resource_version,
                                              const std::vector<CachedObject>& objects);
-  // The same for objects that are made one at a time, so that a large scope is not held twice:
-  // `object_at(i)` is called once for each of `names`, in their order.
+  // The same for objects that are created one at a time, so that a large scope is not held in
+  // memory twice: `object_at(i)` is called once for each of `names`, in their order.
   using ObjectAt = std::function<CachedObject(std::size_t index)>;
   [[nodiscard]] Result<Replaced> replace_all(const Transaction& in, ScopeId scope,
                                              std::string_view resource_version,
                                              const std::vector<ObjectName>& names,
                                              const ObjectAt& object_at);
 
-  // Errors: not_found (scope).
+  // Applies changes to a scope. Errors: not_found (scope).
   [[nodiscard]] Status apply(const Transaction& in, ScopeId scope, const ScopeChanges& changes);
 
-  // Forgets the scope and its objects.
+  // Deletes the scope and its objects.
   [[nodiscard]] Status drop_scope(const Transaction& in, ScopeId scope);
 
-  // One object. Errors: corrupt, when its bytes fail their checksum.
+  // One object. Errors: corrupt (its bytes fail their checksum), denied.
   [[nodiscard]] Result<Lookup> lookup(ScopeId scope, const ObjectName& name);
   [[nodiscard]] Result<Lookup> lookup(const ScopeKey& key, const ObjectName& name);
 
-  // The objects of a complete scope. Errors: unavailable while the scope is unknown or was never
-  // complete, so that this can't be taken for an empty answer; corrupt.
+  // The objects of a complete scope. Errors: unavailable if the scope does not exist or was never
+  // complete, so that this is not mistaken for an empty list; corrupt; denied.
   [[nodiscard]] Result<std::vector<CachedObject>> list(ScopeId scope, const Window& window = {});
 
-  // The same without keeping them all in memory; ends early with the visitor's error. The visitor
-  // must not use the Cache.
+  // Like list(), but calls `visitor` for each object instead of holding all in memory, and stops
+  // with the visitor's error. The visitor must not use the Cache.
   using Visitor = std::function<Status(CachedObject)>;
   [[nodiscard]] Status visit(ScopeId scope, const Window& window, const Visitor& visitor);
 

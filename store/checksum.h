@@ -1,6 +1,7 @@
-// A checksum for rows: SQLite checks a file's structure, but not the bytes it keeps for us.
+// Checksums of rows: SQLite checks a file's structure, but not the bytes stored in it.
 //
-// Any change of one byte changes it. It is no defence against someone who means harm.
+// Every change of a single byte changes the checksum. It does not protect against deliberate
+// changes.
 
 #pragma once
 
@@ -32,7 +33,8 @@ class Checksum {
   return sum.value();
 }
 
-// The same with the mark of a row whose bytes are packed; 0, they are not, adds nothing.
+// The checksum of a row with packed bytes, including their unpacked size. `packed` 0 (not packed)
+// gives the same checksum as without it.
 [[nodiscard]] inline std::int64_t checksum(std::string_view bytes, std::int64_t packed) {
   Checksum sum;
   sum.add(bytes);
@@ -40,7 +42,7 @@ class Checksum {
   return sum.value();
 }
 
-// Of several columns. Where one ends and the next begins matters.
+// The checksum of several columns, including their boundaries.
 [[nodiscard]] inline std::int64_t checksum(std::initializer_list<std::string_view> columns,
                                            std::int64_t packed = 0) {
   Checksum sum;

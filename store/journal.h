@@ -1,8 +1,8 @@
-// What the agent did and why, for people: a capped ring of records in outbox.db.
+// The journal of what the agent did and why, for people: a bounded ring of records in outbox.db.
 //
-// It shares the outbox's file so that a decision and its record are one transaction. Each write
-// that the outbox accepted has a record, and another one with its outcome. Threading and
-// transactions as in outbox.h.
+// It is in the outbox's file so that a decision and its record share one transaction. Each
+// journalled write has a record of its acceptance and another one of its outcome. For threading and
+// transactions see outbox.h.
 
 #pragma once
 
@@ -18,40 +18,41 @@
 namespace holdfast::store {
 
 struct Record {
-  std::int64_t seq = 0;  // given by append(); grows, with no number used twice
+  std::int64_t seq = 0;  // assigned by append(); increasing, never reused
   WallTime at{};
-  std::string kind = {};     // what sort of thing happened: "write-applied", "link"
-  std::string subject = {};  // what it happened to: "pods/default/web-1"
+  std::string kind = {};     // the kind of event: "write-applied", "link"
+  std::string subject = {};  // the object concerned: "pods/default/web-1"
   std::string what = {};     // one line for people
   std::string detail = {};   // JSON; opaque here
-  std::int64_t entry = 0;    // the outbox entry it tells of; 0: none
+  std::int64_t entry = 0;    // the outbox entry concerned; 0: none
 
   bool operator==(const Record&) const = default;
 };
 
 struct JournalLimits {
   std::int64_t rows = 10'000;
-  std::size_t detail_bytes = 64 << 10;  // longer ones are replaced by {"cut":SIZE}
+  std::size_t detail_bytes = 64 << 10;  // a longer detail is replaced by {"cut":SIZE}
 };
 
 struct JournalQuery {
-  std::int64_t from = 0;     // first seq
+  std::int64_t from = 0;     // the smallest seq to return
   std::size_t limit = 1000;  // rows at most
   std::string subject = {};  // empty: all
 };
 
 class Journal {
  public:
-  // `database` was migrated to outbox_schema() and outlives this.
+  // `database` must have been migrated to outbox_schema() and must outlive this object.
   explicit Journal(Database& database, JournalLimits limits = {});
 
-  // Writes `record` (its seq is ignored) and returns its seq; the oldest beyond the limit goes.
+  // Writes `record`, whose seq is ignored, and returns the assigned seq. Past the limit, the oldest
+  // record is deleted.
   [[nodiscard]] Result<std::int64_t> append(const Transaction& in, const Record& record);
 
-  // Oldest first.
+  // Returns matching records, oldest first.
   [[nodiscard]] Result<std::vector<Record>> read(const JournalQuery& query);
 
-  // The seq of the newest record; 0: there is none.
+  // The seq of the newest record; 0 if there is none.
   [[nodiscard]] Result<std::int64_t> newest();
 
  private:

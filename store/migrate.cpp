@@ -35,7 +35,7 @@ Status record(Database& database, SchemaVersion now) {
   const std::int64_t version = now.version;
   const std::int64_t compatible = now.compatible_from;
   if (auto done = update.use(version, compatible).run(); !done) return done;
-  // Mirrored for whoever looks with the sqlite3 shell.
+  // Also stored here for people who inspect the file with the sqlite3 shell.
   return database.execute("PRAGMA user_version=" + std::to_string(now.version));
 }
 
@@ -89,7 +89,7 @@ Status walk_down(Database& database, const Schema& schema, int from) {
   return transaction->commit();
 }
 
-// Whether the file holds every step from its version down to ours.
+// Whether the file holds every down script from its version to ours.
 Result<bool> has_way_down(Database& database, int from, int to) {
   Statement stored =
       database.prepare("SELECT count(*) FROM rollback WHERE version > ?1 AND version <= ?2");

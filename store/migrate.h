@@ -1,9 +1,10 @@
-// Brings a database to the schema this program knows, and a newer program's file back to it.
+// Migrates a database to the schema that this program knows, also back from a newer program's
+// schema.
 //
-// Each numbered step up is stored in the file together with its way down, so yesterday's program
-// can open tomorrow's file. `meta` says what the file is, its version and the oldest program
-// version that may use it as it stands. A migration is one transaction: it happens whole or not at
-// all.
+// Each migration is stored in the file together with its down script, so that an older program can
+// open a newer program's file. The table `meta` holds the file's kind, its version and the oldest
+// program version that can use it without migration. A migration is one transaction: it is applied
+// completely or not at all.
 
 #pragma once
 
@@ -15,12 +16,12 @@
 namespace holdfast::store {
 
 struct Migration {
-  int compatible_from;    // oldest program version that may still use the file afterwards
+  int compatible_from;    // the oldest schema version whose program can use the migrated file
   std::string_view up;    // SQL script
-  std::string_view down;  // SQL script: undoes `up`; kept in the file
+  std::string_view down;  // SQL script that reverts `up`; it is stored in the file
 };
 
-// What a program knows of one kind of file. Its version is the number of its migrations.
+// What a program knows about one kind of file. Its version is the number of its migrations.
 struct Schema {
   std::string_view kind;  // "cache"
   std::span<const Migration> migrations;
@@ -35,11 +36,11 @@ struct SchemaVersion {
   bool operator==(const SchemaVersion&) const = default;
 };
 
-// Errors: invalid when the file is another kind of database, or when a newer program wrote it, left
-// no way down and does not call it compatible (both versions are named); corrupt.
+// Errors: invalid (the file is another kind of database, or a newer program wrote it, it is not
+// compatible and has no down scripts; the text names both versions); corrupt.
 [[nodiscard]] Status migrate(Database& database, const Schema& schema);
 
-// What the file says of itself. Errors: invalid (another kind of database), corrupt.
+// The version recorded in the file. Errors: invalid (another kind of database), corrupt.
 [[nodiscard]] Result<SchemaVersion> schema_version(Database& database, const Schema& schema);
 
 }  // namespace holdfast::store

@@ -44,7 +44,7 @@ Result<std::vector<Entry>> read_entries(Cursor& row) {
 
 const std::string same_object = "api_group = ?1 AND resource = ?2 AND namespace = ?3 AND name = ?4";
 
-// True of the entries whose object has nothing older in the queue.
+// True for entries whose object has no older entry in the queue.
 const std::string is_first_of_its_object =
     "NOT EXISTS (SELECT 1 FROM entry AS older WHERE older.api_group = entry.api_group"
     " AND older.resource = entry.resource AND older.namespace = entry.namespace"
@@ -153,7 +153,8 @@ Result<std::optional<Outbox::Predecessor>> Outbox::find_predecessor(const Write&
     found = Predecessor{read_entry(row), std::nullopt};
     place = place_of(row);
   }
-  // The new write may stand in for the old one only if it overtakes nothing of the object by that.
+  // The new write may take the old one's place only if it does not overtake another write to the
+  // object.
   TRY(const std::vector<Entry> of_object, pending(object));
   if (of_object.back().id == found->entry.id) found->place = place;
   return found;

@@ -1,12 +1,12 @@
-// Keeps what must reach upstream until it has: a durable queue of writes, in outbox.db.
+// A durable queue of writes that must reach upstream, in outbox.db.
 //
-// Order is per object, not global: two writes to one object never overtake each other. A write that
-// a newer one makes pointless may be superseded while it was surely not sent. What was being sent
-// when the process died comes back as maybe_sent: look before sending it again.
+// Order is kept per object, not globally: two writes to one object never overtake each other. A
+// newer write may supersede an older one that was certainly not sent. A write that was being sent
+// when the process died is returned as maybe_sent: check upstream before sending it again.
 //
-// Survives power loss from the moment the Transaction is committed (open the file with
-// Durability::full). Each journalled write leaves a record when it is accepted and one with its
-// outcome, in the same transaction as the fact. Threading: the Database's thread.
+// An entry survives power loss as soon as its Transaction is committed (open the file with
+// Durability::full). Each journalled write gets a record when it is accepted and one with its
+// outcome, in the same transaction. Threading: the Database's thread.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace holdfast::store {
 
 [[nodiscard]] const Schema& outbox_schema();
 
-// Group, resource, namespace and name are the object; order is kept among all of its writes.
+// Group, resource, namespace and name identify the object; order is kept among all of its writes.
 struct ObjectKey {
   std::string group = {};
   std::string version = {};
@@ -39,7 +39,7 @@ struct ObjectKey {
   bool operator==(const ObjectKey&) const = default;
 };
 
-// How the journal names an object: "pods/default/web-1", "nodes/edge-a".
+// The name of an object in the journal: "pods/default/web-1", "nodes/edge-a".
 [[nodiscard]] std::string subject_of(const ObjectKey& object);
 
 struct Write {
@@ -63,24 +63,24 @@ struct Entry {
   EntryId id{};
   Write write = {};
   bool sending = false;
-  bool maybe_sent = false;  // an attempt was made whose end is not known
+  bool maybe_sent = false;  // an attempt was made whose result is unknown
   int attempts = 0;
-  bool damaged = false;  // fails its checksum: report it, never send it
+  bool damaged = false;  // it fails its checksum: report it, never send it
 
   bool operator==(const Entry&) const = default;
 };
 
 enum class Coalesce : std::uint8_t { append, replace };
 
-// How a write ended. The journal's kinds are these words behind "write-".
+// How a write ended. The journal's kinds are these names with the prefix "write-".
 enum class Outcome : std::uint8_t {
   applied,
-  conflict,    // upstream had something newer
-  rejected,    // upstream will never take it
+  conflict,    // upstream has a newer version
+  rejected,    // upstream will never accept it
   damaged,     // its row failed the checksum
-  superseded,  // by a newer write; decided by add()
-  dropped,     // for lack of room; decided by add()
-  expired,     // it waited until nobody wanted it any more
+  superseded,  // replaced by a newer write; set by add()
+  dropped,     // removed to make room; set by add()
+  expired,     // it waited until it was no longer useful
 };
 
 enum class Attempt : std::uint8_t { not_sent, maybe_sent };
@@ -88,7 +88,7 @@ enum class Attempt : std::uint8_t { not_sent, maybe_sent };
 struct OutboxLimits {
   std::int64_t entries = 10'000;
   std::int64_t bytes = 16 << 20;  // of all text and bodies
-  int droppable_from = 10;        // entries of this urgency and above go first when it is full
+  int droppable_from = 10;        // entries with this urgency number or a higher one may be dropped
 };
 
 struct OutboxSize {
@@ -108,44 +108,47 @@ struct Added {
 
 class Outbox {
  public:
-  // What a dead process left as being sent becomes maybe_sent, unless the file was opened to be
-  // read only. `database` was migrated to outbox_schema(); it and `journal` outlive the Outbox.
+  // Opens the outbox. Entries that a dead process left as being sent become maybe_sent, unless the
+  // file is read-only. `database` must have been migrated to outbox_schema(); it and `journal` must
+  // outlive the Outbox.
   [[nodiscard]] static Result<Outbox> open(Database& database, Journal& journal,
                                            OutboxLimits limits = {});
 
-  // Queues `write`. With Coalesce::replace it supersedes an entry of the same object, subresource
-  // and verb that was surely not sent, and takes its place if nothing of the object came between.
-  // When full, the oldest droppable entries go first. Errors: exhausted, when that is not enough
-  // (nothing was changed).
+  // Queues `write`. With Coalesce::replace it supersedes an entry of the same object, version,
+  // subresource and verb that was certainly not sent, and takes its place in the queue unless
+  // another write to the object came after it. If the outbox is full, the oldest droppable entries
+  // are dropped. Errors: exhausted if that is not enough (nothing has changed then).
   [[nodiscard]] Result<Added> add(const Transaction& in, const Write& write,
                                   Coalesce coalesce = Coalesce::append);
 
-  // The oldest entry that may be sent: nothing of its object is older or being sent. Less urgent
-  // ones than `least_urgency` wait. It stays queued until settle().
+  // The oldest entry that may be sent: no entry of its object is older, and it is not being sent.
+  // Entries with an urgency number above `least_urgency` are skipped. The entry stays queued until
+  // settle().
   [[nodiscard]] Result<std::optional<Entry>> next(int least_urgency = INT_MAX);
 
-  // The entries that may be sent, oldest first, in pages of at most `limit`. `after` is the
-  // previous page's; 0 for the first one.
+  // The entries that may be sent, oldest first, in pages of at most `limit`. `after` is that of the
+  // previous page; 0 for the first one.
   struct Page {
     std::vector<Entry> entries = {};
     std::int64_t after = 0;  // for the next page; 0: this was the last one
   };
   [[nodiscard]] Result<Page> sendable(std::int64_t after, std::size_t limit);
 
-  // To be committed before the first byte leaves. Errors: not_found; conflict, when it is already.
+  // Marks an entry as being sent. Commit it before sending the first byte. Errors: not_found;
+  // conflict (it is being sent, or an older entry of its object must be sent first).
   [[nodiscard]] Status mark_sending(const Transaction& in, EntryId id);
 
-  // The attempt failed and is to be repeated. Errors: not_found.
+  // Returns an entry to the queue after a failed attempt. Errors: not_found.
   [[nodiscard]] Status requeue(const Transaction& in, EntryId id, Attempt attempt);
 
-  // The entry is done with. `detail` is JSON for the journal. Errors: not_found.
+  // Removes an entry with its outcome. `detail` is JSON for the journal. Errors: not_found.
   [[nodiscard]] Status settle(const Transaction& in, EntryId id, Outcome outcome, WallTime now,
                               std::string_view detail = "");
 
-  // What waits for one object (version and subresource do not matter), in order.
+  // The entries of one object (version and subresource are ignored), in order.
   [[nodiscard]] Result<std::vector<Entry>> pending(const ObjectKey& object);
 
-  // The first `limit` of all that waits, in order.
+  // The first `limit` entries, in order.
   [[nodiscard]] Result<std::vector<Entry>> list(std::size_t limit);
 
   [[nodiscard]] Result<OutboxSize> size();
@@ -153,7 +156,7 @@ class Outbox {
  private:
   struct Predecessor {  // an entry that a new write supersedes
     Entry entry;
-    std::optional<std::int64_t> place;  // where the new one may stand; nothing: at the end
+    std::optional<std::int64_t> place;  // the place that the new one may take; nothing: the end
   };
 
   struct Fact {
@@ -181,7 +184,7 @@ class Outbox {
   Statement insert_, find_, superseded_, next_, sendable_, pending_, list_;
   Statement mark_, requeue_, remove_, size_, droppable_size_, droppable_, interrupted_;
   OutboxSize counted_;
-  std::optional<std::uint64_t> counted_at_;  // Database::rollbacks() when it was counted
+  std::optional<std::uint64_t> counted_at_;  // Database::rollbacks() when counted_ was read
 };
 
 }  // namespace holdfast::store

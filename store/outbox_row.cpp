@@ -50,7 +50,7 @@ Entry read_entry(const Cursor& row) {
 std::int64_t place_of(const Cursor& row) { return row.integer(1); }
 
 Statement prepare_insert_entry(Database& database) {
-  // At the end means: in the place that has the number of the id to come.
+  // The end of the queue is the place with the number of the next id.
   return database.prepare(
       "INSERT INTO entry (id, place, api_group, api_version, resource, namespace, name,"
       " subresource, verb, target, content_type, body, precondition_uid, precondition_version,"

@@ -1,4 +1,4 @@
-// How an outbox entry stands in its table; shared by the outbox and the salvage of a damaged one.
+// Reads and writes an outbox entry as a row of its table. Shared by the outbox and salvage.h.
 
 #pragma once
 
@@ -11,27 +11,27 @@
 
 namespace holdfast::store {
 
-// "SELECT ... FROM entry", to be continued with WHERE or ORDER BY.
+// "SELECT ... FROM entry" followed by `rest`, such as a WHERE or ORDER BY clause.
 [[nodiscard]] std::string select_entry(std::string_view rest);
 
-// The current row of a select_entry().
+// Reads the current row of a select_entry().
 [[nodiscard]] Entry read_entry(const Cursor& row);
 [[nodiscard]] std::int64_t place_of(const Cursor& row);
 
-// What a row has beside the write itself.
+// The columns of a row besides the write itself.
 struct EntryState {
-  std::optional<std::int64_t> id = {};     // nothing: the next one
-  std::optional<std::int64_t> place = {};  // nothing: at the end
+  std::optional<std::int64_t> id = {};     // nothing: the next id
+  std::optional<std::int64_t> place = {};  // nothing: the end of the queue
   bool maybe_sent = false;
   int attempts = 0;
 };
 
 [[nodiscard]] Statement prepare_insert_entry(Database& database);
 
-// Runs the statement that prepare_insert_entry() made.
+// Runs the statement of prepare_insert_entry().
 [[nodiscard]] Status insert_entry(Statement& insert, const Write& write, const EntryState& state);
 
-// What a write counts for in OutboxLimits::bytes.
+// The bytes of a write that count towards OutboxLimits::bytes.
 [[nodiscard]] std::int64_t counted_bytes(const Write& write);
 
 }  // namespace holdfast::store

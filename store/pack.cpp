@@ -9,13 +9,13 @@
 namespace holdfast::store {
 namespace {
 
-// Neither header nor checksum, as rows have their own; 8 KiB of window and small tables, because
-// the objects of an API are a few KiB: 48 KiB while it packs, 16 KiB while it unpacks.
+// Raw deflate without header and checksum, because rows have their own. A window of 8 KiB and small
+// tables suffice for API objects of a few KiB: 48 KiB of memory to pack, 16 KiB to unpack.
 constexpr int window_bits = -13;
 constexpr int table_level = 5;
 
 constexpr std::size_t step_bytes = 256;
-constexpr std::size_t expansion_max = 1032;  // of deflate: 258 bytes from two bits
+constexpr std::size_t expansion_max = 1032;  // deflate's maximum: 258 bytes from two bits
 
 unsigned char* bytes_of(std::string_view text) {
   // zlib does not write through next_in.
@@ -26,7 +26,7 @@ std::size_t rounded_up(std::size_t size) {
   return (size + step_bytes - 1) / step_bytes * step_bytes;
 }
 
-// Nothing when the result would have more bytes than `most`.
+// Returns "" if the result would be larger than `most` bytes.
 std::string deflated(std::string_view plain, std::size_t most) {
   z_stream stream{};
   CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, table_level,

@@ -1,8 +1,8 @@
-// How values are kept in fewer bytes: deflated, when that makes them smaller.
+// Compresses stored values with deflate, if that makes them smaller.
 //
-// A packed value does not tell its own size: the row keeps that beside it, and unpack() gives
-// exactly so many bytes or fails. No value grows in memory beyond what its row announces, and no
-// row may announce more than PackLimits or than its bytes could hold.
+// A packed value does not contain its unpacked size: the row stores it, and unpack() returns
+// exactly that many bytes or fails. So no value needs more memory than its row announces, and a row
+// may not announce more than PackLimits or than its bytes could hold. Pure functions; any thread.
 
 #pragma once
 
@@ -15,24 +15,24 @@
 namespace holdfast::store {
 
 struct PackLimits {
-  std::size_t plain_min = 256;                 // smaller values are kept as they are
-  std::size_t plain_max = 16UL * 1024 * 1024;  // larger ones, too
+  std::size_t plain_min = 256;                 // smaller values are not packed
+  std::size_t plain_max = 16UL * 1024 * 1024;  // larger values are not packed
 };
 
-// In steps of how many bytes packed values grow. SQLite overwrites a row in its place when the new
-// one has the same size; otherwise it frees and allocates pages, which costs more writes. So what
-// changes often is filled up with zeros.
+// Whether packed sizes are rounded up to multiples of 256 bytes with zeros (coarse). SQLite
+// overwrites a row in place if its size stays the same; otherwise it frees and allocates pages,
+// which writes more. Use coarse for values that change often.
 enum class PackStep : std::uint8_t { exact, coarse };
 
 struct Packed {
-  std::string bytes = {};       // unused when it is not packed
-  std::int64_t plain_size = 0;  // 0: it is not packed, keep the plain bytes
+  std::string bytes = {};       // unused if it is not packed
+  std::int64_t plain_size = 0;  // 0: it is not packed; store the plain bytes
 };
 
-// The same bytes give the same.
+// Packs `plain` if that makes it smaller. Deterministic.
 [[nodiscard]] Packed pack(std::string_view plain, PackStep step);
 
-// Errors: corrupt, when `packed` is not exactly `plain_size` bytes, packed.
+// Unpacks to exactly `plain_size` bytes. Errors: corrupt if `packed` does not give exactly that.
 [[nodiscard]] Result<std::string> unpack(std::string_view packed, std::int64_t plain_size);
 
 }  // namespace holdfast::store

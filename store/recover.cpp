@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t checked_bytes_max = 8 << 20;  // some 50 ms from an SD card's cache
+constexpr std::uintmax_t checked_bytes_max = 8 << 20;  // takes about 50 ms from the page cache
 constexpr std::size_t kept_max = 3;
 
 fs::path with_suffix(const fs::path& file, std::string_view suffix) {
@@ -21,7 +21,7 @@ fs::path with_suffix(const fs::path& file, std::string_view suffix) {
   return longer;
 }
 
-// An orderly close leaves no log behind.
+// A clean close leaves no log.
 bool stopped_in_disorder(const fs::path& file) {
   std::error_code ec;
   const std::uintmax_t size = fs::file_size(with_suffix(file, "-wal"), ec);
@@ -52,7 +52,7 @@ void remove_database(const fs::path& file) {
   for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(with_suffix(file, suffix), ignored);
 }
 
-// Keeps the `kept_max` newest of the files set aside, and in any case `newest`.
+// Keeps only the `kept_max` newest damaged files, and always `newest`.
 void forget_older(const fs::path& file, std::int64_t newest) {
   const std::string start = file.filename().string() + ".damaged-";
   std::vector<std::int64_t> seconds;
@@ -80,7 +80,7 @@ Result<fs::path> set_aside(const fs::path& file, WallTime now) {
     target = with_suffix(file, ".damaged-" + std::to_string(stamp++));
   } while (fs::exists(target, ec));
 
-  // The log first: left behind alone, it would be replayed into the fresh file.
+  // The log goes first: if only the log were left behind, it would be replayed into the new file.
   for (const char* suffix : {"-wal", "-shm", ""}) {
     auto moved = move_file(with_suffix(file, suffix), with_suffix(target, suffix));
     if (!moved) return fail(moved.error());

@@ -1,8 +1,9 @@
-// Opens a database whatever happened to its file: a damaged one is set aside and a fresh one made.
+// Opens a database even if its file is damaged: the damaged file is set aside and a new one
+// created.
 //
-// The damaged file stays beside it as NAME.damaged-<seconds since 1970>, at most three of them. The
-// caller is told, because what it meant differs: the cache fills itself again, the outbox is worth
-// a salvage (salvage.h).
+// The damaged file is kept beside it as NAME.damaged-<seconds since 1970>, at most three of them.
+// The caller is told, because the consequences differ: the cache fills itself again, while the
+// outbox should be salvaged (salvage.h).
 
 #pragma once
 
@@ -19,24 +20,25 @@ namespace holdfast::store {
 
 struct Damage {
   std::filesystem::path file;  // where the damaged file is now
-  std::string why;             // as SQLite or we put it
+  std::string why;             // the error's text
 };
 
 struct Recovered {
   Database database;                  // open and migrated
-  std::optional<Damage> damage = {};  // nothing: the file was sound or new
+  std::optional<Damage> damage = {};  // nothing: the file was intact or new
 };
 
-// After a stop that was not orderly the file's structure is checked first, unless it is so large
-// that this would delay the start. Errors: unavailable, exhausted (the disk's, or in use); invalid,
-// when the file is another kind of database or a newer program's (see migrate.h). Neither is set
-// aside: it is no damage.
+// Opens and migrates the database. After an unclean stop the file's structure is checked first,
+// unless the file is so large that this would delay the start. Errors: unavailable (I/O, or in
+// use), exhausted (the disk is full), denied; invalid if the file is another kind of database or a
+// newer program's (see migrate.h). Files with these errors are not set aside, because they are not
+// damaged.
 [[nodiscard]] Result<Recovered> open_or_rebuild(const std::filesystem::path& file,
                                                 const DatabaseOptions& options,
                                                 const Schema& schema, WallTime now);
 
-// Moves a closed database and its log out of the way and returns where to: for a caller who met
-// `corrupt` while it was open. Errors: unavailable.
+// Sets a closed database and its log aside and returns the new path. For callers that got `corrupt`
+// from an open database, after closing it. Errors: unavailable.
 [[nodiscard]] Result<std::filesystem::path> set_aside(const std::filesystem::path& file,
                                                       WallTime now);
 

@@ -12,7 +12,7 @@ namespace {
 struct Row {
   std::int64_t id = 0;
   std::string seal_name;
-  std::string old_seal_name;         // of schema 2; "" when it had the same
+  std::string old_seal_name;         // of schema 2; "" if it is the same
   std::string message_name;          // for errors
   std::vector<std::string> checked;  // columns that the checksum covers, besides the bytes
   std::string bytes;
@@ -20,9 +20,9 @@ struct Row {
   std::int64_t packed = 0;
 };
 
-// What is to be done, and with which seals.
+// What to do, and with which seals.
 struct Task {
-  const Seal* from = nullptr;  // null: what is sealed stays as it is
+  const Seal* from = nullptr;  // null: sealed rows are not changed
   const Sealing& to;
   bool takes_old_names = false;
   bool skips_what_does_not_open = false;
@@ -35,7 +35,7 @@ Result<std::string> opened(const Row& row, const Task& task) {
   return by_old_name ? by_old_name : plain;
 }
 
-// The new bytes of a row, or nothing when it stays as it is.
+// The new bytes of a row, or nothing if it is not changed.
 Result<std::optional<std::string>> renewed(const Row& row, const Task& task) {
   if (!row.sealed) return task.to.seal->seal(row.bytes, row.seal_name);
   if (task.from == nullptr) return std::nullopt;
@@ -54,7 +54,7 @@ std::int64_t checksum_of(const Row& row, const std::string& bytes) {
                   row.packed);
 }
 
-// Writes what has changed; returns how many rows that were.
+// Writes the changed rows; returns their number.
 Result<std::int64_t> write(Statement& update, const std::vector<Row>& rows, const Task& task) {
   std::int64_t count = 0;
   for (const Row& row : rows) {
@@ -67,7 +67,7 @@ Result<std::int64_t> write(Statement& update, const std::vector<Row>& rows, cons
   return count;
 }
 
-// The rows of one scope that are sealed or are to be.
+// The rows of one scope that are sealed or should be.
 Result<std::vector<Row>> object_rows(Statement& select, const Scope& scope, bool wanted) {
   std::vector<Row> rows;
   Cursor at = select.use(static_cast<std::int64_t>(scope.id), std::int64_t{wanted ? 1 : 0});
@@ -141,16 +141,16 @@ Result<bool> is_complete(Database& database) {
   return row.next();
 }
 
-// Empties the log, which has the pages as they were. SQLite tells in a row, not by an error, that
-// another connection kept it from doing so.
+// Empties the log, which still has the old pages. If another connection prevents that, SQLite
+// reports it in a row, not as an error.
 Status empty_log(Database& database) {
   Statement checkpoint = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
   Cursor row = checkpoint.use();
   TRY(const bool told, row.next());
   if (told && row.integer(0) == 0) return {};
   return fail(Errc::conflict, database.name() +
-                                  ": its rows are sealed, but another process that has it open "
-                                  "keeps the bytes before in its log");
+                                  ": its rows are sealed, but another process has it open and "
+                                  "keeps the old bytes in its log");
 }
 
 Result<Resealed> perform(Database& database, const Task& task) {
@@ -159,7 +159,8 @@ Result<Resealed> perform(Database& database, const Task& task) {
   TRY(const Resealed count, reseal_all(database, task));
   if (auto committed = transaction.commit(); !committed) return fail(committed.error());
   if (auto emptied = empty_log(database); !emptied) return fail(emptied.error());
-  // Only now is all of it done: seal_once() comes back here after a conflict or a crash.
+  // Set this mark only now that everything is done: seal_once() repeats the work after a conflict
+  // or a crash.
   const Status marked =
       database.execute("INSERT INTO sealing (complete) VALUES (1) ON CONFLICT DO NOTHING");
   if (!marked) return fail(marked.error());

@@ -99,7 +99,7 @@ Status Revisions::load() {
   TRY(const bool found, row.next());
   if (!found) return fail(Errc::corrupt, database_.name() + ": progress is empty");
   compacted_ = row.integer(0);
-  // The newest event may have been a delete that was compacted away.
+  // The newest event may be a delete that was compacted away.
   current_ = std::max(compacted_, row.integer(1));
   return {};
 }
@@ -157,7 +157,7 @@ Result<std::int64_t> Revisions::write_grouped(const Write& wanted) {
   if (group_failed_) return fail(*group_failed_);
   auto written = write_event(wanted);
   if (written) return written;
-  // Conflicts are found before anything is written; any other error may have left half a write.
+  // Conflicts are detected before anything is written; any other error may have left half a write.
   const Errc code = written.error().code;
   if (code != Errc::conflict && code != Errc::not_found) group_failed_ = written.error();
   return written;
@@ -193,7 +193,7 @@ Result<std::int64_t> Revisions::write_event(const Write& wanted) {
 Status Revisions::compact(std::int64_t revision) {
   CHECK(!group_);
   if (revision > current_) return check_readable(revision);
-  // A transaction of bounded size is a log of bounded size.
+  // Small transactions keep the log small.
   constexpr std::int64_t step = 2000;
   while (compacted_ < revision) {
     const std::int64_t to = std::min(revision, compacted_ + step);

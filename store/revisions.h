@@ -1,11 +1,12 @@
-// Keys with revisions, as an API server wants to keep them: revisions.db.
+// A key-value store with revisions, for the lab's API server: revisions.db.
 //
-// Every put and delete gets the next revision, one counter for all keys. Reads see the latest or
-// any revision that is not compacted; events_since() is what a watch replays. Revisions never
-// repeat, also across restarts.
+// Every put and delete gets the next revision from one counter for all keys. Reads see the latest
+// revision or any other that is not compacted; events_since() returns what a watch replays.
+// Revisions are never reused, not even after a restart.
 //
-// Writes outside begin()/commit() are a transaction each. Inside, they are kept or lost together
-// and must not be told to anyone before commit() returned: reads of this object see them already.
+// Each write outside begin()/commit() is its own transaction. Writes inside are kept or lost
+// together; reads of this object see them already, so do not report them to anybody before commit()
+// has succeeded.
 // Threading: the thread that opened it. Only one process may have the file open.
 
 #pragma once
@@ -43,8 +44,8 @@ struct ListQuery {
 
 struct ListPage {
   std::vector<StoredValue> rows = {};  // in key order
-  std::int64_t revision = 0;           // what the page was read at
-  std::int64_t remaining = 0;          // rows of the query that come after this page
+  std::int64_t revision = 0;           // the revision that was read
+  std::int64_t remaining = 0;          // rows of the query after this page
 
   bool operator==(const ListPage&) const = default;
 };
@@ -57,60 +58,62 @@ struct KeyEvent {
   std::int64_t create_revision = 0;
   std::string key = {};
   std::string value = {};                    // empty for remove
-  std::optional<StoredValue> previous = {};  // what the key was before; nothing: it was not
+  std::optional<StoredValue> previous = {};  // the key's value before; nothing: it did not exist
 
   bool operator==(const KeyEvent&) const = default;
 };
 
 class Revisions {
  public:
-  // The API server's choice: fast, and never torn.
+  // The options that the API server uses: a power cut may lose the last commits but never damages
+  // the file.
   [[nodiscard]] static DatabaseOptions usual_options();
 
-  // Errors: as Database::open and migrate; unavailable when another process has the file open.
+  // Errors: those of Database::open() and migrate(); unavailable if another process has the file
+  // open.
   [[nodiscard]] static Result<Revisions> open(const std::filesystem::path& file,
                                               const DatabaseOptions& options = usual_options());
   [[nodiscard]] static Result<Revisions> open(Database database);
 
-  // Groups the writes up to commit(). An error of commit() means that none of them happened, and
-  // current_revision() is what it was at begin(). A write that fails with conflict or not_found
-  // leaves the group as it was; after any other error the group cannot be committed.
+  // Groups all writes until commit(). If commit() fails, none of them happened, and
+  // current_revision() is again what it was at begin(). A write that fails with conflict or
+  // not_found does not affect the group; after any other error the group cannot be committed.
   [[nodiscard]] Status begin();
   [[nodiscard]] Status commit();
   void roll_back();
   [[nodiscard]] bool grouping() const { return group_.has_value(); }
 
   // Sets `key` and returns the write's revision. `expected` is the mod_revision that the key must
-  // have; 0: it must not exist; nothing: whatever it is. Errors: conflict, naming both.
+  // have; 0: it must not exist; nothing: no condition. Errors: conflict, naming both revisions.
   [[nodiscard]] Result<std::int64_t> put(std::string_view key, std::string_view value,
                                          std::optional<std::int64_t> expected = std::nullopt);
 
-  // Deletes `key` and returns the revision of that. Errors: not_found, conflict.
+  // Deletes `key` and returns the delete's revision. Errors: not_found, conflict.
   [[nodiscard]] Result<std::int64_t> remove(std::string_view key,
                                             std::optional<std::int64_t> expected = std::nullopt);
 
-  // Errors: not_found; gone when `at` was compacted; invalid when `at` is yet to come.
+  // Errors: not_found; gone if `at` was compacted; invalid if `at` is in the future.
   [[nodiscard]] Result<StoredValue> get(std::string_view key,
                                         std::optional<std::int64_t> at = std::nullopt);
   [[nodiscard]] Result<ListPage> list(const ListQuery& query);
 
-  // Events after `revision` of keys that start with `prefix`, oldest first, at most `limit`
-  // (0: all). Errors: gone when some of them were compacted; invalid when `revision` is yet to
-  // come.
+  // The events after `revision` of keys that start with `prefix`, oldest first, at most `limit` (0:
+  // all). Errors: gone if some of them were compacted; invalid if `revision` is in the future.
   [[nodiscard]] Result<std::vector<KeyEvent>> events_since(std::string_view prefix,
                                                            std::int64_t revision,
                                                            std::size_t limit = 0);
 
-  // Forgets what was replaced or deleted up to `revision`; reads from below it answer `gone`. Costs
-  // as much as there are events since the last compaction: who may not pause goes in small steps.
-  // Errors: invalid when `revision` is yet to come. Not inside begin()/commit().
+  // Deletes values that were replaced or deleted up to `revision`; reads below it then return
+  // `gone`. The cost grows with the number of events since the last compaction, so a caller that
+  // must not block for long compacts in small steps. Errors: invalid if `revision` is in the
+  // future. Not allowed inside begin()/commit() (checked).
   [[nodiscard]] Status compact(std::int64_t revision);
 
   [[nodiscard]] std::int64_t current_revision() const { return current_; }
   [[nodiscard]] std::int64_t compacted_revision() const { return compacted_; }
 
  private:
-  struct Place {  // where the newest value of a key is
+  struct Place {  // of the newest value of a key
     std::int64_t revision = 0;
     std::int64_t create_revision = 0;
   };
@@ -139,7 +142,7 @@ class Revisions {
   std::int64_t current_ = 0;
   std::int64_t compacted_ = 0;
 
-  std::optional<Transaction> group_;  // after database_: rolls back before it closes
+  std::optional<Transaction> group_;  // declared after database_: rolls back before it closes
   std::int64_t current_at_begin_ = 0;
   std::optional<Error> group_failed_;
 };

@@ -1,4 +1,4 @@
-// The reading half of Revisions.
+// The read functions of Revisions.
 
 #include "store/revisions.h"
 
@@ -7,13 +7,14 @@ namespace {
 
 using Kind = KeyEvent::Kind;
 
-// The keys of [from, to).
+// The keys in [from, to).
 struct KeyRange {
   std::string from;
   std::string to;
 };
 
-// The first text after all that start with `prefix`. Keys are UTF-8: none starts with 0xff.
+// The first string after all strings that start with `prefix`. Keys are UTF-8, so none starts with
+// 0xff.
 std::string end_of(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -24,12 +25,12 @@ std::string end_of(std::string_view prefix) {
 
 KeyRange range_of(std::string_view prefix, std::string_view start_after) {
   KeyRange range{std::string(prefix), end_of(prefix)};
-  // The key right after `start_after` in byte order is itself with a zero at the end.
+  // In byte order, the next key after `start_after` is `start_after` with a zero byte appended.
   if (start_after >= prefix && !start_after.empty()) range.from = std::string(start_after) + '\0';
   return range;
 }
 
-// SQLite's LIMIT, one more than asked: whether more rows exist is seen by reading one of them.
+// SQLite's LIMIT: one more than requested, to find out whether more rows exist.
 std::int64_t one_over_limit(std::size_t limit) {
   return limit == 0 ? -1 : static_cast<std::int64_t>(limit) + 1;
 }
@@ -58,7 +59,7 @@ KeyEvent read_event(const Cursor& row) {
   return event;
 }
 
-// Reads rows up to `limit` (0: all) and tells whether there was another.
+// Reads rows up to `limit` (0: all) and returns whether there was another one.
 Result<bool> read_rows(Cursor& row, std::size_t limit, std::vector<StoredValue>& rows) {
   for (;;) {
     TRY(const bool found, row.next());
@@ -79,7 +80,7 @@ Status Revisions::check_readable(std::int64_t revision) const {
   }
   if (revision > current_) {
     return fail(Errc::invalid, "revision " + std::to_string(revision) +
-                                   " is yet to come; the"
+                                   " is in the future; the"
                                    " current one is " +
                                    std::to_string(current_));
   }

@@ -8,14 +8,14 @@
 namespace holdfast::store {
 namespace {
 
-// One pass over the damaged table, into the fresh one.
+// One pass over the damaged table, copying into the new one.
 class Pass {
  public:
   Pass(Database& from, Statement& insert, Salvaged& salvaged)
       : from_(from), insert_(insert), salvaged_(salvaged) {}
 
-  // True when it reached the end of the table, false when it met the damage or known ground.
-  // Errors: those of writing.
+  // Returns true at the end of the table, false at a damaged place or at an entry that was read
+  // before. Errors: those of writing.
   [[nodiscard]] Result<bool> run(const char* order) {
     Statement all = from_.prepare(select_entry(order));
     Cursor row = all.use();

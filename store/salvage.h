@@ -1,4 +1,4 @@
-// Carries what is still readable of a damaged outbox over into a fresh one.
+// Copies the readable entries of a damaged outbox into a new one.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 namespace holdfast::store {
 
 struct Salvaged {
-  std::int64_t entries = 0;  // carried over, with their ids and their order
-  std::int64_t refused = 0;  // read, but failing their checksum or in disorder
+  std::int64_t entries = 0;  // copied, with their ids and their order
+  std::int64_t refused = 0;  // readable, but with a wrong checksum or a duplicate id or place
   bool whole = false;        // every entry of the file could be read
 
   bool operator==(const Salvaged&) const = default;
 };
 
-// Reads `damaged` (as Recovered::damage names it) from both ends towards the damage. Entries that
-// were being sent arrive as maybe_sent; the journal stays behind. `fresh` was migrated to
-// outbox_schema(), and no Outbox was opened on it yet. Errors: those of writing to `fresh`; a file
-// of which nothing can be read is none.
+// Reads `damaged` (see Recovered::damage) from both ends up to the damaged place. Entries that were
+// being sent become maybe_sent; the journal is not copied. `fresh` must have been migrated to
+// outbox_schema(), and no Outbox may have been opened on it yet. Errors: those of writing to
+// `fresh`. It is not an error if nothing can be read.
 [[nodiscard]] Result<Salvaged> salvage_outbox(const std::filesystem::path& damaged,
                                               Database& fresh);
 

@@ -10,7 +10,7 @@ namespace {
 std::string join(std::initializer_list<std::string_view> parts, std::int64_t packed = 0) {
   std::string joined;
   for (const std::string_view part : parts) joined.append(part).append(1, '\0');
-  // Rows that are not packed keep the name that they had before there were packed ones.
+  // Rows that are not packed keep the name that they had before packing was introduced.
   if (packed != 0) joined.append("packed ").append(std::to_string(packed)).append(1, '\0');
   return joined;
 }

@@ -1,7 +1,7 @@
-// Numbers that only grow, also across restarts and power cuts: local versions.
+// Increasing numbers that are never reused, not even after a restart or power cut: local versions.
 //
-// They are reserved in blocks, durably and before the first of a block is given out, so that one
-// write to flash is good for many numbers. A restart skips what was left of its block.
+// Numbers are reserved in blocks, durably and before the first number of a block is used, so that
+// one write to flash serves many numbers. A restart skips the rest of its block.
 
 #pragma once
 
@@ -16,14 +16,15 @@ namespace holdfast::store {
 
 class Sequence {
  public:
-  // `database` was migrated to cache_schema() and outlives this. The first number ever is 1.
+  // `database` must have been migrated to cache_schema() and must outlive this object. The first
+  // number is 1.
   Sequence(Database& database, std::string_view name, std::int64_t block = 1000);
 
-  // The next number. Not while a Transaction of the database is open (checked): a reservation must
-  // not be rolled back. Errors: the disk's (nothing was given out).
+  // The next number. No Transaction of the database may be open (checked), because a reservation
+  // must not be rolled back. Errors: those of the disk (no number was used).
   [[nodiscard]] Result<std::int64_t> next();
 
-  // From now on next() gives more than `value`.
+  // From now on next() returns numbers greater than `value`.
   [[nodiscard]] Status advance_past(std::int64_t value);
 
  private:

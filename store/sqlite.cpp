@@ -33,7 +33,7 @@ class SqliteCategory final : public std::error_category {
 const SqliteCategory sqlite_category;
 
 Errc errc_of(int code) {
-  // An unreadable sector stays unreadable: for us that page is lost, as if it were scribbled on.
+  // An unreadable sector stays unreadable, so its page is lost: treat it like a damaged file.
   if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_CORRUPTFS) return Errc::corrupt;
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
@@ -61,7 +61,7 @@ tl::unexpected<Error> fail_with(const Connection& connection, int code) {
   return fail(errc_of(code), describe(connection, code), std::error_code(code, sqlite_category));
 }
 
-// A statement of ours that SQLite cannot run: either the file lost a table, or we have a bug.
+// SQLite cannot run one of our statements: either the file lost a table, or we have a bug.
 tl::unexpected<Error> fail_statement(const Connection& connection, int code) {
   const int primary = code & 0xff;
   const std::string what = describe(connection, code);
@@ -85,7 +85,7 @@ const char* synchronous(Durability durability) {
   return durability == Durability::full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL";
 }
 
-// SQLite would go on writing to a file without a name, and all of it would be lost.
+// SQLite would continue to write to an unlinked file, and everything would be lost.
 bool has_moved(const Connection& connection) {
   int moved = 0;
   (void)sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
@@ -95,13 +95,13 @@ bool has_moved(const Connection& connection) {
 void roll_back(Connection& connection) {
   connection.in_transaction = false;
   ++connection.rollbacks;
-  // After some errors SQLite has rolled back already.
+  // After some errors SQLite has already rolled back.
   if (sqlite3_get_autocommit(connection.handle) != 0) return;
   (void)sqlite3_exec(connection.handle, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-// SQLite would give a new file the umask's mode; ours hold secrets. The file is only created here,
-// never opened: closing a second descriptor would drop the locks that a first connection holds.
+// SQLite would create the file with the umask's mode, but our files hold secrets. An existing file
+// must not be opened here: closing a second descriptor would drop the locks of a first connection.
 Status create_private(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (descriptor >= 0) {
@@ -114,7 +114,7 @@ Status create_private(const std::filesystem::path& file) {
   return fail(code, "create " + file.string() + ": " + cause.message(), cause);
 }
 
-// SQLite follows links and opens what it finds: none of its files may be another user's doing.
+// SQLite follows links and opens existing files, so none of them may belong to another user.
 Status check_owned(const std::filesystem::path& file) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     if (auto ours = fs::check_own_file(file.string() + suffix); !ours) return ours;
@@ -214,7 +214,7 @@ void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
 Result<sqlite3_stmt*> Statement::ready() {
   CHECK(pthread_equal(connection_->owner, pthread_self()) != 0);
   if (connection_->in_transaction && sqlite3_get_autocommit(connection_->handle) != 0) {
-    // Alone, the statement would be a transaction of its own: half of what the caller meant.
+    // Running the statement now would commit it alone: only half of what the caller intended.
     return fail(Errc::unavailable, connection_->name + ": rolled back by an earlier error");
   }
   if (handle_ != nullptr) {
@@ -255,7 +255,7 @@ Status Transaction::commit() {
 // -------------------------------------------------------------------------------------- Database
 
 void Database::Close::operator()(Connection* connection) const {
-  // The v2 form waits for statements that outlive their database.
+  // The v2 function waits for statements that outlive their database.
   (void)sqlite3_close_v2(connection->handle);
   delete connection;
 }
@@ -294,8 +294,8 @@ Status Database::configure(const DatabaseOptions& options) {
   (void)sqlite3_busy_timeout(connection_->handle, static_cast<int>(patience.count()));
   connection_->usual = connection_->current = options.durability;
 
-  // cell_size_check and trusted_schema: a damaged or hostile file is found early. secure_delete
-  // FAST: deleted secrets are overwritten where that costs the flash nothing.
+  // cell_size_check and trusted_schema detect a damaged or hostile file early. secure_delete=FAST
+  // overwrites deleted secrets where that costs no additional writes.
   std::string script =
       "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
       "PRAGMA secure_delete=FAST; PRAGMA cache_size=-" +
@@ -307,7 +307,7 @@ Status Database::configure(const DatabaseOptions& options) {
     script += "PRAGMA journal_size_limit=4194304;";
     script += "PRAGMA wal_autocheckpoint=" + std::to_string(options.log_pages) + ";";
     script += synchronous(options.durability);
-    script += "; BEGIN IMMEDIATE; COMMIT;";  // takes the lock, and tells whether we may write
+    script += "; BEGIN IMMEDIATE; COMMIT;";  // takes the lock and checks that we may write
   }
   script += "SELECT count(*) FROM sqlite_schema;";
   return execute(script);

@@ -1,11 +1,13 @@
-// The only door to SQLite: a database, its statements, its cursors, its transactions.
+// The only interface to SQLite: databases, statements, cursors and transactions.
 //
-// Threading: a Database and everything made from it belong to the thread that opened it (checked).
-// Durability: WAL. With Durability::full a committed transaction survives power loss, as far as the
-// disk tells the truth; with relaxed the last few may vanish, but never tear.
+// Threading: a Database and everything created from it belong to the thread that opened it
+// (checked).
+// Durability: WAL. With Durability::full a committed transaction survives power loss, provided that
+// the disk honours sync requests; with relaxed the last few may be lost, but the file is never
+// damaged.
 // Errors: exhausted (the disk is full), unavailable (in use by another process, not writable, I/O),
-// corrupt (SQLite says the file is damaged), conflict (a constraint). A malformed statement of ours
-// is a bug and stops the process; one that misses its table is a damaged file.
+// corrupt (SQLite reports a damaged file), conflict (a constraint). A malformed statement is our
+// bug and stops the process; one that misses its table means a damaged file.
 
 #pragma once
 
@@ -29,39 +31,39 @@ struct Connection;
 
 enum class Durability : std::uint8_t { relaxed, full };
 
-// Who else may have the file open. `alone` holds the lock from open to close.
+// Who else may have the file open. `alone` holds an exclusive lock from open to close.
 enum class Access : std::uint8_t { alone, shared, read_only };
 
 struct DatabaseOptions {
   Durability durability = Durability::full;
   Access access = Access::alone;
-  Duration busy_timeout = std::chrono::seconds(1);  // how long to wait for another's lock
-  int cache_kib = 256;                              // page cache, at most
-  int page_bytes = 4096;                            // of a file that is made now: a power of two
-  int log_pages = 1000;                             // as many empty the log into the file
+  Duration busy_timeout = std::chrono::seconds(1);  // how long to wait for a lock
+  int cache_kib = 256;                              // maximum size of the page cache
+  int page_bytes = 4096;                            // for new files; a power of two
+  int log_pages = 1000;                             // the log is checkpointed at this size
   std::string vfs = {};                             // SQLite VFS; empty: the system's
 };
 
-// Bytes to bind as a BLOB; plain string_views are bound as TEXT.
+// Bytes to bind as a BLOB; a std::string_view is bound as TEXT.
 struct Blob {
   std::string_view bytes;
 };
 
-// Runs one statement once. Obtained from Statement::use(); when it goes out of scope the statement
-// is rewound and its bindings dropped, so a half-read cursor can never pin the WAL.
+// One execution of a statement, created by Statement::use(). Its destructor resets the statement
+// and drops its bindings, so that a partly read cursor cannot keep the WAL from being checkpointed.
 class Cursor {
  public:
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
   ~Cursor();
 
-  // Moves to the next row. False when there are no more.
+  // Moves to the next row. Returns false if there are no more.
   [[nodiscard]] Result<bool> next();
 
-  // Runs a statement whose rows, if any, do not matter.
+  // Runs the statement to its end and ignores its rows.
   [[nodiscard]] Status run();
 
-  // Columns of the current row, from 0. Views live until the next next().
+  // Columns of the current row, counted from 0. Views are valid until the next next().
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
   [[nodiscard]] std::string_view blob(int column) const;
@@ -90,14 +92,14 @@ class Cursor {
 
   Connection* connection_;
   sqlite3_stmt* statement_ = nullptr;
-  std::optional<Error> failed_;  // told by next()
+  std::optional<Error> failed_;  // returned by next()
 };
 
-// A statement, compiled at its first use and then used many times.
+// A statement that is compiled at its first use and then reused.
 class Statement {
  public:
-  // Binds `values` to ?1, ?2, ... in order. Text and blobs are borrowed, not copied: they must
-  // outlive the Cursor. One Cursor at a time.
+  // Binds `values` to ?1, ?2, ... in order. Text and blobs are borrowed: they must outlive the
+  // Cursor. Only one Cursor at a time.
   template <class... Values>
   [[nodiscard]] Cursor use(const Values&... values) {
     return Cursor(connection_, ready(), values...);
@@ -118,9 +120,9 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-// Rolls back unless committed. Classes of this folder that write take one as proof that their
-// caller will commit several writes together. Not to be held across a co_await: there is one at a
-// time, and whoever runs meanwhile may want to write.
+// A write transaction, which rolls back unless committed. Write functions of this folder take one
+// as proof that the caller will commit several writes together. Do not hold it across a co_await:
+// only one may exist at a time, and another coroutine may want to write.
 class Transaction {
  public:
   Transaction(Transaction&& other) noexcept
@@ -128,7 +130,7 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
-  // After an error nothing of the transaction is left.
+  // After an error nothing of the transaction is kept.
   [[nodiscard]] Status commit();
 
  private:
@@ -139,23 +141,23 @@ class Transaction {
 
 class Database {
  public:
-  // Opens the file or creates it with mode 0600; its directory must exist. Brings no schema: see
-  // migrate.h. Errors: unavailable (naming the path), corrupt (not a database), denied (the file,
-  // or one of those beside it, is a link, another user's, or writable by others).
+  // Opens the file, or creates it with mode 0600; its directory must exist. It does not create a
+  // schema: see migrate.h. Errors: unavailable (naming the path), corrupt (not a database), denied
+  // (the file, or one beside it, is a link, another user's, or writable by others).
   [[nodiscard]] static Result<Database> open(const std::filesystem::path& file,
                                              const DatabaseOptions& options);
 
   // For tests and for comparing schemas.
   [[nodiscard]] static Database in_memory();
 
-  // `sql` is one statement.
+  // `sql` must be a single statement.
   [[nodiscard]] Statement prepare(std::string sql);
 
-  // Runs a script of any number of statements. Errors: also invalid, when SQLite cannot read it.
+  // Runs a script of any number of statements. Errors: also invalid if SQLite cannot parse it.
   [[nodiscard]] Status execute(std::string_view script);
 
-  // Starts to write. Only one Transaction may exist at a time (checked). The second form makes this
-  // one transaction, and so all before it, as durable as asked.
+  // Begins a write transaction. Only one may exist at a time (checked). The second form sets the
+  // durability of this transaction, and thereby of all earlier ones.
   [[nodiscard]] Result<Transaction> begin();
   [[nodiscard]] Result<Transaction> begin(Durability durability);
   [[nodiscard]] bool in_transaction() const;
@@ -163,30 +165,30 @@ class Database {
   // False for Access::read_only.
   [[nodiscard]] bool writable() const;
 
-  // How many transactions were begun and not committed: whoever keeps sums in memory beside the
-  // rows counts them anew when this has moved.
+  // How many transactions were rolled back. A caller that keeps sums of rows in memory must
+  // recompute them when this has changed.
   [[nodiscard]] std::uint64_t rollbacks() const;
 
-  // Rows touched, and the rowid made, by the last write.
+  // The number of rows changed by, and the rowid inserted by, the last write.
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] std::int64_t last_insert_id() const;
 
-  // Reads the whole file's structure. Errors: corrupt, with SQLite's first complaint.
+  // Checks the structure of the whole file. Errors: corrupt, with SQLite's first finding.
   [[nodiscard]] Status quick_check();
 
-  // How many pages the file has, and how many of them hold nothing.
+  // The number of pages in the file and of unused ones among them.
   struct Pages {
     std::int64_t total = 0;
     std::int64_t free = 0;
-    std::int64_t bytes = 0;  // of one
+    std::int64_t bytes = 0;  // size of one page
   };
   [[nodiscard]] Result<Pages> pages();
 
-  // Bytes of pages that were written since it was opened: into the log. A checkpoint copies the
-  // last state of each into the file besides.
+  // Bytes written to the log since the database was opened. A checkpoint also copies the last
+  // version of each page into the file; that is not counted here.
   [[nodiscard]] Result<std::uint64_t> bytes_written();
 
-  // Gives at most `pages` free pages back to the file system.
+  // Returns at most `pages` unused pages to the file system.
   [[nodiscard]] Status trim(int pages);
 
   // The file's name without its directory, for messages.

@@ -75,7 +75,7 @@ TEST(Revisions, ReadsSeeNowAndThen) {
       {"/a/2", 5, std::nullopt, "not_found: key /a/2"},
       {"/a/2", std::nullopt, std::nullopt, "not_found: key /a/2"},
       {"/a/3", 5, std::nullopt, "not_found: key /a/3"},
-      {"/a/1", 7, std::nullopt, "invalid: revision 7 is yet to come; the current one is 6"},
+      {"/a/1", 7, std::nullopt, "invalid: revision 7 is in the future; the current one is 6"},
   };
   for (const auto& row : rows) {
     const auto found = store.get(row.key, row.at);
@@ -129,7 +129,7 @@ TEST(Revisions, EventsReplayHistory) {
   EXPECT_EQ(value(store.events_since("/b/", 3)), std::vector<KeyEvent>{});
   EXPECT_EQ(value(store.events_since("", 6)), std::vector<KeyEvent>{});
   EXPECT_EQ(said(store.events_since("", 7)),
-            "invalid: revision 7 is yet to come; the current one is 6");
+            "invalid: revision 7 is in the future; the current one is 6");
 }
 
 TEST(Revisions, CompactionForgetsOnlyWhatIsOver) {
@@ -155,7 +155,7 @@ TEST(Revisions, CompactionForgetsOnlyWhatIsOver) {
     }
   }
   EXPECT_EQ(said(with_history().compact(7)),
-            "invalid: revision 7 is yet to come; the current one is 6");
+            "invalid: revision 7 is in the future; the current one is 6");
 }
 
 TEST(Revisions, CompactionInStepsOfAnySizeLeavesTheSame) {
