@@ -1,5 +1,5 @@
-# How every one of our targets is compiled: language, warnings, hardening, sanitizers, linker.
-# Targets take it by linking holdfast_options.
+# How all targets of the project are compiled: language, warnings, hardening, sanitizers, linker.
+# A target gets these options by linking holdfast_options.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -9,8 +9,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # sloppiness: needed for the tests' precompiled header; base_dir: hits across checkouts; depend:
-  # a miss is not preprocessed apart.
+  # CCACHE_SLOPPINESS is needed for precompiled headers, CCACHE_BASEDIR for cache hits across
+  # checkouts. With CCACHE_DEPEND a cache miss needs no separate preprocessor run.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
       CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
@@ -23,16 +23,16 @@ target_compile_options(holdfast_options INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
   -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wimplicit-fallthrough
   -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
-  # Files that are compiled together (together.cmake) look to GCC like headers, where a type in an
-  # anonymous namespace would be a mistake, and like one file that shadows its own names.
+  # Files that are compiled together (together.cmake) are included like headers. GCC then warns of
+  # types in anonymous namespaces and of names that shadow those of another file.
   $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
-  # GCC 12 mistakes Asio's recycled coroutine frames for a mismatch.
+  # A false positive of GCC 12 for the coroutine frames that Asio recycles.
   -Wno-mismatched-new-delete
-  # Designated initializers name what differs from the defaults; the rest is meant.
+  # Designated initializers name only the members that differ from their defaults, on purpose.
   -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
   -ffunction-sections -fdata-sections
-  # A cast that 64 bits need is useless with 32, and the other way round: the former are judged.
+  # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.
   $<$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>:-Wuseless-cast>
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
@@ -51,7 +51,8 @@ endif()
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
   if(HOLDFAST_SANITIZE MATCHES "undefined")
-    # What these find ends in a crash that AddressSanitizer reports; they cost a third of the build.
+    # AddressSanitizer reports the crashes that these would find, and they take a third of the
+    # build time.
     add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)
     add_compile_options(-fno-sanitize=nonnull-attribute,returns-nonnull-attribute)
   endif()
@@ -60,11 +61,12 @@ else()
   target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 
-# holdfast_precompile(TARGET HEADER...): what most of the target's files include, read once. Only
-# where the sanitizers are: the other builds show which file forgets an include, and their
-# optimizer's warnings take a precompiled system header for ours. Neighbours are compiled together
-# there, and in the tests for another architecture, where everything is always built anew; never in
-# what is installed: the linker takes a whole file from an archive, and all of its neighbours.
+# holdfast_precompile(TARGET HEADER...): precompiles headers that most of the target's files include.
+# Only in sanitizer builds: other builds must find files that forget an include, and their optimizer
+# would report warnings in precompiled system headers as ours. In these builds, and in the tests for
+# another architecture, which are always built from scratch, the files of a folder are also compiled
+# together. Installed programs are never built that way, because the linker takes whole object files
+# from an archive and so would include unused neighbours.
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
@@ -79,5 +81,5 @@ if(MOLD_PROGRAM AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT CMAKE_CROSSCO
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Beast's translation units take most of a gigabyte each; never two at a time on a small machine.
+# Beast's translation units need almost 1 GB of memory each: never compile two at a time.
 set_property(GLOBAL PROPERTY JOB_POOLS heavy=1)

@@ -1,4 +1,4 @@
-# What we build on, and nothing else: the list of DESIGN section 6.
+# The libraries that the project uses. There are no others.
 
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
@@ -14,10 +14,10 @@ find_path(NGHTTP2_INCLUDE_DIR nghttp2/nghttp2.h REQUIRED)
 add_library(nghttp2::nghttp2 UNKNOWN IMPORTED GLOBAL)
 set_target_properties(nghttp2::nghttp2 PROPERTIES
   IMPORTED_LOCATION ${NGHTTP2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${NGHTTP2_INCLUDE_DIR})
-# Static: a program carries the half that inflates, and no library more is mapped.
+# Static, so that programs contain only the functions they use and load one library less.
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
-# Static: of the lite runtime a program carries what it uses, which for the edge agent is nothing.
+# Static, so that programs contain only what they use of the lite runtime: nothing in the edge agent.
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf 3.21 REQUIRED)
 if(HOLDFAST_TESTS)

@@ -1,5 +1,6 @@
-# embed_text(TARGET NAME FILE...): makes each text file a `constexpr std::string_view` in
-# "<NAME>.h" under namespace holdfast::embedded, named after the file with dots as underscores.
+# embed_text(TARGET NAME FILE...): generates the header "embedded/<NAME>.h" with one `constexpr
+# std::string_view` per text file in namespace holdfast::embedded. Its name is that of the file as a C
+# identifier: 0001_cache.up.sql becomes _0001_cache_up_sql.
 
 function(embed_text target name)
   set(output ${CMAKE_BINARY_DIR}/embedded/embedded/${name}.h)
@@ -9,7 +10,7 @@ function(embed_text target name)
     get_filename_component(base ${file} NAME)
     string(MAKE_C_IDENTIFIER ${base} identifier)
     file(READ ${file} text)
-    # A raw string literal may be long, but not endless: cut into pieces the compiler joins.
+    # Compilers limit the length of a literal: split it into adjacent literals.
     string(LENGTH "${text}" length)
     string(APPEND content "inline constexpr std::string_view ${identifier} =")
     set(at 0)

@@ -1,5 +1,5 @@
-# holdfast_program(NAME SOURCE): one of the programs that are shipped. The release preset puts a
-# stripped copy into bin/stripped; what stands in bin keeps its symbols.
+# holdfast_program(NAME SOURCE): adds a program that is shipped. The release preset also puts a
+# stripped copy into bin/stripped; the file in bin keeps its symbols.
 
 function(holdfast_program name source)
   add_executable(${name} ${source})

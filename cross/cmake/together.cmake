@@ -1,11 +1,11 @@
-# Compiles neighbours together: the files of one folder, a few at a time, as one translation unit.
-# What they include is then read, and its templates instantiated, once. Anonymous namespaces become
-# one, so a helper's name must be its own within its folder.
+# Compiles several source files of one folder as one translation unit (a unity build), so that their
+# headers are read and templates instantiated only once. The files then share one anonymous
+# namespace, so names in it must be unique within a folder.
 
 set(HOLDFAST_TOGETHER_MAX 8 CACHE STRING "Source files of a folder that are compiled together")
 
-# holdfast_compile_together(TARGET): for all sources that the target will have in the end, except
-# those whose own properties set them apart (COMPILE_OPTIONS, JOB_POOL_COMPILE).
+# holdfast_compile_together(TARGET): applies to all sources that the target has at the end of the
+# configuration, except those with properties of their own (COMPILE_OPTIONS, JOB_POOL_COMPILE).
 function(holdfast_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   cmake_language(EVAL CODE

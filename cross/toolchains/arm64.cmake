@@ -1,4 +1,4 @@
-# ARM with 64 bits.
+# 64-bit ARM (AArch64).
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(architecture arm64)
 set(triple aarch64-linux-gnu)

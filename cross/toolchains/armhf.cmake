@@ -1,4 +1,4 @@
-# ARM with 32 bits and a floating point unit (ARMv7).
+# 32-bit ARM with a floating point unit (ARMv7).
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(architecture armhf)
 set(triple arm-linux-gnueabihf)
