@@ -1,9 +1,9 @@
-// Kubernetes objects to JSON and back, for every kind in types.h.
+// Encodes Kubernetes objects as JSON and decodes them, for every kind in types.h.
 //
-// Strict about the types of the fields that we have members for, naming the path
-// ("spec.taints[2].effect: expected a string"), and lenient about all others: those travel in
-// `untouched`, at every level. As in Go, null means absent and `encode` leaves out what upstream
-// leaves out. Members come first, in upstream's order, then the untouched fields.
+// Decoding is strict about the types of fields that have a C++ member; the error names the path
+// ("spec.taints[2].effect: expected a string"). All other fields are kept in `untouched`, at every
+// level. As in Go, null means absent, and `encode` leaves out what upstream leaves out. Members
+// come first, in upstream's order, then the untouched fields. All functions are pure.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 namespace holdfast::sync {
 
 struct DecodeOptions {
-  bool keep_untouched = true;       // false: such an object must never be written back
-  bool keep_managed_fields = true;  // false: the server fills them in again at a write
+  bool keep_untouched = true;       // if false, the object must never be written back
+  bool keep_managed_fields = true;  // if false, the server restores them on a write
 };
 
-// T is any type of types.h that has a `kind`. The object's own kind may be missing (an item of a
-// list) but must not be another one.
+// T is any type of types.h that has a `kind`. The object's own kind may be missing (as in an item
+// of a list), but must not be a different one.
 // Errors: invalid.
 template <class T>
 [[nodiscard]] Result<T> decode(const json::value& value, const DecodeOptions& options = {});
 
-// From bytes. Errors: those of parse_json, too.
+// Decodes from bytes. Errors: also those of parse_json().
 template <class T>
 [[nodiscard]] Result<T> decode_bytes(std::string_view bytes, const DecodeOptions& options = {});
 
-// With kind and apiVersion in front.
+// The object, beginning with kind and apiVersion.
 template <class T>
 [[nodiscard]] json::object encode(const T& object);
 
@@ -39,7 +39,7 @@ template <class T>
   return serialize(encode(object));
 }
 
-// Parts of objects, for building patches and writing tests.
+// Encodes or decodes parts of objects, for building patches and for tests.
 [[nodiscard]] json::value encode_taints(const std::vector<Taint>& taints);
 [[nodiscard]] json::object encode_part(const ObjectMeta& metadata);
 [[nodiscard]] json::object encode_part(const NodeCondition& condition);

@@ -1,7 +1,9 @@
-// The machinery of the codec: a Reader and a Writer that walk one description of a type's fields.
+// The implementation of the codec: a Reader and a Writer that walk one description of a type's
+// fields.
 //
-// A type describes itself once, as `fields(f, object)`: each member with its JSON name, in
-// upstream's order, and last `f.rest(untouched)`. Only the codec_*.cpp files include this.
+// sync/model generates this description once per type, as `fields(f, object)`: each member with its
+// JSON name, in upstream's order, and last `f.rest(untouched)`. Only the generated *_json files and
+// codec.cpp include this header.
 
 #pragma once
 
@@ -29,18 +31,18 @@ namespace holdfast::sync::codec {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-// Whether a field that is empty is written (as "", 0, false, [] or null) or left out.
+// Whether an empty field is left out or written (as "", 0, false, [] or null).
 enum class Presence : std::uint8_t { if_set, always };
 using enum Presence;
 
-// Of one object, in all of its arrays: an item may take hundreds of bytes of memory, and three of
-// JSON.
+// The maximum number of items in all arrays of one object. An item may take hundreds of bytes of
+// memory for three bytes of JSON.
 inline constexpr std::size_t read_items_max = 20'000;
 
 struct ReadContext {
   DecodeOptions options;
-  std::string error;      // the first one; empty while all is well
-  std::size_t items = 0;  // of arrays, so far
+  std::string error;      // the first error, or ""
+  std::size_t items = 0;  // array items so far
 };
 
 class Reader {
@@ -52,23 +54,24 @@ class Reader {
   void operator()(std::string_view name, T& member, Presence = if_set) {
     if (const json::value* value = take(name)) read(*value, member, Path{at_, name, {}});
   }
-  // Microseconds matter only to the Writer.
+  // The number of digits matters only to the Writer.
   void micros(std::string_view name, std::optional<WallTime>& member, Presence = if_set) {
     (*this)(name, member);
   }
-  // Quantities may come as numbers, too.
+  // JSON numbers are accepted as quantities, too.
   void quantities(std::string_view name, StringMap& member);
   void base64(std::string_view name, StringMap& member);
   void kind(std::string_view wanted);
-  // A field that options may drop.
+  // A field that DecodeOptions may drop.
   void managed(std::string_view name) {
     if (!context_.options.keep_managed_fields) (void)take(name);
   }
-  // Keeps what nobody took.
+  // Stores all fields that were not read.
   void rest(Untouched& untouched);
 
  private:
-  // The value, noted as known; nullptr when missing, null, or after an error.
+  // The value of a field, which is then recorded as known; nullptr if it is missing or null, or
+  // after an error.
   const json::value* take(std::string_view name);
   void expected(const Path& path, std::string_view what);
 
@@ -113,7 +116,7 @@ class Reader {
   const json::object& in_;
   const Path* at_;
   ReadContext& context_;
-  std::array<std::string_view, 24> known_{};  // names taken so far
+  std::array<std::string_view, 24> known_{};  // names read so far; table.py checks the limit
   std::size_t known_count_ = 0;
 };
 
@@ -191,7 +194,7 @@ class Writer {
   json::object& out_;
 };
 
-// What decode<T> and encode<T> are made of, to be instantiated beside T's fields.
+// The implementations of decode<T> and encode<T>, to be instantiated next to T's fields().
 template <class T>
 Result<T> read_object(const json::value& value, const DecodeOptions& options) {
   const json::object* object = value.if_object();
@@ -239,7 +242,7 @@ json::object encode(const T& object) {
 
 }  // namespace holdfast::sync
 
-// Makes decode and encode of one kind; beside its fields(), inside holdfast::sync.
+// Instantiates decode and encode of one kind. Use it next to its fields(), inside holdfast::sync.
 #define HOLDFAST_CODEC(T)                                                     \
   template Result<T> decode<T>(const json::value&, const DecodeOptions&);     \
   template Result<T> decode_bytes<T>(std::string_view, const DecodeOptions&); \

@@ -1,4 +1,4 @@
-// Where a codec is in an object: for errors, which name the place.
+// The position of a codec in an object, for errors that name it.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace holdfast::sync::codec {
 
-// Lives on the stack, spelled out only for an error: "spec.taints[2].effect".
+// A linked list on the stack; text() is called only for an error: "spec.taints[2].effect".
 struct Path {
   const Path* parent = nullptr;
   std::string_view name;  // of a field
   std::string_view key;   // of a map's entry
-  std::size_t index = 0;  // of an array's element, when the two above are empty
+  std::size_t index = 0;  // of an array's element, if name and key are empty
 
   [[nodiscard]] std::string text() const;
 };

@@ -1,6 +1,6 @@
-// What is wrong with which field of an object, worded as upstream's validation words it.
+// Validation errors of fields, in the wording of upstream's validation.
 //
-// A validator collects FieldErrors; status::invalid() makes the 422 answer of them.
+// A validator collects FieldErrors; status::invalid() builds the 422 response from them.
 
 #pragma once
 
@@ -28,14 +28,14 @@ struct FieldError {
 
   Type type;
   std::string field;   // "spec.containers[0].name"
-  std::string value;   // the bad value as printed: strings quoted, all else as JSON; or ""
+  std::string value;   // the invalid value: a quoted string or JSON; or ""
   std::string detail;  // or ""
 
   bool operator==(const FieldError&) const = default;
 
-  // "FieldValueInvalid": the cause's reason on the wire.
+  // "FieldValueInvalid": the reason of the cause in the Status.
   [[nodiscard]] std::string_view reason() const;
-  // "Invalid value: \"x\": must be ...": the cause's message.
+  // "Invalid value: \"x\": must be ...": the message of the cause.
   [[nodiscard]] std::string body() const;
   // The field, ": " and the body.
   [[nodiscard]] std::string text() const;
@@ -43,7 +43,7 @@ struct FieldError {
 
 using FieldErrors = std::vector<FieldError>;
 
-// All of them in one text: the only one as it is, more in brackets, equal ones once; "" if none.
+// All errors in one text: a single one as it is, several in brackets, duplicates once; "" if none.
 [[nodiscard]] std::string aggregate(std::span<const FieldError> errors);
 
 // Paths: child("spec", "x") is "spec.x", at("spec.x", 0) "spec.x[0]", at("a", "k") "a[k]".
@@ -53,7 +53,7 @@ using FieldErrors = std::vector<FieldError>;
 
 namespace field {
 
-// `value` is a text and gets quoted, in all of these.
+// In all of these, `value` is a text and is quoted.
 [[nodiscard]] FieldError required(std::string field, std::string detail = {});
 [[nodiscard]] FieldError invalid(std::string field, std::string_view value, std::string detail);
 [[nodiscard]] FieldError duplicate(std::string field, std::string_view value);
@@ -64,7 +64,7 @@ namespace field {
 [[nodiscard]] FieldError too_long(std::string field, std::size_t bytes_max);
 [[nodiscard]] FieldError too_many(std::string field, std::size_t count, std::size_t count_max);
 [[nodiscard]] FieldError internal(std::string field, std::string detail);
-// The value as it should be printed: a number, a boolean, JSON.
+// `printed` is used unquoted: a number, a boolean, JSON.
 [[nodiscard]] FieldError invalid_raw(std::string field, std::string printed, std::string detail);
 
 }  // namespace field

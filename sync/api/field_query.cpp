@@ -1,5 +1,5 @@
-// FieldQuery: "metadata.name=x,status.phase!=Running", with \ before a comma or equals sign that is
-// part of a value.
+// FieldQuery: "metadata.name=x,status.phase!=Running". A comma or equals sign in a value is escaped
+// with a backslash.
 
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ std::string term_of(const FieldRequirement& requirement) {
   return requirement.field + (requirement.equal ? "=" : "!=") + escape(requirement.value);
 }
 
-// Nothing when there is no operator in the term.
+// Returns nothing if the term has no operator.
 Result<std::optional<FieldRequirement>> parse_term(std::string_view term) {
   const std::size_t at = term.find_first_of("=!");
   for (std::size_t i = at; i < term.size(); ++i) {
@@ -83,11 +83,11 @@ struct Selectable {
   std::string_view group;
   std::string_view resource;
   std::string_view field;
-  std::string_view absent;     // its value in an object without it
-  std::string_view path = {};  // where it is, when not at `field`
+  std::string_view absent;     // its value if an object does not have it
+  std::string_view path = {};  // its path in the object, if that is not `field`
 };
 
-// Besides metadata.name and metadata.namespace, which all have.
+// All resources also have metadata.name and metadata.namespace.
 constexpr std::array selectables = {
     Selectable{"", "pods", "spec.nodeName", ""},
     Selectable{"", "pods", "spec.restartPolicy", ""},
@@ -148,7 +148,7 @@ Result<FieldQuery> FieldQuery::parse(std::string_view text) {
     }
     query.requirements_.push_back(*std::move(requirement));
   }
-  // Once more: "a==b" stands elsewhere than "a=b", which means the same.
+  // Sort again in canonical form: "a==b" sorts differently from "a=b", which means the same.
   std::sort(query.requirements_.begin(), query.requirements_.end(),
             [](const auto& left, const auto& right) { return term_of(left) < term_of(right); });
   return query;

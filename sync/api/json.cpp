@@ -12,8 +12,8 @@ constexpr std::string_view hex_digits = "0123456789abcdef";
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
-// Whether `text` may have more than `most` values. Each value but the first one of a container
-// follows a comma, and what is between quotes is none.
+// Whether `text` may have more than `most` values. Every value but the first of a container follows
+// a comma; the content of strings does not count.
 bool has_more_values(std::string_view text, std::size_t most) {
   if (text.size() / 2 < most) return false;
   std::size_t values = 1;
@@ -44,9 +44,10 @@ void print_integer(std::string& out, auto number) {
   out.append(digits.data(), done.ptr);
 }
 
-// As Go does: plain digits, and an exponent ("1e-7", "1e+21") only for the very small and large.
+// As Go prints it: plain digits, and an exponent ("1e-7", "1e+21") only for very small and large
+// numbers.
 void print_double(std::string& out, double number) {
-  if (!std::isfinite(number)) {  // JSON has no word for what 1e999 was read as.
+  if (!std::isfinite(number)) {  // 1e999 is read as infinity, which JSON cannot represent.
     out += "null";
     return;
   }
@@ -189,7 +190,7 @@ void serialize_text_to(std::string& out, std::string_view text) {
   out += '"';
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    // U+2028 and U+2029, which JavaScript takes for line ends: e2 80 a8, e2 80 a9.
+    // U+2028 and U+2029 (e2 80 a8, e2 80 a9), which JavaScript treats as line ends.
     const std::string_view mark = text.substr(at, 3);
     const bool line_mark = mark == "\xe2\x80\xa8" || mark == "\xe2\x80\xa9";
     if (!line_mark && !needs_escape(text[at])) continue;

@@ -9,20 +9,20 @@ namespace {
 
 constexpr std::uint32_t replacement = 0xfffd;
 
-// Which bytes belong to a set. Where every byte of every event is looked at, this is several times
-// faster than find_first_of(), which searches the set for each byte.
+// A set of bytes. Where every byte of every event is scanned, this is several times faster than
+// find_first_of(), which searches the set for each byte.
 class Bytes {
  public:
   constexpr explicit Bytes(std::string_view members) {
     for (const char c : members) in_[static_cast<unsigned char>(c)] = true;
   }
   [[nodiscard]] constexpr bool has(char c) const { return in_[static_cast<unsigned char>(c)]; }
-  // The first one from `at` on, or the size of `text`.
+  // The position of the first member from `at` on, or the size of `text`.
   [[nodiscard]] std::size_t find(std::string_view text, std::size_t at) const {
     while (at < text.size() && !has(text[at])) ++at;
     return at;
   }
-  // The first one that is not in it, likewise.
+  // The position of the first non-member from `at` on, or the size of `text`.
   [[nodiscard]] std::size_t skip(std::string_view text, std::size_t at) const {
     while (at < text.size() && has(text[at])) ++at;
     return at;
@@ -56,7 +56,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
-// The four hex digits in front of `raw`.
+// The first four characters of `raw` as a hexadecimal number.
 std::optional<std::uint32_t> hex4(std::string_view raw) {
   if (raw.size() < 4) return std::nullopt;
   std::uint32_t code = 0;
@@ -69,7 +69,8 @@ std::optional<std::uint32_t> hex4(std::string_view raw) {
   return code;
 }
 
-// Reads what follows "\u" in front of `raw`, joins a surrogate pair, and drops it from `raw`.
+// Removes the digits that follow "\u" (of both halves of a surrogate pair) from the front of `raw`
+// and returns the code point.
 std::uint32_t take_unicode(std::string_view& raw) {
   const auto high = hex4(raw);
   if (!high) return replacement;
@@ -160,7 +161,7 @@ std::string_view JsonCursor::skip() {
   return ok() ? bytes_.substr(start, at_ - start) : std::string_view();
 }
 
-// At an opening quote.
+// The cursor is at an opening quote.
 void JsonCursor::skip_string() {
   std::size_t at = at_ + 1;
   for (;;) {
@@ -172,9 +173,9 @@ void JsonCursor::skip_string() {
   at_ = at + 1;
 }
 
-// At an opening bracket.
+// The cursor is at an opening bracket.
 void JsonCursor::skip_nested() {
-  std::string closers;  // what the open brackets wait for, innermost last
+  std::string closers;  // the expected closing brackets, innermost last
   do {
     at_ = nested_stop.find(bytes_, at_);
     if (at_ >= bytes_.size()) return fail_here("object or array without end");
@@ -219,7 +220,7 @@ bool JsonCursor::null() {
 }
 
 bool JsonCursor::end() {
-  // A zero byte is something, too.
+  // peek() returns '\0' at the end, but also for a zero byte.
   if (ok() && (peek() != '\0' || blank.skip(bytes_, at_) < bytes_.size())) {
     fail_here("more after the end");
   }

@@ -1,8 +1,9 @@
 // A cursor over JSON bytes that builds no values: for splitting lists, reading a few fields, and
-// cutting objects out of a stream without touching their bytes.
+// cutting objects out of a stream without changing their bytes.
 //
-// It checks what it walks over (brackets, quotes, commas), not what it skips inside scalars; the
-// codec does that. After the first error every call does nothing and ok() is false.
+// It checks the structure that it walks over (brackets, quotes, commas), but not the content of
+// skipped scalars; the codec does that. After the first error every call does nothing and ok() is
+// false.
 //
 //     JsonCursor in(bytes);
 //     for (JsonFields field(in); field.next();) {
@@ -27,24 +28,25 @@ class JsonCursor {
       : bytes_(bytes), depth_max_(depth_max) {}
 
   [[nodiscard]] bool ok() const { return problem_ == nullptr; }
-  // The first error: invalid, "JSON at byte 17: expected ':'". Only when not ok().
+  // The first error: invalid, "JSON at byte 17: expected ':'". Call it only if not ok().
   [[nodiscard]] Error error() const;
   [[nodiscard]] std::size_t offset() const { return at_; }
 
   // The first byte of the next value or punctuation, after white space; '\0' at the end.
   char peek();
-  // Whether it was there; then it is consumed.
+  // Consumes `c` and returns true if it comes next.
   bool accept(char c);
-  // An error unless it is there.
+  // Consumes `c`; it is an error if something else comes next.
   bool expect(char c, const char* problem);
 
   // Consumes a value and returns its bytes.
   std::string_view skip();
-  // Consumes a string into `out`, decoded; null leaves it alone. Else an error.
+  // Consumes a string into `out`, decoded. A null leaves `out` unchanged; any other value is an
+  // error.
   bool text(std::string& out);
-  // Consumes a null, if it is one.
+  // Consumes a null and returns true if it comes next.
   bool null();
-  // Nothing but white space may follow.
+  // It is an error if anything but white space follows.
   bool end();
   void fail_here(const char* problem);
 
@@ -58,19 +60,19 @@ class JsonCursor {
   const char* problem_ = nullptr;
 };
 
-// The text of a JSON string, given its bytes between the quotes. Broken escapes become U+FFFD.
+// Decodes the bytes between the quotes of a JSON string. Broken escapes become U+FFFD.
 [[nodiscard]] std::string unescape_json(std::string_view raw);
 
-// Walks the fields of the object at the cursor. The caller consumes each value. A null is an
-// object without fields.
+// Iterates over the fields of the object at the cursor. The caller must consume each value. A null
+// counts as an object without fields.
 class JsonFields {
  public:
   explicit JsonFields(JsonCursor& in);
-  // Moves on to the next field's value; false at the object's end and on an error.
+  // Moves to the next field's value; returns false at the object's end and on an error.
   bool next();
-  // Decoded; valid until next().
+  // The decoded key; valid until next().
   [[nodiscard]] std::string_view key() const { return key_; }
-  // Where the key's opening quote stands.
+  // The offset of the key's opening quote.
   [[nodiscard]] std::size_t key_offset() const { return key_offset_; }
 
  private:
@@ -82,7 +84,8 @@ class JsonFields {
   std::string decoded_;
 };
 
-// Walks the items of the array at the cursor. The caller consumes each. A null is an empty array.
+// Iterates over the items of the array at the cursor. The caller must consume each item. A null
+// counts as an empty array.
 class JsonItems {
  public:
   explicit JsonItems(JsonCursor& in);

@@ -16,7 +16,8 @@ using Operator = LabelRequirement::Operator;
 constexpr std::string_view special = "=!(),><";
 constexpr std::string_view blanks = " \t\r\n";
 
-// The end is an empty token; "in" and "notin" are identifiers too, where a value may stand.
+// The end of the text is an empty token. "in" and "notin" are identifiers, too, where a value may
+// be.
 struct Token {
   std::string_view text;
 
@@ -57,7 +58,7 @@ class Parser {
 
   [[nodiscard]] const Token& peek() const { return tokens_[at_]; }
   Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
-  // Upstream's usual complaint.
+  // Upstream's usual error.
   static Error found(const Token& token, std::string_view wanted) {
     return {Errc::invalid,
             "found '" + std::string(token.text) + "', expected: " + std::string(wanted)};
@@ -99,7 +100,7 @@ Result<LabelRequirement> Parser::requirement() {
   if (!key.identifier()) return fail(found(key, "identifier"));
   const Reasons reasons = check_qualified_name(key.text);
   if (!reasons.empty()) {
-    // "<nil>" is how upstream prints the path that it does not have here.
+    // Upstream prints "<nil>" for the missing path.
     return fail(Errc::invalid, field::invalid("<nil>", key.text, join(reasons, "; ")).text());
   }
   if (negated) return make_requirement(key.text, Operator::not_exists, {});
@@ -172,7 +173,7 @@ Result<Parser::Values> Parser::exact_value() {
   return Values{std::string(token.text)};
 }
 
-// As Go's JSON of a slice of strings; a nil slice when empty.
+// As Go prints a slice of strings in JSON; an empty one as a nil slice.
 std::string printed(std::span<const std::string> values) {
   if (values.empty()) return "null";
   std::string out = "[";
@@ -183,7 +184,7 @@ std::string printed(std::span<const std::string> values) {
   return out += ']';
 }
 
-// What is wrong with the number of values, or "".
+// The error about the number of values, or "".
 std::string_view miscounted(Operator op, std::size_t count) {
   switch (op) {
     case Operator::in:

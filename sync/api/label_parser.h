@@ -1,4 +1,4 @@
-// The grammar of label selectors: "a=b,c in (d,e),!f". For label_query.cpp.
+// Parses label selectors such as "a=b,c in (d,e),!f". Private to label_query.cpp.
 
 #pragma once
 
@@ -10,10 +10,11 @@
 
 namespace holdfast::sync {
 
-// In the order they stand. Errors: invalid, with upstream's words.
+// The requirements in the order of the text. Errors: invalid, in upstream's wording.
 [[nodiscard]] Result<std::vector<LabelRequirement>> parse_label_requirements(std::string_view text);
 
-// Sorts the values. Errors: invalid (key, values, or their number), with upstream's words.
+// Creates a requirement with sorted values. Errors: invalid (key, values or their number), in
+// upstream's wording.
 [[nodiscard]] Result<LabelRequirement> make_requirement(std::string_view key,
                                                         LabelRequirement::Operator op,
                                                         std::vector<std::string> values);

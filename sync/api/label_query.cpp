@@ -1,4 +1,4 @@
-// LabelQuery: matching, printing, and making one of objects. Parsing is in label_parser.cpp.
+// LabelQuery: matching, printing, and creation from objects. Parsing is in label_parser.cpp.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool one_of(const std::vector<std::string>& values, std::string_view value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// Both must be integers, else neither is greater.
+// A comparison matches only if both sides are integers.
 std::optional<std::int64_t> number(const std::string& text) {
   return parse_int<std::int64_t>(text);
 }

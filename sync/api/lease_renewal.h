@@ -1,5 +1,5 @@
-// Reads a lease as far as a renewal needs it, straight from its JSON bytes: a large cluster renews
-// hundreds a second.
+// Reads only the fields of a lease that a renewal needs, directly from its JSON: a large cluster
+// renews hundreds of leases per second.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace holdfast::sync {
 
-// Only metadata.name, metadata.namespace and spec.renewTime are set; other fields are not looked
-// at. Such an object must never be written back.
+// Sets only metadata.name, metadata.namespace and spec.renewTime; other fields are skipped. Such an
+// object must never be written back.
 // Errors: invalid (broken JSON, another kind, a field of the wrong type, no name).
 [[nodiscard]] Result<Lease> read_renewal(std::string_view object);
 

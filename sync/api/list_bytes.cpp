@@ -20,7 +20,8 @@ void read_list_metadata(JsonCursor& in, ListHead& head) {
   }
 }
 
-// Neither kinds, versions, tokens nor resource versions need escapes; quotes would break out.
+// Kinds, versions, tokens and resource versions need no escapes, except that quotes and backslashes
+// could break out of the string.
 void append_field(std::string& out, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   if (out.back() != '{') out += ',';

@@ -1,4 +1,4 @@
-// The query of a list or watch request, from the wire and to it.
+// Parses and prints the query of a list or watch request.
 
 #pragma once
 
@@ -13,21 +13,21 @@
 namespace holdfast::sync {
 
 struct ListOptions {
-  std::string label_selector;  // unparsed: selector.h
-  std::string field_selector;  // the same
+  std::string label_selector;  // not parsed; see selector.h
+  std::string field_selector;  // not parsed
   bool watch = false;
   bool allow_watch_bookmarks = false;
-  std::string resource_version;        // "": the newest; "0": any
+  std::string resource_version;        // "": the newest; "0": any version
   std::string resource_version_match;  // "", "Exact", "NotOlderThan"
   std::optional<std::int64_t> timeout_seconds;
-  std::int64_t limit = 0;  // 0: all
+  std::int64_t limit = 0;  // 0: no limit
   std::string continue_token;
   std::optional<bool> send_initial_events;
 
   bool operator==(const ListOptions&) const = default;
 };
 
-// Unknown parameters are ignored. Errors: invalid, with upstream's words.
+// Unknown parameters are ignored. Errors: invalid, in upstream's wording.
 [[nodiscard]] Result<ListOptions> parse_list_options(const Query& query);
 [[nodiscard]] Result<ListOptions> parse_list_options(std::string_view raw_query);
 

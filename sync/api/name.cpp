@@ -21,7 +21,7 @@ std::string too_long(std::size_t most) {
   return "must be no more than " + std::to_string(most) + " characters";
 }
 
-// Upstream's RegexError.
+// The text of upstream's RegexError().
 std::string mismatch(std::string_view what, std::string_view pattern,
                      std::initializer_list<std::string_view> examples) {
   std::string text(what);
@@ -35,7 +35,7 @@ std::string mismatch(std::string_view what, std::string_view pattern,
 
 bool is_small(char c) { return is_lower(c) || is_digit(c); }
 
-// Starts and ends with `edge` and has only `edge` or `inner` in between.
+// Whether `value` starts and ends with `edge` characters and has only `edge` or `inner` characters.
 bool matches(std::string_view value, bool (*edge)(char), std::string_view inner) {
   if (value.empty() || !edge(value.front()) || !edge(value.back())) return false;
   return std::all_of(value.begin(), value.end(),

@@ -1,6 +1,7 @@
-// What a name, a label or a key may look like, with upstream's words for what is wrong with it.
+// Validates names, labels and keys, with upstream's error texts.
 //
-// Each function answers with the reasons against `value`, in upstream's order; none: it is fine.
+// Each function returns the reasons why `value` is invalid, in upstream's order; none if it is
+// valid.
 
 #pragma once
 
@@ -27,10 +28,10 @@ using Reasons = std::vector<std::string>;
 // Keys of configmaps and secrets.
 [[nodiscard]] Reasons check_config_key(std::string_view value);
 [[nodiscard]] Reasons check_env_name(std::string_view value);
-// What may be a name in a URL at all.
+// Whether a name can be a segment of a URL path.
 [[nodiscard]] Reasons check_path_segment(std::string_view value);
 
-// Whole maps, for an object's metadata. `path` is "metadata.labels" or so.
+// Validate whole maps of an object's metadata. `path` is "metadata.labels" or similar.
 [[nodiscard]] FieldErrors check_labels(const StringMap& labels, const std::string& path);
 [[nodiscard]] FieldErrors check_annotations(const StringMap& annotations, const std::string& path);
 

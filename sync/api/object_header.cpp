@@ -42,7 +42,7 @@ void read_metadata(JsonCursor& in, ObjectHeader& header) {
   }
 }
 
-// Moves the cursor to the value of that field; false when there is none or on an error.
+// Moves the cursor to the value of a field; returns false if there is none or on an error.
 bool find_field(JsonCursor& in, std::string_view name) {
   if (in.peek() != '{' && in.peek() != 'n') {
     in.skip();

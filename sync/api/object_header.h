@@ -1,5 +1,5 @@
-// Reads what indexes, selectors and logs need of an object straight from its JSON bytes, and
-// changes its resourceVersion there, without building the whole object.
+// Reads the fields of an object that indexes, selectors and logs need directly from its JSON, and
+// changes its resourceVersion there, without decoding the whole object.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace holdfast::sync {
 
 struct ObjectHeader {
   std::string api_version;  // "" in an item of a list
-  std::string kind;         // the same
+  std::string kind;         // "" in an item of a list
   std::string namespace_name;
   std::string name;
   std::string uid;
@@ -28,13 +28,13 @@ struct ObjectHeader {
   bool operator==(const ObjectHeader&) const = default;
 };
 
-// Reads as far as it must; bytes after the last field it needs are not looked at.
+// Stops after the last field that it needs; the bytes after it are not checked.
 // Errors: invalid (not an object, broken JSON, a field of the wrong type).
 [[nodiscard]] Result<ObjectHeader> read_header(std::string_view object);
 
-// The scalar at a path of field names, e.g. {"spec", "nodeName"}: strings decoded, numbers and
-// booleans as they stand. Nothing when it is missing or null.
-// Errors: invalid (broken JSON on the way; an object or array at the path).
+// The scalar at a path of field names such as {"spec", "nodeName"}: strings are decoded, numbers
+// and booleans returned as written. Nothing if it is missing or null.
+// Errors: invalid (broken JSON before it; an object or array at the path).
 [[nodiscard]] Result<std::optional<std::string>> text_at(std::string_view object,
                                                          std::span<const std::string_view> path);
 [[nodiscard]] inline Result<std::optional<std::string>> text_at(
@@ -42,7 +42,7 @@ struct ObjectHeader {
   return text_at(object, std::span<const std::string_view>(path.begin(), path.size()));
 }
 
-// The same bytes with another metadata.resourceVersion (put behind the uid if there was none).
+// The same bytes with another metadata.resourceVersion, inserted after the uid if there was none.
 // Errors: invalid (broken JSON, no metadata).
 [[nodiscard]] Result<std::string> with_resource_version(std::string_view object,
                                                         std::string_view resource_version);

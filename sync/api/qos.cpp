@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> counted = {"cpu", "memory"};
 
-// The sums over all containers, of what is above zero.
+// Sums over all containers.
 struct Sums {
   std::array<Quantity, counted.size()> requests;
   std::array<Quantity, counted.size()> limits;

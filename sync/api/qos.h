@@ -1,4 +1,4 @@
-// How well a pod has said what it needs: its quality of service class.
+// The quality of service class of a pod.
 
 #pragma once
 
@@ -14,8 +14,8 @@ enum class Qos : std::uint8_t { best_effort, burstable, guaranteed };
 // "BestEffort", "Burstable", "Guaranteed".
 [[nodiscard]] std::string_view to_string(Qos qos);
 
-// What the status says, when it does; else by requests and limits of cpu and memory. An amount that
-// cannot be read counts as none.
+// The class in the pod's status; if it has none, the class computed from requests and limits of cpu
+// and memory. An amount that cannot be parsed or is negative counts as none.
 [[nodiscard]] Qos qos_class(const Pod& pod);
 
 }  // namespace holdfast::sync::node

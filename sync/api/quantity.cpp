@@ -13,7 +13,7 @@ namespace {
 constexpr Int128 giga = 1'000'000'000;  // nanos in a unit
 constexpr Int128 units_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t text_max = 256;
-constexpr std::size_t digits_max = 64;  // more in front saturate, more behind only round
+constexpr std::size_t digits_max = 64;  // more integer digits saturate; more fraction digits round
 
 constexpr std::string_view wrong_format =
     "quantities must match the regular expression "
@@ -38,7 +38,7 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-// Nothing when the text has not the form of a quantity.
+// Returns nothing if the text does not have the form of a quantity.
 std::optional<Parts> take_apart(std::string_view text) {
   Parts parts;
   if (text.empty() || text.size() > text_max) return std::nullopt;
@@ -99,7 +99,7 @@ void shift(Parts& parts, int power) {
   }
 }
 
-// whole.fraction times `scale`, rounded away from zero; nothing when there are too many digits.
+// whole.fraction times `scale`, rounded away from zero; nothing if there are too many digits.
 std::optional<Int128> times(const Parts& parts, Int128 scale) {
   Int128 whole = 0;
   for (const char digit : parts.whole) {

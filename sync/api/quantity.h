@@ -1,7 +1,7 @@
-// Amounts of resources as Kubernetes writes them: "500m", "1.5Gi", "2e3".
+// Resource quantities in Kubernetes' notation: "500m", "1.5Gi", "2e3".
 //
-// Exact to a billionth, at most 2^63-1 units (more is cut down to that), as upstream's
-// resource.Quantity; finer parts round away from zero.
+// As in upstream's resource.Quantity, they are exact to 10^-9, finer fractions are rounded away
+// from zero, and the maximum is 2^63-1 units (larger amounts are reduced to it).
 
 #pragma once
 
@@ -25,19 +25,20 @@ class Quantity {
   // Bytes, printed with binary suffixes ("5Ki").
   [[nodiscard]] static Quantity bytes(std::int64_t count);
 
-  // Errors: invalid, with upstream's words.
+  // Errors: invalid, in upstream's wording.
   [[nodiscard]] static Result<Quantity> parse(std::string_view text);
 
-  // In whole units and in thousandths; rounded away from zero, cut to the range of int64.
+  // The amount in whole units and in thousandths, rounded away from zero and limited to the range
+  // of int64.
   [[nodiscard]] std::int64_t value() const;
   [[nodiscard]] std::int64_t milli_value() const;
   [[nodiscard]] bool negative() const { return nanos_ < 0; }
   [[nodiscard]] bool zero() const { return nanos_ == 0; }
 
-  // Canonical: no fraction, the largest suffix that keeps it exact. "0.5" is "500m".
+  // The canonical form: no fraction, and the largest suffix that keeps it exact. "0.5" is "500m".
   [[nodiscard]] std::string text() const;
 
-  // By amount; "1000m" equals "1". Sums keep the left one's way of printing.
+  // Compares amounts; "1000m" equals "1". A sum keeps the format of its left operand.
   friend bool operator==(const Quantity& left, const Quantity& right) {
     return left.nanos_ == right.nanos_;
   }

@@ -5,7 +5,7 @@
 namespace holdfast::sync {
 namespace {
 
-// Go's letter for a control character, or '\0'.
+// Go's escape letter for a character, or '\0'.
 char short_escape(char c) {
   switch (c) {
     case '\a':

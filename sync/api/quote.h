@@ -1,4 +1,4 @@
-// Text in quotes as Go's %q prints it: what upstream's error messages are full of.
+// Quotes text as Go's %q does, for upstream's error messages.
 
 #pragma once
 

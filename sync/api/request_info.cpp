@@ -12,7 +12,7 @@ namespace {
 
 using PathParts = std::span<const std::string>;
 
-// The parts of a path, without the slash in front and one at the end.
+// The segments of a path, without the leading slash and a trailing one.
 Result<std::vector<std::string>> split_path(std::string_view path) {
   if (!path.starts_with('/')) return fail(Errc::invalid, "path without a leading slash");
   path.remove_prefix(1);
@@ -37,7 +37,8 @@ std::string verb_of(std::string_view method) {
   return "";
 }
 
-// Takes "/api/v1" or "/apis/group/version" off the front; false when it is no resource's path.
+// Removes "/api/v1" or "/apis/group/version" from the front; returns false if it is not the path of
+// a resource.
 bool take_prefix(PathParts& parts, RequestInfo& info) {
   if (parts.size() < 3 || (parts[0] != "api" && parts[0] != "apis")) return false;
   info.api_prefix = parts[0];
@@ -52,14 +53,15 @@ bool take_prefix(PathParts& parts, RequestInfo& info) {
   return true;
 }
 
-// "/namespaces/x/pods" is pods in x; "/namespaces/x" and "/namespaces/x/status" are the namespace.
+// "/namespaces/x/pods" means pods in x; "/namespaces/x" and "/namespaces/x/status" mean the
+// namespace.
 void take_namespace(PathParts& parts, RequestInfo& info) {
   if (parts[0] != "namespaces" || parts.size() < 2) return;
   info.namespace_name = parts[1];
   if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
 }
 
-// A get without a name is a list or a watch, a delete without one deletes many.
+// A get without a name is a list or a watch; a delete without a name is a deletecollection.
 void refine_verb(const Query& query, RequestInfo& info) {
   if (!info.name.empty()) return;
   if (info.verb == "delete") info.verb = "deletecollection";

@@ -1,7 +1,7 @@
-// Label and field selectors, compiled for matching: parsed from a request's query, from an
-// object's LabelSelector, or from labels that must be equal.
+// Label and field selectors for matching: parsed from a request's query, from an object's
+// LabelSelector, or created from labels that must be equal.
 //
-// Errors carry upstream's wording and nothing else, so that they can be answered as they are.
+// Errors have exactly upstream's wording, so that they can be sent to clients unchanged.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct LabelRequirement {
   bool operator==(const LabelRequirement&) const = default;
 
   [[nodiscard]] bool matches(const StringMap& labels) const;
-  // "a=b", "a in (b,c)", "!a": parses back to the same.
+  // "a=b", "a in (b,c)", "!a": parsing it gives the same requirement.
   [[nodiscard]] std::string text() const;
 };
 
@@ -44,12 +44,12 @@ class LabelQuery {
  public:
   // Matches everything.
   LabelQuery() = default;
-  // Matches nothing: what an absent LabelSelector selects.
+  // Matches nothing, as an absent LabelSelector does.
   [[nodiscard]] static LabelQuery nothing();
   // Errors of both: invalid.
   [[nodiscard]] static Result<LabelQuery> parse(std::string_view text);
   [[nodiscard]] static Result<LabelQuery> from(const LabelSelector& selector);
-  // All of these labels with exactly these values.
+  // Matches objects that have all of these labels with exactly these values.
   [[nodiscard]] static LabelQuery from_labels(const StringMap& labels);
 
   [[nodiscard]] bool matches(const StringMap& labels) const;
@@ -69,7 +69,7 @@ class LabelQuery {
 
 struct FieldRequirement {
   std::string field;
-  bool equal;  // or: must differ
+  bool equal;  // false: must differ
   std::string value;
 
   bool operator==(const FieldRequirement&) const = default;
@@ -82,7 +82,7 @@ class FieldQuery {
   // Errors: invalid.
   [[nodiscard]] static Result<FieldQuery> parse(std::string_view text);
 
-  // `fields` has the values of the fields asked for; a missing one counts as "".
+  // `fields` has the values of the selected fields; a missing one counts as "".
   [[nodiscard]] bool matches(const StringMap& fields) const;
   [[nodiscard]] bool matches_everything() const { return requirements_.empty(); }
   [[nodiscard]] const std::vector<FieldRequirement>& requirements() const { return requirements_; }
@@ -97,12 +97,12 @@ class FieldQuery {
   std::vector<FieldRequirement> requirements_;
 };
 
-// Which fields a resource can be selected by, and their values in an object.
-// Errors: invalid, with upstream's words, when the query asks for another field.
+// Checks that a resource can be selected by the fields of the query.
+// Errors: invalid, in upstream's wording, if the query has another field.
 [[nodiscard]] Status check_fields(std::string_view group, std::string_view resource,
                                   const FieldQuery& query);
-// The values of those fields that `query` asks for, from an object's JSON bytes.
-// Errors: those of check_fields; invalid (broken JSON).
+// The values of the fields in `query`, from an object's JSON bytes.
+// Errors: those of check_fields(); invalid (broken JSON).
 [[nodiscard]] Result<StringMap> field_values(std::string_view group, std::string_view resource,
                                              const FieldQuery& query, std::string_view object);
 

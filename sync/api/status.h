@@ -1,5 +1,5 @@
-// How an API server says no: metav1.Status, worded exactly as a kube-apiserver words it, and the
-// way back from such an answer to our Error.
+// metav1.Status, the error response of an API server, with exactly the wording of kube-apiserver;
+// and the conversion of such a response to Error.
 
 #pragma once
 
@@ -44,11 +44,11 @@ struct ApiStatus {
   bool operator==(const ApiStatus&) const = default;
 
   [[nodiscard]] bool failed() const { return status != "Success"; }
-  // The answer's body, without the newline that an API server ends it with.
+  // The body of the response, without the newline that an API server appends.
   [[nodiscard]] std::string body() const;
 };
 
-// What an object is called in messages: "pods", "leases.coordination.k8s.io".
+// The name of a resource in messages: "pods", "leases.coordination.k8s.io".
 struct GroupResource {
   std::string_view group;
   std::string_view resource;  // plural, lower case; or a kind
@@ -56,21 +56,21 @@ struct GroupResource {
   [[nodiscard]] std::string text() const;
 };
 
-// In JSON; parse_status() of sync/protobuf/status.h takes both encodings. Errors: invalid (broken,
-// or not a Status).
+// Parses a Status in JSON; parse_status() of sync/protobuf/status.h accepts both encodings. Errors:
+// invalid (broken, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_json_status(std::string_view body);
 
-// Whether this is the 429 of an eviction that a PodDisruptionBudget forbids for now, and not one of
-// a busy server. As an Error it is exhausted.
+// Whether this is the 429 of an eviction that a PodDisruptionBudget does not allow now, rather than
+// of a busy server. to_error() makes it `exhausted`.
 [[nodiscard]] bool budget_forbids(const ApiStatus& status);
 
-// An answer of another server as our Error. `what` is the message, in front of it the HTTP status.
+// Converts another server's response to Error. `what` is the HTTP status and the message.
 [[nodiscard]] Error to_error(const ApiStatus& status);
 [[nodiscard]] Errc to_errc(int http_status, std::string_view reason);
 
 namespace status {
 
-// The optimistic lock's refusal, for conflict().
+// The reason of conflict() when a resourceVersion is outdated.
 inline constexpr std::string_view object_modified =
     "the object has been modified; please apply your changes to the latest version and try again";
 
@@ -92,7 +92,7 @@ inline constexpr std::string_view object_modified =
 [[nodiscard]] ApiStatus bad_request(std::string message);
 [[nodiscard]] ApiStatus unsupported_media_type(std::span<const std::string_view> accepted);
 [[nodiscard]] ApiStatus gone(std::string message);
-// The history asked for was compacted; the client must list again.
+// The requested history was compacted; the client must list again.
 [[nodiscard]] ApiStatus expired(std::string message);
 [[nodiscard]] ApiStatus too_many_requests(std::string message, int retry_after_seconds);
 [[nodiscard]] ApiStatus timeout(std::string_view message, int retry_after_seconds);
@@ -100,14 +100,14 @@ inline constexpr std::string_view object_modified =
 [[nodiscard]] ApiStatus service_unavailable(std::string message, int retry_after_seconds = 0);
 [[nodiscard]] ApiStatus internal_error(std::string_view why);
 [[nodiscard]] ApiStatus entity_too_large(std::string_view why);
-// A handler's plain error, which upstream answers with 500 and no reason.
+// A plain error of a handler, for which upstream responds 500 without a reason.
 [[nodiscard]] ApiStatus unexplained(std::string message);
 
-// What upstream says when all it has is an HTTP status: 404 of an unknown resource, 405, 406, 415
-// of a patch, 422 of a JSON patch, ...
+// Upstream's response when it has only an HTTP status: 404 of an unknown resource, 405, 406, 415 of
+// a patch, 422 of a JSON patch and others.
 [[nodiscard]] ApiStatus generic(int http_status);
 
-// Our own errors as an answer.
+// Converts one of our errors to a response.
 [[nodiscard]] ApiStatus from_error(const Error& error);
 
 }  // namespace status

@@ -1,4 +1,4 @@
-// The builders of status.h: upstream's k8s.io/apimachinery/pkg/api/errors, word for word.
+// The builder functions of status.h, with the exact texts of k8s.io/apimachinery/pkg/api/errors.
 
 #include <array>
 

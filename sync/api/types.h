@@ -1,6 +1,7 @@
-// All Kubernetes types we read and write, as plain values.
+// All Kubernetes types that we read and write, as plain values.
 //
-// No JSON here; codec.h translates. Include the family you need when compile time matters.
+// This header has no JSON; codec.h converts. To save compile time, include only the family you
+// need.
 
 #pragma once
 

@@ -8,12 +8,12 @@ namespace {
 struct Lead {
   unsigned char from;
   unsigned char to;
-  unsigned char second_from;  // what may follow at once
+  unsigned char second_from;  // the allowed range of the second byte
   unsigned char second_to;
   unsigned char length;
 };
 
-// Table 3-7 of the Unicode standard.
+// From table 3-7 of the Unicode standard.
 constexpr Lead leads[] = {
     {0x00, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
     {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},

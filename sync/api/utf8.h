@@ -1,5 +1,5 @@
-// Whether bytes are text: well-formed UTF-8 as Unicode defines it, without surrogates, overlong
-// forms and code points above U+10FFFF.
+// Checks for well-formed UTF-8 as Unicode defines it: no surrogates, no overlong forms, no code
+// points above U+10FFFF.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace holdfast::sync {
 
-// How many bytes the well-formed sequence in front of `text` has; 0 when there is none. `text` must
+// The length in bytes of the first code point of `text`; 0 if it is not well-formed. `text` must
 // not be empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 

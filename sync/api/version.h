@@ -1,8 +1,7 @@
-// resourceVersions that the edge makes up while the cloud is away.
+// Local resourceVersions, which the edge agent assigns while the cloud is unreachable.
 //
-// They are numbers beyond any that a real server reaches, so that they grow past the versions a
-// client has seen, and so that one that comes back is recognised at the border: a local version
-// never travels upstream.
+// They are larger than any version of a real server. So they are newer than all versions that a
+// client has seen, and can be recognised: a local version must never be sent upstream.
 
 #pragma once
 
@@ -15,16 +14,16 @@ namespace holdfast::sync {
 
 using Version = std::uint64_t;
 
-// etcd counts its revisions from 1; 2^62 is out of reach at any rate of writes, and fits the signed
-// 64 bits that some clients parse into.
+// etcd counts revisions from 1 and never reaches 2^62; the number fits into the signed 64 bits that
+// some clients use.
 inline constexpr Version first_local_version = Version{1} << 62U;
 
 [[nodiscard]] constexpr bool is_local(Version version) { return version >= first_local_version; }
 
-// Nothing for what is not a number.
+// Returns nothing if the text is not a number.
 [[nodiscard]] std::optional<Version> parse_version(std::string_view text);
 
-// Whether a client's resourceVersion is one that we made up.
+// Whether a client's resourceVersion is a local one.
 [[nodiscard]] bool is_local_version(std::string_view text);
 
 }  // namespace holdfast::sync

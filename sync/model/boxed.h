@@ -1,6 +1,6 @@
-// An optional value kept outside its owner: 8 bytes when absent, copied and compared by value.
+// An optional value on the heap: 8 bytes when absent, copied and compared by value.
 //
-// For parts of an object that most objects lack, so that the many stay small.
+// For parts that most objects do not have, so that these objects stay small.
 
 #pragma once
 
@@ -13,7 +13,7 @@ template <class T>
 class Boxed {
  public:
   Boxed() = default;
-  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // as std::optional converts
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // implicit, like std::optional
   Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;
   Boxed& operator=(Boxed other) noexcept {

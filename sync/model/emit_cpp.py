@@ -1,4 +1,4 @@
-"""C++ of the model: structs, and their fields for the JSON codec (sync/api/codec_fields.h)."""
+"""Generates C++ structs and their fields for the JSON codec (sync/api/codec_fields.h)."""
 
 import textwrap
 
@@ -17,14 +17,14 @@ def member_type(model, field):
     if field.shape == "[]":
         return f"std::vector<{value}>"
     if field.base in ("time", "micro"):
-        return f"std::optional<{value}>"  # even if not a pointer: Go's zero time is none
+        return f"std::optional<{value}>"  # even if not a pointer: Go's zero time means absent
     if not field.pointer or field.form == "plain":
         return value
     return f"Boxed<{value}>" if field.form == "boxed" else f"std::optional<{value}>"
 
 
 def is_always_written(model, owner, field):
-    """Whether an empty value is written to JSON. A struct that is no pointer always is."""
+    """Whether an empty value is written to JSON. (The codec always writes structs anyway.)"""
     if field.omit_empty or (field.is_struct and field.shape == "" and not field.pointer):
         return False
     return all(any(each.member == field.member and not each.omit_empty for each in other.members)

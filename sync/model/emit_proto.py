@@ -1,6 +1,6 @@
-"""The .proto files, and the fields of their messages for sync/protobuf/message_reader.h.
+"""Generates the .proto files and the fields of their messages for sync/protobuf/message_reader.h.
 
-Only fields with a C++ member are in a message; all others stay among its unknown fields.
+A message has only the fields with a C++ member; all others stay among its unknown fields.
 """
 
 from emit_cpp import GENERATED, member_type

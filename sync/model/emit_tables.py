@@ -1,12 +1,13 @@
-"""The tables that the program reads at run time (sync/schema/schema.cpp), and their texts.
+"""Generates the tables that programs read at run time (sync/schema/schema.cpp), and their texts.
 
-The text is made to be short: it is part of every program. A line without a space in front is a
-type, "!" behind its name a kind. A field is " name TYPE NUMBER MARK...", where TYPE is "*", "[" or
-"{", then a scalar's letter or a type's place in the list, then "?". A mark is "m" (merge), "r"
-(replace), "R" (retainKeys) or the keys that tell items apart, the merge key first, behind ":".
+The format is compact, because the tables are part of every program. A line without leading space
+is a type; "!" after its name marks a kind. A field is " name TYPE NUMBER MARK...". TYPE is "*",
+"[" or "{" (all optional), then a scalar's letter or a type's index in the list, then "?". A mark
+is "m" (merge), "r" (replace), "R" (retainKeys), or ":" and the keys that identify an item, the
+merge key first.
 """
 
-PIECE = 8000  # characters of a raw string literal; the compiler joins the pieces
+PIECE = 8000  # characters per raw string literal; the compiler joins adjacent literals
 LETTERS = {"string": "s", "bool": "b", "int": "i", "long": "l", "quantity": "q", "intstr": "n",
            "time": "t", "micro": "u", "bytes": "y", "any": "a", "strings": "x"}
 
@@ -37,7 +38,7 @@ def field_line(field, places):
 
 
 def tables(model):
-    """A line for each type, and one that begins with a space for each of its fields."""
+    """One line per type, and one line with a leading space per field."""
     lines = []
     places = {each.name: place for place, each in enumerate(model.tables.types)}
     for each in model.tables.types:
@@ -47,7 +48,7 @@ def tables(model):
 
 
 def docs(model):
-    """A line for each type and field that has a text: "Type text" or "Type.field text"."""
+    """One line per type and field with a text: "Type text" or "Type.field text"."""
     lines = []
     for each in model.tables.types:
         if each.doc:

@@ -1,4 +1,4 @@
-// Lookups in the lists of generated structs.
+// Searches in the lists of generated structs.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace holdfast::sync {
 
-// The condition of that type in a status that has conditions, or nullptr. Borrowed.
+// The condition of this type, or nullptr. Borrowed from `status`.
 template <class Status>
 [[nodiscard]] auto find_condition(const Status& status, std::string_view type)
     -> decltype(status.conditions.data()) {
@@ -16,7 +16,7 @@ template <class Status>
   return nullptr;
 }
 
-// The owner that manages the object with this metadata, or nullptr. Borrowed.
+// The owner reference with controller=true, or nullptr. Borrowed from `metadata`.
 template <class Metadata>
 [[nodiscard]] auto find_controller(const Metadata& metadata)
     -> decltype(metadata.owner_references.data()) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the C++ and .proto files that the tables describe. README.md says what they are.
+"""Generates the C++ and .proto files from the tables. README.md describes them.
 
 usage: generate.py --out DIR --families F,F --wire-families F,F TABLE...
-A file is written only when its content changes. Exit 1 and "file:line: what is wrong" on stderr
-when the tables have problems; nothing is written then.
+A file is written only if its content changes. If the tables have problems, they are printed to
+stderr as "file:line: text", nothing is written, and the exit code is 1.
 """
 
 import argparse
@@ -23,7 +23,7 @@ class Model:
         self.tables = tables
         self.families = families
         self.wire_families = wire_families
-        self.sharers = {}  # struct -> the types that it is the struct of; the first has all its members
+        self.sharers = {}  # struct -> the types that share it; the first one has all its members
         for each in tables.types:
             if each.struct:
                 self.sharers.setdefault(each.struct, []).append(each)
@@ -125,7 +125,7 @@ def write_if_changed(path, text):
 
 
 def outputs(model):
-    """Every generated file: path below the output folder, and content."""
+    """Yields every generated file: its path below the output folder, and its content."""
     for family in model.families:
         yield f"sync/model/{family}.h", emit_cpp.structs(model, family)
         yield f"sync/api/{family}_json.h", emit_cpp.json_fields(model, family)

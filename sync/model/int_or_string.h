@@ -10,7 +10,7 @@ namespace holdfast::sync {
 
 struct IntOrString {
   std::int32_t number = 0;
-  std::optional<std::string> text;  // wins over `number`
+  std::optional<std::string> text;  // if set, it is used instead of `number`
 
   bool operator==(const IntOrString&) const = default;
 };

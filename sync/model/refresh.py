@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Brings the tables up to a Kubernetes release. README.md says how to follow a new one.
+"""Updates the tables from a Kubernetes release. README.md describes how to use it.
 
 usage: refresh.py FOLDER [TABLES]
 
-FOLDER has the release's generated.proto files at any depth, as k8s.io/api and
+FOLDER contains the release's generated.proto files at any depth, as k8s.io/api and
 k8s.io/apimachinery publish them, and optionally the types.go files beside them or its OpenAPI
-documents (*.json). TABLES is the folder with the tables, by default the one here.
+documents (*.json). TABLES is the folder with the tables; the default is the one next to this file.
 
-New fields and types are added, numbers, types and merge rules corrected. Documentation, C++ marks
-and everything else that a person wrote stays. What the release no longer has is reported and kept.
-A new kind is a line "Kind group/version" in a table: this adds its fields. A second run changes
-nothing. Exit 1 when something contradicts itself; nothing is written then.
+New fields and types are added; numbers, types and merge rules are corrected. Documentation, C++
+marks and everything else that a person wrote is kept. Fields that the release no longer has are
+reported and kept. To add a kind, write a line "Kind group/version" into a table: its fields are
+added. A second run changes nothing. If the release contradicts itself, the exit code is 1 and
+nothing is written.
 """
 
 import os
@@ -30,10 +31,10 @@ class Refresh:
     def __init__(self, tables, release):
         self.tables = tables
         self.release = release
-        self.notes = []  # what was changed or found
+        self.notes = []  # changes and findings to print
         self.problems = []
-        self.messages = {}  # type name -> full names of the messages that it stands for
-        self.added = {}  # type name -> (file, the type after which it goes)
+        self.messages = {}  # type name -> full names of the messages that it describes
+        self.added = {}  # type name -> (file, the type that it is inserted after)
         self.changed = set()  # ids of fields whose line changed
 
     def run(self):
@@ -46,7 +47,7 @@ class Refresh:
                 else:
                     kinds.append((each, message))
         self._walk(kinds, self._find_messages)
-        # Types that no kind leads to: those of lists and options.
+        # Types that are not part of a kind: those of lists and options.
         others = [(each, META + each.name) for each in self.tables.types
                   if each.name not in self.messages and META + each.name in self.release.messages]
         self._walk(others, self._find_messages)
@@ -56,7 +57,7 @@ class Refresh:
 
     @staticmethod
     def _walk(queue, visit):
-        """Visits pairs of a type and its message, each once, and those that they lead to."""
+        """Visits pairs of a type and its message, and the pairs of their fields, each once."""
         queue, seen = list(queue), set()
         while queue:
             found, message = queue.pop(0)
@@ -65,7 +66,7 @@ class Refresh:
                 queue += visit(found, message)
 
     def _find_messages(self, found, message):
-        """Notes which message a type stands for. Returns the pairs that its fields lead to."""
+        """Records which message a type describes. Returns the pairs of its fields."""
         self.messages.setdefault(found.name, []).append(message)
         pairs = [(self.tables.by_name[field.base], upstream.base)
                  for upstream in self.release.fields(message) if is_message(upstream.base)
@@ -74,7 +75,7 @@ class Refresh:
         return pairs
 
     def _update(self, found, message):
-        """Adds and corrects the fields of a type. Returns the pairs that they lead to."""
+        """Adds and corrects the fields of a type. Returns the pairs of its fields."""
         pairs, before = [], None
         for upstream in self.release.fields(message):
             field = found.field(upstream.name)
@@ -88,7 +89,7 @@ class Refresh:
         return pairs
 
     def _type_for(self, owner, message):
-        """The name of the type that stands for the message; a new one when there is none."""
+        """The name of the type that describes the message; it is created if there is none."""
         for name, known in self.messages.items():
             if message in known:
                 return name
@@ -135,7 +136,7 @@ class Refresh:
         field.retain_keys, field.keys = upstream.retain_keys, upstream.keys
 
     def _correct(self, owner, field, upstream, message):
-        """Takes over what the release says of a field that is there."""
+        """Updates an existing field from the release."""
         first = self.messages[owner.name][0]
         if message != first:
             if (field.number, field.inside, field.shape) != (
@@ -150,7 +151,7 @@ class Refresh:
         omit_empty = field.omit_empty
         self._take(field, upstream)
         if upstream.is_value:
-            field.omit_empty = omit_empty  # says nothing
+            field.omit_empty = omit_empty  # the release's value has no meaning for these types
         if field_line(field) != before:
             self.changed.add(id(field))
             self.notes.append(f"{owner.name}.{field.name}: now{field_line(field)}, was{before}")
@@ -182,7 +183,7 @@ def field_line(field):
 
 
 def human_marks(line):
-    """The C++ marks and the text of a field's line, as the person wrote them."""
+    """The C++ marks and the text of a field's line, as they were written."""
     words, _, doc = line.partition(" : ")
     marks = [word for word in words.split()[2:] if word.startswith("@") or
              word in ("boxed", "plain")]
@@ -190,7 +191,7 @@ def human_marks(line):
 
 
 def new_lines(refresh, types):
-    """What is new, by the number of the line behind which it goes."""
+    """The new lines, by the number of the line that they are inserted after."""
     behind = {}
     for found in (each for each in types if each.name not in refresh.added):
         last = found.line
@@ -211,7 +212,7 @@ def added_types(refresh, types, after, out):
 
 
 def new_text(refresh, name, old):
-    """A table with everything that is new. Comments and empty lines stay where they are."""
+    """The text of a table with all changes. Comments and empty lines stay where they are."""
     types = [each for each in refresh.tables.types if each.file == name]
     changed = {field.line: field for each in types for field in each.fields
                if id(field) in refresh.changed and field.line}

@@ -1,7 +1,7 @@
-// A small sorted map of strings: labels, annotations, data. 24 bytes when empty.
+// A small sorted map of strings: labels, annotations, data. 24 bytes when empty (64-bit).
 //
-// Kept sorted by key, as Kubernetes prints maps; a controller holds hundreds of thousands of them,
-// so it is one vector, not a tree. Lookups are O(log n), inserts O(n); n is small.
+// It is sorted by key, as Kubernetes prints maps. It is one vector instead of a tree, because a
+// controller holds hundreds of thousands of them. Lookups are O(log n), inserts O(n); n is small.
 
 #pragma once
 
@@ -19,18 +19,18 @@ class StringMap {
   using Entry = std::pair<std::string, std::string>;
 
   StringMap() = default;
-  // Of two entries with one key the later wins.
+  // Of entries with the same key the last one counts.
   StringMap(std::initializer_list<Entry> entries) {
     for (const Entry& entry : entries) set(entry.first, entry.second);
   }
 
-  // The value, or nullptr. Borrowed until the next change.
+  // The value, or nullptr. Valid until the next change.
   [[nodiscard]] const std::string* find(std::string_view key) const {
     const auto at = lower(key);
     return at != entries_.end() && at->first == key ? &at->second : nullptr;
   }
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
-  // The value, or "" when there is none. Borrowed until the next change.
+  // The value, or "" if there is none. Valid until the next change.
   [[nodiscard]] std::string_view get(std::string_view key) const {
     const std::string* value = find(key);
     return value != nullptr ? std::string_view(*value) : std::string_view();
@@ -44,7 +44,7 @@ class StringMap {
       entries_.emplace(at, key, value);
     }
   }
-  // Whether there was one.
+  // Returns whether the key existed.
   bool erase(std::string_view key) {
     const auto at = lower(key);
     if (at == entries_.end() || at->first != key) return false;

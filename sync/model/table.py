@@ -6,17 +6,17 @@ from typing import Optional
 
 SCALARS = ("string", "bool", "int", "long", "quantity", "intstr", "time", "micro", "bytes",
            "any", "strings")
-# Words that a C++ member cannot have as its name.
+# Names that a C++ member cannot have.
 CPP_KEYWORDS = frozenset(
     "and auto bool break case catch char class concept const continue default delete do double "
     "else enum explicit export extern false float for friend goto if import inline int long module "
     "mutable namespace new not operator or private protected public register requires return short "
     "signed sizeof static struct switch template this throw true try typedef typename union "
     "unsigned using virtual void volatile while xor untouched".split())
-NUMBER_MAX = 0xFFFF  # sync/schema/schema.h keeps numbers in 16 bits, those of embedded messages in 8
+NUMBER_MAX = 0xFFFF  # schema.h stores numbers in 16 bits, those of embedded messages in 8
 INSIDE_MAX = 0xFF
-MEMBER_NUMBER_MAX = 63  # MessageReader notes known numbers in a word of 64 bits
-MEMBERS_MAX = 22  # codec::Reader notes 24 names: these, kind and apiVersion
+MEMBER_NUMBER_MAX = 63  # MessageReader stores known numbers as bits of a 64-bit word
+MEMBERS_MAX = 22  # codec::Reader stores 24 names: these, kind and apiVersion
 
 API_VERSION = re.compile(r"(?:(?P<group>[a-z][a-z0-9.]*)/)?(?P<version>v[0-9]\w*)"
                          r"(?:/(?P<kind>[A-Z]\w*))?")
@@ -25,18 +25,18 @@ TYPE_TEXT = re.compile(r"(?P<pointer>\*)?(?P<shape>\[\]|\{\})?(?P<base>\w+)(?P<e
 
 @dataclass
 class Field:
-    """One field of a type, as a line of a table says it."""
+    """One field of a type: one line of a table."""
     name: str
     base: str  # a scalar, or the name of a type
     shape: str = ""  # "", "[]" or "{}"
     pointer: bool = False
     omit_empty: bool = False
-    number: Optional[int] = None  # in protobuf; 0: not there on purpose
-    inside: int = 0  # the number of the embedded message that has it
+    number: Optional[int] = None  # in protobuf; 0: deliberately not in protobuf
+    inside: int = 0  # the number of the embedded message that contains the field
     merge: Optional[str] = None  # the merge key; "" for a list of scalars
     replace: bool = False
     retain_keys: bool = False
-    keys: tuple = ()  # what tells the items of a list apart
+    keys: tuple = ()  # the keys that identify an item of a list
     managed: bool = False
     member: Optional[str] = None  # the C++ member
     form: str = ""  # "boxed", "plain" or ""
@@ -50,14 +50,14 @@ class Field:
 
 @dataclass
 class Type:
-    """One type: a kind, or what a kind is made of."""
+    """One type: a kind or a part of kinds."""
     name: str
     file: str = ""
     line: int = 0
     api_version: str = ""  # of a kind: "apps/v1"
     kind: str = ""
     struct: Optional[str] = None  # the C++ struct
-    wire: bool = False  # a kind that is also read from protobuf into its struct
+    wire: bool = False  # a kind that is also decoded from protobuf into its struct
     doc: str = ""
     fields: list = dataclass_field(default_factory=list)
 
@@ -70,12 +70,12 @@ class Type:
 
 
 class Tables:
-    """All types in the order of the files, and what is wrong with them."""
+    """All types in the order of the files, and the problems found in them."""
 
     def __init__(self):
         self.types = []
         self.by_name = {}
-        self.problems = []  # "file:line: what is wrong"
+        self.problems = []  # "file:line: text"
 
     def problem(self, file, line, text):
         self.problems.append(f"{file}:{line}: {text}")
@@ -106,7 +106,7 @@ def read_number(tables, at, found, text):
 
 
 def read_field_mark(tables, at, found, mark):
-    """One word behind a field's type. What cannot be understood is a problem."""
+    """Reads one word after a field's type. An unknown word is reported as a problem."""
     if mark.startswith("="):
         read_number(tables, at, found, mark[1:])
     elif mark == "merge" or mark.startswith("merge:"):
@@ -238,7 +238,7 @@ def check_field(tables, owner, found, numbers):
 
 def check_type(tables, found):
     numbers = {}
-    for each in found.fields:  # the first with a number decides for all
+    for each in found.fields:  # the first field with a number is the one that others are compared with
         if each.number:
             numbers.setdefault((each.inside, each.number), each)
     for each in found.fields:
@@ -252,7 +252,7 @@ def check_type(tables, found):
 
 
 def read_tables(paths, shown=None):
-    """`paths` in order; `shown` names them in problems. Sorted problems are in `.problems`."""
+    """Reads `paths` in order; problems name them as in `shown`. Check `.problems` of the result."""
     tables = Tables()
     for path, name in zip(paths, shown or paths):
         read_file(tables, path, name)

@@ -1,7 +1,7 @@
-// The fields of an object that we have no member for, carried from decode to encode unchanged.
+// The fields of an object without a C++ member, kept from decode to encode unchanged.
 //
-// Immutable and shared between copies; costs a null pointer when there are none. Compares by
-// value. Nobody but the codec looks inside, so this header does without Boost.JSON.
+// Immutable and shared between copies; a null pointer if there are none. Compared by value. Only
+// the codec reads the content, so this header does not need Boost.JSON.
 
 #pragma once
 
@@ -21,7 +21,7 @@ class Untouched {
       : fields_(std::move(fields)) {}
 
   [[nodiscard]] bool empty() const { return fields_ == nullptr; }
-  // nullptr when empty.
+  // nullptr if empty.
   [[nodiscard]] const boost::json::object* get() const { return fields_.get(); }
 
   friend bool operator==(const Untouched& left, const Untouched& right) {

@@ -1,8 +1,8 @@
-"""Reads a Kubernetes release's own description of its kinds, as refresh.py needs it.
+"""Reads a Kubernetes release's description of its kinds for refresh.py.
 
-generated.proto has messages, numbers and the list and patch tags in comments. types.go beside it
-says which values are pointers and may be left out, and which messages are embedded; an OpenAPI
-document (v2 or v3, *.json) says it less exactly; without both, "+optional" decides.
+generated.proto has messages, numbers and, in comments, list and patch tags. The types.go next to
+it shows which values are pointers or have omitempty, and which messages are embedded. An OpenAPI
+document (v2 or v3, *.json) has this less exactly. Without either, "+optional" is used.
 """
 
 import json
@@ -19,7 +19,7 @@ SCALARS = {
     "k8s.io.apimachinery.pkg.runtime.RawExtension": "any",
     "k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1": "any",
 }
-# Go writes these as values even with omitempty.
+# Go always writes these, even with omitempty, because they are values.
 VALUES = ("time", "micro", "quantity", "intstr", "any")
 
 PROTO_FIELD = re.compile(r"(?:(?P<label>optional|repeated) (?P<type>[\w.]+)|"
@@ -31,7 +31,7 @@ GO_FIELD = re.compile(r'\s+(?:\w+\s+)?(?P<type>[\w.*\[\]]+)\s+`json:"(?P<json>[^
 @dataclass
 class UpstreamField:
     name: str
-    base: str  # a scalar of ours, or a message's full name
+    base: str  # a scalar of table.py, or a message's full name
     shape: str
     number: int
     inside: int = 0
@@ -111,8 +111,8 @@ def add_field(message, package, match, tags):
 
 
 def read_go(path):
-    """Of each struct its fields: the Go type, the JSON name and the options by protobuf's name,
-    which seldom differs from JSON's; embedded ones by type."""
+    """The fields of each struct: Go type, JSON name and options, by protobuf name, which seldom
+    differs from the JSON name. Embedded fields are found by their type."""
     structs, fields = {}, None
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -131,7 +131,7 @@ def read_go(path):
 
 
 def refine_by_go(messages, package, structs):
-    """Pointers, omitempty and embedded messages as the Go types have them."""
+    """Takes pointers, omitempty and embedded messages from the Go types."""
     for name, fields in structs.items():
         message = messages.get(f"{package}.{name}")
         for found in message.fields if message else []:
@@ -147,7 +147,7 @@ def refine_by_go(messages, package, structs):
 
 
 def refine_by_openapi(messages, document, exact):
-    """What an OpenAPI document says of messages for which there are no Go types."""
+    """Takes pointers and omitempty from an OpenAPI document, for messages without Go types."""
     schemas = document.get("definitions") or document.get("components", {}).get("schemas", {})
     for name, schema in schemas.items():
         full = re.sub(r"^io\.k8s\.", "k8s.io.", name)
@@ -165,7 +165,7 @@ def refine_by_openapi(messages, document, exact):
 
 
 def flatten(messages, message):
-    """The fields as JSON shows them: those of embedded messages in their place."""
+    """The fields as in JSON: embedded messages are replaced by their fields."""
     fields = []
     for found in message.fields:
         if found.inside != -1:
@@ -203,7 +203,7 @@ class Release:
         self._replace_lists_of_strings()
 
     def fields(self, name):
-        """The fields of a message as JSON shows them."""
+        """The fields of a message as in JSON."""
         return flatten(self.messages, self.messages[name])
 
     def _refine_by_go(self, path):
@@ -218,7 +218,7 @@ class Release:
         return {f"{package}.{name}" for name in structs}
 
     def _replace_lists_of_strings(self):
-        """Go's `type ExtraValue []string`: a message around a list, which JSON does not show."""
+        """Go's `type ExtraValue []string` is a message around a list, which JSON does not show."""
         lists = {name for name, message in self.messages.items()
                  if name.endswith((".ExtraValue", ".Verbs"))}
         for message in self.messages.values():

@@ -18,14 +18,14 @@ std::string field_name(std::string_view prefix, std::string_view field) {
   return std::string(prefix).append(field);
 }
 
-// The element with nothing but its key.
+// The element with only its key.
 json::object key_only(const json::value& element, std::string_view key) {
   json::object only;
   only[key] = element.get_object().at(key);
   return only;
 }
 
-// Whether all elements have the key. Errors: corrupt.
+// Checks that all elements have the key. Errors: corrupt.
 Status check_keys(const json::array& list, std::string_view key) {
   for (const json::value& element : list) {
     if (!element.get_object().contains(key)) return fail(no_merge_key(element, key));
@@ -51,7 +51,7 @@ bool same_order(const json::array& original, const json::array& modified, std::s
   return true;
 }
 
-// `$patch: delete` for the elements of `original` that `modified` has not, sorted by their keys.
+// `$patch: delete` for the elements of `original` that are not in `modified`, sorted by their keys.
 json::array deletions(const json::array& original, const ListIndex& in_modified,
                       std::string_view key) {
   std::vector<json::object> gone;
@@ -68,7 +68,7 @@ json::array deletions(const json::array& original, const ListIndex& in_modified,
   return all;
 }
 
-// Replaces the list as a whole, although it merges.
+// The patch that replaces a mergeable list as a whole.
 json::array replacement(const json::array& modified) {
   json::array all = modified;
   all.push_back(json::object{{directive, "replace"}});
@@ -139,7 +139,7 @@ Status diff_merged_lists(json::object& patch, const json::array& original,
   return {};
 }
 
-// A field that both have.
+// A field that is in both objects.
 Status diff_field(json::object& patch, std::string_view name, const json::value& original,
                   const json::value& modified, const StructType* type) {
   const auto field = find_patch_field(type, name);
@@ -164,7 +164,7 @@ bool has_more_fields(const json::object& original, const json::object& modified)
                      [&modified](const auto& field) { return !modified.contains(field.key()); });
 }
 
-// `retains`: the result names all fields that are to stay ($retainKeys), for unions.
+// `retains`: for unions, the result lists all fields that remain ($retainKeys).
 Result<json::object> diff_objects(const json::object& original, const json::object& modified,
                                   const StructType* type, bool retains) {
   json::object patch;

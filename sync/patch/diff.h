@@ -1,5 +1,5 @@
-// Creates a strategic merge patch: what turns one object into another, as upstream's
-// strategicpatch.CreateTwoWayMergePatch writes it.
+// Creates strategic merge patches from two versions of an object, like upstream's
+// strategicpatch.CreateTwoWayMergePatch.
 
 #pragma once
 
@@ -9,15 +9,15 @@
 
 namespace holdfast::sync {
 
-// The patch that strategic_patch() turns `original` into `modified` with; empty when they are the
-// same. Both are objects of that kind (see has_patch_schema) and have no fields that are null.
+// The patch with which strategic_patch() turns `original` into `modified`; empty if they are equal.
+// Both must be objects of this kind (see has_patch_schema()) without null fields.
 //
-// Lists with a merge key become the elements that changed, `$patch: delete` for those that are
-// gone, and `$setElementOrder`. Other lists are replaced. Differs from upstream's in one case: a
+// For a list with a merge key, the patch has the changed elements, `$patch: delete` for removed
+// ones, and `$setElementOrder`. Other lists are replaced. It differs from upstream in one case: a
 // list in which a key occurs twice (a node's addresses) is replaced with `$patch: replace`, as the
-// kubelet does it, because upstream's result would not lead to `modified`.
-// Errors: corrupt (an element lacks its key, a list of mixed elements), invalid (a list of lists
-// that merges).
+// kubelet does, because upstream's result would not lead to `modified`.
+// Errors: corrupt (an element without its key, a list with mixed elements), invalid (a mergeable
+// list of lists).
 [[nodiscard]] Result<json::object> strategic_diff(std::string_view kind,
                                                   const json::object& original,
                                                   const json::object& modified);

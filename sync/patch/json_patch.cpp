@@ -14,7 +14,7 @@ tl::unexpected<Error> refused(std::string what) { return fail(Errc::invalid, std
 
 std::string quoted_path(const std::string& path) { return "\"" + path + "\""; }
 
-// "~1" is '/', "~0" is '~'.
+// Decodes a segment of a JSON pointer: "~1" is '/', "~0" is '~'.
 std::string decode_key(std::string_view part) {
   std::string key;
   for (std::size_t at = 0; at < part.size(); ++at) {
@@ -28,7 +28,7 @@ std::string decode_key(std::string_view part) {
   return key;
 }
 
-// A text member of an operation, or nothing.
+// A string member of an operation, or nothing.
 std::optional<std::string> member(const json::object& operation, std::string_view name) {
   const json::value* value = operation.if_contains(name);
   if (value == nullptr || !value->is_string()) return std::nullopt;
@@ -51,7 +51,7 @@ Result<std::size_t> array_index(const json::array& array, const std::string& key
   return static_cast<std::size_t>(*number < 0 ? *number + signed_size : *number);
 }
 
-// Where an operation works: a key of an object or an array.
+// The place that an operation changes: a key in an object or array.
 struct Place {
   json::value* container;
   std::string key;
@@ -67,7 +67,7 @@ class Patcher {
 
  private:
   std::optional<Place> find(const std::string& path);
-  // nullptr: a field that an object does not have.
+  // nullptr if an object does not have the field.
   static Result<json::value*> get(const Place& place);
   static Status add_at(const Place& place, json::value value);
   static Status remove_at(const Place& place);

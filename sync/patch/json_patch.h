@@ -1,5 +1,5 @@
-// JSON patch (RFC 6902), with the behaviour and the words of the library that upstream uses:
-// a negative index counts from the end, "replace" may create a field of an object.
+// Applies JSON patches (RFC 6902), with the behaviour and error texts of the library that upstream
+// uses: a negative index counts from the end, and "replace" may create a field of an object.
 
 #pragma once
 
@@ -10,13 +10,13 @@
 namespace holdfast::sync {
 
 struct JsonPatchLimits {
-  std::size_t operations = 10'000;       // upstream's
+  std::size_t operations = 10'000;       // upstream's limit
   std::size_t copied_bytes = 3UL << 20;  // of all "copy" operations together
 };
 
 // Applies all operations, or none.
-// Errors: invalid (an operation does not apply, or a test failed), saying which; exhausted (a
-// limit).
+// Errors: invalid (an operation cannot be applied, or a test failed), naming the operation;
+// exhausted (over a limit).
 [[nodiscard]] Result<json::value> json_patch(json::value document, const json::array& operations,
                                              const JsonPatchLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// JSON merge patch (RFC 7386), as the library that upstream uses applies it.
+// Applies JSON merge patches (RFC 7386), like the library that upstream uses.
 
 #pragma once
 
@@ -6,11 +6,12 @@
 
 namespace holdfast::sync {
 
-// Merges `patch` into `target`: nulls remove, objects merge, all else replaces. What is new to the
-// target loses its nulls at every depth, within arrays too. Keys keep their order.
+// Merges `patch` into `target`: nulls remove fields, objects are merged, everything else is
+// replaced. Added values lose their null fields at every depth, also inside arrays. Keys keep their
+// order.
 void merge_patch(json::value& target, json::value patch);
 
-// Takes the fields that are null out of every object in `value`.
+// Removes null fields from every object in `value`.
 void prune_nulls(json::value& value);
 
 }  // namespace holdfast::sync

@@ -30,7 +30,7 @@ Patched apply_json(json::value object, const json::value& patch) {
   if (patched.error().code == Errc::exhausted) {
     return refuse(status::entity_too_large(patched.error().what));
   }
-  // Upstream keeps the reason to itself.
+  // Upstream does not return the reason.
   return refuse(status::generic(422));
 }
 

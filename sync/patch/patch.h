@@ -1,4 +1,4 @@
-// The three patches of an API server behind one door, with the answers it gives to bad ones.
+// Applies the three patch types of an API server, with the error responses that it sends.
 
 #pragma once
 
@@ -14,13 +14,13 @@ namespace holdfast::sync {
 
 enum class PatchType : std::uint8_t { json, merge, strategic };
 
-// "application/merge-patch+json; charset=utf-8" and the like; nothing for other media types, which
-// an API server answers with 415.
+// Parses "application/merge-patch+json; charset=utf-8" and the like; returns nothing for other
+// media types, to which an API server responds 415.
 [[nodiscard]] std::optional<PatchType> parse_patch_type(std::string_view content_type);
 [[nodiscard]] std::string_view media_type(PatchType type);
 
-// Applies the patch to an object of that kind (see has_patch_schema for strategic ones).
-// Errors: the answer to give: 400, 413, 415, 422 or 500.
+// Applies the patch to an object of this kind (for strategic patches see has_patch_schema()).
+// Errors: the response to send: 400, 413, 415, 422 or 500.
 [[nodiscard]] tl::expected<json::value, ApiStatus> apply_patch(PatchType type,
                                                                std::string_view kind,
                                                                json::value object,

@@ -13,7 +13,7 @@ PatchField::How how_to_patch(const Field& field) {
 std::optional<PatchField> find_patch_field(const StructType* type, std::string_view field) {
   const Field* found = type != nullptr ? type->field(field) : nullptr;
   if (found == nullptr) return std::nullopt;
-  // The keys of a map are no fields.
+  // The keys of a map are not fields.
   const bool is_map = found->shape == Shape::map;
   return PatchField{.type = type->name,
                     .field = found->name,

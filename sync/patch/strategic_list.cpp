@@ -55,7 +55,7 @@ const json::value* key_of(const json::value& element, std::string_view key) {
   return object != nullptr ? object->if_contains(key) : nullptr;
 }
 
-// The elements of `list` that are, or are not, in `index`, by their place in `order`.
+// The elements of `list` that are (or are not) in `index`, sorted by their position in `order`.
 std::vector<json::value> sorted_part(const json::array& list, const ListIndex& index, bool in,
                                      const ListIndex& order) {
   std::vector<json::value> part;

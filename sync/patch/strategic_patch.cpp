@@ -18,7 +18,7 @@ const StructType* type_of(const MaybeField& field) { return field ? field->of : 
 
 bool merges(const MaybeField& field) { return field && field->how == PatchField::How::merge; }
 
-// Takes out, at every depth, objects that carry a $patch. False when `value` itself is one.
+// Removes objects that contain a $patch, at every depth. Returns false if `value` itself is one.
 bool strip_directives(json::value& value) {
   if (json::object* object = value.if_object()) {
     if (object->contains(directive)) return false;
@@ -37,7 +37,7 @@ bool strip_directives(json::value& value) {
   return true;
 }
 
-// The patch's value as it is, but for its nulls and directives.
+// Sets a field to the patch's value, without null fields and directives.
 void take_over(json::object& original, std::string_view name, json::value value) {
   prune_nulls(value);
   if (strip_directives(value)) {
@@ -102,7 +102,7 @@ Status retain(json::object& original, json::object& patch) {
   return {};
 }
 
-// An array field, or nullptr when there is none. Errors: corrupt (something else).
+// An array field, or nullptr if there is none. Errors: corrupt (not an array).
 Result<json::array*> list_in(json::object& object, std::string_view name) {
   json::value* value = object.if_contains(name);
   if (value == nullptr) return nullptr;
@@ -110,7 +110,7 @@ Result<json::array*> list_in(json::object& object, std::string_view name) {
   return &value->get_array();
 }
 
-// One $setElementOrder: merges the list it is about, takes it out of the patch, and orders it.
+// Processes one $setElementOrder: merges its list, removes it from the patch, and sorts the result.
 Status set_order(json::object& original, json::object& patch, const json::value& order_value,
                  std::string_view name, const StructType* type) {
   if (!order_value.is_array()) return fail(bad_type("[]interface {}", order_value));

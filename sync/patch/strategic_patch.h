@@ -1,5 +1,6 @@
-// Strategic merge patch: like a merge patch, but lists of the kinds we serve merge by key, with
-// the directives $patch, $retainKeys, $setElementOrder/x and $deleteFromPrimitiveList/x.
+// Applies strategic merge patches: like merge patches, but lists of known kinds are merged by key,
+// and the directives $patch, $retainKeys, $setElementOrder/x and $deleteFromPrimitiveList/x are
+// supported.
 
 #pragma once
 
@@ -9,10 +10,10 @@
 
 namespace holdfast::sync {
 
-// Applies `patch` to an object of that kind. Lists come out in the order of the patch, what only
-// the server had interleaved as it was.
-// Errors: invalid (the patch breaks the format's rules: upstream answers 400), corrupt (it does
-// not fit the object or an element lacks its key: upstream answers 500); upstream's words.
+// Applies `patch` to an object of this kind. Merged lists are in the order of the patch; elements
+// that only the server had are inserted according to their previous order.
+// Errors, in upstream's wording: invalid (the patch is malformed; upstream responds 400), corrupt
+// (it does not fit the object, or an element has no key; upstream responds 500).
 [[nodiscard]] Result<json::object> strategic_patch(std::string_view kind, json::object original,
                                                    json::object patch);
 

@@ -1,5 +1,5 @@
-// A cursor over protobuf's wire format that builds nothing: for envelopes, lists, watch events and
-// headers, whose bytes are passed on as they came.
+// A cursor over protobuf's wire format that builds no objects: for envelopes, lists, watch events
+// and headers, whose bytes are forwarded unchanged.
 //
 // After the first error every call does nothing and ok() is false. Groups, which Kubernetes does
 // not use, are an error.
@@ -25,40 +25,41 @@ class WireCursor {
  public:
   enum class Type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-  // Borrows `bytes`; `offset` is where they begin in what errors count in.
+  // Borrows `bytes`. `offset` is added to positions in errors, for bytes that are part of a larger
+  // text.
   explicit WireCursor(std::string_view bytes, std::size_t offset = 0)
       : rest_(bytes), start_(offset), size_(bytes.size()) {}
 
-  // Moves on to the next field; false at the end and on an error.
+  // Moves to the next field; returns false at the end and on an error.
   bool next();
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] Type type() const { return type_; }
 
-  // The current field's value, an error if it is of another type. Text must be UTF-8.
+  // The current field's value; it is an error if the field has another type. Text must be UTF-8.
   bool text(std::string& out);
   bool text(std::string_view& out);
   bool bytes(std::string_view& out);
   bool integer(std::int64_t& out);
-  // A cursor over an embedded message; take_error() of it when done.
+  // A cursor over an embedded message. Pass it to take_error() after use.
   [[nodiscard]] WireCursor message();
   void take_error(const WireCursor& inner);
 
-  // Where the current field begins.
+  // The offset of the current field.
   [[nodiscard]] std::size_t offset() const { return field_; }
-  // Where the next field begins.
+  // The offset of the next field.
   [[nodiscard]] std::size_t end_offset() const { return start_ + size_ - rest_.size(); }
 
   [[nodiscard]] bool ok() const { return problem_ == nullptr; }
-  // The first error: invalid, "protobuf at byte 17: cut off". Only when not ok().
+  // The first error: invalid, "protobuf at byte 17: cut off". Call it only if not ok().
   [[nodiscard]] Error error() const;
-  [[nodiscard]] const char* problem() const { return problem_; }  // of error(), without the place
+  [[nodiscard]] const char* problem() const { return problem_; }  // error() without the offset
   void fail_here(const char* problem);
 
  private:
   bool varint(std::uint64_t& out);
   bool take(std::uint64_t length);
 
-  std::string_view rest_;  // behind the current field
+  std::string_view rest_;  // after the current field
   std::size_t start_;
   std::size_t size_;
   std::size_t field_ = 0;
@@ -70,9 +71,9 @@ class WireCursor {
   std::size_t problem_at_ = 0;
 };
 
-// Appends one field that is a number or a boolean.
+// Appends a field with a number or boolean.
 void append_wire(std::string& out, int number, std::int64_t value);
-// Appends one field of bytes, text or an embedded message.
+// Appends a field with bytes, text or an embedded message.
 void append_wire(std::string& out, int number, std::string_view bytes);
 
 }  // namespace holdfast::sync

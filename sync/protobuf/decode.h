@@ -1,8 +1,8 @@
-// Kubernetes objects from protobuf, for the kinds that are watched in it.
+// Decodes Kubernetes objects from protobuf, for the kinds that are watched in protobuf.
 //
-// The result equals that of decoding the object's JSON without untouched and managed fields: such
-// an object must never be written back. As strict: text must be UTF-8, and a known field must have
-// its type.
+// The result equals that of decoding the object's JSON without untouched and managed fields, so it
+// must never be written back. Decoding is equally strict: text must be UTF-8, and known fields must
+// have their type.
 
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace holdfast::sync {
 
-// `bytes` are the object's, in the envelope or without (an item of a list). The kind that the
-// envelope names must be the object's. T is Node, Lease, Pod or DaemonSet.
-// Errors: invalid, naming the field ("Pod: spec.tolerations[2].key: invalid UTF-8") or the byte of
-// the object.
+// `bytes` is the object, with or without its envelope (items of a list have none). The kind in the
+// envelope must be that of T. T is Node, Lease, Pod or DaemonSet.
+// Errors: invalid, naming the field ("Pod: spec.tolerations[2].key: invalid UTF-8") or the offset
+// in the object; exhausted (see parse.h).
 template <class T>
 [[nodiscard]] Result<T> decode_protobuf(std::string_view bytes);
 

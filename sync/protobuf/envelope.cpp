@@ -36,7 +36,7 @@ std::string enveloped(std::string_view api_version, std::string_view kind, std::
   out.reserve(out.size() + type.size() + raw.size() + 24);
   append_wire(out, 1, type);
   append_wire(out, 2, raw);
-  append_wire(out, 3, "");  // As a kube-apiserver does: no content encoding, no content type.
+  append_wire(out, 3, "");  // Empty content encoding and type, as kube-apiserver writes them.
   append_wire(out, 4, "");
   return out;
 }

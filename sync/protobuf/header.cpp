@@ -59,8 +59,8 @@ void read_metadata(WireCursor& in, ObjectHeader& header) {
   }
 }
 
-// `bytes` with the field `number` replaced by `field`, which stands where it was, or behind all
-// smaller numbers when there was none.
+// `bytes` with the field `number` replaced by `field`, in the same place, or after all smaller
+// numbers if there was none.
 Result<std::string> with_field(std::string_view bytes, int number, std::string_view field) {
   std::string out;
   bool placed = false;
@@ -101,7 +101,7 @@ Result<std::string> protobuf_with_resource_version(std::string_view object,
                                                    std::string_view resource_version) {
   TRY(const Envelope envelope, open_envelope(object));
   std::string_view metadata;
-  std::string joined;  // a message that stands twice is one, as protobuf has it
+  std::string joined;  // protobuf merges repeated occurrences of a message
   bool has_metadata = false;
   WireCursor in(envelope.raw, envelope.raw_offset);
   while (in.next()) {
@@ -124,7 +124,7 @@ Result<std::string> protobuf_with_resource_version(std::string_view object,
 
 std::string protobuf_bookmark(std::string_view resource_version, std::string_view annotation) {
   std::string metadata;
-  // What is empty is written, too, as Go does: name, generateName, namespace, selfLink and uid.
+  // Empty fields are written, too, as in Go: name, generateName, namespace, selfLink and uid.
   for (int number = 1; number < version_number; ++number) append_wire(metadata, number, "");
   append_wire(metadata, version_number, resource_version);
   append_wire(metadata, 7, std::int64_t{0});  // generation

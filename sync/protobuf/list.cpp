@@ -49,7 +49,7 @@ Result<ListBytes> split_protobuf_list(std::string_view list, std::size_t items_m
 
 std::string join_protobuf_list(const ListHead& head, std::span<const std::string_view> items) {
   std::string metadata;
-  append_wire(metadata, 1, "");  // selfLink, which Go writes although nobody sets it
+  append_wire(metadata, 1, "");  // selfLink, which Go always writes, although it is always empty
   append_wire(metadata, 2, head.resource_version);
   append_wire(metadata, 3, head.continue_token);
   if (head.remaining_item_count) append_wire(metadata, 4, *head.remaining_item_count);

@@ -7,7 +7,7 @@
 namespace holdfast::sync::proto {
 namespace {
 
-// The fields of times, and of the entries of a map.
+// The field numbers 1 and 2: of times and of map entries.
 constexpr std::uint64_t one_and_two = 0b110;
 
 }  // namespace
@@ -35,7 +35,7 @@ void MessageReader::read(const std::string& in, std::string& out, const Path& pa
 
 void MessageReader::read(const wire::Time& in, std::optional<WallTime>& out, const Path& path) {
   check(in.unknown_fields(), one_and_two, &path);
-  // Go's zero time is written as nothing at all. Nobody reads the nanoseconds.
+  // Go writes its zero time as an empty message. Nanoseconds are ignored.
   if (!in.has_seconds() || in.seconds() == wire_year_one) return;
   out = wall_time(in.seconds(), 0);
   if (!out) failed(path, "time out of range");

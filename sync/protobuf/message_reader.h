@@ -1,8 +1,9 @@
 // Reads protobuf messages into the structs of types.h.
 //
-// sync/model generates `fields(f, message, object)` for each message: every known field with its
-// number, its JSON name, the message's value and the object's member; with whether it is set when
-// the member is an optional. Only the generated *_message files include this header.
+// sync/model generates `fields(f, message, object)` for each message: it calls `f` for every known
+// field with its number, its JSON name, the message's value and the object's member, and for
+// optional members also with whether the field is set. Only the generated *_message files include
+// this header.
 
 #pragma once
 
@@ -33,18 +34,18 @@ using google::protobuf::RepeatedPtrField;
 template <class M>
 concept IsMessage = std::derived_from<M, google::protobuf::MessageLite>;
 
-// Of one object, in all of its repeated fields.
+// The maximum number of items in all repeated fields of one object.
 inline constexpr std::size_t read_items_max = 20'000;
 
-// What the readers of one object share.
+// State that the readers of one object share.
 struct ReadState {
-  std::string error;      // the first one
-  std::size_t items = 0;  // of repeated fields, so far
+  std::string error;      // the first error, or ""
+  std::size_t items = 0;  // items of repeated fields so far
 };
 
 class MessageReader {
  public:
-  // `unknown` are the message's fields that the parser did not know.
+  // `unknown` has the fields that the parser did not know.
   MessageReader(const std::string& unknown, const Path* at, ReadState& state)
       : unknown_(unknown), at_(at), state_(state), error_(state.error) {}
 
@@ -58,7 +59,7 @@ class MessageReader {
     known_ |= std::uint64_t{1} << static_cast<unsigned>(number);
     if (there && error_.empty()) read(in, out, Path{at_, name, {}});
   }
-  // A message that Go embeds: JSON shows its fields as those of the message around it.
+  // A message that Go embeds: JSON shows its fields as fields of the enclosing message.
   template <IsMessage M, class T>
   void embedded(int number, const M& in, T& out) {
     known_ |= std::uint64_t{1} << static_cast<unsigned>(number);
@@ -69,7 +70,7 @@ class MessageReader {
   void done() { check(unknown_, known_, at_); }
 
  private:
-  // A known field among the unknown ones has a type that is not its own.
+  // Reports a known field among the unknown ones: it has the wrong wire type.
   void check(const std::string& unknown, std::uint64_t known, const Path* at);
   void failed(const Path& path, std::string_view what);
 
@@ -120,16 +121,16 @@ class MessageReader {
   const std::string& unknown_;
   const Path* at_;
   ReadState& state_;
-  std::string& error_;       // of state_
-  std::uint64_t known_ = 0;  // a bit for each number; none is above 63
+  std::string& error_;       // state_.error
+  std::uint64_t known_ = 0;  // one bit per field number; none is above 63
 };
 
-// What decode_protobuf<T> is made of; M is T's message.
+// The implementation of decode_protobuf<T>; M is T's message.
 template <class M, class T>
 Result<T> read_message(std::string_view bytes) {
   const auto raw = object_of(T::kind, bytes);
   if (!raw) return fail(std::string(T::kind), raw.error());
-  // Most objects fit into what is on the stack.
+  // Most objects fit into this block on the stack.
   std::array<char, 4096> scratch;
   google::protobuf::ArenaOptions options;
   options.initial_block = scratch.data();

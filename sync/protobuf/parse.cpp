@@ -21,7 +21,7 @@ bool parses(MessageLite& message, std::string_view bytes) {
   return message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// Input in small pieces, which ends when the arena has grown too large.
+// An input stream of small pieces that ends when the arena has grown too large.
 class LimitedInput final : public google::protobuf::io::ZeroCopyInputStream {
  public:
   static constexpr std::size_t piece = 16UL << 10;
@@ -56,7 +56,7 @@ class LimitedInput final : public google::protobuf::io::ZeroCopyInputStream {
   bool exceeded_ = false;
 };
 
-// The parser says only that it failed: find the field of the outermost message in which.
+// The parser reports only that it failed. This finds the failing field of the outermost message.
 Error where_it_broke(const MessageLite& message, std::string_view bytes) {
   WireCursor in(bytes);
   while (in.next()) {
@@ -82,7 +82,7 @@ Result<std::string_view> object_of(std::string_view kind, std::string_view bytes
 }
 
 Status parse(MessageLite& message, std::string_view bytes, const google::protobuf::Arena& arena) {
-  // Bodies and frames are limited long before.
+  // Bodies and frames have much smaller limits.
   if (bytes.size() > std::size_t{std::numeric_limits<int>::max()}) {
     return fail(Errc::invalid, "protobuf: more than 2 GiB");
   }

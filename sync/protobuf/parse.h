@@ -1,5 +1,5 @@
-// Bytes into a generated message, with an error that says where. Only for the .cpp files that
-// include generated headers.
+// Parses bytes into a generated message, with an error that names the position. Include it only in
+// .cpp files that include generated headers.
 
 #pragma once
 
@@ -14,16 +14,16 @@ class MessageLite;
 
 namespace holdfast::sync::proto {
 
-// The object in `bytes`, out of its envelope if it has one.
+// The object in `bytes`, without its envelope if it has one.
 // Errors: invalid (a broken envelope; a kind other than `kind`).
 [[nodiscard]] Result<std::string_view> object_of(std::string_view kind, std::string_view bytes);
 
-// Bytes that a message may take in its arena: empty messages take a hundred bytes there, and two of
-// input.
+// The maximum size of a message in its arena: an empty message takes a hundred bytes there, but
+// only two bytes of input.
 inline constexpr std::size_t arena_bytes_max = 16UL << 20;
 
-// `arena` is the one that `message` was made in. Errors: invalid, with the byte at which the broken
-// field begins; exhausted, beyond arena_bytes_max.
+// `arena` must be the one that `message` was created in. Errors: invalid with the offset of the
+// broken field; exhausted (over arena_bytes_max).
 [[nodiscard]] Status parse(google::protobuf::MessageLite& message, std::string_view bytes,
                            const google::protobuf::Arena& arena);
 

@@ -1,4 +1,4 @@
-// Reads a lease as far as a renewal needs it, straight from its protobuf; see
+// Reads only the fields of a lease that a renewal needs from its protobuf; see
 // sync/api/lease_renewal.h for JSON.
 
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace holdfast::sync {
 
-// Of a Lease in its envelope; sets what read_renewal() sets.
+// Reads a Lease in its envelope and sets the same fields as read_renewal().
 // Errors: invalid (broken, another kind, a field of the wrong type, no name).
 [[nodiscard]] Result<Lease> read_protobuf_renewal(std::string_view object);
 

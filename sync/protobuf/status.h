@@ -1,4 +1,4 @@
-// The Status in an answer's body, in either encoding.
+// Reads and writes the Status in a response's body, in either encoding.
 
 #pragma once
 
@@ -6,16 +6,16 @@
 
 namespace holdfast::sync {
 
-// In JSON or in protobuf. Errors: invalid (broken, or not a Status).
+// Parses JSON or protobuf. Errors: invalid (broken, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
 
-// The answer of another server as our Error. Its body may be a Status or anything else.
+// Converts another server's response to Error. Its body may be a Status or anything else.
 [[nodiscard]] Error to_error(int http_status, std::string_view body);
 
 // Errors: invalid (no envelope, broken, not a Status).
 [[nodiscard]] Result<ApiStatus> parse_protobuf_status(std::string_view body);
 
-// In its envelope.
+// The Status in its envelope.
 [[nodiscard]] std::string encode_protobuf_status(const ApiStatus& status);
 
 }  // namespace holdfast::sync

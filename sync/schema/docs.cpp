@@ -11,7 +11,7 @@ namespace {
 
 using Docs = std::map<std::string_view, std::string_view>;
 
-// From the lines "Type text" and "Type.field text".
+// Reads lines of the form "Type text" and "Type.field text".
 Docs read_docs() {
   Docs docs;
   for (const std::string_view line : split(model::docs, '\n')) {

@@ -1,5 +1,5 @@
-// Texts of types and fields, as OpenAPI documents show them. Separate from schema.h, so that
-// programs that do not need the texts do not contain them.
+// The documentation of types and fields for OpenAPI documents. It is separate from schema.h so that
+// only programs that need the texts contain them.
 
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace holdfast::sync {
 
-// The text of a type, or of one of its fields; "" when there is none. Lives as long as the program.
+// The text of a type or of one of its fields; "" if there is none. Valid as long as the program
+// runs.
 [[nodiscard]] std::string_view find_doc(std::string_view type, std::string_view field = {});
 
 }  // namespace holdfast::sync

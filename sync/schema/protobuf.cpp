@@ -22,7 +22,7 @@ constexpr std::string_view magic("k8s\0", 4);
 
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-// One field of a message as it is on the wire.
+// One field of a message on the wire.
 struct Item {
   int number = 0;
   Wire wire = Wire::varint;
@@ -86,7 +86,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// The first occurrence of a field in a small message; an empty one when it is not there.
+// The last occurrence of a field in a small message; an empty Item if there is none.
 Result<Item> find(std::string_view bytes, int number) {
   Item found;
   for (Reader reader(bytes); !reader.done();) {
@@ -120,7 +120,7 @@ Result<json::value> read_int_or_string(std::string_view bytes) {
   return json::value(static_cast<std::int64_t>(number.value));
 }
 
-// JSON inside a message: Go's RawExtension. Null when it is something else.
+// JSON inside a message (Go's RawExtension); null if it is not JSON.
 Result<json::value> read_raw_json(std::string_view bytes) {
   TRY(const Item raw, find(bytes, 1));
   auto value = parse_json(raw.bytes);
@@ -138,7 +138,8 @@ Result<json::value> read_strings(std::string_view bytes) {
   return json::value(std::move(texts));
 }
 
-// The fields of `type` that are in `bytes`; those of an embedded message when `inside` is not 0.
+// Reads the fields of `type` from `bytes`. If `inside` is not 0, `bytes` is the embedded message
+// with this number, and only its fields are read.
 Status read_fields(json::object& into, const StructType& type, int inside, std::string_view bytes,
                    int depth);
 
@@ -214,7 +215,7 @@ Status add(json::object& into, const Field& field, const Item& item, int depth) 
   if (field.shape == Shape::map) return add_to_map(into, field, item, depth);
   json::value* before = into.if_contains(field.name);
   if (field.scalar == Scalar::object && before != nullptr && before->is_object()) {
-    // A message that stands twice is one.
+    // Protobuf merges repeated occurrences of a message.
     return read_fields(before->get_object(), *field.type, 0, item.bytes, depth + 1);
   }
   TRY(json::value value, read_scalar(field, item, depth));

@@ -1,5 +1,5 @@
-// Kubernetes' protobuf, read into JSON by the schema's field numbers. kubectl and kubelets write in
-// it. The way back is protobuf_write.h.
+// Converts Kubernetes' protobuf to JSON by the schema's field numbers. kubectl and kubelets send
+// it. protobuf_write.h converts in the other direction.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace holdfast::sync {
 
-// The envelope that every object comes in: "k8s\0" and who is inside.
+// The content of an object's envelope ("k8s\0", then kind and object).
 struct ProtobufObject {
   std::string api_version;
   std::string kind;
@@ -22,13 +22,13 @@ struct ProtobufObject {
 // Errors: invalid (not an envelope).
 [[nodiscard]] Result<ProtobufObject> unwrap_protobuf(std::string_view body);
 
-// Every known field that is there, zero or not; shape() makes an object of it.
-// Errors: invalid (broken or too deep).
+// All known fields that are present, zero or not; shape() makes an object of them.
+// Errors: invalid (broken or nested too deep).
 [[nodiscard]] Result<boost::json::object> read_protobuf(const StructType& type,
                                                         std::string_view bytes);
 
-// An object in its envelope as a typed server prints it: kind and apiVersion first, known fields in
-// upstream's order. Errors: invalid (broken; a kind that the schema does not have).
+// Converts an object in its envelope to the JSON of a typed server: kind and apiVersion first, then
+// known fields in upstream's order. Errors: invalid (broken; a kind that is not in the schema).
 [[nodiscard]] Result<boost::json::object> object_of_protobuf(std::string_view enveloped);
 [[nodiscard]] Result<std::string> json_of_protobuf(std::string_view enveloped);
 

@@ -17,8 +17,8 @@ namespace json = boost::json;
 
 // One occurrence of a field on the wire.
 struct Occurrence {
-  std::string_view whole;  // with its tag
-  std::string_view inner;  // of bytes, texts and messages
+  std::string_view whole;  // including its tag
+  std::string_view inner;  // the content of bytes, text or a message
 };
 
 using Occurrences = std::map<int, std::vector<Occurrence>>;  // by number, in their order
@@ -40,7 +40,7 @@ void append_whole(std::string& out, const std::vector<Occurrence>& occurrences) 
   for (const Occurrence& each : occurrences) out += each.whole;
 }
 
-// A message that stands twice is one.
+// Protobuf merges repeated occurrences of a message.
 std::string joined(const std::vector<Occurrence>& occurrences) {
   std::string inner;
   for (const Occurrence& each : occurrences) inner += each.inner;
@@ -53,7 +53,7 @@ const json::value& value_of(const json::object& object, const Field& field) {
   return found == nullptr ? null : *found;
 }
 
-// Whether both objects have all of these keys ("port,protocol"), with the same values.
+// Whether both objects have the same values for all of these keys ("port,protocol").
 bool same_keys(const json::object& left, const json::object& right, std::string_view keys) {
   for (const std::string_view key : split(keys, ',')) {
     const json::value* one = left.if_contains(key);
@@ -63,7 +63,8 @@ bool same_keys(const json::object& left, const json::object& right, std::string_
   return true;
 }
 
-// The item of `before` that `wanted` was: the same, or the one with its keys; its index.
+// The index of the item in `before` that `wanted` was before: an equal one, or the one with its
+// keys.
 std::optional<std::size_t> find_origin(const Field& field, const json::array& before,
                                        const json::value& wanted) {
   for (std::size_t at = 0; at < before.size(); ++at) {
@@ -76,7 +77,7 @@ std::optional<std::size_t> find_origin(const Field& field, const json::array& be
   return std::nullopt;
 }
 
-// The field alone, written anew.
+// Encodes one field from its JSON value.
 Status write_anew(std::string& out, const Field& field, const json::value& value) {
   StructType alone{.fields = {field}};
   alone.fields.front().inside = 0;
@@ -93,8 +94,8 @@ class Carrier {
           std::span<const std::string_view> in_place)
       : type_(type), before_(before), after_(after), in_place_(in_place) {}
 
-  // The fields of `type_` that are in the embedded message `inside`, over its bytes; 0: the fields
-  // of the type itself.
+  // Returns the message `base` with the changes. If `inside` is not 0, `base` is the embedded
+  // message with this number, and only its fields are handled.
   Result<std::string> message(std::string_view base, int inside) const {
     TRY(const Occurrences occurrences, take_apart(base));
     std::map<int, std::string> fields;

@@ -1,7 +1,7 @@
-// Carries what was changed in an object's JSON over into its protobuf.
+// Applies the changes of an object's JSON to its protobuf.
 //
-// What did not change keeps its exact bytes, and so does every field that the schema does not have:
-// newer servers and clients have such, and nothing of theirs may be lost here.
+// Unchanged fields keep their exact bytes, and so does every field that is not in the schema: newer
+// servers and clients have such fields, and they must not be lost.
 
 #pragma once
 
@@ -15,11 +15,12 @@
 
 namespace holdfast::sync {
 
-// `base` is an object of `type` without envelope, `before` what read_protobuf() and shape() make of
-// it, `after` the same object changed. Items of a list that is merged by a key carry their unknown
-// fields with the key, others only if they are unchanged. In lists that `in_place` names and that
-// are as long as before, the items are those of before at the same places.
-// Errors: invalid (broken protobuf; a value in `after` that is not of its field's type).
+// `base` is an object of `type` without envelope, `before` its JSON from read_protobuf() and
+// shape(), and `after` the changed JSON. An item of a list with keys keeps its unknown fields if
+// its keys are unchanged; items of other lists keep them only if the item is unchanged. In lists
+// named by `in_place` whose length has not changed, each item corresponds to the one at the same
+// index.
+// Errors: invalid (broken protobuf; a value in `after` of the wrong type).
 [[nodiscard]] Result<std::string> carry_changes(const StructType& type, std::string_view base,
                                                 const boost::json::object& before,
                                                 const boost::json::object& after,

@@ -48,7 +48,7 @@ std::string write_quantity(const json::value& value) {
   return out;
 }
 
-// JSON inside a message: Go's RawExtension.
+// JSON inside a message (Go's RawExtension).
 std::string write_raw_json(const json::value& value) {
   std::string out;
   append_wire(out, 1, holdfast::sync::serialize(value));
@@ -65,7 +65,7 @@ Result<std::string> write_strings(const Field& field, const json::value& value) 
   return out;
 }
 
-// What is between the tag's length and the next field.
+// The content of a field with a length: what follows tag and length.
 Result<std::string> write_bytes(const Field& field, const json::value& value) {
   switch (field.scalar) {
     case Scalar::text:
@@ -151,7 +151,7 @@ Result<std::string> write_list_body(const StructType& item, const json::object& 
 
 Result<std::string> write_protobuf(const StructType& type, const json::object& object) {
   std::string out;
-  std::map<int, std::string> embedded;  // messages that JSON does not show, by number
+  std::map<int, std::string> embedded;  // embedded messages, which JSON does not show, by number
   for (const Field& field : type.fields) {
     const json::value* value = object.if_contains(field.name);
     if (value == nullptr || value->is_null() || field.number == 0) continue;

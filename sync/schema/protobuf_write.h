@@ -1,4 +1,4 @@
-// JSON written as Kubernetes' protobuf by the schema's field numbers: the way back from protobuf.h.
+// Converts JSON to Kubernetes' protobuf by the schema's field numbers; the reverse of protobuf.h.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace holdfast::sync {
 
-// The object without envelope. Fields without a number are left out, as is what is null.
-// Errors: invalid (a value that is not of its field's type).
+// The object without envelope. Fields without a number and null fields are left out.
+// Errors: invalid (a value of the wrong type).
 [[nodiscard]] Result<std::string> write_protobuf(const StructType& type,
                                                  const boost::json::object& object);
 
-// An object or a List as the body of an answer, in its envelope.
-// Errors: invalid (no JSON; a kind that the schema does not have).
+// Converts an object, a List or a Status to the body of a response, in its envelope.
+// Errors: invalid (not JSON; a kind that is not in the schema).
 [[nodiscard]] Result<std::string> to_protobuf(std::string_view json);
 
 }  // namespace holdfast::sync

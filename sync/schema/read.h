@@ -1,6 +1,7 @@
-// Reading and writing inside a JSON object without asking at each step whether it is there.
+// Reads and writes inside JSON objects without checking each step.
 //
-// What is absent, null or of another kind reads as "", 0, false, an empty list or object.
+// A value that is absent, null or of another type reads as "", 0, false, or an empty list or
+// object. Returned references are borrowed.
 
 #pragma once
 
@@ -14,7 +15,7 @@ namespace holdfast::sync {
 
 using Path = std::initializer_list<std::string_view>;
 
-// Nullptr when it is absent or null.
+// nullptr if it is absent or null.
 [[nodiscard]] const boost::json::value* dig(const boost::json::object& from, Path path);
 
 [[nodiscard]] std::string_view dig_text(const boost::json::object& from, Path path);
@@ -23,17 +24,17 @@ using Path = std::initializer_list<std::string_view>;
 [[nodiscard]] const boost::json::array& dig_list(const boost::json::object& from, Path path);
 [[nodiscard]] const boost::json::object& dig_object(const boost::json::object& from, Path path);
 
-// The value as an object, or an empty one; as text, or "".
+// The value as an object, or an empty object; the value as text, or "".
 [[nodiscard]] const boost::json::object& as_object(const boost::json::value& value);
 [[nodiscard]] std::string_view as_text(const boost::json::value& value);
 
-// The object at `path`, made on the way where it is missing.
+// The object at `path`; missing objects on the way are created.
 boost::json::object& make_object(boost::json::object& in, Path path);
 
-// Sets `key` unless it is there already with another value than null.
+// Sets `key` if it is absent or null.
 void set_default(boost::json::object& in, std::string_view key, boost::json::value value);
 
-// The text or the number, printed.
+// The string or the number as text.
 [[nodiscard]] std::string int_or_string(const boost::json::value& value);
 
 // metadata.name, .namespace, .uid, .resourceVersion

@@ -92,7 +92,7 @@ Field read_field(std::string_view line, const std::vector<StructType>& types) {
 Tables read_tables() {
   Tables tables;
   const std::vector<std::string_view> lines = split(model::tables, '\n');
-  // All types first: fields point at them.
+  // Create all types first, because fields point to them.
   for (std::string_view line : lines) {
     if (line.empty() || line.starts_with(' ')) continue;
     const bool is_kind = line.ends_with('!');

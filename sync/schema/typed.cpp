@@ -14,8 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
-// Where in the object we are: for unknown fields with indexes, for type errors without, as
-// upstream's two readers say it.
+// The path of a value: with indexes for unknown fields and without them for type errors, as
+// upstream's two decoders print it.
 struct Place {
   std::string indexed;
   std::string plain;
@@ -84,7 +84,7 @@ std::string wanted_name(const Field& field) {
   return base;
 }
 
-// What Go writes for a value that was never set.
+// The JSON that Go writes for a field that was never set.
 Result<json::value> zero(Shaper& shaper, const Field& field, const Place& place) {
   if (field.pointer || field.shape != Shape::single) return json::value(nullptr);
   switch (field.scalar) {
@@ -124,7 +124,7 @@ bool is_empty(const Field& field, const json::value& value) {
   return false;
 }
 
-// Structs, times, quantities and the like are values in Go: omitempty never leaves them out.
+// In Go, structs, times, quantities and the like are values, which omitempty never leaves out.
 bool always_written(const Field& field) {
   if (field.pointer || field.shape != Shape::single) return false;
   return field.scalar == Scalar::object || field.scalar == Scalar::time ||
@@ -153,7 +153,7 @@ Result<json::value> read_quantity(const json::value& value) {
   return json::value(quantity.text());
 }
 
-// The number as int64 when it is whole and fits `Integer`.
+// The number as int64 if it is an integer in the range of `Integer`.
 template <class Integer>
 std::optional<std::int64_t> whole(const json::value& value) {
   boost::system::error_code ec;
@@ -218,7 +218,7 @@ Result<json::value> Shaper::scalar(const StructType& owner, const Field& field,
   UNREACHABLE();
 }
 
-// One element of a list or map, or the single value. A null becomes the zero value.
+// Shapes one element of a list or map, or the single value. A null becomes the zero value.
 Result<json::value> Shaper::element(const StructType& owner, const Field& field,
                                     const json::value& value, const Place& place) {
   Field single = field;
@@ -270,7 +270,7 @@ Result<json::object> Shaper::object(const StructType& type, const json::value& v
     const std::string_view key = pair.key();
     const bool type_meta = root && (key == "kind" || key == "apiVersion");
     if (type_meta || type.field(key) != nullptr) continue;
-    // We keep no field managers, but clients that send them back did nothing wrong.
+    // We do not store managedFields, but it is not an error if clients send them back.
     if (type.name == "ObjectMeta" && key == "managedFields") continue;
     unknown.push_back(place.field(key).indexed);
   }

@@ -1,8 +1,9 @@
-// JSON as a typed server sees it: read into the shape of a kind and written out again.
+// Normalizes JSON as a typed API server does.
 //
-// Going through shape() gives what going through a Go struct gives: known fields only, in
-// upstream's order, zero values left out or filled in as the field says, times and quantities in
-// their canonical form. Everything we store and answer has been through it.
+// shape() has the same effect as decoding into a Go struct and encoding again: only known fields,
+// in upstream's order, zero values left out or filled in as the schema says, and times and
+// quantities in canonical form. Everything that the lab's API server stores and returns has been
+// shaped.
 
 #pragma once
 
@@ -21,9 +22,9 @@ struct Shaped {
   std::vector<std::string> unknown;  // paths of fields that were dropped: "spec.containers[0].x"
 };
 
-// Shapes `value` as `type`. With `kind` and `api_version` not empty these two come first, as the
-// type's own; otherwise they are left out.
-// Errors: invalid, worded as Go's JSON reader does ("json: cannot unmarshal string into ...").
+// Shapes `value` as `type`. If `kind` and `api_version` are given, the result begins with them;
+// otherwise it has neither.
+// Errors: invalid, in the wording of Go's JSON decoder ("json: cannot unmarshal string into ...").
 [[nodiscard]] Result<Shaped> shape(const StructType& type, const boost::json::value& value,
                                    std::string_view kind = {}, std::string_view api_version = {});
 
