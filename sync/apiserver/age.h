@@ -1,4 +1,4 @@
-// How long ago something was, for people: "9s", "5m3s", "2d4h", "<unknown>".
+// Ages for people, as kubectl prints them: "9s", "5m3s", "2d4h", "<unknown>".
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace holdfast::sync {
 
-// Two significant units at most, as upstream prints ages. "<invalid>" below -1 s.
+// At most two units, as upstream prints ages. "<invalid>" below -1 s.
 [[nodiscard]] std::string human_duration(Duration duration);
 
-// The age of an RFC 3339 text at `now`; "<unknown>" for null, nothing or nonsense.
+// The age of an RFC 3339 time at `now`; "<unknown>" if `time` is nullptr, null or not a time.
 [[nodiscard]] std::string age_of(const boost::json::value* time, WallTime now);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// What a rule of the API server comes to: a value, or the Status that the client gets instead.
+// The result of an API server rule: a value, or the Status that is sent to the client instead.
 
 #pragma once
 

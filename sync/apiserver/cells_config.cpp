@@ -1,4 +1,4 @@
-// Rows of configuration, services and their endpoints.
+// Rows of configuration, certificate requests, services and their endpoints.
 
 #include <algorithm>
 #include <vector>
@@ -104,7 +104,7 @@ void service_cells(json::array& cells, const json::object& service, WallTime now
   cells.emplace_back(format_labels(dig_object(service, {"spec", "selector"})));
 }
 
-// At most three of `parts`, and how many more there are.
+// The first three of `parts`, and how many more there are.
 std::string first_three(std::vector<std::string> parts, std::string_view none) {
   if (parts.empty()) return std::string(none);
   const std::size_t more = parts.size() > 3 ? parts.size() - 3 : 0;

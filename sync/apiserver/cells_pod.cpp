@@ -1,4 +1,4 @@
-// Rows of pods, nodes and events: the tables that say most.
+// Rows of pods, nodes and events.
 
 #include <algorithm>
 #include <optional>
@@ -18,12 +18,12 @@ namespace json = boost::json;
 struct PodSummary {
   std::string reason;
   std::int64_t restarts = 0;
-  std::optional<WallTime> restarted;  // last
+  std::optional<WallTime> restarted;  // time of the last restart
   std::size_t ready = 0;
   std::size_t total = 0;
 };
 
-// Restarts of one kind of containers, with the time of the last one.
+// The number of restarts, and the time of the last one.
 struct Restarts {
   std::int64_t count = 0;
   std::optional<WallTime> last;
@@ -51,7 +51,7 @@ bool has_condition(const json::object& object, std::string_view type, std::strin
   return false;
 }
 
-// Names of the init containers that go on beside the others.
+// Names of the sidecars: init containers that keep running next to the other containers.
 std::set<std::string_view> sidecars_of(const json::object& pod) {
   std::set<std::string_view> names;
   for (const json::value& item : dig_list(pod, {"spec", "initContainers"})) {
@@ -71,8 +71,8 @@ std::string init_reason(const json::object& pod, const json::object& status, std
          std::to_string(dig_list(pod, {"spec", "initContainers"}).size());
 }
 
-// Describes the first init container that is not done; false when all are. `sidecars` are the
-// restarts of those that go on.
+// Describes the first init container that is not done. Returns false if all are done. Adds the
+// restarts of sidecars to `sidecars`.
 bool summarize_init(PodSummary& summary, const json::object& pod, Restarts& sidecars) {
   const std::set<std::string_view> going_on = sidecars_of(pod);
   summary.total += going_on.size();
@@ -255,7 +255,7 @@ void node_cells(json::array& cells, const json::object& node, WallTime now) {
 }
 
 void event_cells(json::array& cells, const json::object& event, WallTime now) {
-  // An event of events.k8s.io is printed from its core form, so both have these fields.
+  // Events of events.k8s.io are printed in their core form, so all events have these fields.
   std::string first = age_of(dig(event, {"firstTimestamp"}), now);
   if (dig(event, {"firstTimestamp"}) == nullptr) first = age_of(dig(event, {"eventTime"}), now);
   std::string last = age_of(dig(event, {"lastTimestamp"}), now);

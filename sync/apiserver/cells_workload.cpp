@@ -1,4 +1,4 @@
-// Rows of workloads, budgets and leases, and the small formats that all rows share.
+// Rows of workloads, budgets, leases and namespaces, and formatting functions that all rows share.
 
 #include <algorithm>
 #include <map>

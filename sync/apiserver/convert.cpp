@@ -41,7 +41,7 @@ void rename_each(json::object& slice, std::string_view from, std::string_view to
 json::object reshaped(const StructType& type, const json::object& object, std::string_view kind,
                       std::string_view api_version) {
   auto made = shape(type, object, kind, api_version);
-  CHECK(made.has_value());  // It has been through the other version's shape.
+  CHECK(made.has_value());  // It has already been shaped as the other version.
   return std::move(made->object);
 }
 

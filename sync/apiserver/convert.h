@@ -1,7 +1,8 @@
-// Between the versions that a resource is served in and the one it is stored in.
+// Converts objects between the versions in which a resource is served and the version in which it
+// is stored.
 //
-// Most versions differ in apiVersion alone. Events of events.k8s.io are stored as core events, so
-// that both see the same objects.
+// Most versions differ only in apiVersion. Events of events.k8s.io are stored as core events, so
+// that clients of both groups see the same objects.
 
 #pragma once
 
@@ -12,17 +13,17 @@
 
 namespace holdfast::sync {
 
-// Where objects of `resource` are kept.
+// The resource as which objects of `resource` are stored.
 [[nodiscard]] const Resource& stored_resource(const Resource& resource);
 
-// The schema of a version's kind, and of what is stored.
+// The schema of a served version, and of the stored version.
 [[nodiscard]] const StructType& type_of(const Resource& resource, const ServedVersion& version);
 [[nodiscard]] const StructType& stored_type(const Resource& resource);
 
-// Whether objects are stored as they are served.
+// Whether objects are stored in the version in which they are served.
 [[nodiscard]] bool is_stored_version(const Resource& resource, const ServedVersion& version);
 
-// Of shaped objects, with kind and apiVersion.
+// Convert shaped objects that have kind and apiVersion.
 [[nodiscard]] boost::json::object to_stored(const Resource& resource, const ServedVersion& version,
                                             const boost::json::object& object);
 [[nodiscard]] boost::json::object from_stored(const Resource& resource,

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
-// What upstream accepts; naming its list keeps the message the one that people know.
+// The media types that upstream accepts. The list is part of the error message, so it includes
+// YAML, which is not supported here.
 constexpr std::string_view media_types[] = {json_type, "application/yaml", protobuf_type};
 
 std::string summary(std::string_view body) {
@@ -34,7 +35,7 @@ ApiStatus unrecognized(std::string_view kind, const std::string& why, std::strin
                              std::string(kind) + "): " + why + " (" + summary(body) + ")");
 }
 
-// Of another kind only the name is read: enough to refuse it.
+// An object of another kind is not decoded: its name is enough to refuse it.
 Answer<json::value> read_protobuf_body(std::string_view body, const StructType& type,
                                        std::string_view kind) {
   const auto envelope = unwrap_protobuf(body);
@@ -50,7 +51,7 @@ Answer<json::value> read_protobuf_body(std::string_view body, const StructType& 
   return json::value(std::move(object));
 }
 
-// Go's package of our stored kinds, in "converting (v1.Pod) to (core.Node)".
+// The name of the internal Go type in "converting (v1.Pod) to (core.Node)".
 std::string internal_name(const Resource& resource) {
   const std::string_view group = resource.group.substr(0, resource.group.find('.'));
   return std::string(group.empty() ? "core" : group) + "." + std::string(resource.kind);
@@ -148,7 +149,7 @@ json::object canonical(const Resource& resource, json::object object) {
   const Resource& stored = stored_resource(resource);
   apply_defaults(stored, object);
   auto shaped = shape(stored_type(stored), object, stored.kind, stored.stored_version());
-  CHECK(shaped.has_value());  // It had that shape; defaults are of the right types.
+  CHECK(shaped.has_value());  // It was shaped before, and defaults have the right types.
   return std::move(shaped->object);
 }
 

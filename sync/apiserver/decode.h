@@ -1,4 +1,4 @@
-// From a request's body to an object as we store it.
+// Converts a request's body to an object in stored form.
 
 #pragma once
 
@@ -14,10 +14,11 @@
 
 namespace holdfast::sync {
 
-// What to do about fields that a kind does not have: drop them, say so, or refuse the object.
+// How unknown fields of an object are handled: drop them, drop them with a warning, or refuse the
+// object.
 enum class FieldValidation : std::uint8_t { ignore, warn, strict };
 
-// "", "Ignore", "Warn", "Strict". Refuses anything else with 400.
+// Parses "" (warn), "Ignore", "Warn" or "Strict". Anything else is refused with 400.
 [[nodiscard]] Answer<FieldValidation> parse_field_validation(std::string_view text);
 
 struct Decoded {
@@ -25,24 +26,25 @@ struct Decoded {
   std::vector<std::string> warnings;  // for the client: `unknown field "spec.x"`
 };
 
-// The body of a request as a value: JSON, or protobuf of that type. `kind` is what it should be.
-// Refuses other media types with 415 and what cannot be read with 400.
+// Parses the body of a request: JSON, or protobuf of `type`. `kind` is the expected kind, for
+// errors. Other media types are refused with 415, malformed bodies with 400.
 [[nodiscard]] Answer<boost::json::value> read_body(std::string_view content_type,
                                                    std::string_view body, const StructType& type,
                                                    std::string_view kind);
 
-// Shapes what a client sent as the resource's kind and converts it to the stored version, with
-// defaults. Missing kind and apiVersion are the resource's own.
+// Shapes a client's object as the resource's kind, converts it to the stored version and applies
+// defaults. Missing kind and apiVersion are those of the resource.
 [[nodiscard]] Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& version,
                                             const boost::json::value& value,
                                             FieldValidation validation);
 
-// The same for a kind that is not stored: DeleteOptions, Scale, Binding. Nothing is defaulted.
+// Shapes an object of a kind that is not stored, such as DeleteOptions, Scale or Binding. No
+// defaults are applied.
 [[nodiscard]] Answer<Decoded> decode_as(const StructType& type, std::string_view kind,
                                         const boost::json::value& value,
                                         FieldValidation validation);
 
-// Defaults, and everything in its place.
+// Applies defaults to a stored object and shapes it.
 [[nodiscard]] boost::json::object canonical(const Resource& resource, boost::json::object object);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// What upstream fills in: the values of fields that a client left out.
+// The defaults that upstream sets for fields that a client left out.
 
 #pragma once
 
@@ -8,17 +8,19 @@
 
 namespace holdfast::sync {
 
-// Fills in the defaults of the resource's stored kind. Fields that it adds come last: shape() the
-// object afterwards. Doing it twice changes nothing.
+// Applies the defaults of the resource's stored kind. Added fields are at the end: shape() the
+// object afterwards. Applying it twice has no further effect.
 void apply_defaults(const Resource& resource, boost::json::object& object);
 
-// Those of a pod's spec, alone or in a template.
+// Applies the defaults of a pod's spec, in a pod or in a template.
 void default_pod_spec(boost::json::object& spec);
 
-// Those that only a pod of its own gets: requests from limits, service links.
+// Applies the defaults of a pod, including those that templates do not have: requests from limits,
+// service links.
 void default_pod(boost::json::object& pod);
 
-// What admission adds to a new pod: tolerations of an unwell node for 300 s, its priority.
+// Adds what admission plugins add to a new pod: tolerations for not-ready and unreachable nodes for
+// 300 s, and its priority.
 void admit_pod(boost::json::object& pod, std::int64_t priority, std::string_view preemption);
 
 // "BestEffort", "Burstable" or "Guaranteed".

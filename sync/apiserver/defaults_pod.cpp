@@ -9,7 +9,8 @@ namespace {
 
 namespace json = boost::json;
 
-// "x", "x:latest" and "host:5000/x" are pulled always; a tag or digest is not.
+// Images "x", "x:latest" and "host:5000/x" are always pulled, but not images with another tag or a
+// digest.
 std::string_view pull_policy(std::string_view image) {
   if (image.find('@') != std::string_view::npos) return "IfNotPresent";
   const std::size_t slash = image.rfind('/');
@@ -110,7 +111,7 @@ void default_host_ports(json::object& container) {
   });
 }
 
-// A limit without a request asks for as much as it allows.
+// A limit without a request is also the request.
 void default_requests(json::object& container) {
   const json::object limits = dig_object(container, {"resources", "limits"});
   if (limits.empty()) return;
@@ -153,7 +154,8 @@ void default_pod_spec(json::object& spec) {
 
 namespace {
 
-// The first of podIPs is podIP. Where they differ, podIP is right, as upstream's conversion has it.
+// podIP and the first of podIPs must be equal. If they differ, podIP is used, as in upstream's
+// conversion.
 void agree_on_address(json::object& pod) {
   const std::string address(dig_text(pod, {"status", "podIP"}));
   const json::array& all = dig_list(pod, {"status", "podIPs"});

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The API level that our tables and defaults are closest to.
+// The release whose API is closest to our tables and defaults.
 constexpr std::string_view release = "v1.32.0-holdfast";
 
 json::array texts(std::span<const std::string_view> from) {

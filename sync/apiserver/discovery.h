@@ -1,6 +1,6 @@
-// What clients ask first: which groups, versions and resources there are.
+// Discovery documents: the groups, versions and resources that the server has.
 //
-// The documents have upstream's order and shape. The aggregated form (apidiscovery.k8s.io) is not
+// The documents have upstream's order and form. The aggregated form (apidiscovery.k8s.io) is not
 // served; clients that prefer it fall back to these.
 
 #pragma once
@@ -14,16 +14,16 @@ namespace holdfast::sync {
 // GET /version
 [[nodiscard]] boost::json::object version_document();
 
-// GET /api; `address` is where clients reach us: "127.0.0.1:7443".
+// GET /api. `address` is the address at which clients reach the server: "127.0.0.1:7443".
 [[nodiscard]] boost::json::object api_versions(std::string_view address);
 
 // GET /apis
 [[nodiscard]] boost::json::object group_list();
 
-// GET /apis/GROUP; nothing for a group we do not have.
+// GET /apis/GROUP; nothing for an unknown group.
 [[nodiscard]] std::optional<boost::json::object> group_document(std::string_view group);
 
-// GET /api/v1 and /apis/GROUP/VERSION; nothing for a version we do not have.
+// GET /api/v1 and /apis/GROUP/VERSION; nothing for an unknown version.
 [[nodiscard]] std::optional<boost::json::object> resource_list(std::string_view group,
                                                                std::string_view version);
 

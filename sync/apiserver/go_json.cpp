@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view ended = "unexpected end of JSON input";
 
-// Go's 'c': a byte is taken for the code point of its number.
+// A quoted character as Go prints it: a byte is treated as the code point with the same number.
 std::string character(char c) {
   if (c == '\'') return R"('\'')";
   if (c == '"') return R"('"')";

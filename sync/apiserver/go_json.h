@@ -1,4 +1,4 @@
-// What Go's JSON reader says of a text that is not JSON; clients see it in 400 answers.
+// The error messages of Go's JSON decoder, which clients see in 400 responses.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace holdfast::sync {
 
-// "invalid character 'n' looking for beginning of object key string", "unexpected end of JSON
-// input"; "" for JSON.
+// The error for `text`, such as "invalid character 'n' looking for beginning of object key string"
+// or "unexpected end of JSON input"; "" if it is valid JSON.
 [[nodiscard]] std::string go_json_error(std::string_view text);
 
 }  // namespace holdfast::sync

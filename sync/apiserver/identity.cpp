@@ -8,7 +8,7 @@
 namespace holdfast::sync {
 namespace {
 
-// The fields of one line; a field in double quotes may hold commas.
+// Splits a line into fields; a field in double quotes may contain commas.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   bool inside = false;
@@ -35,7 +35,7 @@ bool is_reading(const RequestInfo& info) {
   return info.verb == "get" || info.verb == "list" || info.verb == "watch" || info.verb == "head";
 }
 
-// By which a new node learns whom to trust; anybody may read it.
+// New nodes read it to learn the cluster's CA; anybody may read it.
 bool is_cluster_info(const RequestInfo& info) {
   return info.verb == "get" && info.resource == "configmaps" &&
          info.namespace_name == "kube-public" && info.name == "cluster-info";
@@ -46,7 +46,8 @@ bool bootstrapper_may(const RequestInfo& info) {
          (info.verb == "create" || is_reading(info));
 }
 
-// Less than upstream's node authorizer asks: a node reads everything, and writes what nodes write.
+// Less strict than upstream's node authorizer: a node may read everything, and write what nodes
+// write.
 bool node_may(const RequestInfo& info) {
   if (is_reading(info)) return true;
   constexpr std::string_view written[] = {"nodes", "pods", "leases", "events", "csinodes"};

@@ -1,4 +1,4 @@
-// Who asks, and what he may do: static tokens, client certificates, one simple rule.
+// Identities of callers, from static tokens and client certificates, and a simple authorizer.
 
 #pragma once
 
@@ -28,11 +28,12 @@ struct Identity {
 
 class TokenTable {
  public:
-  // Lines of token,user,uid[,"group1,group2"], as kube-apiserver's --token-auth-file.
+  // Parses lines of token,user,uid[,"group1,group2"], the format of kube-apiserver's
+  // --token-auth-file.
   // Errors: invalid, naming the line.
   [[nodiscard]] static Result<TokenTable> parse(std::string_view csv);
 
-  // Nullptr for an unknown token.
+  // nullptr for an unknown token.
   [[nodiscard]] const Identity* find(std::string_view token) const;
   void add(std::string token, Identity identity);
   using Identities = std::map<std::string, Identity, std::less<>>;
@@ -42,9 +43,9 @@ class TokenTable {
   Identities identities_;
 };
 
-// Whether `identity` may do what is asked; else the 403. Members of system:masters may do all,
-// system:nodes may read all and write what nodes write, system:bootstrappers may ask for
-// certificates; the rest may see health, version and kube-public/cluster-info only.
+// Whether `identity` may send the request; if not, the 403. Members of system:masters may do
+// everything, system:nodes may read everything and write what nodes write, system:bootstrappers may
+// request certificates; all others may only read health, version and kube-public/cluster-info.
 [[nodiscard]] Answer<bool> authorize(const Identity& identity, const RequestInfo& info);
 
 }  // namespace holdfast::sync

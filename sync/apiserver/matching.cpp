@@ -25,7 +25,8 @@ bool compares(const json::array& values, std::string_view text, bool greater) {
   return greater ? *left > *right : *left < *right;
 }
 
-// One requirement of a label or node selector against the value under its key, if there is one.
+// Whether the value under its key, if there is one, meets one requirement of a label or node
+// selector.
 bool fits(const json::object& requirement, const json::value* found) {
   const std::string_view op = dig_text(requirement, {"operator"});
   const json::array& values = dig_list(requirement, {"values"});
@@ -86,7 +87,7 @@ bool wants_node(const json::object& pod, const json::object& node) {
     const json::object& term = as_object(item);
     const json::array& by_label = dig_list(term, {"matchExpressions"});
     const json::array& by_field = dig_list(term, {"matchFields"});
-    if (by_label.empty() && by_field.empty()) continue;  // An empty term fits nothing.
+    if (by_label.empty() && by_field.empty()) continue;  // An empty term matches nothing.
     if (fits_all(by_label, labels) && fits_all(by_field, fields)) return true;
   }
   return false;

@@ -18,7 +18,7 @@ struct Clause {
 };
 
 double parse_quality(std::string_view text) {
-  // "0.5"; only the first three decimals count, as HTTP has it.
+  // Such as "0.5".
   const std::size_t dot = text.find('.');
   double quality = text.starts_with('1') ? 1 : 0;
   double unit = 0.1;
@@ -58,7 +58,7 @@ std::optional<Form> form_of(const Clause& clause) {
   return std::nullopt;
 }
 
-// Best first.
+// The clauses of an Accept header, best first.
 std::vector<Clause> clauses_of(std::string_view accept) {
   std::vector<Clause> clauses;
   for (const std::string_view part : split(accept, ',')) clauses.push_back(parse_clause(part));

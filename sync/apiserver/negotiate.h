@@ -1,4 +1,4 @@
-// Which form of an answer a client wants: the Accept header.
+// Chooses the form of a response from the Accept header.
 
 #pragma once
 
@@ -10,12 +10,11 @@ namespace holdfast::sync {
 
 enum class Form : std::uint8_t { object, table, metadata };
 
-// The first form of the header that we have, in the client's order of preference; nothing: 406.
-// JSON is the encoding that all have; other forms of it are meta.k8s.io/v1's Table and
-// PartialObjectMetadata(List).
+// The first supported form in the client's order of preference; nothing means 406. The encoding is
+// JSON; other forms are Table and PartialObjectMetadata(List) of meta.k8s.io.
 [[nodiscard]] std::optional<Form> negotiate(std::string_view accept);
 
-// Whether it likes Kubernetes' protobuf best, and takes JSON where there is none.
+// Whether the client prefers Kubernetes' protobuf to everything else.
 [[nodiscard]] bool prefers_protobuf(std::string_view accept);
 
 }  // namespace holdfast::sync

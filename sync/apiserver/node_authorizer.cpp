@@ -15,8 +15,9 @@ namespace json = boost::json;
 
 constexpr std::string_view lease_namespace = "kube-node-lease";
 
-// Of upstream's cluster role system:node (1.36.2), and of system:basic-user and system:discovery,
-// which all who are known have: what is not divided up below. Verbs stand between commas.
+// The rules of upstream's cluster role system:node (1.36.2), and of system:basic-user and
+// system:discovery, which all authenticated users have, except for resources that are handled
+// separately below. Verbs are enclosed in commas.
 struct Rule {
   std::string_view group;
   std::string_view resource;  // with "/subresource"
@@ -46,7 +47,7 @@ bool is_any_of(std::string_view verb, std::string_view verbs) {
   return verbs.find("," + std::string(verb) + ",") != std::string_view::npos;
 }
 
-// One request of one node.
+// Decides about one request of one node.
 class Judge {
  public:
   Judge(std::string_view node, const RequestInfo& info, const NodeObjects& objects)
@@ -68,7 +69,7 @@ class Judge {
     return related(info_.resource);
   }
 
-  // Secrets and ConfigMaps: kubelets watch each of them by its name.
+  // Secrets and ConfigMaps: kubelets watch each of them by name.
   [[nodiscard]] NodeVerdict named_only() const {
     if (!is_any_of(info_.verb, read)) return no("can only read resources of this type");
     if (!info_.subresource.empty()) return no("cannot read subresource");
@@ -104,7 +105,8 @@ class Judge {
     return related(info_.resource);
   }
 
-  // Leases and CSINodes: those with the node's name. The name of a new one is in its body.
+  // Leases and CSINodes must have the node's name. The name of a new one is in its body, which is
+  // not checked here.
   [[nodiscard]] NodeVerdict own_name(const std::string& noun, const std::string& same) const {
     if (!is_any_of(info_.verb, ",get,create,update,patch,delete,")) {
       return no("can only get, create, update, patch, or delete a " + noun);
@@ -143,7 +145,7 @@ class Judge {
     return no("can only list/watch pods with spec.nodeName field selector");
   }
 
-  // The lab has none: one that is named is nobody's.
+  // The lab has no ResourceSlices, so a named one belongs to no node.
   [[nodiscard]] NodeVerdict slice() const {
     if (info_.verb == "create") return yes();
     if (is_any_of(info_.verb, ",get,update,patch,delete,")) {
@@ -164,7 +166,7 @@ class Judge {
   }
 
  private:
-  // Whether the selector asks for what has the node's name in `field`.
+  // Whether the field selector requires that `field` is the node's name.
   [[nodiscard]] bool selects(std::string_view field) const {
     const auto query = FieldQuery::parse(info_.field_selector);
     return query && query->exact(field) == node_;

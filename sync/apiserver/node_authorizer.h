@@ -1,10 +1,10 @@
-// What a node may do: the rules of upstream's Node authorizer with field selectors, as 1.34 and
-// later have it.
+// Authorizes requests of nodes, with the rules of upstream's Node authorizer including field
+// selectors, as in 1.34 and later.
 //
-// A node reads its own Node, the pods that are bound to it, and what these refer to: Secrets,
-// ConfigMaps and service accounts, claims, their volumes. Each of these objects by its name; lists
-// of pods only with the field selector spec.nodeName. What it may write is told here only as far as
-// it shows in the request; check_node_write() judges the content.
+// A node may read its own Node, the pods that are bound to it, and what these pods refer to:
+// Secrets, ConfigMaps, service accounts, claims and their volumes. It may read these objects only
+// by name, and list pods only with the field selector spec.nodeName. Writes are checked here only
+// as far as the request line shows; restrict_node() (node_restriction.h) checks the content.
 
 #pragma once
 
@@ -19,11 +19,11 @@
 
 namespace holdfast::sync {
 
-// The name of the node whose identity it is: "a" of system:node:a in the group system:nodes.
-// "" of all others.
+// The name of the node with this identity: "a" for user system:node:a in group system:nodes; "" for
+// all others.
 [[nodiscard]] std::string_view node_of(const Identity& identity);
 
-// The objects that tell what belongs to a node. The functions are called during the call only.
+// The objects that determine what belongs to a node. The functions are used only during the call.
 struct NodeObjects {
   using Visit = std::function<void(const boost::json::object&)>;
   using Each = std::function<void(const Visit&)>;
@@ -35,14 +35,14 @@ struct NodeObjects {
 // Whether the node may send the request.
 struct NodeVerdict {
   bool allowed = false;
-  std::string why;  // of a refusal, as upstream says it; may be empty
+  std::string why;  // the reason of a refusal, in upstream's words; may be empty
 };
 [[nodiscard]] NodeVerdict judge_node(std::string_view node, const RequestInfo& info,
                                      const NodeObjects& objects);
 
 // Whether one of the node's pods refers to the object, directly or through a claim and its volume.
 // `resource` is secrets, configmaps, serviceaccounts, persistentvolumeclaims, persistentvolumes,
-// pods or resourceclaims. A mirror pod refers to nothing.
+// pods or resourceclaims. References of mirror pods do not count.
 [[nodiscard]] bool belongs_to_node(std::string_view node, std::string_view resource,
                                    std::string_view name_space, std::string_view name,
                                    const NodeObjects& objects);

@@ -1,4 +1,4 @@
-// What a node's pods refer to.
+// Finds the objects that a node's pods refer to.
 
 #include <boost/json.hpp>
 #include <set>
@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 constexpr std::string_view mirror = "kubernetes.io/config.mirror";
 
-// Whether a reference in a volume, an environment or a projection names the object.
+// Whether a pod refers to a Secret or ConfigMap in a volume, an environment or a projection.
 class References {
  public:
   References(std::string_view resource, std::string_view name)
@@ -106,7 +106,7 @@ bool one_of_the_pods(std::string_view node, std::string_view resource, std::stri
   return found;
 }
 
-// Whether the node's pods claim the volume.
+// Whether one of the node's pods claims the volume.
 bool claimed(std::string_view node, const json::object& volume, const NodeObjects& objects) {
   const json::object& claim = dig_object(volume, {"spec", "claimRef"});
   const std::string_view name = dig_text(claim, {"name"});
@@ -114,8 +114,8 @@ bool claimed(std::string_view node, const json::object& volume, const NodeObject
                                           dig_text(claim, {"namespace"}), name, objects);
 }
 
-// The Secrets that a volume's driver needs on the node. Most stand in its one source; one without a
-// namespace is in the claim's.
+// Whether the volume's driver needs this Secret on the node. References are in the volume's source;
+// one without a namespace is in the claim's namespace.
 bool volume_needs(const json::object& volume, std::string_view name_space, std::string_view name) {
   for (const auto& source : dig_object(volume, {"spec"})) {
     for (const std::string_view field :

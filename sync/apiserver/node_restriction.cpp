@@ -30,7 +30,7 @@ bool within(std::string_view domain, std::string_view parent) {
                               domain[domain.size() - parent.size() - 1] == '.');
 }
 
-// The labels under kubernetes.io that kubelets set themselves.
+// Labels under kubernetes.io that kubelets may set.
 bool is_of_kubelets(std::string_view label, std::string_view domain) {
   constexpr std::string_view known[] = {"beta.kubernetes.io/arch",
                                         "beta.kubernetes.io/instance-type",
@@ -54,7 +54,7 @@ bool is_forbidden(std::string_view label) {
   return of_kubernetes && !is_of_kubelets(label, domain);
 }
 
-// The forbidden labels that are not the same in both, joined by commas; "" if none.
+// The forbidden labels that differ between both objects, joined by commas; "" if none.
 std::string forbidden_labels(const json::object& now, const json::object& before) {
   const json::object& left = dig_object(now, {"metadata", "labels"});
   const json::object& right = dig_object(before, {"metadata", "labels"});
@@ -109,7 +109,7 @@ Refusal restrict_mirror_owner(std::string_view node, const json::object& pod) {
   return of_node(node) + " must not set blockOwnerDeletion on an owner reference";
 }
 
-// What a mirror pod may not refer to.
+// Refuses references that a mirror pod must not have.
 Refusal restrict_mirror_content(std::string_view node, const json::object& pod) {
   const std::string start = of_node(node) + " can not create pods that reference ";
   if (!dig_text(pod, {"spec", "serviceAccountName"}).empty()) return start + "a service account";
@@ -124,7 +124,7 @@ Refusal restrict_mirror_content(std::string_view node, const json::object& pod) 
 
 Refusal restrict_pod(std::string_view node, const NodeWrite& write) {
   if (write.verb == "delete") {
-    if (write.before == nullptr) return std::nullopt;  // It will be 404.
+    if (write.before == nullptr) return std::nullopt;  // The response will be 404.
     if (dig_text(*write.before, {"spec", "nodeName"}) == node) return std::nullopt;
     return of_node(node) + " can only delete pods with spec.nodeName set to itself";
   }

@@ -1,7 +1,7 @@
-// What a node may write: upstream's admission plugin NodeRestriction, which judges the content of
-// requests that the Node authorizer (node_authorizer.h) let pass.
+// Checks the content of nodes' writes, like upstream's admission plugin NodeRestriction. The Node
+// authorizer (node_authorizer.h) has already admitted the requests.
 //
-// The owner's uid of a mirror pod is not checked.
+// The owner uid of a mirror pod is not checked.
 
 #pragma once
 
@@ -17,14 +17,14 @@ struct NodeWrite {
   std::string_view subresource;
   std::string_view verb;  // create, update (a patch, too) or delete
   std::string_view name_space;
-  std::string_view name;                        // as in the path; "" of a create
-  const boost::json::object* now = nullptr;     // as the client wants it; null of a delete
-  const boost::json::object* before = nullptr;  // null of a create
-  // Of an eviction and of a TokenRequest: the pod it is about; null when there is none.
+  std::string_view name;                        // from the path; "" for a create
+  const boost::json::object* now = nullptr;     // the client's object; null for a delete
+  const boost::json::object* before = nullptr;  // the stored object; null for a create
+  // The pod of an eviction or TokenRequest; null if it does not exist.
   const boost::json::object* pod = nullptr;
 };
 
-// Why the node may not write this, as upstream says it; or nothing.
+// Why the node may not write this, in upstream's words; nothing if it may.
 [[nodiscard]] std::optional<std::string> restrict_node(std::string_view node,
                                                        const NodeWrite& write);
 

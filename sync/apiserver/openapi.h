@@ -1,5 +1,5 @@
-// The shape of our kinds as OpenAPI v3: what `kubectl explain` prints, `kubectl apply` merges by
-// and every kubectl asks to learn that the server checks fields itself.
+// The schema of our kinds as OpenAPI v3. `kubectl explain` prints it, `kubectl apply` uses its
+// merge rules, and every kubectl reads it to find out whether the server validates fields.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace holdfast::sync {
 
-// GET /openapi/v3: where the document of each group and version is.
+// GET /openapi/v3: the paths of the documents of all groups and versions.
 [[nodiscard]] boost::json::object openapi_index();
 
-// GET /openapi/v3/api/v1 and /openapi/v3/apis/GROUP/VERSION; nothing for one we do not have.
+// GET /openapi/v3/api/v1 and /openapi/v3/apis/GROUP/VERSION; nothing for an unknown one.
 [[nodiscard]] std::optional<boost::json::object> openapi_document(std::string_view group,
                                                                   std::string_view version);
 

@@ -49,7 +49,7 @@ json::object single_schema(const Field& field, OpenapiStyle style) {
 
 json::object field_schema(const StructType& owner, const Field& field, OpenapiStyle style) {
   json::object schema = single_schema(field, style);
-  // OpenAPI 3.0 ignores what stands beside a $ref; upstream wraps it.
+  // OpenAPI 3.0 ignores the siblings of a $ref, so upstream wraps the reference in allOf.
   const bool wrap = style == OpenapiStyle::v3 && field.shape == Shape::single;
   if (wrap && schema.contains("$ref")) {
     schema = {{"allOf", json::array({std::move(schema)})}};
@@ -82,7 +82,7 @@ json::object struct_schema(const StructType& type, bool root, OpenapiStyle style
   json::array required;
   for (const Field& field : type.fields) {
     properties[field.name] = field_schema(type, field, style);
-    // What a whole object must have, its validation says better.
+    // The required fields of a kind are left to validation, whose errors are clearer.
     if (!root && is_required(field)) required.push_back(json::value(field.name));
   }
   json::object schema = {{"type", "object"}};

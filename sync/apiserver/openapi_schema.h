@@ -1,4 +1,4 @@
-// The schema of one type as OpenAPI writes it, for both of its versions.
+// Generates the schema of one type for OpenAPI v2 and v3.
 
 #pragma once
 
@@ -14,13 +14,14 @@ namespace holdfast::sync {
 
 enum class OpenapiStyle : std::uint8_t { v2, v3 };
 
-// "io.k8s.api.PodSpec": the name that a type has in a document.
+// "io.k8s.api.PodSpec": the name of a type in a document.
 [[nodiscard]] std::string definition_name(std::string_view type);
 
-// Adds the type, everything that it refers to, and what all of them need.
+// Adds the type and all types that it refers to.
 void add_definitions(boost::json::object& schemas, const StructType& type, OpenapiStyle style);
 
-// Adds the type of a served kind, tagged with what it is served as. A kind may be tagged often.
+// Adds the type of a served kind, tagged with group, version and kind. A type may have several
+// tags.
 void add_kind(boost::json::object& schemas, const Resource& resource, const ServedVersion& version,
               OpenapiStyle style);
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// A protobuf message that is being written. Only fields with a length are needed.
+// A protobuf message under construction. Only fields with a length are needed.
 class Message {
  public:
   Message& add(unsigned number, std::string_view bytes) {
@@ -47,7 +47,7 @@ enum SchemaField : unsigned {
 
 Message schema_message(const json::object& schema);
 
-// Properties and Definitions alike: named schemas as field 1.
+// The messages Properties and Definitions: named schemas as field 1.
 Message named_schemas(const json::object& schemas) {
   Message all;
   for (const auto& pair : schemas) {
@@ -59,7 +59,7 @@ Message named_schemas(const json::object& schemas) {
 }
 
 Message extension(std::string_view name, const json::value& value) {
-  // JSON is YAML, too.
+  // The value must be YAML; JSON is valid YAML.
   Message any;
   any.add(2, json::serialize(value));
   Message named;

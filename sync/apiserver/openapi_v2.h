@@ -1,5 +1,5 @@
-// The shape of our kinds as OpenAPI v2, which a kubectl before 1.30 reads before it creates
-// anything: JSON, or the protobuf that these kubectls insist on.
+// The schema of our kinds as OpenAPI v2, which kubectl before 1.30 reads before it creates objects:
+// as JSON, or as the protobuf that these versions require.
 
 #pragma once
 
@@ -12,10 +12,10 @@ namespace holdfast::sync {
 inline constexpr std::string_view openapi_v2_protobuf_type =
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-// GET /openapi/v2. Paths are left out: clients read the definitions.
+// GET /openapi/v2. It has no paths, because clients only read the definitions.
 [[nodiscard]] const boost::json::object& openapi_v2_document();
 
-// The same as gnostic's openapi.v2.Document.
+// The same document as gnostic's protobuf message openapi.v2.Document.
 [[nodiscard]] const std::string& openapi_v2_protobuf();
 
 }  // namespace holdfast::sync

@@ -23,7 +23,7 @@ std::string to_url_alphabet(std::string text) {
 Result<std::string> from_url_alphabet(std::string text) {
   std::replace(text.begin(), text.end(), '-', '+');
   std::replace(text.begin(), text.end(), '_', '/');
-  // Go ignores bits beyond the last whole byte; our reader does not have to see them.
+  // Go ignores the bits after the last whole byte. Clear them, because our decoder checks them.
   const std::size_t rest = text.size() % 4;
   if (rest == 3) {
     const std::string_view alphabet =
@@ -42,7 +42,7 @@ ApiStatus bad_token(const std::string& why) {
 }  // namespace
 
 std::string encode_continue(const ContinueToken& token) {
-  // Go writes the NUL at the end of the key as an escape; so does Boost.JSON.
+  // Go and Boost.JSON both write the NUL at the end of the key as an escape.
   const json::object document = {
       {"v", "meta.k8s.io/v1"}, {"rv", token.revision}, {"start", token.start}};
   return to_url_alphabet(base64_encode(json::serialize(document)));

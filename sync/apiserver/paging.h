@@ -1,4 +1,4 @@
-// Lists in pages: the token that a client brings back for the next one.
+// Continue tokens of paged lists, and resourceVersions in queries.
 
 #pragma once
 
@@ -17,12 +17,12 @@ struct ContinueToken {
   bool operator==(const ContinueToken&) const = default;
 };
 
-// Base64 (URL alphabet, no padding) of JSON, as upstream has it.
+// Base64 (URL alphabet, no padding) of JSON, as in upstream.
 [[nodiscard]] std::string encode_continue(const ContinueToken& token);
 [[nodiscard]] Answer<ContinueToken> parse_continue(std::string_view text);
 
-// A resourceVersion in a query: "" and "0" are 0. Anything but a number is refused with 500, as
-// upstream does.
+// Parses a resourceVersion in a query: "" and "0" are 0. Anything but a number is refused with 500,
+// as in upstream.
 [[nodiscard]] Answer<std::int64_t> parse_resource_version(std::string_view text);
 
 }  // namespace holdfast::sync

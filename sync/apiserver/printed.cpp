@@ -15,12 +15,12 @@ constexpr std::string_view unknown_cell = "<unknown>";
 const Resource* known(const RequestInfo& info) {
   const Resource* resource = find_resource(info.group, info.version, info.resource);
   if (resource == nullptr || !has_own_columns(*resource)) return nullptr;
-  // Cells are made from the form that objects are stored in: an event's is the core one.
+  // Cells are created from stored objects, which for events are core events.
   if (info.group == "events.k8s.io") return nullptr;
   return resource->versions.front().name == info.version ? resource : nullptr;
 }
 
-// What a table says when none was seen.
+// The columns of a resource whose tables were never seen.
 const json::array& name_and_age() {
   static const json::array columns = {
       json::object{{"name", "Name"},
@@ -55,7 +55,7 @@ Result<json::object> read_object(std::string_view text) {
   return std::move(value.get_object());
 }
 
-// Without ages, which change by themselves.
+// The cells without ages, which change over time.
 json::array lasting_cells(const json::array& columns, const json::array& cells) {
   json::array lasting;
   for (std::size_t i = 0; i < std::min(columns.size(), cells.size()); ++i) {
@@ -167,7 +167,7 @@ Result<std::string> Printer::print(std::string_view body, WallTime now) const {
 Result<std::string> Printer::print_event(std::string_view event, WallTime now) {
   TRY(json::object read, read_object(event));
   const json::object object = dig_object(read, {"object"});
-  // A bookmark says by its metadata what it marks, whatever was asked for.
+  // The object of a bookmark has only metadata, whatever was requested.
   const bool bookmark = dig_text(read, {"type"}) == "BOOKMARK";
   const IncludeObject include = bookmark ? IncludeObject::metadata : include_;
   read["object"] = print(object, now, !told_columns_, include);

@@ -1,6 +1,6 @@
-// Prints cached objects as an API server would for people: as a Table, or as metadata alone. It
-// knows the columns of the kinds that we serve ourselves (tables.h), and learns those of all others
-// from tables that an API server made.
+// Prints cached objects as an API server would: as a Table, or as metadata only. It knows the
+// columns of the kinds in tables.h, and takes those of all other kinds from tables that an API
+// server returned.
 
 #pragma once
 
@@ -15,29 +15,30 @@
 
 namespace holdfast::sync {
 
-// What is remembered of a resource's tables: columns, and the cells of each object by its uid.
-// Text, to be kept; ages are left out of it, so that it changes only when something else does.
+// Limits on what is stored about a resource's tables: columns, and the cells of each object by uid.
+// It is stored as text without ages, so that it changes only when something else changes.
 struct SeenTables {
   std::size_t rows_max = 500;
-  std::size_t bytes_max = 256 << 10;  // of what is remembered; larger: the columns alone
+  std::size_t bytes_max = 256 << 10;  // of the stored text; if it is larger, only columns are stored
 };
 
-// Whether the columns of this resource are known without any table having been seen.
+// Whether the columns of this resource are known without a table from an API server.
 [[nodiscard]] bool has_columns(const RequestInfo& info);
 
-// `seen` ("" for nothing) together with `table`, the newest answer. Errors: invalid (`table` is not
-// a Table).
+// Merges `table`, the newest response, into the stored text `seen` ("" for none). Errors: invalid
+// (`table` is not a Table).
 [[nodiscard]] Result<std::string> remember_table(std::string_view seen, std::string_view table,
                                                  const SeenTables& limits = {});
 
 class Printer {
  public:
-  // `seen` is what remember_table() made, or "".
+  // `seen` is the result of remember_table(), or "".
   Printer(const RequestInfo& info, Form form, IncludeObject include, std::string_view seen);
 
-  // An object or a List, in JSON, as it is printed. A Status is left alone. Errors: invalid.
+  // Prints an object or a List, given as JSON. A Status is not changed. Errors: invalid.
   [[nodiscard]] Result<std::string> print(std::string_view body, WallTime now) const;
-  // One watch event, in JSON. The first goes with the columns. An error's Status is left alone.
+  // Prints one watch event, given as JSON. Only the first one includes the columns. The Status of
+  // an error is not changed. Errors: invalid.
   [[nodiscard]] Result<std::string> print_event(std::string_view event, WallTime now);
 
  private:
@@ -49,7 +50,7 @@ class Printer {
   [[nodiscard]] boost::json::object print(const boost::json::object& body, WallTime now,
                                           bool with_columns, IncludeObject include) const;
 
-  const Resource* resource_;  // null: the columns are learnt ones
+  const Resource* resource_;  // null: the columns are those in seen_
   Form form_;
   IncludeObject include_;
   boost::json::object seen_;

@@ -16,7 +16,7 @@ namespace json = boost::json;
 constexpr std::string_view namespace_differs =
     "the namespace of the provided object does not match the namespace sent on the request";
 
-// What only the server writes into metadata.
+// Metadata that only the server writes.
 constexpr std::string_view server_fields[] = {
     "name",      "generateName",      "namespace",         "selfLink",
     "uid",       "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -42,11 +42,11 @@ void start_status(const Resource& resource, json::object& object) {
       spec["finalizers"] = json::array({"kubernetes"});
     }
   } else if (resource.has_status() && resource.kind != "Node") {
-    object["status"] = json::object();  // A node may say how it is when it registers.
+    object["status"] = json::object();  // Only nodes may set their status when they are created.
   }
 }
 
-// A new node is not ready until its conditions say so.
+// A new node has the not-ready taint until its conditions say otherwise.
 void admit_node(json::object& node) {
   json::value& taints = make_object(node, {"spec"})["taints"];
   if (!taints.is_array()) taints.emplace_array();
@@ -64,7 +64,7 @@ ApiStatus wrong_name(std::string_view given, std::string_view wanted) {
 
 GroupResource named(const Resource& resource) { return {resource.group, resource.plural}; }
 
-// Refuses what contradicts the URL or the stored object.
+// The refusal of an object that contradicts the URL or the stored object.
 std::optional<ApiStatus> contradiction(const Resource& resource, const json::object& object,
                                        const json::object& old, const Target& target) {
   if (name_of(object) != target.name) return wrong_name(name_of(object), target.name);
@@ -84,7 +84,7 @@ std::optional<ApiStatus> contradiction(const Resource& resource, const json::obj
   return std::nullopt;
 }
 
-// Which parts of an update count as a change of the desired state.
+// Whether an update changes the desired state.
 bool changes_desire(const Resource& resource, const json::object& object, const json::object& old) {
   if (dig_object(object, {"spec"}) != dig_object(old, {"spec"})) return true;
   return resource.kind == "Deployment" && dig_object(object, {"metadata", "annotations"}) !=
@@ -120,7 +120,8 @@ bool has_finalizers(const Resource& resource, const json::object& object) {
   return resource.kind == "Namespace" && !dig_list(object, {"spec", "finalizers"}).empty();
 }
 
-// Of something that is being deleted already: only sooner is news.
+// A deletion of an object that is already being deleted only has an effect if it shortens the grace
+// period.
 Deletion hasten(const Resource& resource, const json::object& object,
                 const DeleteOptions& options) {
   const std::int64_t grace = dig_int(object, {"metadata", "deletionGracePeriodSeconds"});
@@ -136,7 +137,7 @@ Deletion hasten(const Resource& resource, const json::object& object,
 }  // namespace
 
 std::string generate_name(std::string_view base, Random& random) {
-  constexpr std::size_t most = 58;  // 63 characters with the five random ones
+  constexpr std::size_t most = 58;  // with the five random characters, 63
   return std::string(base.substr(0, most)) + random.text(5, "bcdfghjklmnpqrstvwxz2456789");
 }
 
@@ -235,7 +236,8 @@ Deletion plan_deletion(const Resource& resource, const json::object& object,
   if (is_terminating(object)) return hasten(resource, object, options);
   const std::int64_t grace = default_grace(resource, object, options);
   const bool finalizers = has_finalizers(resource, object);
-  // Only pods end gracefully, but what has finalizers must be seen to go.
+  // Only pods have graceful deletion, but an object with finalizers must stay visible until they
+  // are removed.
   if (resource.kind != "Pod" && !finalizers) return {std::nullopt, true};
   const WallTime due = now + std::chrono::seconds(grace);
   return {mark(resource, object, due, grace), grace == 0 && !finalizers};

@@ -1,7 +1,6 @@
-// What the server does to an object on its way into the store: identity, versions, status, time.
+// Prepares objects for storage: identity, metadata, versions, status, deletion.
 //
-// Objects are stored objects (shaped, defaulted). Nothing here is stored or validated; the caller
-// does both.
+// Objects are in stored form (shaped, with defaults). The caller validates and stores the results.
 
 #pragma once
 
@@ -18,14 +17,15 @@
 
 namespace holdfast::sync {
 
-// Who an object is by its URL.
+// The namespace and name in the URL.
 struct Target {
   std::string_view name_space;
   std::string_view name;  // empty for a create
 };
 
-// A new object: namespace from the URL, name generated if wanted, uid, creation time, generation,
-// a fresh status. Refuses a namespace that differs from the URL's and a resourceVersion.
+// Prepares a new object: namespace from the URL, a generated name if requested, uid, creation time,
+// generation and an initial status. Refuses a namespace that differs from the URL's, and a
+// resourceVersion.
 [[nodiscard]] Answer<boost::json::object> prepare_create(const Resource& resource,
                                                          boost::json::object object,
                                                          const Target& target, WallTime now,
@@ -33,18 +33,19 @@ struct Target {
 
 enum class Part : std::uint8_t { object, status };
 
-// A changed object: what clients may not change is taken from `old`; `part` says whether spec or
-// status is theirs. Refuses another name, namespace or uid, and an older resourceVersion.
+// Prepares a changed object: fields that clients may not change are taken from `old`. `part` says
+// whether the client writes the object or its status. Refuses another name, namespace or uid, and
+// an outdated resourceVersion.
 [[nodiscard]] Answer<boost::json::object> prepare_update(const Resource& resource,
                                                          boost::json::object object,
                                                          const boost::json::object& old,
                                                          const Target& target, Part part);
 
-// Whether an update must name the version that it is based on.
+// Whether an update must have a resourceVersion.
 [[nodiscard]] bool needs_version(const Resource& resource);
-// Whether an update of something that is not there creates it.
+// Whether an update of a missing object creates it.
 [[nodiscard]] bool creates_on_update(const Resource& resource);
-// Whether DELETE answers with the object rather than a Status.
+// Whether DELETE returns the object instead of a Status.
 [[nodiscard]] bool returns_deleted(const Resource& resource);
 
 struct DeleteOptions {
@@ -55,24 +56,24 @@ struct DeleteOptions {
   bool dry_run = false;
 };
 
-// Refuses unless the preconditions hold.
+// Refuses if the preconditions do not hold.
 [[nodiscard]] Answer<bool> check_preconditions(const Resource& resource,
                                                const boost::json::object& object,
                                                const DeleteOptions& options);
 
-// What a deletion comes to.
+// The effect of a deletion.
 struct Deletion {
-  std::optional<boost::json::object> marked;  // to be stored first: with deletionTimestamp
-  bool remove = false;                        // and then, or at once, to be removed
+  std::optional<boost::json::object> marked;  // store this first: it has a deletionTimestamp
+  bool remove = false;                        // then remove the object
 };
 [[nodiscard]] Deletion plan_deletion(const Resource& resource, const boost::json::object& object,
                                      const DeleteOptions& options, WallTime now);
 
-// Whether an object that was just stored is to be removed: being deleted, its time is up and no
-// finalizer is left.
+// Whether an object that was just stored must be removed: it is being deleted, its grace period is
+// 0 and it has no finalizers.
 [[nodiscard]] bool is_ready_to_go(const Resource& resource, const boost::json::object& object);
 
-// `name` plus five characters of upstream's alphabet.
+// `base`, shortened if needed, plus five characters of upstream's alphabet.
 [[nodiscard]] std::string generate_name(std::string_view base, Random& random);
 
 }  // namespace holdfast::sync

@@ -33,7 +33,7 @@ std::string_view description(std::string_view text) {
   return text;
 }
 
-// "Name | string | name | 0 | what it is"
+// Parses a line of columns.txt: "Name | string | name | 0 | description".
 json::object read_column(std::string_view line) {
   std::array<std::string_view, 5> parts;
   for (std::size_t at = 0; at < parts.size(); ++at) {

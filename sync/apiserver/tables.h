@@ -1,4 +1,4 @@
-// Tables, as servers print objects for `kubectl get`: columns, cells and what a row carries.
+// Server-side tables for `kubectl get`: columns, cells and row objects.
 
 #pragma once
 
@@ -11,26 +11,26 @@
 
 namespace holdfast::sync {
 
-// What a row says of its object besides the cells.
+// What a row includes of its object besides the cells.
 enum class IncludeObject : std::uint8_t { none, metadata, object };
 
-// Whether its table has more columns than name and age, as far as we know.
+// Whether we know more columns for the resource than name and age.
 [[nodiscard]] bool has_own_columns(const Resource& resource);
 
-// The columns of a resource's table, as `columnDefinitions` has them.
+// The `columnDefinitions` of a resource's table.
 [[nodiscard]] const boost::json::array& columns_of(const Resource& resource);
 
-// One row's cells, one for each column. `now` makes ages.
+// The cells of one row, one per column. `now` is used for ages.
 [[nodiscard]] boost::json::array cells_of(const Resource& resource,
                                           const boost::json::object& object, WallTime now);
 
-// A Table of `objects` (each with kind and apiVersion) with the list's `metadata`. Events of a
-// watch after the first go without columns.
+// A Table of `objects` (each with kind and apiVersion) with the list's `metadata`. In a watch, only
+// the first event has columns.
 [[nodiscard]] boost::json::object make_table(const Resource& resource, boost::json::object metadata,
                                              const boost::json::array& objects, WallTime now,
                                              IncludeObject include, bool with_columns);
 
-// What a row has as its `object`.
+// The `object` of a row.
 [[nodiscard]] boost::json::value row_object(const boost::json::object& object,
                                             IncludeObject include);
 

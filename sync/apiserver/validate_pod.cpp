@@ -91,7 +91,7 @@ void check_mounts(FieldErrors& errors, const json::object& container,
   }
 }
 
-// Limits first, then requests, as upstream goes.
+// Limits are checked before requests, as in upstream.
 void check_resources(FieldErrors& errors, const json::object& container, const std::string& path) {
   for (const std::string_view kind : {"limits", "requests"}) {
     for (const auto& entry : dig_object(container, {"resources", kind})) {
@@ -170,7 +170,7 @@ constexpr std::string_view update_rule =
     "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only "
     "additions to existing tolerations)";
 
-// Takes the old images into `spec` where the containers are the same ones.
+// Copies the old images into `spec`, because changing them is allowed.
 void forget_images(json::object& spec, const json::object& old, std::string_view list) {
   json::value* mine = spec.if_contains(list);
   const json::array& theirs = dig_list(old, {list});
@@ -182,7 +182,7 @@ void forget_images(json::object& spec, const json::object& old, std::string_view
   }
 }
 
-// Gates may be lifted, and only that.
+// Copies the old scheduling gates if some were only removed, because that is allowed.
 void forget_lifted_gates(json::object& spec, const json::object& before) {
   const json::array& had = dig_list(before, {"schedulingGates"});
   for (const json::value& gate : dig_list(spec, {"schedulingGates"})) {

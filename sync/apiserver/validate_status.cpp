@@ -1,4 +1,4 @@
-// The statuses of pods and nodes: what a kubelet may not write into them.
+// Validates the statuses of pods and nodes: what a kubelet must not write.
 
 #include <arpa/inet.h>
 
@@ -28,7 +28,8 @@ std::optional<Family> family_of(const std::string& address) {
   return std::nullopt;
 }
 
-// "10.0.0.010": inet_pton() refuses it, upstream's parser says why.
+// Whether the address is invalid only because of leading zeros, such as "10.0.0.010". Upstream has
+// a special error for this.
 bool has_leading_zeros(const std::string& address) {
   if (address.find_first_not_of("0123456789.") != std::string::npos) return false;
   std::string stripped;
@@ -41,8 +42,8 @@ bool has_leading_zeros(const std::string& address) {
   return stripped != address && family_of(stripped).has_value();
 }
 
-// One address of each family at most, each of them valid. `printed` is how upstream prints the
-// list.
+// Reports more than one address of an IP family; all of them are valid. `printed` is the list as
+// upstream prints it.
 void check_families(FieldErrors& errors, const std::set<Family>& seen, std::size_t count,
                     const std::string& path, const json::array& printed, std::string_view noun) {
   if (count < 2 || (count == 2 && seen.size() == 2)) return;
@@ -84,13 +85,13 @@ void check_host_address(FieldErrors& errors, const json::object& pod) {
   errors.push_back(field::invalid("status.hostIPs[0].ip", first, "must be equal to `hostIP`"));
 }
 
-// Whether a container that ended as `terminated` says must stay as it is.
+// Whether a container that ended as in `terminated` must not run again.
 bool ended_for_good(const json::object& terminated, std::string_view restart_policy) {
   return restart_policy == "Never" ||
          (restart_policy == "OnFailure" && dig_int(terminated, {"exitCode"}) == 0);
 }
 
-// The init containers that are restarted whatever the pod's policy says.
+// The sidecars: init containers that are restarted whatever the pod's policy is.
 std::set<std::string_view> sidecars(const json::object& pod) {
   std::set<std::string_view> names;
   for (const json::value& container : dig_list(pod, {"spec", "initContainers"})) {
@@ -170,7 +171,8 @@ void check_pod_status(FieldErrors& errors, const json::object& pod, const json::
   }
 }
 
-// "pods", and what vendors count ("example.com/gpu"): only whole ones.
+// Whether amounts of a resource must be integers: "pods" and vendors' resources
+// ("example.com/gpu").
 bool is_counted(std::string_view resource) {
   if (resource == "pods") return true;
   const std::size_t slash = resource.find('/');
@@ -183,7 +185,7 @@ void check_amounts(FieldErrors& errors, const json::object& node, std::string_vi
   for (const auto& entry : dig_object(node, {"status", list})) {
     const std::string path = child(child("status", list), entry.key());
     const auto amount = Quantity::parse(as_text(entry.value()));
-    if (!amount) continue;  // The schema has refused it.
+    if (!amount) continue;  // The schema has already refused it.
     if (amount->negative()) {
       errors.push_back(field::invalid(path, amount->text(), "must be greater than or equal to 0"));
     }

@@ -82,7 +82,7 @@ void check_selector_kept(FieldErrors& errors, const json::object& object, const 
       field::invalid_raw("spec.selector", go_selector(selector), "field is immutable"));
 }
 
-// A configmap or secret marked immutable stays as it is.
+// The data of a ConfigMap or Secret marked immutable must not change.
 void check_data_kept(FieldErrors& errors, const json::object& object, const json::object& old) {
   if (!dig_bool(old, {"immutable"})) return;
   for (const std::string_view part : {"data", "binaryData"}) {

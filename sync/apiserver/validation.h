@@ -1,7 +1,7 @@
-// What is wrong with an object before it may be stored, in upstream's words.
+// Validates objects before they are stored, with upstream's error texts.
 //
-// Objects have been shaped and defaulted. The checks are those that clients of the lab meet; what
-// upstream also refuses and these let pass is stored as it is.
+// Objects must have been shaped and have defaults. Only the checks that matter to clients of the
+// lab are implemented; other invalid objects are stored, although upstream would refuse them.
 
 #pragma once
 
@@ -13,21 +13,21 @@
 
 namespace holdfast::sync {
 
-// Of a new or changed object by itself.
+// Validates a new or changed object by itself.
 [[nodiscard]] FieldErrors validate(const Resource& resource, const boost::json::object& object);
 
-// Of a change, besides: what may not change.
+// Also for a change: checks that immutable fields did not change.
 [[nodiscard]] FieldErrors validate_update(const Resource& resource,
                                           const boost::json::object& object,
                                           const boost::json::object& old);
 
-// Of a changed status, besides the object's own rules: of pods and nodes what a kube-apiserver
-// answers with 422 (two addresses of one family, a container that ended and runs again).
+// Also for a changed status of a pod or node: checks what kube-apiserver refuses with 422, such as
+// two addresses of one family, or a container that ended and runs again.
 [[nodiscard]] FieldErrors validate_status_update(const Resource& resource,
                                                  const boost::json::object& object,
                                                  const boost::json::object& old);
 
-// Parts, for each other. `path` is the field that the part is at.
+// Parts of the validation, used by several files. `path` is the path of the checked field.
 void check_pod_spec(FieldErrors& errors, const boost::json::object& spec, const std::string& path);
 void check_pod_update(FieldErrors& errors, const boost::json::object& pod,
                       const boost::json::object& old);
@@ -38,14 +38,14 @@ void check_label_selector(FieldErrors& errors, const boost::json::object& select
 void check_label_map(FieldErrors& errors, const boost::json::object& labels,
                      const std::string& path);
 void check_config(FieldErrors& errors, const Resource& resource, const boost::json::object& object);
-// Amounts and address ranges of a node, new or changed.
+// Checks the quantities and address ranges of a new or changed node.
 void check_node(FieldErrors& errors, const boost::json::object& node);
 void check_service(FieldErrors& errors, const boost::json::object& service);
-// `field` of both must be equal.
+// The field of `part` must be equal in both objects; `part` may be "".
 void check_immutable(FieldErrors& errors, const boost::json::object& object,
                      const boost::json::object& old, std::string_view part, std::string_view field);
 
-// As Go's %#v prints it: map[string]string{"app":"e"}.
+// A map as Go's %#v prints it: map[string]string{"app":"e"}.
 [[nodiscard]] std::string go_map(const boost::json::object& map);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets: what they allow now, and whether an eviction may take one of it.
+// PodDisruptionBudgets: their status, and whether they allow an eviction.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace holdfast::sync {
 
-// The status a budget should have. `pods` are those of its namespace. `expected` is how many its
-// controllers want, for percentages and maxUnavailable.
+// The status that a budget should have. `pods` are the pods of its namespace. `expected` is the
+// number of pods that their controllers want, for percentages and maxUnavailable.
 [[nodiscard]] boost::json::object budget_status(const boost::json::object& budget,
                                                 const Objects& pods, std::int64_t expected);
 
@@ -19,7 +19,8 @@ namespace holdfast::sync {
 
 enum class EvictionVerdict : std::uint8_t { allowed, exhausted, outdated };
 
-// `outdated`: the status does not reflect the newest spec yet.
+// Whether one more eviction is allowed. `outdated`: the status does not reflect the newest spec
+// yet.
 [[nodiscard]] EvictionVerdict judge_eviction(const boost::json::object& budget);
 
 // The status after one more eviction.

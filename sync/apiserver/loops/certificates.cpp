@@ -35,7 +35,7 @@ bool in_group(const json::object& csr, std::string_view group) {
   return std::find(groups.begin(), groups.end(), json::value(group)) != groups.end();
 }
 
-// The subject that both of kubelet's signers insist on.
+// The requirements on the subject that both kubelet signers have; returns the objection or "".
 std::string node_objection(const RequestedNames& names) {
   if (names.organizations != std::vector<std::string>{"system:nodes"}) {
     return "organization in the subject is not [system:nodes]";
@@ -96,7 +96,7 @@ std::string objection(const json::object& csr, const RequestedNames& names) {
 
 Duration lifetime(const json::object& csr, Duration most) {
   if (dig(csr, {"spec", "expirationSeconds"}) == nullptr) return most;
-  constexpr Duration least = std::chrono::minutes(10);  // upstream's
+  constexpr Duration least = std::chrono::minutes(10);  // upstream's minimum
   const Duration wanted = std::chrono::seconds(dig_int(csr, {"spec", "expirationSeconds"}));
   return std::min(std::max(wanted, least), most);
 }

@@ -1,5 +1,5 @@
-// What becomes of requests for certificates: which are approved without a person, which are signed,
-// and for how long. Upstream's csrapprover and csrsigner in small.
+// Decides about CertificateSigningRequests: which are approved automatically, which are signed, and
+// for how long. A small version of upstream's csrapprover and csrsigner.
 
 #pragma once
 
@@ -14,33 +14,35 @@
 
 namespace holdfast::sync {
 
-// What a request asks for by its own content; whoever can read PKCS #10 fills it in.
+// The names in a request (PKCS #10); the caller parses it.
 struct RequestedNames {
   std::string common_name = {};
   std::vector<std::string> organizations = {};
   std::vector<std::string> alternatives = {};  // "DNS:a", "IP:192.0.2.1"
 };
 
-// Writes down who asks, whatever the request says about it.
+// Sets the requester in the spec, replacing what the client wrote there.
 void set_requester(boost::json::object& csr, const Identity& who);
 
 enum class CsrStep : std::uint8_t { none, judge, sign };
-// What is to be done with it: nothing once it was denied, failed or signed.
+// The next step for a request; none once it was denied, failed or signed.
 [[nodiscard]] CsrStep next_step(const boost::json::object& csr);
 
-// Whether no person needs to look at it: a node asks for itself, or a bootstrapper for a node's
-// client certificate.
+// Whether it is approved automatically: a node requests a certificate for itself, or a bootstrapper
+// requests a client certificate for a node.
 [[nodiscard]] bool approves_itself(const boost::json::object& csr, const RequestedNames& names);
 
-// Why the signer that it names must not sign this; empty: it may. "unknown" signers are others'.
+// Whether its signer is one of ours; requests for other signers are ignored.
 [[nodiscard]] bool knows_signer(const boost::json::object& csr);
+// Why its signer must not sign the request, in upstream's words where upstream has the same rule;
+// "" if it may.
 [[nodiscard]] std::string objection(const boost::json::object& csr, const RequestedNames& names);
 
-// How long the certificate is to last: what was asked for, at most `most`, at least ten minutes
-// unless `most` is less.
+// The lifetime of the certificate: as requested, but at least ten minutes and at most `most`.
+// `most` if the request has none.
 [[nodiscard]] Duration lifetime(const boost::json::object& csr, Duration most);
 
-// With a condition more: Approved or Failed.
+// `csr` with another condition: Approved or Failed.
 [[nodiscard]] boost::json::object with_condition(boost::json::object csr, std::string_view type,
                                                  std::string_view reason, std::string_view message,
                                                  WallTime now);

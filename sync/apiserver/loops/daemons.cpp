@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr std::string_view generation_label = "controller-revision-hash";
 
-// The node a daemon's pod is for: where it runs, or where its affinity sends it.
+// The node of a DaemonSet's pod: where it runs, or the node in its affinity.
 std::string_view node_of(const json::object& pod) {
   const std::string_view bound = dig_text(pod, {"spec", "nodeName"});
   if (!bound.empty()) return bound;
@@ -85,7 +85,8 @@ json::object report(const json::object& set, const Count& count) {
   return status;
 }
 
-// A pod of an old template may go when it is not ready anyway or the budget has room.
+// Removes pods of an old template that are not ready, and ready ones as far as maxUnavailable
+// allows.
 void replace_outdated(DaemonPlan& plan, const json::object& set, const Objects& outdated,
                       const Count& count) {
   if (dig_text(set, {"spec", "updateStrategy", "type"}) != "RollingUpdate") return;
@@ -116,7 +117,7 @@ DaemonPlan plan_daemons(const json::object& set, const Objects& pods, const Obje
   Count count;
   std::map<std::string_view, Objects> by_node;
   for (const json::object* pod : pods) {
-    // A failed daemon is replaced; one that is going is waited for.
+    // A finished pod is replaced; for a terminating one we wait.
     if (is_finished(*pod) && !is_terminating(*pod)) plan.remove.emplace_back(name_of(*pod));
     by_node[node_of(*pod)].push_back(pod);
   }
@@ -135,7 +136,7 @@ DaemonPlan plan_daemons(const json::object& set, const Objects& pods, const Obje
       if (!is_active(*running)) continue;
       const json::object& labels = dig_object(*running, {"metadata", "labels"});
       const bool updated = dig_text(labels, {generation_label}) == hash;
-      // Pods that only a NoSchedule taint would keep out are left where they are.
+      // Running pods that would only be kept out by a NoSchedule taint stay.
       const json::object* taint = untolerated_taint(pod, *node);
       const bool stays = meant || (taint != nullptr && wants_node(pod, *node) &&
                                    dig_text(*taint, {"effect"}) == "NoSchedule");

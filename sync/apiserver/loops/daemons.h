@@ -1,4 +1,4 @@
-// What a DaemonSet does: one pod on every node that it is meant for.
+// The DaemonSet controller: one pod on every node that matches.
 
 #pragma once
 
@@ -18,11 +18,11 @@ struct DaemonPlan {
   bool operator==(const DaemonPlan&) const = default;
 };
 
-// `pods` are those of the set's namespace that it controls; `nodes` all nodes.
+// `pods` are the pods in the set's namespace that it controls; `nodes` are all nodes.
 [[nodiscard]] DaemonPlan plan_daemons(const boost::json::object& set, const Objects& pods,
                                       const Objects& nodes);
 
-// The pod for one node: bound to it by affinity, with the tolerations that every daemon has.
+// The pod for one node: bound to it by node affinity, with the tolerations of all DaemonSet pods.
 [[nodiscard]] boost::json::object daemon_pod(const boost::json::object& set, std::string_view node);
 
 }  // namespace holdfast::sync

@@ -11,7 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
-// Who goes first: pods on no node, then those that do not run, then the unready, then the young.
+// The order in which surplus pods are removed: pods without a node, then pods that are not running,
+// then pods that are not ready, then the newest.
 int rank(const json::object& pod) {
   if (dig_text(pod, {"spec", "nodeName"}).empty()) return 0;
   if (dig_text(pod, {"status", "phase"}) != "Running") return 1;

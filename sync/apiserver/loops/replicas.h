@@ -1,4 +1,4 @@
-// What a ReplicaSet does: how many pods to make, which to remove, what to report.
+// The ReplicaSet controller: how many pods to create, which to remove, and the status.
 
 #pragma once
 
@@ -20,16 +20,16 @@ struct ReplicaPlan {
   bool operator==(const ReplicaPlan&) const = default;
 };
 
-// `pods` are those of the set's namespace that it controls. At most `burst` are made or removed at
-// once.
+// `pods` are the pods in the set's namespace that it controls. At most `burst` pods are created or
+// removed per call.
 [[nodiscard]] ReplicaPlan plan_replicas(const boost::json::object& set, const Objects& pods,
                                         std::size_t burst = 50);
 
-// The pod that `owner` (a ReplicaSet or DaemonSet) makes: from its template, owned by it, its name
-// to be generated.
+// A pod of `owner` (a ReplicaSet or DaemonSet) from its template, with an owner reference and a
+// generated name.
 [[nodiscard]] boost::json::object pod_of(const boost::json::object& owner);
 
-// An owner reference to `owner` as its controller.
+// An owner reference that names `owner` as the controller.
 [[nodiscard]] boost::json::object controller_reference(const boost::json::object& owner);
 
 }  // namespace holdfast::sync

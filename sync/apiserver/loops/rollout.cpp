@@ -27,7 +27,7 @@ std::int64_t revision_of(const json::object& object) {
   return parse_int<std::int64_t>(dig_text(notes, {revision_note})).value_or(0);
 }
 
-// The pod's share of a new ReplicaSet carries the hash in labels and selector.
+// The pods and the selector of a new ReplicaSet have the template's hash as a label.
 json::object new_set(const json::object& deployment, const std::string& hash, std::int64_t replicas,
                      std::int64_t revision) {
   json::object made_from = dig_object(deployment, {"spec", "template"});
@@ -49,8 +49,8 @@ json::object new_set(const json::object& deployment, const std::string& hash, st
 }
 
 struct Budget {
-  std::int64_t most;   // pods at any time
-  std::int64_t least;  // available at any time
+  std::int64_t most;   // the maximum number of pods
+  std::int64_t least;  // the minimum number of available pods
 };
 
 Budget budget_of(const json::object& deployment) {
@@ -58,11 +58,11 @@ Budget budget_of(const json::object& deployment) {
   const json::object& rolling = dig_object(deployment, {"spec", "strategy", "rollingUpdate"});
   const std::int64_t surge = scaled(dig(rolling, {"maxSurge"}), wanted, true);
   std::int64_t down = scaled(dig(rolling, {"maxUnavailable"}), wanted, false);
-  if (surge == 0 && down == 0) down = 1;  // Otherwise nothing could ever move.
+  if (surge == 0 && down == 0) down = 1;  // Otherwise a rollout could never progress.
   return {wanted + surge, std::max<std::int64_t>(wanted - down, 0)};
 }
 
-// Takes what the budget allows from the old sets, the unavailable pods first.
+// Removes replicas from old sets: all unavailable ones, and as many others as `allowed`.
 void shrink_old(RolloutPlan& plan, const Objects& old, std::int64_t allowed) {
   for (const bool unavailable_only : {true, false}) {
     for (const json::object* set : old) {
@@ -174,7 +174,7 @@ json::object report(const json::object& deployment, const Objects& sets, const j
 }  // namespace
 
 std::string template_hash(const json::object& deployment) {
-  // FNV-1a; upstream hashes its Go struct, which nobody else can reproduce.
+  // FNV-1a. Upstream's hash cannot be reproduced, because it is computed from a Go struct.
   std::uint32_t hash = 2166136261U;
   for (const char c : json::serialize(dig_object(deployment, {"spec", "template"}))) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -207,7 +207,8 @@ RolloutPlan plan_rollout(const json::object& deployment, const Objects& sets, Wa
     return plan;
   }
   plan.revision = newest + 1;
-  // Alone it starts whole; beside others it starts empty and grows as the budget allows.
+  // The only set starts with all replicas. If there are old sets, it starts with none and grows as
+  // the budget allows.
   const std::int64_t start = old.empty() ? replicas_of(deployment) : 0;
   plan.create = new_set(deployment, hash, start, plan.revision);
   return plan;

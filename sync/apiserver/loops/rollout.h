@@ -1,5 +1,5 @@
-// What a Deployment does: which ReplicaSet carries its template, how many replicas each set has
-// while a new template rolls out, what to report.
+// The Deployment controller: which ReplicaSet has the current template, how many replicas each set
+// has during a rollout, and the status.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 namespace holdfast::sync {
 
 struct RolloutPlan {
-  std::optional<boost::json::object> create;   // the ReplicaSet of the present template
+  std::optional<boost::json::object> create;   // the ReplicaSet of the current template
   std::map<std::string, std::int64_t> resize;  // replicas by name of ReplicaSet
-  std::vector<std::string> remove;             // old empty sets beyond the history limit
+  std::vector<std::string> remove;             // old empty sets over the history limit
   boost::json::object status;
-  std::int64_t revision = 0;  // of the present template; its annotation on both
+  std::int64_t revision = 0;  // of the current template; annotated on Deployment and ReplicaSet
 
   bool operator==(const RolloutPlan&) const = default;
 };

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 Sweep sweep_pod(const json::object& pod, const Names& nodes) {
   const std::string_view node = dig_text(pod, {"spec", "nodeName"});
-  // A pod that waits for no node and is to go has nobody who would finish it.
+  // Nobody would finish the deletion of a pod that was never bound to a node.
   if (node.empty()) return is_terminating(pod) ? Sweep::force : Sweep::keep;
   return nodes.contains(node) ? Sweep::keep : Sweep::force;
 }

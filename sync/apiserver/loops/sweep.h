@@ -1,5 +1,5 @@
-// What is left over and may go: pods of nodes that are no more, things whose owners are gone,
-// finished pods beyond a limit.
+// Garbage collection: pods of deleted nodes, objects whose owners are gone, and finished pods over
+// a limit.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace holdfast::sync {
 enum class Sweep : std::uint8_t {
   keep,
   remove,  // delete as a client would
-  force,   // delete at once: nobody is there to end it
+  force,   // delete immediately: no kubelet will end the pod
 };
 
 using Names = std::set<std::string, std::less<>>;
@@ -24,11 +24,12 @@ using Names = std::set<std::string, std::less<>>;
 // `nodes` are the names of all nodes.
 [[nodiscard]] Sweep sweep_pod(const boost::json::object& pod, const Names& nodes);
 
-// Whether every owner of `object` is gone. `uids` are those of all objects there are; an object
-// without owners is never garbage.
+// Whether every owner of `object` is gone. `uids` are the uids of all existing objects. An object
+// without owners is never an orphan.
 [[nodiscard]] bool is_orphan(const boost::json::object& object, const Names& uids);
 
-// Of the finished pods without an owner's eye on them, the oldest beyond `keep`.
+// The oldest finished pods, except for the newest `keep`. Pods that are already being deleted do
+// not count.
 [[nodiscard]] Objects finished_beyond(const Objects& pods, std::size_t keep);
 
 }  // namespace holdfast::sync
