@@ -19,7 +19,7 @@ namespace holdfast::sync {
 // It is stored as text without ages, so that it changes only when something else changes.
 struct SeenTables {
   std::size_t rows_max = 500;
-  std::size_t bytes_max = 256 << 10;  // of the stored text; if it is larger, only columns are stored
+  std::size_t bytes_max = 256 << 10;  // of the stored text; beyond it only columns are stored
 };
 
 // Whether the columns of this resource are known without a table from an API server.

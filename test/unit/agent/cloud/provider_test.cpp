@@ -57,8 +57,8 @@ TEST(Provider, BadUrlsAreRefusedWithTheReason) {
       {"ftp://p/{name}", "neither http:// nor https://"},
       {"http://p", "no path"},
       {"http://p/nodes", "neither {name} nor {providerID}"},
-      {"http://p:99999/{name}", "no good host"},
-      {"https://:/{name}", "no good host"},
+      {"http://p:99999/{name}", "has an invalid host"},
+      {"https://:/{name}", "has an invalid host"},
   };
   for (const auto& row : rows) {
     const auto made = Provider::make(row.url, clock);
