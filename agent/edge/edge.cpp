@@ -15,11 +15,6 @@
 namespace holdfast::agent {
 namespace {
 
-bool is_read(const sync::RequestInfo& info) {
-  if (!info.is_resource) return info.verb == "get" || info.verb == "head";
-  return info.verb == "get" || info.verb == "list" || info.verb == "watch";
-}
-
 std::filesystem::path in(const EdgeOptions& options, const char* name) {
   return std::filesystem::path(options.data_dir) / name;
 }
@@ -113,10 +108,6 @@ Status Edge::build() {
   feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
-  reads_ =
-      std::make_unique<Reads>(options_, *scopes_, *uplink_, *feeders_, *filters_, clock_, random_);
-  writes_ = std::make_unique<Writes>(options_, *scopes_, *uplink_, *ledger_, *lease_, *reads_,
-                                     clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
                                      clock_, random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *ledger_, clock_);
@@ -136,7 +127,10 @@ Status Edge::build() {
                                         admin_->registry());
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
-  if (auto applied = writes_->reapply_outbox(); !applied) {
+  pipeline_ = std::make_unique<Pipeline>(
+      Pipeline::Parts{options_, *scopes_, *uplink_, *feeders_, *filters_, *ledger_, *lease_,
+                      *housekeeping_, *hub_metrics_, clock_, random_});
+  if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});
   }
@@ -295,11 +289,16 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
 }
 
 asio::awaitable<http::Response> Edge::handle(const http::Request& request) {
-  return handle_as(request, gate_->identify_at(Listener::proxy, request));
+  return serve(Listener::proxy, request);
 }
 
 asio::awaitable<http::Response> Edge::handle_over_tls(const http::Request& request) {
-  return handle_as(request, gate_->identify_at(Listener::tls, request));
+  return serve(Listener::tls, request);
+}
+
+asio::awaitable<http::Response> Edge::serve(Listener listener, const http::Request& request) {
+  return pipeline_->serve(request, gate_->identify_at(listener, request),
+                          gate_->brings_node_token(request));
 }
 
 asio::awaitable<http::Response> Edge::handle_admin(const http::Request& request,
@@ -310,59 +309,6 @@ asio::awaitable<http::Response> Edge::handle_admin(const http::Request& request,
   http::Request own = request;
   own.headers.remove("authorization");
   co_return co_await admin_->handle(own);
-}
-
-asio::awaitable<http::Response> Edge::handle_as(const http::Request& request,
-                                                Result<Caller> caller) {
-  if (!caller) {
-    sync::ApiStatus refused = sync::status::unauthorized();
-    refused.message = caller.error().what;
-    co_return to_response(refused);
-  }
-  // The node's token has identified the caller and must not be sent to the API server.
-  if (gate_->brings_node_token(request)) {
-    http::Request own = request;
-    own.headers.remove("authorization");
-    co_return co_await handle_as(own, std::move(caller));
-  }
-  caller->cached = caller->cached || filters_->caches(caller->agent);
-  const std::string credentials(request.headers.get("authorization"));
-  housekeeping_->heard_client();
-  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
-  http::Response response = co_await answer(request, *caller);
-  // The request may have opened the caller's first scope.
-  if (!credentials.empty()) feeders_->remember(caller->owner, credentials);
-  co_return response;
-}
-
-asio::awaitable<http::Response> Edge::answer(const http::Request& request, const Caller& caller) {
-  const std::string_view method = request.method == http::Method::other
-                                      ? std::string_view(request.method_text)
-                                      : http::to_string(request.method);
-  auto info = sync::parse_request(method, request.path(), request.query());
-  if (!info) co_return to_response(sync::status::bad_request(info.error().what));
-  const auto flight = hub_metrics_->begin(caller.agent, *info);
-  http::Response response = co_await perform(request, *info, caller);
-  HubMetrics::answer(flight, response);
-  co_return response;
-}
-
-asio::awaitable<http::Response> Edge::perform(const http::Request& request,
-                                              const sync::RequestInfo& info, const Caller& caller) {
-  if (caller.by_certificate && (caller.owner != node_owner || !is_read(info))) {
-    const std::string why =
-        "with a certificate alone a caller can only read its own cached objects: use a token";
-    co_return to_response(sync::status::forbidden({info.group, info.resource}, info.name, why));
-  }
-  const bool own_lease = sync::is_own_lease(info, options_.node_name);
-  if (is_read(info) && !own_lease) co_return co_await reads_->serve(request, info, caller);
-  if (info.is_connect()) co_return co_await reads_->dial(request);
-  if (!info.is_resource) {
-    co_return co_await reads_->pass_through(request, options_.write_deadline);
-  }
-  FilterCall call = co_await filters_->call_of(caller.agent, info);
-  http::Response response = co_await writes_->serve(request, info, caller);
-  co_return co_await filters_->show(call, std::move(response));
 }
 
 }  // namespace holdfast::agent

@@ -1,5 +1,5 @@
 // The whole of holdfast-edge as one object. It opens the data directory, constructs all other parts
-// of the agent, connects them, and routes each request to Reads or Writes.
+// of the agent, and connects them. Its pipeline answers the requests of local clients.
 //
 // Threading: the loop's thread only.
 
@@ -9,18 +9,14 @@
 
 #include "agent/client/api_client.h"
 #include "agent/edge/admin/admin.h"
-#include "agent/edge/admin/hub_metrics.h"
 #include "agent/edge/admin/ota.h"
-#include "agent/edge/answers/reads.h"
 #include "agent/edge/cache/feeders.h"
-#include "agent/edge/cache/housekeeping.h"
 #include "agent/edge/cache/pod_needs.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/door/local_callers.h"
 #include "agent/edge/door/pods_interface.h"
 #include "agent/edge/door/request_gate.h"
 #include "agent/edge/door/tls_listeners.h"
-#include "agent/edge/filters/answer_filters.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/judged_clock.h"
@@ -28,8 +24,8 @@
 #include "agent/edge/link/outage_report.h"
 #include "agent/edge/link/rejoin.h"
 #include "agent/edge/offline/ledger.h"
-#include "agent/edge/offline/writes.h"
 #include "agent/edge/options/options.h"
+#include "agent/edge/pipeline.h"
 #include "platform/fs/file.h"
 #include "platform/http/server.h"
 #include "platform/loop/tasks.h"
@@ -77,7 +73,7 @@ class Edge final : public proc::Service {
   [[nodiscard]] Result<std::uint16_t> listen(std::unique_ptr<http::Server>& server,
                                              const std::string& address, Listener listener,
                                              http::Handler handler);
-  asio::awaitable<http::Response> handle_as(const http::Request& request, Result<Caller> caller);
+  asio::awaitable<http::Response> serve(Listener listener, const http::Request& request);
   asio::awaitable<http::Response> handle_admin(const http::Request& request, Listener listener);
   [[nodiscard]] Status open_listeners();
   [[nodiscard]] Status open_admin();
@@ -87,10 +83,6 @@ class Edge final : public proc::Service {
   // Uses a new serving certificate or authority at all TLS listeners.
   [[nodiscard]] Status refresh_doors();
   void listen_for_pods();
-  asio::awaitable<http::Response> answer(const http::Request& request, const Caller& caller);
-  // Routes a parsed request to Reads or Writes.
-  asio::awaitable<http::Response> perform(const http::Request& request,
-                                          const sync::RequestInfo& info, const Caller& caller);
   // Writes changes of the cache every --flush-interval, and notices suspends of the machine.
   asio::awaitable<void> flush_in_groups();
 
@@ -113,8 +105,6 @@ class Edge final : public proc::Service {
   std::unique_ptr<NodeLease> lease_;
   std::unique_ptr<Feeders> feeders_;
   std::unique_ptr<AnswerFilters> filters_;
-  std::unique_ptr<Reads> reads_;
-  std::unique_ptr<Writes> writes_;
   std::unique_ptr<OutageReport> outages_;
   std::unique_ptr<Rejoin> rejoin_;
   std::unique_ptr<Ota> ota_;
@@ -124,6 +114,7 @@ class Edge final : public proc::Service {
   std::unique_ptr<LocalCallers> local_callers_;
   std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<HubMetrics> hub_metrics_;
+  std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<TlsListeners> tls_listeners_;

@@ -4,7 +4,7 @@ namespace holdfast::agent::node {
 namespace {
 
 // The edge agent waits up to 2 s for the cloud before it answers from its cache.
-constexpr Duration request_limit = std::chrono::seconds(10);
+constexpr Duration pods_request_limit = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -35,7 +35,7 @@ asio::awaitable<void> ApiPods::stop() {
 }
 
 asio::awaitable<Result<http::Response>> ApiPods::send(ApiRequest request, bool streamed) {
-  return client_.send(std::move(request), streamed, clock_.mono() + request_limit);
+  return client_.send(std::move(request), streamed, clock_.mono() + pods_request_limit);
 }
 
 }  // namespace holdfast::agent::node

@@ -8,7 +8,7 @@ namespace {
 
 // The edge agent tries the cloud for 2 s before it accepts a write itself, and for 10 s if only the
 // cloud can accept it.
-constexpr Duration request_limit = std::chrono::seconds(15);
+constexpr Duration report_limit = std::chrono::seconds(15);
 
 std::string path_of(const sync::PodKey& pod) {
   return "/api/v1/namespaces/" + percent_encode(pod.namespace_name) + "/pods/" +
@@ -18,7 +18,7 @@ std::string path_of(const sync::PodKey& pod) {
 }  // namespace
 
 asio::awaitable<Status> ApiReports::send(ApiRequest request) {
-  const auto answer = co_await caller_.call(std::move(request), clock_.mono() + request_limit);
+  const auto answer = co_await caller_.call(std::move(request), clock_.mono() + report_limit);
   Status done;
   if (!answer) co_return fail(answer.error());
   co_return done;

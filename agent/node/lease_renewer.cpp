@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::string_view collection =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-constexpr auto request_limit = std::chrono::seconds(10);  // as the kubelet's heartbeat requests
-constexpr auto retry = std::chrono::seconds(1);           // pause after a failure
+constexpr auto lease_request_limit =
+    std::chrono::seconds(10);                    // as the kubelet's heartbeat requests
+constexpr auto retry = std::chrono::seconds(1);  // pause after a failure
 
 }  // namespace
 
@@ -35,7 +36,7 @@ asio::awaitable<void> LeaseRenewer::run() {
 
 asio::awaitable<Status> LeaseRenewer::read() {
   ApiRequest get{.target = target_};
-  const auto known = co_await caller_.call(std::move(get), clock_.mono() + request_limit);
+  const auto known = co_await caller_.call(std::move(get), clock_.mono() + lease_request_limit);
   Status done;
   if (!known && known.error().code == Errc::not_found) co_return done;
   if (!known) co_return fail("read lease", known.error());
@@ -60,7 +61,7 @@ asio::awaitable<Status> LeaseRenewer::renew() {
   ApiRequest write{.method = is_new ? http::Method::post : http::Method::put,
                    .target = is_new ? std::string(collection) : target_,
                    .body = sync::encode_bytes(lease)};
-  const auto written = co_await caller_.call(std::move(write), clock_.mono() + request_limit);
+  const auto written = co_await caller_.call(std::move(write), clock_.mono() + lease_request_limit);
   if (!written) co_return fail("write lease", written.error());
   CO_TRY(lease_, sync::decode_bytes<sync::Lease>(*written));
   Status done;

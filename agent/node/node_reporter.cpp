@@ -12,7 +12,8 @@ namespace {
 
 constexpr auto report_interval = std::chrono::minutes(5);  // for an unchanged status
 constexpr auto register_retry = std::chrono::milliseconds(500);
-constexpr auto request_limit = std::chrono::seconds(10);  // as the kubelet's heartbeat requests
+constexpr auto status_request_limit =
+    std::chrono::seconds(10);  // as the kubelet's heartbeat requests
 
 }  // namespace
 
@@ -26,7 +27,7 @@ NodeReporter::NodeReporter(sync::Node node, Duration interval, ApiCaller& caller
       target_("/api/v1/nodes/" + percent_encode(node_.metadata.name)) {}
 
 asio::awaitable<Result<std::string>> NodeReporter::call(ApiRequest request) {
-  return caller_.call(std::move(request), clock_.mono() + request_limit);
+  return caller_.call(std::move(request), clock_.mono() + status_request_limit);
 }
 
 asio::awaitable<void> NodeReporter::run() {

@@ -10,8 +10,8 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/api/request_info.h"
-#include "sync/apiserver/negotiate.h"
 #include "sync/apiserver/tables.h"
+#include "sync/watch/accept.h"
 
 namespace holdfast::sync {
 

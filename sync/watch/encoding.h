@@ -1,4 +1,4 @@
-// The two encodings of objects, and which of them a client is answered in.
+// The two encodings of objects.
 
 #pragma once
 
@@ -13,14 +13,6 @@ enum class Encoding : std::uint8_t { json, protobuf };
 
 [[nodiscard]] std::string_view to_string(Encoding encoding);  // "json"
 [[nodiscard]] std::optional<Encoding> parse_encoding(std::string_view text);
-
-// The encoding that a client with this Accept header likes best of those we have, for whole
-// objects. Nothing when he takes none of them.
-[[nodiscard]] std::optional<Encoding> wanted_encoding(std::string_view accept);
-// Whether a client with this Accept header takes whole objects in that encoding at all.
-[[nodiscard]] bool accepts(std::string_view accept, Encoding encoding);
-// Whether he would rather have what only an API server can make: a table, or metadata alone.
-[[nodiscard]] bool prefers_transformed(std::string_view accept);
 
 // The Content-Type of an object or a List; of a watch.
 [[nodiscard]] std::string_view content_type(Encoding encoding);

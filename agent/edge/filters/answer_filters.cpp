@@ -162,10 +162,15 @@ ViewPtr AnswerFilters::view(const FilterCall& call) {
   return known;
 }
 
-asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Response response) {
-  if (response.stream && !call.streamed && view(call)) {
-    response.stream = shown_stream(*this, call, response);
-  }
+http::Response AnswerFilters::unavailable_before(Need need, std::string_view resource) const {
+  std::string why(resource);
+  why.append(" cannot be filtered before ").append(to_string(need)).append(" are known");
+  return unavailable(uplink_, why);
+}
+
+asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
+                                                    http::Response response) {
+  if (response.stream && view(call)) response.stream = shown_stream(*this, call, response);
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
   // Each round may find that more knowledge is missing, and waits for it.
@@ -181,10 +186,7 @@ asio::awaitable<http::Response> AnswerFilters::show(FilterCall& call, http::Resp
     if (shown->effect == Effect::changed) response.body = std::move(shown->bytes);
     if (shown->effect != Effect::unknown) break;
     const bool learnt = co_await learn(shown->need, until);
-    if (learnt) continue;
-    std::string why = call.resource;
-    why.append(" cannot be filtered before ").append(to_string(shown->need)).append(" are known");
-    co_return unavailable(uplink_, why);
+    if (!learnt) co_return unavailable_before(shown->need, call.resource);
   }
   co_return response;
 }

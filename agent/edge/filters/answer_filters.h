@@ -34,8 +34,6 @@ struct FilterCall {
   std::string verb;
   std::string group;
   std::string resource;
-  bool streamed = false;    // the watch stream filters its events itself; show() does not
-  bool from_cache = false;  // the answer was made from cached objects
 };
 
 class AnswerFilters {
@@ -70,7 +68,10 @@ class AnswerFilters {
 
   // Filters the answer. Waits for missing knowledge, at most --read-deadline, and returns 503
   // without it.
-  asio::awaitable<http::Response> show(FilterCall& call, http::Response response);
+  asio::awaitable<http::Response> show(const FilterCall& call, http::Response response);
+  // The answer if `need` did not become known in time.
+  [[nodiscard]] http::Response unavailable_before(sync::filters::Need need,
+                                                  std::string_view resource) const;
 
   // Opens the scope for `need` and waits until it is known. Stops waiting at `deadline`, when the
   // node may not read the scope, and when the cloud is out of reach. Returns whether it is known.

@@ -4,7 +4,6 @@
 #include "agent/edge/route/answer.h"
 #include "platform/check.h"
 #include "platform/log.h"
-#include "platform/tls/digest.h"
 #include "sync/api/object_header.h"
 #include "sync/autonomy/admit.h"
 #include "sync/autonomy/local_form.h"
@@ -24,18 +23,9 @@ http::Response not_accepted(const Error& error) {
   return to_response(full);
 }
 
-// When a token expires; nothing if its answer does not say.
-std::optional<WallTime> expiry_of(const std::string& token_request) {
-  const auto json = sync::body_as_json(token_request);
-  if (!json) return std::nullopt;
-  const auto text = sync::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
-  const auto time = parse_rfc3339(text.value_or(""));
-  return time ? std::optional(*time) : std::nullopt;
-}
-
 // An answer with the body `json` in the encoding that the client prefers.
-http::Response in_wanted_encoding(const http::Request& request, int status, std::string json) {
-  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+http::Response in_wanted_encoding(const sync::Accept& accept, int status, std::string json) {
+  const auto encoding = accept.encoding();
   if (encoding == sync::Encoding::protobuf) {
     if (auto body = sync::body_in(*encoding, json)) {
       http::Response response{.status = status, .body = *std::move(body)};
@@ -52,64 +42,70 @@ http::Response unknown_credentials(const Uplink& uplink) {
   return unavailable(uplink, "only the API server can check these credentials");
 }
 
-// Converts a protobuf body to JSON, which the rules read.
-Result<http::Request> as_json(const http::Request& request) {
-  http::Request readable = request;
-  if (!sync::is_protobuf(request.body)) return readable;
-  TRY(readable.body, sync::body_as_json(request.body));
-  readable.headers.set("Content-Type", "application/json");
-  return readable;
+// The body of a write as JSON, which the rules read, and its content type.
+struct JsonBody {
+  std::string bytes;
+  std::string_view content_type;
+};
+
+Result<JsonBody> json_body_of(const http::Request& request) {
+  if (!sync::is_protobuf(request.body)) {
+    return JsonBody{request.body, request.headers.get("content-type")};
+  }
+  TRY(std::string json, sync::body_as_json(request.body));
+  return JsonBody{std::move(json), "application/json"};
 }
 
 }  // namespace
 
 Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-               NodeLease& lease, Reads& reads, const Clock& clock, Random& random)
+               NodeLease& lease, Forwarder& forwarder, AnswerKeeper& keeper, const Clock& clock,
+               Random& random)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
       ledger_(ledger),
       lease_(lease),
-      reads_(reads),
+      forwarder_(forwarder),
+      keeper_(keeper),
       clock_(clock),
-      random_(random) {}
+      random_(random),
+      tokens_(options, uplink, forwarder, keeper, clock) {}
 
-asio::awaitable<http::Response> Writes::serve(const http::Request& request,
-                                              const sync::RequestInfo& info, const Caller& caller) {
+asio::awaitable<http::Response> Writes::serve(const RoutedRequest& request) {
+  const sync::RequestInfo& info = request.info;
   // A dry run neither renews a lease nor stores a token, and changes nothing here.
-  const bool dry_run = sync::is_dry_run(info, request.body);
+  const bool dry_run = sync::is_dry_run(info, request.http.body);
   sync::Admission admission =
       dry_run ? sync::Admission::refuse : sync::admit(info, options_.node_name);
-  const bool is_node = caller.owner == node_owner;
+  const bool is_node = request.caller.owner == node_owner;
   // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
   // a node's status.
   if (admission == sync::Admission::node_status && is_node) lease_.heard_kubelet();
   if (admission == sync::Admission::own_lease) {
-    const bool ours = is_our_lease(request);
-    if (ours && is_node) co_return co_await serve_lease(request);
+    const bool ours = is_our_lease(request.http);
+    if (ours && is_node) co_return answer_lease(request);
     if (ours) co_return co_await pass_lease(request);
     admission = sync::Admission::refuse;
   }
-  if (admission == sync::Admission::token) co_return co_await serve_token(request, caller);
+  if (admission == sync::Admission::token) co_return co_await tokens_.serve(request);
   if (uplink_.link().may_ask()) {
     // Local versions must never be sent upstream. The conflict makes the client read again.
-    if (sync::carries_local_version(request.body)) {
+    if (sync::carries_local_version(request.http.body)) {
       co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
     }
     const bool acceptable = admission != sync::Admission::refuse;
     // A write that can be accepted here does not wait long for the cloud.
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
-    http::Response response = co_await reads_.pass_through(request, limit);
-    if (!dry_run) reads_.note_written(info, caller, response);
+    http::Response response = co_await forwarder_.forward(request, limit);
+    if (!dry_run) keeper_.note_written(request, response);
     if (is_node && acceptable && response.status < 300) forget_older(info);
     // If the link failed meanwhile, the write is accepted here instead.
     const bool reached = uplink_.link().may_ask() || response.status < 500;
     if (reached || !acceptable) co_return response;
   }
   if (!is_node) co_return unknown_credentials(uplink_);
-  const auto readable = as_json(request);
-  if (!readable) co_return to_response(sync::status::bad_request(readable.error().what));
-  co_return accept(*readable, info, admission, caller);
+  co_return accept(request, admission);
 }
 
 // Drops queued statuses that are older than the one the cloud has just accepted.
@@ -128,55 +124,24 @@ bool Writes::is_our_lease(const http::Request& request) const {
   return header && header->name == options_.node_name;
 }
 
-asio::awaitable<http::Response> Writes::serve_lease(const http::Request& request) {
+http::Response Writes::answer_lease(const RoutedRequest& request) {
   auto version = scopes_.next_local_version();
-  if (!version) co_return not_accepted(version.error());
-  const bool created = request.method == http::Method::post;
-  if (request.method != http::Method::get) lease_.heard_kubelet();
+  if (!version) return not_accepted(version.error());
+  const bool created = request.http.method == http::Method::post;
+  if (request.http.method != http::Method::get) lease_.heard_kubelet();
   std::string lease = lease_.renew_locally(std::to_string(*version));
-  co_return in_wanted_encoding(request, created ? 201 : 200, std::move(lease));
+  return in_wanted_encoding(request.accept, created ? 201 : 200, std::move(lease));
 }
 
-asio::awaitable<http::Response> Writes::pass_lease(const http::Request& request) {
+asio::awaitable<http::Response> Writes::pass_lease(const RoutedRequest& request) {
   if (!uplink_.link().may_ask()) co_return unknown_credentials(uplink_);
-  if (sync::carries_local_version(request.body)) {
+  if (sync::carries_local_version(request.http.body)) {
     co_return to_response(
         sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
   }
   // A kubelet with its own token renews the lease itself by this request. Permission to write the
   // lease does not make the caller the node's kubelet.
-  co_return co_await reads_.pass_through(request, options_.read_deadline);
-}
-
-asio::awaitable<http::Response> Writes::serve_token(const http::Request& request,
-                                                    const Caller& caller) {
-  // The same request gets the same token: audience, bound pod and duration are in the body.
-  const std::string key =
-      "token " + std::string(request.path()) + " " + tls::sha256_hex(request.body);
-  if (uplink_.link().may_ask()) {
-    http::Response response = co_await reads_.pass_through(request, options_.read_deadline);
-    if (response.status == 200 || response.status == 201) {
-      const auto until = expiry_of(response.body);
-      store::Answer answer{.status = response.status,
-                           .content_type = std::string(response.headers.get("content-type")),
-                           .bytes = response.body};
-      if (until) answer.expires = *until;
-      if (reads_.may_cache(caller)) {
-        if (auto put = scopes_.put_answer(caller.owner, key, answer); !put) {
-          log_warn("token not stored", {{"error", put.error()}});
-        }
-      }
-      co_return response;
-    }
-    if (response.status < 500) co_return response;
-  }
-  const auto known = scopes_.find_answer(caller.owner, key);
-  if (known && *known && (*known)->expires && *(*known)->expires > clock_.wall()) {
-    http::Response response{.status = (*known)->status, .body = (*known)->bytes};
-    response.headers.set("Content-Type", (*known)->content_type);
-    co_return response;
-  }
-  co_return unavailable(uplink_, "no valid token is stored");
+  co_return co_await forwarder_.forward(request, options_.read_deadline);
 }
 
 namespace {
@@ -198,10 +163,10 @@ std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
 }
 
 // The object, with all its fields, from a scope in the client's encoding.
-std::optional<http::Response> cached_answer(const http::Request& request,
+std::optional<http::Response> cached_answer(const sync::Accept& accept,
                                             const std::vector<ScopePtr>& scopes,
                                             const sync::ObjectKey& object) {
-  const auto encoding = sync::wanted_encoding(request.headers.get("accept"));
+  const auto encoding = accept.encoding();
   for (const ScopePtr& scope : scopes) {
     const sync::ScopeKind& kind = scope->cache().kind();
     const sync::CachedObject* cached = scope->cache().find(object);
@@ -246,13 +211,14 @@ std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync:
   return found;
 }
 
-http::Response Writes::accept(const http::Request& request, const sync::RequestInfo& info,
-                              sync::Admission admission, const Caller& caller) {
-  sync::RequestInfo about = info;
+http::Response Writes::accept(const RoutedRequest& request, sync::Admission admission) {
+  const auto body = json_body_of(request.http);
+  if (!body) return to_response(sync::status::bad_request(body.error().what));
+  sync::RequestInfo about = request.info;
   if (about.resource == "nodes") about.namespace_name.clear();
   const bool registration = admission == sync::Admission::registration;
   if (about.verb == "create") {
-    const auto header = sync::read_header(request.body);
+    const auto header = sync::read_header(body->bytes);
     if (header) about.name = header->name;
   }
   const sync::ObjectKey object{about.namespace_name, about.name};
@@ -260,18 +226,16 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   if (!version) return not_accepted(version.error());
 
   std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
-  const std::optional<std::string> current = current_of(scopes, object, caller.owner);
+  const std::optional<std::string> current = current_of(scopes, object, request.caller.owner);
   if (registration && about.name == options_.node_name && !current) {
     return unavailable(uplink_, "this node was never registered");
   }
   const std::string uid = sync::local_uid(random_.uuid());
-  const auto query = Query::parse(request.query());
-  const std::string grace(query ? query->get("gracePeriodSeconds") : "");
   sync::LocalWrite write{.admission = admission,
                          .request = about,
-                         .content_type = request.headers.get("content-type"),
-                         .body = request.body,
-                         .grace_period_seconds = grace,
+                         .content_type = body->content_type,
+                         .body = body->bytes,
+                         .grace_period_seconds = request.query.get("gracePeriodSeconds"),
                          .node_name = options_.node_name,
                          .version = *version,
                          .now = clock_.wall(),
@@ -293,12 +257,12 @@ http::Response Writes::accept(const http::Request& request, const sync::RequestI
   }
   const bool put = outcome.change == sync::LocalOutcome::Change::put;
   if (put) {
-    if (auto cached = cached_answer(request, scopes, object)) {
+    if (auto cached = cached_answer(request.accept, scopes, object)) {
       cached->status = outcome.status;
       return *std::move(cached);
     }
   }
-  return in_wanted_encoding(request, outcome.status, outcome.answer);
+  return in_wanted_encoding(request.accept, outcome.status, outcome.answer);
 }
 
 Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,

@@ -8,13 +8,14 @@
 
 #pragma once
 
-#include "agent/edge/answers/reads.h"
+#include "agent/edge/cache/answer_keeper.h"
 #include "agent/edge/cache/scopes.h"
+#include "agent/edge/forward/forwarder.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/tokens.h"
 #include "agent/edge/options/options.h"
-#include "agent/edge/route/caller.h"
 #include "platform/random.h"
 
 namespace holdfast::agent {
@@ -22,10 +23,11 @@ namespace holdfast::agent {
 class Writes {
  public:
   Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-         NodeLease& lease, Reads& reads, const Clock& clock, Random& random);
+         NodeLease& lease, Forwarder& forwarder, AnswerKeeper& keeper, const Clock& clock,
+         Random& random);
 
-  asio::awaitable<http::Response> serve(const http::Request& request, const sync::RequestInfo& info,
-                                        const Caller& caller);
+  // Answers a write of a resource, or any request for the node's own lease (Way::write).
+  asio::awaitable<http::Response> serve(const RoutedRequest& request);
 
   // Applies the queued writes to the cache again, because a power cut may have lost them there.
   // Errors: the disk's; then the cache lacks changes that the cloud will be sent.
@@ -34,12 +36,10 @@ class Writes {
  private:
   void forget_older(const sync::RequestInfo& info);
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
-  asio::awaitable<http::Response> serve_lease(const http::Request& request);
+  [[nodiscard]] http::Response answer_lease(const RoutedRequest& request);
   // Forwards a lease request of a caller with its own credentials: the API server decides.
-  asio::awaitable<http::Response> pass_lease(const http::Request& request);
-  asio::awaitable<http::Response> serve_token(const http::Request& request, const Caller& caller);
-  http::Response accept(const http::Request& request, const sync::RequestInfo& info,
-                        sync::Admission admission, const Caller& caller);
+  asio::awaitable<http::Response> pass_lease(const RoutedRequest& request);
+  [[nodiscard]] http::Response accept(const RoutedRequest& request, sync::Admission admission);
   [[nodiscard]] std::vector<ScopePtr> holders(const sync::RequestInfo& info,
                                               const sync::ObjectKey& object, bool created) const;
   [[nodiscard]] Status apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
@@ -50,9 +50,11 @@ class Writes {
   Uplink& uplink_;
   Ledger& ledger_;
   NodeLease& lease_;
-  Reads& reads_;
+  Forwarder& forwarder_;
+  AnswerKeeper& keeper_;
   const Clock& clock_;
   Random& random_;
+  Tokens tokens_;
 };
 
 }  // namespace holdfast::agent

@@ -12,6 +12,13 @@
 
 namespace holdfast::agent {
 
+// An answer on its way out, with what later steps must know about it.
+struct RoutedAnswer {
+  http::Response response;
+  bool from_cache = false;  // it shows the last known state, not necessarily the current one
+  bool filtered = false;    // the filters were already applied to its stream
+};
+
 // A Kubernetes Status with its HTTP status code, and a Retry-After header if its details contain
 // retryAfterSeconds.
 [[nodiscard]] http::Response to_response(const sync::ApiStatus& status);

@@ -43,6 +43,7 @@ struct Call {
   sync::RequestInfo info;
   sync::Identity who;
   View view;  // resource, version and form of the answer
+  sync::Accept accept = {};
   const sync::Subresource* subresource = nullptr;
   bool dry_run = false;
   sync::FieldValidation validation = sync::FieldValidation::warn;

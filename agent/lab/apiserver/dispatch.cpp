@@ -5,7 +5,6 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/transcode.h"
 #include "platform/http/date.h"
-#include "sync/apiserver/negotiate.h"
 
 namespace holdfast::agent::lab {
 namespace {
@@ -90,7 +89,8 @@ Answer<bool> check_dry_run(Call& call) {
 
 // Fills in the options from the query and the headers.
 Answer<bool> understand(Call& call) {
-  const auto form = sync::negotiate(call.request.headers.get("Accept"));
+  call.accept = sync::Accept::parse(call.request.headers.get("Accept"));
+  const auto form = call.accept.json_form();
   if (!form) return refuse(sync::status::generic(406));
   call.view.form = *form;
   const auto include = parse_include(call.query.get("includeObject"));

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "platform/log.h"
-#include "sync/apiserver/negotiate.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/schema/protobuf_write.h"
 #include "sync/watch/protobuf_frames.h"
@@ -55,7 +54,7 @@ bool wants_protobuf(const Call& call) {
   };
   return call.view.form == sync::Form::object && call.subresource == nullptr &&
          one_of(kinds, call.resource().kind) && one_of(verbs, call.info.verb) &&
-         sync::prefers_protobuf(call.request.headers.get("Accept"));
+         call.accept.prefers_protobuf();
 }
 
 http::Response in_protobuf(http::Response response) {

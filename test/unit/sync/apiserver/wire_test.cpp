@@ -1,4 +1,4 @@
-// Small readers of what comes over the wire: Go's JSON errors, Accept headers, continue tokens,
+// Small readers of what comes over the wire: Go's JSON errors, continue tokens,
 // token files, protobuf; and ages as people read them.
 
 #include <boost/json.hpp>
@@ -7,7 +7,6 @@
 #include "sync/apiserver/age.h"
 #include "sync/apiserver/go_json.h"
 #include "sync/apiserver/identity.h"
-#include "sync/apiserver/negotiate.h"
 #include "sync/apiserver/paging.h"
 #include "sync/schema/protobuf.h"
 #include "sync/schema/protobuf_write.h"
@@ -38,35 +37,6 @@ TEST(GoJsonError, SaysWhatGoSays) {
       {"'", R"(invalid character '\'' looking for beginning of value)"},
   };
   for (const auto& [text, error] : cases) EXPECT_EQ(go_json_error(text), error) << text;
-}
-
-TEST(Negotiate, TakesTheFirstFormThatWeHave) {
-  const std::pair<std::string_view, std::optional<Form>> cases[] = {
-      {"", Form::object},
-      {"*/*", Form::object},
-      {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Form::table},
-      {"application/json;as=Table;v=v9;g=meta.k8s.io,application/json", Form::object},
-      {"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", Form::metadata},
-      {"application/vnd.kubernetes.protobuf,application/json", Form::object},
-      {"application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9", Form::table},
-      {"application/vnd.kubernetes.protobuf", std::nullopt},
-      {"image/png", std::nullopt},
-  };
-  for (const auto& [accept, form] : cases) EXPECT_EQ(negotiate(accept), form) << accept;
-}
-
-TEST(Negotiate, ProtobufIsPreferredWhereItComesFirst) {
-  const std::pair<std::string_view, bool> cases[] = {
-      {"", false},
-      {"*/*", false},
-      {"application/json", false},
-      {"application/vnd.kubernetes.protobuf,application/json", true},
-      {"application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch", true},
-      {"application/json,application/vnd.kubernetes.protobuf", false},
-      {"application/vnd.kubernetes.protobuf;q=0.5,application/json", false},
-      {"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", false},
-  };
-  for (const auto& [accept, prefers] : cases) EXPECT_EQ(prefers_protobuf(accept), prefers);
 }
 
 TEST(Protobuf, WhatIsWrittenIsReadAgain) {

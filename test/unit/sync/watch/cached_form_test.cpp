@@ -19,32 +19,6 @@ constexpr std::string_view item = R"({"metadata":{"name":"a","resourceVersion":"
 constexpr std::string_view whole =
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"7"}})";
 
-TEST(CachedForm, TheClientsLikingDecides) {
-  struct Row {
-    std::string_view accept;
-    std::string_view wanted;  // "-": none
-    bool transformed;
-  };
-  const Row rows[] = {
-      {"", "json", false},
-      {"*/*", "json", false},
-      {"application/json", "json", false},
-      {"application/vnd.kubernetes.protobuf", "protobuf", false},
-      {"application/vnd.kubernetes.protobuf,application/json", "protobuf", false},
-      {"application/json, application/vnd.kubernetes.protobuf", "json", false},
-      {"application/vnd.kubernetes.protobuf;stream=watch,*/*", "protobuf", false},
-      {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "json", true},
-      {"application/json;as=Table;v=v1;g=meta.k8s.io", "-", true},
-      {"application/yaml", "-", false},
-      {"text/html, application/yaml;q=0.9", "-", false},
-  };
-  for (const Row& row : rows) {
-    const auto wanted = wanted_encoding(row.accept);
-    EXPECT_EQ(wanted ? to_string(*wanted) : "-", row.wanted) << row.accept;
-    EXPECT_EQ(prefers_transformed(row.accept), row.transformed) << row.accept;
-  }
-}
-
 TEST(CachedForm, AnswersInJson) {
   EXPECT_EQ(cached_form(std::string(whole)).value(), item);
   std::string line(whole);

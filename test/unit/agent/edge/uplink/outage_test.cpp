@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/answers/people.h"
+#include "agent/edge/answers/presentation.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "test/unit/agent/edge/uplink/site.h"

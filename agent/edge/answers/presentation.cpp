@@ -1,12 +1,9 @@
-#include "agent/edge/answers/people.h"
+#include "agent/edge/answers/presentation.h"
 
 #include <algorithm>
 #include <array>
 
-#include "agent/edge/route/answer.h"
-#include "platform/log.h"
 #include "platform/text.h"
-#include "sync/watch/encoding.h"
 
 namespace holdfast::agent {
 namespace {
@@ -25,9 +22,8 @@ bool is_one_of(const auto& list, std::string_view word) {
                      [word](std::string_view each) { return equals_ignoring_case(each, word); });
 }
 
-sync::IncludeObject include_of(const http::Request& request) {
-  const auto query = Query::parse(request.query());
-  const std::string_view asked = query ? query->get("includeObject") : "";
+sync::IncludeObject include_of(const Query& query) {
+  const std::string_view asked = query.get("includeObject");
   if (asked == "None") return sync::IncludeObject::none;
   if (asked == "Object") return sync::IncludeObject::object;
   return sync::IncludeObject::metadata;
@@ -97,40 +93,40 @@ std::string warning_header(std::string_view text) {
   return value + '"';
 }
 
-People::People(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock)
-    : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock) {}
+Presentation::Presentation(const EdgeOptions& options, Uplink& uplink, AnswerKeeper& keeper,
+                           const Clock& clock)
+    : options_(options), uplink_(uplink), keeper_(keeper), clock_(clock) {}
 
-std::optional<http::Request> People::without_form(const http::Request& request) const {
-  if (uplink_.link().may_ask()) return std::nullopt;
-  const std::string_view accept = request.headers.get("accept");
-  if (sync::wanted_encoding(accept) || !sync::negotiate(accept)) return std::nullopt;
-  http::Request plain = request;
-  plain.headers.set("Accept", std::string(sync::content_type(sync::Encoding::json)));
-  return plain;
+void Presentation::prepare(RoutedRequest& request) const {
+  if (uplink_.link().may_ask() || request.accept.encoding() || !request.accept.json_form()) return;
+  request.inner_accept = sync::Accept::parse(sync::content_type(sync::Encoding::json));
 }
 
-http::Response People::show(const http::Request& request, const sync::RequestInfo& info,
-                            const Caller& caller, bool of_objects, http::Response response) {
+http::Response Presentation::present(const RoutedRequest& request, RoutedAnswer answer) {
+  http::Response response = std::move(answer.response);
   if (response.status != 200) return response;
-  if (of_objects) warn(caller, response);
-  if (!info.is_resource || !info.subresource.empty()) return response;
-  const auto form = sync::negotiate(request.headers.get("accept"));
+  // Whole objects for a client that accepts none are those of prepare().
+  const bool of_objects =
+      answer.from_cache || (request.inner_accept.encoding() && !request.accept.encoding());
+  if (of_objects) warn(request.caller, response);
+  if (!request.info.is_resource || !request.info.subresource.empty()) return response;
+  const auto form = request.accept.json_form();
   if (!form || *form == sync::Form::object) return response;
-  if (of_objects) return print(request, info, caller, *form, std::move(response));
-  if (*form == sync::Form::table) learn(info, caller, response);
+  if (of_objects) return print(request, *form, std::move(response));
+  if (*form == sync::Form::table) remember(request, response);
   return response;
 }
 
-void People::warn(const Caller& caller, http::Response& response) const {
+void Presentation::warn(const Caller& caller, http::Response& response) const {
   const std::string outage = uplink_.describe_outage();
   if (outage.empty() || !is_person(caller.agent, options_)) return;
   response.headers.add("Warning", warning_header(outage + "; this is the last known state"));
 }
 
-http::Response People::print(const http::Request& request, const sync::RequestInfo& info,
-                             const Caller& caller, sync::Form form, http::Response response) {
+http::Response Presentation::print(const RoutedRequest& request, sync::Form form,
+                                   http::Response response) {
   if (!response.headers.get("content-type").starts_with("application/json")) return response;
-  sync::Printer printer(info, form, include_of(request), seen_tables(info, caller));
+  sync::Printer printer(request.info, form, include_of(request.query), seen_tables(request));
   if (response.stream) {
     response.stream =
         std::make_shared<PrintedStream>(std::move(response.stream), std::move(printer), clock_);
@@ -142,24 +138,20 @@ http::Response People::print(const http::Request& request, const sync::RequestIn
   return response;
 }
 
-void People::learn(const sync::RequestInfo& info, const Caller& caller,
-                   const http::Response& response) {
-  const bool trusted = caller.owner == node_owner || uplink_.owners().accepted(caller.owner);
-  if (response.stream || !trusted || sync::has_columns(info)) return;
+void Presentation::remember(const RoutedRequest& request, const http::Response& response) {
+  if (response.stream || sync::has_columns(request.info)) return;
+  if (!keeper_.may_keep(request.caller)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
-  const auto seen = sync::remember_table(seen_tables(info, caller), response.body);
+  auto seen = sync::remember_table(seen_tables(request), response.body);
   if (!seen) return;  // The answer is no table: nothing to remember.
-  const store::Answer kept{.status = 200, .content_type = "application/json", .bytes = *seen};
-  if (auto put = scopes_.put_answer(caller.owner, table_key(info), kept); !put) {
-    log_debug("columns of a table not stored",
-              {{"resource", info.resource}, {"error", put.error()}});
-  }
+  keeper_.put(request, table_key(request.info),
+              {.status = 200, .content_type = "application/json", .bytes = *std::move(seen)});
 }
 
-std::string People::seen_tables(const sync::RequestInfo& info, const Caller& caller) {
-  if (sync::has_columns(info)) return {};
-  const auto kept = scopes_.find_answer(caller.owner, table_key(info));
-  return kept && *kept ? (*kept)->bytes : std::string();
+std::string Presentation::seen_tables(const RoutedRequest& request) {
+  if (sync::has_columns(request.info)) return {};
+  const auto kept = keeper_.find(request.caller, table_key(request.info));
+  return kept ? kept->bytes : std::string();
 }
 
 }  // namespace holdfast::agent

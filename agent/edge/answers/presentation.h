@@ -12,14 +12,12 @@
 
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/answer_keeper.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/options/options.h"
-#include "agent/edge/route/caller.h"
-#include "sync/api/request_info.h"
+#include "agent/edge/route/answer.h"
 #include "sync/apiserver/printed.h"
 
 namespace holdfast::agent {
@@ -31,31 +29,30 @@ namespace holdfast::agent {
 // `text` as the value of a Warning header. Control characters are removed.
 [[nodiscard]] std::string warning_header(std::string_view text);
 
-class People {
+class Presentation {
  public:
-  People(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock);
+  Presentation(const EdgeOptions& options, Uplink& uplink, AnswerKeeper& keeper,
+               const Clock& clock);
 
-  // While the cloud is unreachable: for a request that accepts only a table or metadata, the same
-  // request for whole objects, from which show() makes them. Nothing if the request can be answered
-  // as it is.
-  [[nodiscard]] std::optional<http::Request> without_form(const http::Request& request) const;
+  // While the cloud is unreachable, a request that accepts only a table or metadata is answered
+  // with whole objects first, from which present() makes them. Sets `inner_accept` for that.
+  void prepare(RoutedRequest& request) const;
 
-  // Prepares an answer for the caller. `of_objects`: it was made here, or from the request of
-  // without_form(); it gets the warning and the form that the client accepts. Other answers are
-  // returned as they are, and tables in them are remembered.
-  [[nodiscard]] http::Response show(const http::Request& request, const sync::RequestInfo& info,
-                                    const Caller& caller, bool of_objects, http::Response response);
+  // Prepares an answer for the caller. An answer that was made here gets the warning and the form
+  // that the client accepts. Other answers are returned as they are, and tables in them are
+  // remembered.
+  [[nodiscard]] http::Response present(const RoutedRequest& request, RoutedAnswer answer);
 
  private:
   void warn(const Caller& caller, http::Response& response) const;
-  http::Response print(const http::Request& request, const sync::RequestInfo& info,
-                       const Caller& caller, sync::Form form, http::Response response);
-  void learn(const sync::RequestInfo& info, const Caller& caller, const http::Response& response);
-  [[nodiscard]] std::string seen_tables(const sync::RequestInfo& info, const Caller& caller);
+  [[nodiscard]] http::Response print(const RoutedRequest& request, sync::Form form,
+                                     http::Response response);
+  void remember(const RoutedRequest& request, const http::Response& response);
+  [[nodiscard]] std::string seen_tables(const RoutedRequest& request);
 
   const EdgeOptions& options_;
-  Scopes& scopes_;
   Uplink& uplink_;
+  AnswerKeeper& keeper_;
   const Clock& clock_;
 };
 

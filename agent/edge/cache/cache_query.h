@@ -1,0 +1,24 @@
+// A read of a resource, as a question to the cache.
+
+#pragma once
+
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/route/routed_request.h"
+
+namespace holdfast::agent {
+
+struct CacheQuery {
+  const RoutedRequest& request;  // outlives this
+  store::ScopeKey key;           // of the scope for exactly this request
+  ScopePtr scope = {};           // answers it, may be a wider one; null: there is none
+  bool newest = false;           // the newest state is wanted, which only the cloud knows
+  bool asked = false;            // the cloud was asked already and did not answer
+
+  [[nodiscard]] sync::ObjectKey object() const { return {key.namespace_name, request.info.name}; }
+};
+
+// `encoding` is that of the answer. Equal requests get the same key, whatever the spelling of their
+// selectors.
+[[nodiscard]] CacheQuery query_of(const RoutedRequest& request, sync::Encoding encoding);
+
+}  // namespace holdfast::agent

@@ -1,0 +1,69 @@
+#include "agent/edge/forward/forwarder.h"
+
+#include "agent/edge/forward/unavailable.h"
+#include "agent/edge/route/answer.h"
+#include "platform/http/wire.h"
+#include "sync/api/version.h"
+
+namespace holdfast::agent {
+namespace {
+
+http::Request upstream_request(const RoutedRequest& request) {
+  http::Request onward = request.http;
+  drop_connection_headers(onward.headers, onward.headers.has("upgrade"));
+  onward.headers.remove("host");
+  onward.headers.remove("accept-encoding");  // cached answers are kept uncompressed
+  if (request.hides_authorization) onward.headers.remove("authorization");
+  const std::string& accept = request.inner_accept.text();
+  if (accept != request.accept.text()) onward.headers.set("Accept", accept);
+  return onward;
+}
+
+// Whether the answer's body is sent to the client while it arrives.
+bool is_streamed(const RoutedRequest& request) {
+  return request.query.has("watch") || request.query.has("follow") ||
+         request.http.headers.has("upgrade");
+}
+
+http::Response answer_or_reason(const Uplink& uplink, Result<http::Response> response) {
+  if (!response) return not_reached(uplink, response.error());
+  drop_connection_headers(response->headers, response->status == 101);
+  return *std::move(response);
+}
+
+}  // namespace
+
+asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request, Duration limit) {
+  if (sync::is_local_version(request.query.get("resourceVersion"))) {
+    co_return to_response(
+        sync::status::expired("the resourceVersion is a local one of the edge agent, which the API "
+                              "server does not know"));
+  }
+  const bool hopeless = uplink_.link().state() == sync::LinkState::offline && uplink_.fault();
+  if (hopeless) co_return unavailable(uplink_, "this is not cached");
+  auto response = co_await uplink_.forward(upstream_request(request), is_streamed(request), limit);
+  co_return answer_or_reason(uplink_, std::move(response));
+}
+
+asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
+  if (!uplink_.link().may_ask()) {
+    co_return unavailable(uplink_, "only the API server can answer this request");
+  }
+  constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver waits 30 s for a kubelet
+  const bool streamed = request.http.method != http::Method::head;
+  auto response = co_await uplink_.forward(upstream_request(request), streamed, patience, false);
+  if (response && response->stream && http::has_no_body(response->status)) {
+    response->stream->cancel();
+    response->stream.reset();
+  }
+  co_return answer_or_reason(uplink_, std::move(response));
+}
+
+asio::awaitable<Result<http::Response>> Forwarder::try_forward(const RoutedRequest& request,
+                                                               Duration limit) {
+  auto response = co_await uplink_.forward(upstream_request(request), request.is_watch(), limit);
+  if (response) drop_connection_headers(response->headers, false);
+  co_return response;
+}
+
+}  // namespace holdfast::agent

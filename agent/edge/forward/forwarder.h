@@ -1,0 +1,34 @@
+// Forwards requests of local clients to the API server, and returns its answers without the headers
+// that belong to one connection.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/route/routed_request.h"
+
+namespace holdfast::agent {
+
+class Forwarder {
+ public:
+  // `uplink` must outlive this.
+  explicit Forwarder(Uplink& uplink) : uplink_(uplink) {}
+
+  // Forwards a request. If the API server does not answer: 410 for a local resourceVersion, which
+  // it does not know, otherwise 429, 503 or 504. `limit` is for all tries.
+  asio::awaitable<http::Response> forward(const RoutedRequest& request, Duration limit);
+
+  // Forwards a request that the API server passes on to a kubelet or a pod (exec, logs). Such a
+  // request may take long, its timeout is no evidence against the link, and its answer is streamed.
+  // Returns 503 at once while the cloud is unreachable.
+  asio::awaitable<http::Response> dial(const RoutedRequest& request);
+
+  // Forwards a read that the cache may answer instead. Errors: as Uplink::forward().
+  asio::awaitable<Result<http::Response>> try_forward(const RoutedRequest& request, Duration limit);
+
+ private:
+  Uplink& uplink_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,44 @@
+#include "agent/edge/offline/tokens.h"
+
+#include "agent/edge/forward/unavailable.h"
+#include "platform/tls/digest.h"
+#include "sync/api/object_header.h"
+#include "sync/autonomy/local_form.h"
+
+namespace holdfast::agent {
+namespace {
+
+// When a token expires; nothing if its answer does not say.
+std::optional<WallTime> expiry_of(const std::string& token_request) {
+  const auto json = sync::body_as_json(token_request);
+  if (!json) return std::nullopt;
+  const auto text = sync::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
+  const auto time = parse_rfc3339(text.value_or(""));
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+}  // namespace
+
+asio::awaitable<http::Response> Tokens::serve(const RoutedRequest& request) {
+  // The same request gets the same token: audience, bound pod and duration are in the body.
+  const std::string key =
+      "token " + std::string(request.http.path()) + " " + tls::sha256_hex(request.http.body);
+  if (uplink_.link().may_ask()) {
+    http::Response response = co_await forwarder_.forward(request, options_.read_deadline);
+    if (response.status == 200 || response.status == 201) {
+      keeper_.put(request, key,
+                  {.status = response.status,
+                   .content_type = std::string(response.headers.get("content-type")),
+                   .bytes = response.body,
+                   .expires = expiry_of(response.body)});
+      co_return response;
+    }
+    if (response.status < 500) co_return response;
+  }
+  auto known = keeper_.find(request.caller, key);
+  const bool valid = known && known->expires && *known->expires > clock_.wall();
+  if (!valid) co_return unavailable(uplink_, "no valid token is stored");
+  co_return to_response(*std::move(known));
+}
+
+}  // namespace holdfast::agent

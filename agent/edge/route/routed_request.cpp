@@ -1,0 +1,56 @@
+#include "agent/edge/route/routed_request.h"
+
+#include "sync/autonomy/admit.h"
+
+namespace holdfast::agent {
+namespace {
+
+// Documents that describe the API. They change only when the server is upgraded, so an old copy is
+// still true, and they are kept for any client. Health and metrics are not.
+bool is_description(std::string_view path) {
+  return path == "/version" || path == "/api" || path.starts_with("/api/") || path == "/apis" ||
+         path.starts_with("/apis/") || path.starts_with("/openapi/");
+}
+
+// Whether the API server passes the request on, to a kubelet or a pod.
+bool is_passed_on(const sync::RequestInfo& info) {
+  return info.is_connect() || (info.resource == "pods" && info.subresource == "log");
+}
+
+}  // namespace
+
+bool RoutedRequest::is_read() const {
+  if (!info.is_resource) return info.verb == "get" || info.verb == "head";
+  return info.verb == "get" || info.verb == "list" || info.verb == "watch";
+}
+
+Result<RoutedRequest> route(const http::Request& request, Caller caller) {
+  const std::string_view method = request.method == http::Method::other
+                                      ? std::string_view(request.method_text)
+                                      : http::to_string(request.method);
+  TRY(Query query, Query::parse(request.query()));
+  TRY(sync::RequestInfo info, sync::parse_request(method, request.path(), query));
+  sync::Accept accept = sync::Accept::parse(request.headers.get("accept"));
+  return RoutedRequest{.http = request,
+                       .caller = std::move(caller),
+                       .info = std::move(info),
+                       .query = std::move(query),
+                       .accept = accept,
+                       .inner_accept = std::move(accept)};
+}
+
+Way way_of(const RoutedRequest& request, std::string_view node_name) {
+  const sync::RequestInfo& info = request.info;
+  const bool read = request.is_read() && !sync::is_own_lease(info, node_name);
+  if (!read) {
+    if (info.is_connect()) return Way::dial;
+    return info.is_resource ? Way::write : Way::forward;
+  }
+  if (!info.is_resource) return is_description(request.http.path()) ? Way::document : Way::forward;
+  if (is_passed_on(info)) return Way::dial;
+  const bool cacheable =
+      request.caller.cached && info.subresource.empty() && request.inner_accept.encoding();
+  return cacheable ? Way::read : Way::forward;
+}
+
+}  // namespace holdfast::agent
