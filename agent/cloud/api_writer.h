@@ -1,4 +1,4 @@
-// Performs the actions of the lifecycle rules on an API server.
+// Performs the effects of the rules on an API server.
 //
 // A taint patch that conflicts is retried here on the node's current taints, because the decision
 // stays the same. A status write that conflicts is not retried: the outcome has the current node,
@@ -9,14 +9,14 @@
 
 #include "agent/client/api_client.h"
 #include "agent/cloud/event_sender.h"
+#include "agent/cloud/lifecycle_runner.h"
 #include "agent/cloud/provider.h"
-#include "agent/cloud/writer.h"
 #include "platform/random.h"
 #include "sync/lifecycle/options.h"
 
 namespace holdfast::agent {
 
-class ApiWriter final : public ClusterWriter {
+class ApiWriter final : public LifecyclePerformer {
  public:
   // All but the executor are borrowed and outlive it. `provider` may be null: AskProvider then
   // fails with Errc::invalid.
@@ -33,7 +33,7 @@ class ApiWriter final : public ClusterWriter {
   // Retries events that could not be written, until cancelled.
   asio::awaitable<void> retry_events() { return events_.run(); }
 
-  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
+  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Effect effect) override;
 
  private:
   using Outcome = sync::lifecycle::Outcome;
@@ -41,16 +41,24 @@ class ApiWriter final : public ClusterWriter {
   asio::awaitable<Result<std::string>> send(ApiRequest request);
   asio::awaitable<Result<sync::Node>> node(ApiRequest request);
   asio::awaitable<Result<std::optional<WallTime>>> renewal_of(std::string node);
-  asio::awaitable<Outcome> update_status(sync::lifecycle::UpdateNodeStatus action);
-  asio::awaitable<Outcome> patch_taints(sync::lifecycle::PatchTaints action);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::UpdateNodeStatus effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::PatchTaints effect);
   asio::awaitable<Result<sync::lifecycle::TaintsSeen>> read_taints(std::string name,
                                                                    std::string uid, bool live);
   asio::awaitable<Outcome> write(ApiRequest request, bool of_pod);
-  asio::awaitable<Outcome> evict(sync::lifecycle::EvictPod action);
-  asio::awaitable<Outcome> bind(sync::lifecycle::BindPod action);
-  asio::awaitable<Outcome> detach(sync::lifecycle::DetachVolumes action);
-  asio::awaitable<Outcome> ask_provider(sync::lifecycle::AskProvider action);
-  asio::awaitable<Outcome> record(sync::lifecycle::RecordEvent event);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::EvictPod effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::BindPod effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::DetachVolumes effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::AskProvider effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::RecordEvent event);
+  // Those that are one request.
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::PatchLabels effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::MarkPodNotReady effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::MarkPodLost effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::MarkPodDisrupted effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::FailPod effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::DeletePod effect);
+  asio::awaitable<Outcome> perform_one(sync::lifecycle::DeleteNode effect);
 
   ApiCaller& client_;
   const sync::lifecycle::Options& options_;

@@ -28,17 +28,19 @@ double seconds_between(MonoTime from, MonoTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-const lifecycle::PodRef* evicted_pod(const lifecycle::Action& action) {
-  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&action)) return &mark->pod;
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) return &deletion->pod;
+const lifecycle::PodRef* evicted_pod(const lifecycle::Effect& effect) {
+  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&effect)) return &mark->pod;
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect)) return &deletion->pod;
   return nullptr;
 }
 
 }  // namespace
 
-CloudMetrics::CloudMetrics(std::string host, const lifecycle::Options& options, const Clock& clock)
+CloudMetrics::CloudMetrics(std::string host, const lifecycle::Options& options,
+                           const lifecycle::Controller& controller, const Clock& clock)
     : host_(std::move(host)),
       by_taints_(options.taint_based_evictions),
+      controller_(controller),
       clock_(clock),
       update_one_(metrics_.histogram(
           "node_collector_update_node_health_duration_seconds",
@@ -62,26 +64,26 @@ CloudMetrics::CloudMetrics(std::string host, const lifecycle::Options& options, 
       .set(1);
 }
 
-void CloudMetrics::wished(const lifecycle::Action& action) {
-  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) {
+void CloudMetrics::planned(const lifecycle::Effect& effect) {
+  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&effect)) {
     updating_.try_emplace(update->node, clock_.mono());
     pass_left_.insert(update->node);
-  } else if (const auto* pod = evicted_pod(action); pod != nullptr && by_taints_) {
+  } else if (const auto* pod = evicted_pod(effect); pod != nullptr && by_taints_) {
     if (evicting_.size() >= evicting_max) evicting_.clear();
     evicting_.try_emplace(pod->uid, clock_.mono());
   }
 }
 
-void CloudMetrics::settled(const lifecycle::Action& action, const lifecycle::Outcome& outcome) {
+void CloudMetrics::settled(const lifecycle::Effect& effect, const lifecycle::Outcome& outcome) {
   const MonoTime now = clock_.mono();
-  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) {
+  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&effect)) {
     if (const auto found = updating_.extract(update->node)) {
       update_one_.observe(seconds_between(found.mapped(), now));
     }
     if (pass_left_.erase(update->node) > 0 && pass_left_.empty()) end_pass(now);
     return;
   }
-  const auto* deletion = std::get_if<lifecycle::DeletePod>(&action);
+  const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect);
   if (deletion == nullptr || !by_taints_) return;
   if (outcome.ok()) {
     const auto since = evicting_.extract(deletion->pod.uid);
@@ -92,9 +94,10 @@ void CloudMetrics::settled(const lifecycle::Action& action, const lifecycle::Out
   }
 }
 
-void CloudMetrics::passed(MonoTime began) {
+void CloudMetrics::stepped(const sync::control::Now& began) {
+  if (std::exchange(passes_, controller_.passes()) == controller_.passes()) return;
   // A write of an earlier pass that is still under way counts with the new one.
-  pass_began_ = began;
+  pass_began_ = began.mono;
   if (pass_left_.empty()) end_pass(clock_.mono());
 }
 
@@ -167,8 +170,8 @@ void CloudMetrics::read_zones(const lifecycle::Zones& zones) {
   }
 }
 
-std::string CloudMetrics::text(const Cloud& cloud, const States& states) {
-  read_zones(cloud.rules().fleet().zones());
+std::string CloudMetrics::text(const LifecycleRunner::Queue& queue, const States& states) {
+  read_zones(controller_.fleet().zones());
   const auto gauge = [this](const char* name, const char* help, auto value) {
     metrics_.gauge(name, help).set(static_cast<double>(value));
   };
@@ -187,14 +190,14 @@ std::string CloudMetrics::text(const Cloud& cloud, const States& states) {
         states.saturation);
   gauge("holdfast_cloud_started", "1 once all objects were received and this replica acts.",
         states.started);
-  gauge("holdfast_cloud_deaf", "1 while the API server does not answer and evictions are paused.",
-        states.deaf);
-  gauge("holdfast_cloud_nodes", "Number of known nodes.", cloud.rules().fleet().size());
-  gauge("holdfast_cloud_pods", "Number of known pods.", cloud.rules().pods().size());
-  gauge("holdfast_cloud_writes_waiting", "Number of queued writes.", cloud.work().waiting());
-  gauge("holdfast_cloud_writes_under_way", "Number of writes sent and not answered yet.",
-        cloud.work().under_way());
-  const std::size_t dropped = cloud.work().events_dropped();
+  gauge("holdfast_cloud_deaf", "Whether the API server does not answer, so that no node is judged.",
+        states.contact_lost);
+  gauge("holdfast_cloud_nodes", "Nodes known.", controller_.fleet().size());
+  gauge("holdfast_cloud_pods", "Pods known.", controller_.pods().size());
+  gauge("holdfast_cloud_writes_waiting", "Writes that wait for their turn.", queue.waiting());
+  gauge("holdfast_cloud_writes_under_way", "Writes that were sent and not answered yet.",
+        queue.under_way());
+  const std::size_t dropped = queue.reports_dropped();
   metrics_
       .counter("holdfast_cloud_events_dropped_total",
                "Events dropped because too many were waiting.")

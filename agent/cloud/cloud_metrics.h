@@ -12,21 +12,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "agent/cloud/cloud.h"
+#include "agent/cloud/lifecycle_runner.h"
 #include "platform/http/message.h"
 #include "platform/metrics.h"
 
 namespace holdfast::agent {
 
-class CloudMetrics final : public CloudObserver {
+class CloudMetrics final : public LifecycleObserver {
  public:
-  // `host` is the API server as "host:port". `clock` outlives it.
-  CloudMetrics(std::string host, const sync::lifecycle::Options& options, const Clock& clock);
+  // `host` is the API server as "host:port". `controller` and `clock` outlive it.
+  CloudMetrics(std::string host, const sync::lifecycle::Options& options,
+               const sync::lifecycle::Controller& controller, const Clock& clock);
 
-  void wished(const sync::lifecycle::Action& action) override;
-  void settled(const sync::lifecycle::Action& action,
+  void planned(const sync::lifecycle::Effect& effect) override;
+  void settled(const sync::lifecycle::Effect& effect,
                const sync::lifecycle::Outcome& outcome) override;
-  void passed(MonoTime began) override;
+  void stepped(const sync::control::Now& began) override;
 
   // A request was sent and answered with `status`; 0: no answer.
   void requested(http::Method method, int status);
@@ -36,11 +37,10 @@ class CloudMetrics final : public CloudObserver {
   struct States {
     std::map<std::string, bool> elections;  // name of the Lease -> whether this replica leads
     bool started = false;
-    bool deaf = false;
-    double saturation = 0;  // use of the request rate limit, 0 to 1
+    bool contact_lost = false;
+    double saturation = 0;  // of the request bucket
   };
-  // The metrics in Prometheus' text format.
-  [[nodiscard]] std::string text(const Cloud& cloud, const States& states);
+  [[nodiscard]] std::string text(const LifecycleRunner::Queue& queue, const States& states);
 
  private:
   void read_zones(const sync::lifecycle::Zones& zones);
@@ -49,6 +49,7 @@ class CloudMetrics final : public CloudObserver {
 
   std::string host_;
   bool by_taints_;
+  const sync::lifecycle::Controller& controller_;
   const Clock& clock_;
   Metrics metrics_;
   Histogram& update_one_;
@@ -61,6 +62,7 @@ class CloudMetrics final : public CloudObserver {
       updating_;  // nodes whose status is queued or being written
   std::unordered_map<std::string, MonoTime> evicting_;  // by pod uid: when the eviction was queued
   std::size_t events_dropped_ = 0;
+  std::uint64_t passes_ = 0;
 
   // The latest monitor pass lasts until the status of each node that it found lost is written.
   MonoTime pass_began_{};

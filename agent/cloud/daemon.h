@@ -1,7 +1,8 @@
-// The holdfast-cloud process: wires the API clients, the feeds, the controllers, leader election
-// and the HTTP endpoints, and starts and stops them.
-// Of several replicas only the leader writes. The others receive the same lists and watches, so
-// that they can take over at once. Threading: the loop's thread only.
+// holdfast-cloud as a whole: clients, feeds, controllers, leader election, what is served, start
+// and stop.
+//
+// Of several replicas one acts; the others receive everything, so that they can go on at once, and
+// write nothing. Threading: the loop's thread only.
 
 #pragma once
 
@@ -12,12 +13,11 @@
 #include "agent/client/limited_client.h"
 #include "agent/client/list_watch.h"
 #include "agent/cloud/api_writer.h"
-#include "agent/cloud/cloud.h"
 #include "agent/cloud/cloud_metrics.h"
+#include "agent/cloud/cluster_feeds.h"
 #include "agent/cloud/endpoints.h"
-#include "agent/cloud/feed.h"
-#include "agent/cloud/hearing.h"
 #include "agent/cloud/leader.h"
+#include "agent/cloud/lifecycle_runner.h"
 #include "agent/cloud/memory_limit.h"
 #include "agent/cloud/provider.h"
 #include "agent/cloud/scheduler/scheduler_daemon.h"
@@ -25,10 +25,11 @@
 #include "platform/loop/tasks.h"
 #include "platform/proc/service.h"
 #include "platform/random.h"
+#include "sync/control/api_server_contact.h"
 
 namespace holdfast::agent {
 
-class Daemon final : public proc::Service, public ListWatchSource, public ClusterWriter {
+class Daemon final : public proc::Service, public ListWatchSource, public LifecyclePerformer {
  public:
   // `give_up`, if set, is called when the process must end; verdict() then has the reason. `clock`
   // is borrowed and outlives it. Errors: those of reading the kubeconfig and of plan_of().
@@ -43,17 +44,17 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   asio::awaitable<void> stop(MonoTime deadline) override;
   [[nodiscard]] Status verdict() const override { return verdict_; }
 
-  [[nodiscard]] const Cloud& cloud() const { return cloud_; }
+  [[nodiscard]] const sync::lifecycle::Controller& controller() const { return controller_; }
+  [[nodiscard]] const LifecycleRunner& lifecycle() const { return lifecycle_; }
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
   // Also true without leader election.
   [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
   // Null if the scheduler is not enabled.
   [[nodiscard]] const SchedulerDaemon* scheduler() const { return scheduler_.get(); }
 
-  // ListWatchSource for the feeds and ClusterWriter for the Cloud. Every answer and failure also
-  // updates `hearing_`.
+  // For the feeds and the runner: through the client whose answers are taken as contact.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
-  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override;
+  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Effect effect) override;
 
  private:
   // The permit when leader election is off: writing is always allowed.
@@ -74,18 +75,16 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   [[nodiscard]] Endpoints::Pages pages();
   [[nodiscard]] std::string metrics();
   void start_lifecycle();
+  void subscribe_lifecycle();
+  template <class T>
+  void feed_lifecycle();
   [[nodiscard]] Status complete() const;
-  [[nodiscard]] Status lifecycle_complete() const;
   void requested(http::Method method, int status);
-  void heard();
-  void failed();
-  // Whether a feed is outdated because its list does not fit into the memory.
-  [[nodiscard]] bool out_of_memory() const;
+  void note_answer();
+  void note_failure();
   void maybe_begin();
   void lost(const std::string& why);
-  void watch(std::string path, ListWatchSink& sink);
-  asio::awaitable<void> list_watch(std::string path, ListWatchSink& sink);
-  asio::awaitable<void> listen();
+  asio::awaitable<void> probe_while_lost();
 
   CloudSettings settings_;
   CloudPlan plan_;
@@ -94,18 +93,17 @@ class Daemon final : public proc::Service, public ListWatchSource, public Cluste
   std::function<void()> give_up_;
   Status verdict_;
   Random random_;
-  Hearing hearing_;
-  loop::Event hearing_changed_;
+  sync::control::ApiServerContact contact_;
+  loop::Event contact_changed_;
+  sync::lifecycle::Controller controller_;
   CloudMetrics metrics_;
   Always always_;
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;
   ApiWriter writer_;
-  Cloud cloud_;
-  Feed<sync::Node> nodes_;
-  Feed<sync::Pod> pods_;
-  Feed<sync::Lease> leases_;
-  Feed<sync::DaemonSet> daemon_sets_;
+  LifecycleRunner lifecycle_;
+  ClusterFeeds feeds_;
+  ClusterFeeds::Subscription needs_;  // of the lifecycle controller
   std::unique_ptr<SchedulerDaemon> scheduler_;
   Endpoints endpoints_;
   loop::Tasks tasks_;

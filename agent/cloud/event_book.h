@@ -17,7 +17,7 @@
 #include "agent/client/api_client.h"
 #include "agent/cloud/recent.h"
 #include "platform/result.h"
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 
 namespace holdfast::agent {
 

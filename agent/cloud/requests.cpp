@@ -55,14 +55,14 @@ ApiRequest read_lease(const std::string& node) {
                     percent_encode(node)};
 }
 
-ApiRequest write_conditions(const lifecycle::UpdateNodeStatus& action) {
+ApiRequest write_conditions(const lifecycle::UpdateNodeStatus& effect) {
   json::array conditions;
-  for (const sync::NodeCondition& condition : action.conditions) {
+  for (const sync::NodeCondition& condition : effect.conditions) {
     conditions.push_back(sync::encode_part(condition));
   }
-  const json::object metadata{{"uid", action.uid}, {"resourceVersion", action.resource_version}};
+  const json::object metadata{{"uid", effect.uid}, {"resourceVersion", effect.resource_version}};
   const json::object body{{"metadata", metadata}, {"status", {{"conditions", conditions}}}};
-  return patch(node_path(action.node) + "/status", body);
+  return patch(node_path(effect.node) + "/status", body);
 }
 
 ApiRequest write_taints(const std::string& node, const std::string& version,
@@ -73,43 +73,43 @@ ApiRequest write_taints(const std::string& node, const std::string& version,
   return patch(node_path(node), body);
 }
 
-ApiRequest write_labels(const lifecycle::PatchLabels& action) {
+ApiRequest write_labels(const lifecycle::PatchLabels& effect) {
   json::object labels;
-  for (const auto& [name, value] : action.labels) labels[name] = value;
+  for (const auto& [name, value] : effect.labels) labels[name] = value;
   const json::object body{{"metadata", {{"labels", labels}}}};
-  return patch(node_path(action.node), body);
+  return patch(node_path(effect.node), body);
 }
 
-ApiRequest mark_not_ready(const lifecycle::MarkPodNotReady& action) {
-  // Only status and time: the kubelet's reason and message stay.
+ApiRequest mark_not_ready(const lifecycle::MarkPodNotReady& effect) {
+  // Only status and time: reason and message stay as the kubelet left them.
   const json::object condition{{"type", lifecycle::condition_ready},
                                {"status", lifecycle::status_false},
-                               {"lastTransitionTime", format_rfc3339(action.at)}};
+                               {"lastTransitionTime", format_rfc3339(effect.at)}};
   const json::object status{{"conditions", json::array{condition}}};
-  return patch_pod_status(action.pod, status);
+  return patch_pod_status(effect.pod, status);
 }
 
-ApiRequest mark_lost(const lifecycle::MarkPodLost& action) {
-  const json::object status{{"reason", lifecycle::reason_node_lost}, {"message", action.message}};
-  return patch_pod_status(action.pod, status);
+ApiRequest mark_lost(const lifecycle::MarkPodLost& effect) {
+  const json::object status{{"reason", lifecycle::reason_node_lost}, {"message", effect.message}};
+  return patch_pod_status(effect.pod, status);
 }
 
-ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& action) {
+ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
   const json::object condition{{"type", lifecycle::condition_disruption_target},
                                {"status", lifecycle::status_true},
                                {"reason", lifecycle::reason_taint_deletion},
                                {"message", lifecycle::message_taint_deletion},
-                               {"lastTransitionTime", format_rfc3339(action.at)}};
+                               {"lastTransitionTime", format_rfc3339(effect.at)}};
   const json::object status{{"conditions", json::array{condition}}};
-  return patch_pod_status(action.pod, status);
+  return patch_pod_status(effect.pod, status);
 }
 
-ApiRequest delete_pod(const lifecycle::DeletePod& action) {
-  return remove(pod_path(action.pod), action.pod.uid, action.forced);
+ApiRequest delete_pod(const lifecycle::DeletePod& effect) {
+  return remove(pod_path(effect.pod), effect.pod.uid, effect.forced);
 }
 
-ApiRequest evict_pod(const lifecycle::EvictPod& action) {
-  const lifecycle::PodRef& pod = action.pod;
+ApiRequest evict_pod(const lifecycle::EvictPod& effect) {
+  const lifecycle::PodRef& pod = effect.pod;
   const json::object body{{"kind", "Eviction"},
                           {"apiVersion", "policy/v1"},
                           {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}}},
@@ -119,8 +119,8 @@ ApiRequest evict_pod(const lifecycle::EvictPod& action) {
           .body = sync::serialize(body)};
 }
 
-ApiRequest fail_pod(const lifecycle::FailPod& action) {
-  return patch_pod_status(action.pod, {{"phase", "Failed"}});
+ApiRequest fail_pod(const lifecycle::FailPod& effect) {
+  return patch_pod_status(effect.pod, {{"phase", "Failed"}});
 }
 
 ApiRequest read_pod(const lifecycle::PodRef& pod) { return {.target = pod_path(pod)}; }
@@ -143,8 +143,8 @@ ApiRequest write_binding(const lifecycle::PodRef& pod, const std::string& versio
           .content_type = "application/merge-patch+json"};
 }
 
-ApiRequest delete_node(const lifecycle::DeleteNode& action) {
-  return remove(node_path(action.node), action.uid, false);
+ApiRequest delete_node(const lifecycle::DeleteNode& effect) {
+  return remove(node_path(effect.node), effect.uid, false);
 }
 
 ApiRequest list_attachments() { return {.target = std::string(attachments_path)}; }

@@ -1,8 +1,4 @@
-// Builds the HTTP requests (path, method, body) for the actions of sync/lifecycle. Nothing is sent
-// here; ApiWriter (api_writer.h) sends them.
-//
-// Most requests carry a precondition: the uid of the object, its resourceVersion, or both. The API
-// server then answers 409 Conflict if the object has been replaced or changed since the decision.
+// What the effects of the rules look like on the wire: paths and bodies. Nothing is sent here.
 
 #pragma once
 
@@ -10,7 +6,7 @@
 #include <string_view>
 
 #include "agent/client/api_client.h"
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/pod_binding.h"
 
 namespace holdfast::agent {
@@ -21,21 +17,21 @@ namespace holdfast::agent {
 // Reads the node's Lease in kube-node-lease from etcd.
 [[nodiscard]] ApiRequest read_lease(const std::string& node);
 
-// Conflicts unless the node still has the uid and the resourceVersion of the decision.
-[[nodiscard]] ApiRequest write_conditions(const sync::lifecycle::UpdateNodeStatus& action);
+// Refused with a conflict unless the node is still the one, and as, it was judged.
+[[nodiscard]] ApiRequest write_conditions(const sync::lifecycle::UpdateNodeStatus& effect);
 
 // Replaces all taints of a node. Conflicts unless the node is still at resourceVersion `version`.
 [[nodiscard]] ApiRequest write_taints(const std::string& node, const std::string& version,
                                       const std::vector<sync::Taint>& taints);
-[[nodiscard]] ApiRequest write_labels(const sync::lifecycle::PatchLabels& action);
+[[nodiscard]] ApiRequest write_labels(const sync::lifecycle::PatchLabels& effect);
 
-// The requests for one pod conflict if the name belongs to a pod with another uid by now.
-[[nodiscard]] ApiRequest mark_not_ready(const sync::lifecycle::MarkPodNotReady& action);
-[[nodiscard]] ApiRequest mark_lost(const sync::lifecycle::MarkPodLost& action);
-[[nodiscard]] ApiRequest mark_disrupted(const sync::lifecycle::MarkPodDisrupted& action);
-[[nodiscard]] ApiRequest delete_pod(const sync::lifecycle::DeletePod& action);
-[[nodiscard]] ApiRequest evict_pod(const sync::lifecycle::EvictPod& action);
-[[nodiscard]] ApiRequest fail_pod(const sync::lifecycle::FailPod& action);
+// Refused with a conflict if the name belongs to another pod by now.
+[[nodiscard]] ApiRequest mark_not_ready(const sync::lifecycle::MarkPodNotReady& effect);
+[[nodiscard]] ApiRequest mark_lost(const sync::lifecycle::MarkPodLost& effect);
+[[nodiscard]] ApiRequest mark_disrupted(const sync::lifecycle::MarkPodDisrupted& effect);
+[[nodiscard]] ApiRequest delete_pod(const sync::lifecycle::DeletePod& effect);
+[[nodiscard]] ApiRequest evict_pod(const sync::lifecycle::EvictPod& effect);
+[[nodiscard]] ApiRequest fail_pod(const sync::lifecycle::FailPod& effect);
 
 [[nodiscard]] ApiRequest read_pod(const sync::lifecycle::PodRef& pod);
 // Replaces the pod's tolerations and the annotations of the binding. Conflicts unless the pod is
@@ -44,8 +40,8 @@ namespace holdfast::agent {
                                        const std::string& version,
                                        const sync::lifecycle::PodBinding& binding);
 
-// Conflicts if the name belongs to a node with another uid by now.
-[[nodiscard]] ApiRequest delete_node(const sync::lifecycle::DeleteNode& action);
+// Refused with a conflict if the name belongs to another node by now.
+[[nodiscard]] ApiRequest delete_node(const sync::lifecycle::DeleteNode& effect);
 
 // The VolumeAttachments of all nodes; see attachments.h.
 [[nodiscard]] ApiRequest list_attachments();

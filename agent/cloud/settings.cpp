@@ -61,7 +61,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
 }
 
 struct Chosen {
-  lifecycle::Parts parts;
+  lifecycle::EnabledControllers enabled;
   bool scheduler = false;
 };
 
@@ -71,17 +71,17 @@ Result<Chosen> read_controllers(const std::vector<std::string>& names,
   bool all = false;
   for (const std::string& name : names) all = all || name == "*";
   Chosen chosen{{all, all, all && mode == lifecycle::AutonomyMode::openyurt}};
-  lifecycle::Parts& parts = chosen.parts;
+  lifecycle::EnabledControllers& enabled = chosen.enabled;
   for (const std::string& text : names) {
     if (text == "*") continue;
     const bool off = text.starts_with('-');
     const std::string_view name = std::string_view(text).substr(off ? 1 : 0);
     if (is_one_of(name, lifecycle_names)) {
-      parts.node_lifecycle = !off;
+      enabled.node_lifecycle = !off;
     } else if (is_one_of(name, eviction_names)) {
-      parts.taint_eviction = !off;
+      enabled.taint_eviction = !off;
     } else if (is_one_of(name, binding_names)) {
-      parts.pod_binding = !off;
+      enabled.pod_binding = !off;
     } else if (is_one_of(name, scheduler_names)) {
       chosen.scheduler = !off;
     } else {
@@ -117,16 +117,16 @@ Status require(bool good, const std::string& complaint) {
 // Contradictions between several flags.
 Status check_plan(const CloudPlan& plan) {
   const lifecycle::Options& rules = plan.rules;
-  const lifecycle::Parts& parts = plan.parts;
+  const lifecycle::EnabledControllers& enabled = plan.enabled;
   const bool evicts = rules.eviction_mode == lifecycle::EvictionMode::evict;
   const bool reads_annotations = rules.autonomy != lifecycle::AutonomyMode::off;
   const Status checks[] = {
       require(plan.lifecycle() || plan.scheduler, "--controllers: nothing is left to run"),
       require(!evicts || rules.taint_based_evictions,
               "--eviction-mode=evict needs evictions by taint: --enable-taint-manager=true"),
-      require(!parts.pod_binding || reads_annotations,
+      require(!enabled.pod_binding || reads_annotations,
               "--controllers: pod-binding contradicts --autonomy-mode=off"),
-      require(!rules.ask_provider || parts.node_lifecycle,
+      require(!rules.ask_provider || enabled.node_lifecycle,
               "--node-exists-url needs node-lifecycle in --controllers"),
   };
   for (const Status& status : checks) {
@@ -282,7 +282,7 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));
   TRY(rules.eviction_mode, read_eviction_mode(settings.eviction_mode));
   TRY(const Chosen chosen, read_controllers(settings.controllers, rules.autonomy));
-  plan.parts = chosen.parts;
+  plan.enabled = chosen.enabled;
   if (chosen.scheduler) {
     TRY(plan.scheduler, scheduler_plan_of(settings.scheduler));
     TRY(plan.scheduler_leader, scheduler_leader(settings, plan));
@@ -305,9 +305,9 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   rules.disruption_condition = gates.at("PodDisruptionConditions");
   rules.out_of_service = gates.at("NodeOutOfServiceVolumeDetach");
   rules.comparison_tolerations = gates.at("TaintTolerationComparisonOperators");
-  // Before upstream separated the two controllers, disabling one disabled the other.
-  if (!gates.at("SeparateTaintEvictionController") && !plan.parts.node_lifecycle) {
-    plan.parts.taint_eviction = false;
+  // Before they were separate, one was switched off with the other.
+  if (!gates.at("SeparateTaintEvictionController") && !plan.enabled.node_lifecycle) {
+    plan.enabled.taint_eviction = false;
   }
   if (auto sense = check_plan(plan); !sense) return fail(sense.error());
   return plan;

@@ -53,13 +53,13 @@ void add_options(config::Options& options, CloudSettings& settings);
 // The options of each controller, derived from the checked flags.
 struct CloudPlan {
   sync::lifecycle::Options rules;
-  sync::lifecycle::Parts parts;
-  std::optional<SchedulerPlan> scheduler;  // empty: the scheduler is off
-  LeaderSettings scheduler_leader;         // with the name of the scheduler's own Lease
+  sync::lifecycle::EnabledControllers enabled;
+  std::optional<SchedulerPlan> scheduler;  // nothing: it does not run
+  LeaderSettings scheduler_leader;         // with the name of its Lease
 
   // Whether any of the lifecycle controllers runs.
   [[nodiscard]] bool lifecycle() const {
-    return parts.node_lifecycle || parts.taint_eviction || parts.pod_binding;
+    return enabled.node_lifecycle || enabled.taint_eviction || enabled.pod_binding;
   }
 };
 

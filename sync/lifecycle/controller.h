@@ -1,18 +1,21 @@
-// Node lifecycle and taint eviction joined: objects in, single writes out.
+// The node lifecycle controller and the taint eviction controller joined, as one machine:
+// `step(now, input) -> {effects, deadline}`.
 //
-// Feeds the Fleet, the TaintEviction, the NoSchedule and label rules and the smaller machines with
-// every change, and takes the larger wishes (MarkPods, EvictPods, WithholdEvictions) apart into one
-// action for each pod; tick() and the inputs return all others. Each of them but events is to be
-// settled once it was performed. No clock, no I/O.
+// Hands every change to the Fleet, the TaintEviction, the NoSchedule and label rules and the
+// smaller machines, and expands the Fleet's wishes about all pods of a node into effects on single
+// pods. Every effect but an event is to be answered with Performed. No clock, no I/O.
 
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <variant>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/control/step.h"
 #include "sync/lifecycle/direct_eviction.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/fleet.h"
 #include "sync/lifecycle/options.h"
 #include "sync/lifecycle/out_of_service.h"
@@ -24,99 +27,110 @@
 namespace holdfast::sync::lifecycle {
 
 // Which of upstream's controllers this one stands for; the last is OpenYurt's.
-struct Parts {
+struct EnabledControllers {
   bool node_lifecycle = true;
   bool taint_eviction = true;
   bool pod_binding = false;
 };
 
+// The API server was out of contact, and is back: no node is judged by its silence of that time,
+// and for one grace nothing is evicted, so that nodes that came back meanwhile can say so.
+struct ContactRestored {};
+
+using control::Changed;
+using control::Now;
+using control::Removed;
+using control::TimePassed;
+using Performed = control::Performed<Effect, Outcome>;
+
 class Controller {
  public:
-  explicit Controller(const Options& options, const Parts& parts = {});
+  using Effect = lifecycle::Effect;
+  using Outcome = lifecycle::Outcome;
+  // Leases are those of kube-node-lease only. TimePassed must not come before all objects were
+  // delivered once: a node whose pods are not known yet would be judged without them.
+  using Input = std::variant<Changed<Node>, Removed<Node>, Changed<Pod>, Removed<Pod>,
+                             Changed<Lease>, Removed<Lease>, Changed<DaemonSet>, Removed<DaemonSet>,
+                             TimePassed, ContactRestored, Performed>;
 
-  // Objects as a watch delivers them; an object may be set again unchanged.
-  [[nodiscard]] Actions set_node(MonoTime now, WallTime wall, const Node& node);
-  [[nodiscard]] Actions remove_node(const std::string& name);
-  [[nodiscard]] Actions set_pod(MonoTime now, WallTime wall, const Pod& pod);
-  [[nodiscard]] Actions remove_pod(const std::string& namespace_name, const std::string& name);
-  // Of kube-node-lease only.
-  void set_lease(MonoTime now, const Lease& lease);
-  void remove_lease(const std::string& name);
-  void set_daemon_set(const DaemonSet& set);
-  void remove_daemon_set(const std::string& namespace_name, const std::string& name);
+  explicit Controller(const Options& options, const EnabledControllers& enabled = {});
 
-  // What is due by now. Not before all objects were delivered once: a node whose pods are not known
-  // yet would be judged without them.
-  [[nodiscard]] Actions tick(MonoTime now, WallTime wall);
-  // When tick() has something to do.
-  [[nodiscard]] MonoTime next() const;
-  // How often tick() has judged all that was due, once each monitor period.
+  [[nodiscard]] control::Step<Effect> step(const Now& now, const Input& input);
+
+  // How often all nodes that were due have been judged, once each monitor period.
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
-  [[nodiscard]] Actions settle(MonoTime now, WallTime wall, const Action& action,
-                               const Outcome& outcome);
-
-  // Whether the pod that `action` would mark, evict or delete is going already: whoever led before
-  // us has deleted it. A deletion by force is never moot.
-  [[nodiscard]] bool is_moot(const Action& action) const;
-
-  // We were cut off ourselves: nobody is judged by the silence of that time, and for one grace
-  // nobody is evicted, so that who came back meanwhile can say so.
-  void forgive(MonoTime now);
+  // Whether the pod that `effect` would mark, evict or delete is terminating already: a leader
+  // before us has deleted it. A deletion by force is never obsolete.
+  [[nodiscard]] bool is_obsolete(const Effect& effect) const;
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
   [[nodiscard]] const TaintEviction& eviction() const { return eviction_; }
   [[nodiscard]] const PodIndex& pods() const { return pods_; }
 
  private:
-  // One NoSchedule write for a node under way; what changes meanwhile waits for it.
+  // NoSchedule writes for a node under way; what changes meanwhile waits for them.
   struct Reconciling {
     int under_way = 0;
     bool again = false;
   };
+  struct Run {
+    EvictPods wish;
+    DirectEviction eviction;
+  };
 
-  [[nodiscard]] bool has_passes() const { return parts_.node_lifecycle || parts_.pod_binding; }
-  [[nodiscard]] Actions take_apart(MonoTime now, WallTime wall, Actions actions);
-  void evict_pods(MonoTime now, WallTime wall, const EvictPods& eviction,
-                  const std::vector<const PodFacts*>& pods, Actions& actions);
-  void go_on(MonoTime now, WallTime wall, const std::string& node, Actions& actions);
-  void assign_pod(MonoTime now, WallTime wall, const PodFacts& pod, Actions& actions);
-  void reconcile(WallTime wall, const NodeFacts& node, Actions& actions);
-  void reconcile_watched(WallTime wall, const NodeFacts& node, Actions& actions);
-  void settle_others(MonoTime now, WallTime wall, const Action& action, const Outcome& outcome,
-                     Actions& actions);
-  void settle_taints(MonoTime now, WallTime wall, const PatchTaints& patch, const Outcome& outcome,
-                     Actions& actions);
-  void pass(MonoTime now, WallTime wall, Actions& actions);
-  void bind_pods(const NodeFacts& node, Actions& actions);
-  void bind_doubtful(Actions& actions);
-  [[nodiscard]] const std::string* evicting_node(const Action& action) const;
-  [[nodiscard]] bool of_daemon_set(const PodFacts& pod) const;
+  // One for each input.
+  void take(const Now& now, const Changed<Node>& node, Effects& effects);
+  void take(const Now& now, const Removed<Node>& node, Effects& effects);
+  void take(const Now& now, const Changed<Pod>& pod, Effects& effects);
+  void take(const Now& now, const Removed<Pod>& pod, Effects& effects);
+  void take(const Now& now, const Changed<Lease>& lease, Effects& effects);
+  void take(const Now& now, const Removed<Lease>& lease, Effects& effects);
+  void take(const Now& now, const Changed<DaemonSet>& set, Effects& effects);
+  void take(const Now& now, const Removed<DaemonSet>& set, Effects& effects);
+  void take(const Now& now, const TimePassed& passed, Effects& effects);
+  void take(const Now& now, const ContactRestored& restored, Effects& effects);
+  void take(const Now& now, const Performed& performed, Effects& effects);
+
+  [[nodiscard]] bool has_passes() const { return enabled_.node_lifecycle || enabled_.pod_binding; }
+  [[nodiscard]] MonoTime deadline() const;
+  [[nodiscard]] Effects maintain(const Now& now);
+  void assign_pod(const Now& now, const PodFacts& pod, Effects& effects);
+  void bind_pods(const NodeFacts& node, Effects& effects);
+  void bind_unconfirmed(Effects& effects);
+
+  // controller_effects.cpp: wishes become effects, and what follows from outcomes.
+  void expand(const Now& now, Wishes wishes, Effects& effects);
+  void evict_pods(const Now& now, const EvictPods& wish, const std::vector<const PodFacts*>& pods,
+                  Effects& effects);
+  void continue_run(const Now& now, const std::string& node, Effects& effects);
+  void settle_others(const Now& now, const Performed& performed, Effects& effects);
+  void settle_taints(const Now& now, const PatchTaints& patch, const Outcome& outcome,
+                     Effects& effects);
+  void reconcile(const Now& now, const NodeFacts& node, Effects& effects);
+  void reconcile_watched(const Now& now, const NodeFacts& node, Effects& effects);
+  [[nodiscard]] const std::string* evicting_node(const Effect& effect) const;
+  [[nodiscard]] bool is_of_daemon_set(const PodFacts& pod) const;
 
   Options options_;
-  Parts parts_;
+  EnabledControllers enabled_;
   Fleet fleet_;
   TaintEviction eviction_;
   OutOfService out_of_service_;
   ProviderCheck provider_check_;
   PodBinder binder_;
   PodIndex pods_;
-  std::map<std::string, DaemonSet> daemon_sets_;  // by namespace/name
-  std::unordered_map<std::string, Reconciling> reconciling_;
-  // By node: the resource version of our last NoSchedule write, until the watch delivers it.
-  std::unordered_map<std::string, std::string> written_versions_;
-  std::map<std::string, PatchLabels> label_retries_;
-  std::set<std::string> taint_retries_;
-
-  struct Run {
-    EvictPods action;
-    DirectEviction eviction;
-  };
-  std::map<std::string, Run> runs_;            // by node
-  std::map<std::string, std::string> run_of_;  // pod whose action is under way, to its node
+  std::map<std::string, DaemonSet> daemon_sets_;               // by namespace/name
+  std::unordered_map<std::string, Reconciling> reconciling_;   // by node
+  std::unordered_map<std::string, std::string> own_versions_;  // by node: the resource version of
+                                                               // our write, until it is watched
+  std::map<std::string, PatchLabels> label_retries_;           // by node
+  std::set<std::string> taint_retries_;                        // nodes
+  std::map<std::string, Run> runs_;                            // by node
+  std::map<std::string, std::string> run_of_;  // by pod whose effect is under way: its node
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
-  MonoTime spared_until_ = MonoTime::min();
+  MonoTime evictions_paused_until_ = MonoTime::min();
 };
 
 }  // namespace holdfast::sync::lifecycle

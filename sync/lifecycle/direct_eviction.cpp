@@ -17,7 +17,7 @@ DirectEviction::DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods
                                std::set<std::string> spared)
     : node_(node), pods_(std::move(pods)), spared_(std::move(spared)) {}
 
-std::optional<Action> DirectEviction::next() {
+std::optional<Effect> DirectEviction::next() {
   while (at_ < pods_.size()) {
     const PodFacts& pod = pods_[at_];
     switch (std::exchange(step_, Step::remove)) {

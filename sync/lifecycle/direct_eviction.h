@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/model/workload.h"
 
@@ -25,8 +25,8 @@ class DirectEviction {
   // `node` has at least its name. `spared` are the keys of pods that some DaemonSet selects.
   DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods, std::set<std::string> spared);
 
-  // The next action, or nothing at the end. All but events are to be settled before the next.
-  [[nodiscard]] std::optional<Action> next();
+  // The next effect, or nothing at the end. All but events are to be settled before the next.
+  [[nodiscard]] std::optional<Effect> next();
   void settle(const Outcome& outcome);
 
   // Whether the node has to be tried again.

@@ -56,27 +56,14 @@ void Fleet::remove_lease(const std::string& node) {
   if (member != nullptr && member->zone == nullptr) erase(*member);
 }
 
-Actions Fleet::settle(MonoTime now, WallTime wall, const Action& action, const Outcome& outcome) {
-  Actions actions;
-  if (const auto* update = std::get_if<UpdateNodeStatus>(&action)) {
-    settle_status(now, wall, *update, outcome, actions);
-  } else if (const auto* patch = std::get_if<PatchTaints>(&action)) {
-    settle_taints(now, *patch, outcome);
-  } else if (const auto* marking = std::get_if<MarkPods>(&action)) {
-    if (!outcome.ok()) pods_left_unmarked(marking->node);
-  } else if (const auto* eviction = std::get_if<EvictPods>(&action)) {
-    settle_eviction(now, *eviction, outcome);
-  }
-  return actions;
-}
-
-void Fleet::settle_status(MonoTime now, WallTime wall, const UpdateNodeStatus& action,
-                          const Outcome& outcome, Actions& actions) {
-  Member* member = find(action.node);
-  if (member == nullptr || !member->writing || member->facts.uid != action.uid) return;
+Wishes Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
+                     const Outcome& outcome) {
+  Wishes wishes;
+  Member* member = find(update.node);
+  if (member == nullptr || !member->writing || member->facts.uid != update.uid) return wishes;
   member->writing = false;
   if (outcome.ok()) {
-    const NodeCondition& ready = action.conditions.front();
+    const NodeCondition& ready = update.conditions.front();
     const ConditionFacts written{Truth::unknown, ready.last_heartbeat_time,
                                  ready.last_transition_time};
     wrote(member->record, now, written);
@@ -84,47 +71,48 @@ void Fleet::settle_status(MonoTime now, WallTime wall, const UpdateNodeStatus& a
     if (!outcome.node) facts.condition(ConditionType::ready) = written;
     set_node(now, wall, std::move(facts));
     touch(*member);  // Its taint is queued by the next pass, which observes what was written now.
-    proceed(now, wall, *member, member->observed, written, actions);
+    proceed(now, wall, *member, member->observed, written, wishes);
     rearm(now, *member);
-    return;
+    return wishes;
   }
-  if (outcome.renewed) set_lease(now, action.node, *outcome.renewed);
+  if (outcome.renewed) set_lease(now, update.node, *outcome.renewed);
   if (outcome.node) set_node(now, wall, *outcome.node);
   if ((outcome.node || outcome.renewed) && member->attempts < options_.status_attempts_max) {
-    visit(now, wall, *member, actions);
-    return;
+    visit(now, wall, *member, wishes);
+    return wishes;
   }
   member->attempts = 0;
   touch(*member);
   rearm(now, *member);
+  return wishes;
 }
 
-void Fleet::settle_taints(MonoTime now, const PatchTaints& action, const Outcome& outcome) {
-  Member* member = find(action.node);
+void Fleet::settle(MonoTime now, const PatchTaints& patch, const Outcome& outcome) {
+  Member* member = find(patch.node);
   if (member == nullptr || member->zone == nullptr) return;
-  if (action.cause != TaintCause::queued) {
-    if (!outcome.ok() && action.cause != TaintCause::conditions) touch(*member);
+  if (patch.cause != TaintCause::queued) {
+    if (!outcome.ok() && patch.cause != TaintCause::conditions) touch(*member);
     return;
   }
   if (!outcome.ok()) member->patch_failed = true;
   if (member->patches == 0 || --member->patches > 0) return;
   const bool failed = std::exchange(member->patch_failed, false);
   if (failed) {
-    member->zone->queue.again(now, action.node, Duration::zero());
+    member->zone->queue.again(now, patch.node, Duration::zero());
   } else {
-    member->zone->queue.done(action.node);
+    member->zone->queue.done(patch.node);
     ++member->zone->evictions;
   }
 }
 
-void Fleet::settle_eviction(MonoTime now, const EvictPods& action, const Outcome& outcome) {
-  Member* member = find(action.node);
-  if (member == nullptr || member->zone == nullptr || !action.queued) return;
+void Fleet::settle(MonoTime now, const EvictPods& eviction, const Outcome& outcome) {
+  Member* member = find(eviction.node);
+  if (member == nullptr || member->zone == nullptr || !eviction.queued) return;
   if (!outcome.ok()) {
-    member->zone->queue.again(now, action.node, Duration::zero());
+    member->zone->queue.again(now, eviction.node, Duration::zero());
     return;
   }
-  member->zone->queue.done(action.node);
+  member->zone->queue.done(eviction.node);
   // It may have come back meanwhile: then nothing is marked.
   if (member->mark == EvictionMark::queued) member->mark = EvictionMark::evicted;
   if (member->present) ++member->zone->evictions;
@@ -137,9 +125,9 @@ PodDuty Fleet::pod_assigned(MonoTime now, const std::string& node) {
   if (ready.status == Truth::absent) return {};
   PodDuty duty;
   if (!options_.taint_based_evictions) {
-    Actions actions;
-    decide_eviction(now, *member, ready, actions);
-    duty.evict = !actions.empty();
+    Wishes wishes;
+    decide_eviction(now, *member, ready, wishes);
+    duty.evict = !wishes.empty();
   }
   if (ready.status == Truth::yes) return duty;
   const MonoTime since = gone_since(member->record, ready);
@@ -155,7 +143,7 @@ void Fleet::pods_left_unmarked(const std::string& node) {
   touch(*member);
 }
 
-void Fleet::forgive(MonoTime now) {
+void Fleet::restart_graces(MonoTime now) {
   for (const auto& member : members_) {
     if (!member || !member->present) continue;
     member->record.probe = now;

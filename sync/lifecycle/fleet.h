@@ -1,9 +1,10 @@
 // The node lifecycle controller as a machine: all nodes of a cluster, judged, counted and tainted.
 //
 // Objects and leases come in as they change; pass() is run every monitor period and drain() when
-// next_drain() says so. Both return what to do; each action that changes something is to be
-// answered with settle(). Only what changed or is due costs work. No clock, no I/O, no pods: those
-// are the owner's, see MarkPods and EvictPods. Behaviour: nlc.md sections 5 to 13.
+// next_drain() says so. Both return what to do; statuses, taints and evictions are to be answered
+// with settle(), and pods that could not be marked with pods_left_unmarked(). Only what changed or
+// is due costs work. No clock, no I/O, no pods: those are the owner's, see MarkPods and EvictPods.
+// Behaviour: nlc.md sections 5 to 13.
 
 #pragma once
 
@@ -13,11 +14,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
 #include "sync/lifecycle/deadlines.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/options.h"
+#include "sync/lifecycle/wish.h"
 #include "sync/lifecycle/zones.h"
 
 namespace holdfast::sync::lifecycle {
@@ -46,22 +47,24 @@ class Fleet {
   void remove_lease(const std::string& node);
 
   // Judges what changed and what is due, then the zones. `now` must not run backwards.
-  [[nodiscard]] Actions pass(MonoTime now, WallTime wall);
+  [[nodiscard]] Wishes pass(MonoTime now, WallTime wall);
 
   // Taints, or evicts, those whose turn it is in their zone.
-  [[nodiscard]] Actions drain(MonoTime now, WallTime wall);
+  [[nodiscard]] Wishes drain(MonoTime now, WallTime wall);
 
-  // How an action went. Returns what follows from it. Outcomes for nodes that are gone by now are
-  // ignored.
-  [[nodiscard]] Actions settle(MonoTime now, WallTime wall, const Action& action,
-                               const Outcome& outcome);
+  // How a wish went. Outcomes for nodes that are gone by now are ignored. The first returns what
+  // follows from it.
+  [[nodiscard]] Wishes settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
+                              const Outcome& outcome);
+  void settle(MonoTime now, const PatchTaints& patch, const Outcome& outcome);
+  void settle(MonoTime now, const EvictPods& eviction, const Outcome& outcome);
 
   [[nodiscard]] PodDuty pod_assigned(MonoTime now, const std::string& node);
   // Marking a pod of that node failed: the next pass tries all of them.
   void pods_left_unmarked(const std::string& node);
 
-  // We were blind ourselves: everyone gets a full grace from now.
-  void forgive(MonoTime now);
+  // Heartbeats may have been missed here: every node gets a full grace from now.
+  void restart_graces(MonoTime now);
 
   // Whether the node's own NoExecute taints must not evict anyone now.
   [[nodiscard]] bool withholds_evictions(MonoTime now, const std::string& node) const;
@@ -85,30 +88,24 @@ class Fleet {
   void count(Member& member, bool counts, bool ready);
   std::vector<Deadlines::Id> take_visits(MonoTime now);
 
-  void enlist(Member& member, Actions& actions);
-  void strike_off(Member& member, Actions& actions);
-  void visit(MonoTime now, WallTime wall, Member& member, Actions& actions);
+  void register_node(Member& member, Wishes& wishes);
+  void unregister_node(Member& member, Wishes& wishes);
+  void visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes);
   void proceed(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-               const ConditionFacts& current, Actions& actions);
-  void report_autonomy(Member& member, Actions& actions);
+               const ConditionFacts& current, Wishes& wishes);
+  void report_autonomy(Member& member, Wishes& wishes);
   void update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
-                          Actions& actions);
+                          Wishes& wishes);
   void decide_taints(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-                     Actions& actions);
+                     Wishes& wishes);
   void decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
-                       Actions& actions);
-  void mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Actions& actions);
-  void evict(MonoTime now, Member& member, Actions& actions);
-  void spare(Member& member, Actions& actions);
-  void all_went_down(Actions& actions);
-  void some_came_back(MonoTime now);
-  void take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name,
-                 Actions& actions);
-
-  void settle_status(MonoTime now, WallTime wall, const UpdateNodeStatus& action,
-                     const Outcome& outcome, Actions& actions);
-  void settle_taints(MonoTime now, const PatchTaints& action, const Outcome& outcome);
-  void settle_eviction(MonoTime now, const EvictPods& action, const Outcome& outcome);
+                       Wishes& wishes);
+  void mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Wishes& wishes);
+  void evict(MonoTime now, Member& member, Wishes& wishes);
+  void cancel_eviction(Member& member, Wishes& wishes);
+  void stop_all_zones(Wishes& wishes);
+  void restart_zones(MonoTime now);
+  void take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name, Wishes& wishes);
 
   Options options_;
   std::vector<std::unique_ptr<Member>> members_;  // by id

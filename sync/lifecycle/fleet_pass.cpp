@@ -17,34 +17,34 @@ constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Actions Fleet::pass(MonoTime now, WallTime wall) {
-  Actions actions;
+Wishes Fleet::pass(MonoTime now, WallTime wall) {
+  Wishes wishes;
   const std::vector<Deadlines::Id> visits = take_visits(now);
   for (const Deadlines::Id id : visits) {
     Member& member = *members_[id];
     if (!member.present) {
-      strike_off(member, actions);
+      unregister_node(member, wishes);
     } else if (!member.known) {
-      enlist(member, actions);
+      register_node(member, wishes);
     }
   }
   for (const Deadlines::Id id : visits) {
-    if (members_[id]) visit(now, wall, *members_[id], actions);
+    if (members_[id]) visit(now, wall, *members_[id], wishes);
   }
   switch (zones_.end_pass(now)) {
     case Zones::Turn::none:
       break;
     case Zones::Turn::all_went_down:
-      all_went_down(actions);
+      stop_all_zones(wishes);
       break;
     case Zones::Turn::some_came_back:
-      some_came_back(now);
+      restart_zones(now);
       break;
   }
-  return actions;
+  return wishes;
 }
 
-// Sorted by name, so that the same changes give the same actions in the same order.
+// Sorted by name, so that the same changes give the same wishes in the same order.
 std::vector<Deadlines::Id> Fleet::take_visits(MonoTime now) {
   std::vector<Deadlines::Id> due;
   deadlines_.take_before(now, due);
@@ -63,19 +63,19 @@ std::vector<Deadlines::Id> Fleet::take_visits(MonoTime now) {
   return visits;
 }
 
-void Fleet::enlist(Member& member, Actions& actions) {
+void Fleet::register_node(Member& member, Wishes& wishes) {
   const std::string& name = member.facts.name;
   member.known = true;
-  actions.emplace_back(
+  wishes.emplace_back(
       node_event(member.facts, false, "RegisteredNode",
                  "Node " + name + " event: Registered Node " + name + " in Controller"));
-  spare(member, actions);
+  cancel_eviction(member, wishes);
 }
 
-void Fleet::strike_off(Member& member, Actions& actions) {
+void Fleet::unregister_node(Member& member, Wishes& wishes) {
   const std::string& name = member.facts.name;
   if (member.known) {
-    actions.emplace_back(
+    wishes.emplace_back(
         node_event(member.facts, false, "RemovingNode",
                    "Node " + name + " event: Removing Node " + name + " from Controller"));
   }
@@ -85,62 +85,62 @@ void Fleet::strike_off(Member& member, Actions& actions) {
   erase(member);
 }
 
-void Fleet::visit(MonoTime now, WallTime wall, Member& member, Actions& actions) {
+void Fleet::visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes) {
   if (member.writing) return;  // settle() goes on with it.
-  report_autonomy(member, actions);
+  report_autonomy(member, wishes);
   Verdict verdict = judge(now, wall, member.facts, member.record, options_);
   count(member, !member.facts.excluded, verdict.current.status == Truth::yes);
   if (!verdict.changes.empty()) {
     member.writing = true;
     member.observed = verdict.observed;
     ++member.attempts;
-    actions.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
-                                          member.facts.resource_version, member.record.lease,
-                                          std::move(verdict.changes)});
+    wishes.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
+                                         member.facts.resource_version, member.record.lease,
+                                         std::move(verdict.changes)});
   } else {
     member.attempts = 0;
-    proceed(now, wall, member, verdict.observed, verdict.current, actions);
+    proceed(now, wall, member, verdict.observed, verdict.current, wishes);
   }
   rearm(now, member);
 }
 
 void Fleet::proceed(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-                    const ConditionFacts& current, Actions& actions) {
+                    const ConditionFacts& current, Wishes& wishes) {
   if (current.status == Truth::absent) {
     member.marking_due = false;
     return;
   }
-  update_withholding(now, member, current, actions);
+  update_withholding(now, member, current, wishes);
   if (options_.taint_based_evictions) {
-    decide_taints(now, wall, member, observed, actions);
+    decide_taints(now, wall, member, observed, wishes);
   } else {
-    decide_eviction(now, member, observed, actions);
+    decide_eviction(now, member, observed, wishes);
   }
   const bool was_ready = observed.status == Truth::yes;
   if (was_ready && current.status != Truth::yes) {
-    actions.emplace_back(node_event(member.facts, false, "NodeNotReady",
-                                    "Node " + member.facts.name + " status is now: NodeNotReady"));
-    mark_pods(now, member, current, actions);
+    wishes.emplace_back(node_event(member.facts, false, "NodeNotReady",
+                                   "Node " + member.facts.name + " status is now: NodeNotReady"));
+    mark_pods(now, member, current, wishes);
   } else if (was_ready) {
     member.marking_due = false;
   } else if (member.marking_due) {
-    mark_pods(now, member, current, actions);
+    mark_pods(now, member, current, wishes);
   }
 }
 
-void Fleet::report_autonomy(Member& member, Actions& actions) {
+void Fleet::report_autonomy(Member& member, Wishes& wishes) {
   const bool reads = options_.autonomy == AutonomyMode::withhold || options_.bind_pods;
   const std::string& text = member.facts.autonomy.malformed;
   if (!reads || text == member.reported) return;
   member.reported = text;
   if (text.empty()) return;
-  actions.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
-                                  "Annotation node.openyurt.io/autonomy-duration is no duration: " +
-                                      text + "; the node is not autonomous by it"));
+  wishes.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
+                                 "Annotation node.openyurt.io/autonomy-duration is no duration: " +
+                                     text + "; the node is not autonomous by it"));
 }
 
 void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
-                               Actions& actions) {
+                               Wishes& wishes) {
   const MonoTime since = gone_since(member.record, current);
   const bool on = current.status != Truth::yes &&
                   is_withheld(member.facts.autonomy, options_.autonomy, since, now);
@@ -148,23 +148,23 @@ void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFact
   member.withheld = on;
   // Its pods may stay ready for now, but are to be marked when it ends.
   if (on && options_.autonomy == AutonomyMode::withhold) member.marking_due = true;
-  actions.emplace_back(WithholdEvictions{member.facts.name, on});
+  wishes.emplace_back(WithholdEvictions{member.facts.name, on});
 }
 
 void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
-                          const ConditionFacts& observed, Actions& actions) {
+                          const ConditionFacts& observed, Wishes& wishes) {
   const std::string& name = member.facts.name;
   const bool silent = observed.status == Truth::unknown;
   const bool withheld = member.withheld && options_.autonomy == AutonomyMode::withhold;
   if (withheld || observed.status == Truth::yes) {
-    spare(member, actions);
+    cancel_eviction(member, wishes);
     return;
   }
   if (!silent && observed.status != Truth::no) return;
   const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
   const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
   if (has_taint(member.facts.taints, opposite, no_execute)) {
-    append(actions,
+    append(wishes,
            no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
   } else if (has_taint(member.facts.taints, wanted, no_execute)) {
     member.zone->queue.add(now, name);
@@ -174,36 +174,36 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
 }
 
 void Fleet::decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
-                            Actions& actions) {
+                            Wishes& wishes) {
   if (observed.status == Truth::yes) {
-    spare(member, actions);
+    cancel_eviction(member, wishes);
     return;
   }
   if (observed.status != Truth::no && observed.status != Truth::unknown) return;
   const MonoTime since = gone_since(member.record, observed);
   if (is_withheld(member.facts.autonomy, options_.autonomy, since, now)) {
-    spare(member, actions);
+    cancel_eviction(member, wishes);
   } else if (now > since + options_.pod_eviction_timeout) {
-    evict(now, member, actions);
+    evict(now, member, wishes);
   }
 }
 
-void Fleet::evict(MonoTime now, Member& member, Actions& actions) {
+void Fleet::evict(MonoTime now, Member& member, Wishes& wishes) {
   if (member.mark == EvictionMark::evicted) {
-    actions.emplace_back(EvictPods{member.facts.name, false});
+    wishes.emplace_back(EvictPods{member.facts.name, false});
     return;
   }
   member.mark = EvictionMark::queued;
   member.zone->queue.add(now, member.facts.name);
 }
 
-// Takes back whatever was done or planned against its pods.
-void Fleet::spare(Member& member, Actions& actions) {
+// Cancels what was done or planned against its pods.
+void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
   if (!options_.taint_based_evictions) return;
   if (member.patches == 0) {
-    append(actions, remove_no_execute(member.facts, options_));
+    append(wishes, remove_no_execute(member.facts, options_));
     return;
   }
   // A taint is on its way, and not known to be there yet: it is taken off after it arrived.
@@ -212,50 +212,49 @@ void Fleet::spare(Member& member, Actions& actions) {
     if (has_taint(arrived.taints, key, no_execute)) continue;
     arrived.taints.push_back(make_taint(key, no_execute, WallTime{}));
   }
-  append(actions, remove_no_execute(arrived, options_));
+  append(wishes, remove_no_execute(arrived, options_));
 }
 
-void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current,
-                      Actions& actions) {
+void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Wishes& wishes) {
   const MonoTime since = gone_since(member.record, current);
   if (keeps_pods_ready(member.facts.autonomy, options_.autonomy, since, now)) return;
   member.marking_due = false;
-  actions.emplace_back(MarkPods{member.facts.name});
+  wishes.emplace_back(MarkPods{member.facts.name});
 }
 
-void Fleet::all_went_down(Actions& actions) {
+void Fleet::stop_all_zones(Wishes& wishes) {
   for (const auto& member : members_) {
     if (!member || !member->present || member->zone == nullptr) continue;
-    spare(*member, actions);
+    cancel_eviction(*member, wishes);
     // They queue up again while nothing moves, to be there when it does.
     if (member->facts.ready().status != Truth::yes) touch(*member);
   }
 }
 
-void Fleet::some_came_back(MonoTime now) {
-  forgive(now);
+void Fleet::restart_zones(MonoTime now) {
+  restart_graces(now);
   for (const auto& member : members_) {
     if (member && member->present && member->facts.ready().status != Truth::yes) touch(*member);
   }
 }
 
-Actions Fleet::drain(MonoTime now, WallTime wall) {
-  Actions actions;
+Wishes Fleet::drain(MonoTime now, WallTime wall) {
+  Wishes wishes;
   for (auto& [key, zone] : zones_.all()) {
-    while (const auto name = zone.queue.take(now)) take_turn(now, wall, zone, *name, actions);
+    while (const auto name = zone.queue.take(now)) take_turn(now, wall, zone, *name, wishes);
   }
-  return actions;
+  return wishes;
 }
 
 void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name,
-                      Actions& actions) {
+                      Wishes& wishes) {
   Member* member = find(name);
   if (member == nullptr || !member->present) {
     zone.queue.done(name);
     return;
   }
   if (!options_.taint_based_evictions) {
-    actions.emplace_back(EvictPods{name, true});
+    wishes.emplace_back(EvictPods{name, true});
     return;
   }
   const Truth ready = member->facts.ready().status;
@@ -264,9 +263,10 @@ void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string
   } else if ((ready != Truth::no && ready != Truth::unknown) || withholds_evictions(now, name)) {
     zone.queue.done(name);
   } else {
-    Actions patches = no_execute_taint(wall, member->facts, ready, TaintCause::queued, options_);
+    std::vector<PatchTaints> patches =
+        no_execute_taint(wall, member->facts, ready, TaintCause::queued, options_);
     member->patches = static_cast<int>(patches.size());
-    append(actions, std::move(patches));
+    append(wishes, std::move(patches));
   }
 }
 

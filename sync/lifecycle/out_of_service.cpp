@@ -17,33 +17,33 @@ void OutOfService::set_node(const NodeFacts& node) {
   }
 }
 
-Actions OutOfService::pass(const PodIndex& pods) {
-  Actions actions;
+Effects OutOfService::pass(const PodIndex& pods) {
+  Effects effects;
   for (auto& [name, dead] : nodes_) {
     bool in_use = false;
     for (const PodFacts* pod : pods.on_node(name)) {
       in_use = in_use || pod->terminating || (!pod->ended && !tolerates_it(dead, *pod));
       if (!pod->terminating || !under_way_.insert(pod->uid).second) continue;
       if (pod->ended) {
-        actions.emplace_back(DeletePod{ref_of(*pod), true});
+        effects.emplace_back(DeletePod{ref_of(*pod), true});
       } else {
-        actions.emplace_back(FailPod{ref_of(*pod)});
+        effects.emplace_back(FailPod{ref_of(*pod)});
       }
     }
     if (in_use || dead.volumes != Volumes::attached) continue;
     dead.volumes = Volumes::detaching;
-    actions.emplace_back(DetachVolumes{name});
+    effects.emplace_back(DetachVolumes{name});
   }
-  return actions;
+  return effects;
 }
 
-Actions OutOfService::settle(const Action& action, const Outcome& outcome) {
-  if (const auto* failing = std::get_if<FailPod>(&action)) {
+Effects OutOfService::settle(const Effect& effect, const Outcome& outcome) {
+  if (const auto* failing = std::get_if<FailPod>(&effect)) {
     if (outcome.ok()) return {DeletePod{failing->pod, true}};
     under_way_.erase(failing->pod.uid);
-  } else if (const auto* deletion = std::get_if<DeletePod>(&action)) {
+  } else if (const auto* deletion = std::get_if<DeletePod>(&effect)) {
     if (deletion->forced) under_way_.erase(deletion->pod.uid);
-  } else if (const auto* detaching = std::get_if<DetachVolumes>(&action)) {
+  } else if (const auto* detaching = std::get_if<DetachVolumes>(&effect)) {
     const auto found = nodes_.find(detaching->node);
     if (found == nodes_.end()) return {};
     found->second.volumes = outcome.ok() ? Volumes::detached : Volumes::attached;

@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/options.h"
 #include "sync/lifecycle/pod_index.h"
 
@@ -27,10 +27,10 @@ class OutOfService {
   void remove_node(const std::string& node) { nodes_.erase(node); }
 
   // What is to be done now. To be called every few seconds.
-  [[nodiscard]] Actions pass(const PodIndex& pods);
+  [[nodiscard]] Effects pass(const PodIndex& pods);
 
   // How FailPod, a forced DeletePod or DetachVolumes went; others are ignored.
-  [[nodiscard]] Actions settle(const Action& action, const Outcome& outcome);
+  [[nodiscard]] Effects settle(const Effect& effect, const Outcome& outcome);
 
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 

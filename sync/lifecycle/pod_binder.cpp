@@ -17,21 +17,21 @@ bool PodBinder::set_node(const NodeFacts& node) {
   return true;
 }
 
-void PodBinder::consider(const NodeFacts& node, const PodFacts& pod, Actions& actions) {
+void PodBinder::consider(const NodeFacts& node, const PodFacts& pod, Effects& effects) {
   if (!node.edge_worker || !pod.bindable || pod.node != node.name) return;
   const PodBinding wanted = bind_pod(node.autonomy, pod.tolerations, pod.originals);
   if (!wanted.changed || !under_way_.insert(pod.key()).second) return;
-  actions.emplace_back(BindPod{ref_of(pod), node.autonomy});
+  effects.emplace_back(BindPod{ref_of(pod), node.autonomy});
 }
 
-bool PodBinder::settle(const Action& action) {
-  const auto* binding = std::get_if<BindPod>(&action);
+bool PodBinder::settle(const Effect& effect) {
+  const auto* binding = std::get_if<BindPod>(&effect);
   if (binding == nullptr) return false;
   under_way_.erase(binding->pod.key());
-  doubtful_.insert(binding->pod.key());
+  unconfirmed_.insert(binding->pod.key());
   return true;
 }
 
-std::set<std::string> PodBinder::take_doubtful() { return std::exchange(doubtful_, {}); }
+std::set<std::string> PodBinder::take_unconfirmed() { return std::exchange(unconfirmed_, {}); }
 
 }  // namespace holdfast::sync::lifecycle

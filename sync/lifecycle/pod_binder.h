@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/pod_index.h"
 
 namespace holdfast::sync::lifecycle {
@@ -22,18 +22,18 @@ class PodBinder {
   void remove_node(const std::string& node) { nodes_.erase(node); }
 
   // Appends the write that the pod needs on its node, if it needs one.
-  void consider(const NodeFacts& node, const PodFacts& pod, Actions& actions);
+  void consider(const NodeFacts& node, const PodFacts& pod, Effects& effects);
 
   // A write was performed: true if this was BindPod.
-  bool settle(const Action& action);
+  bool settle(const Effect& effect);
 
   // Pods to be considered once more, by their keys.
-  [[nodiscard]] std::set<std::string> take_doubtful();
+  [[nodiscard]] std::set<std::string> take_unconfirmed();
 
  private:
   std::unordered_map<std::string, Autonomy> nodes_;  // edge workers
   std::set<std::string> under_way_;
-  std::set<std::string> doubtful_;
+  std::set<std::string> unconfirmed_;
 };
 
 }  // namespace holdfast::sync::lifecycle

@@ -15,7 +15,7 @@ bool marking_failed(const Outcome& outcome) {
   return !outcome.ok() && outcome.error != Errc::not_found;
 }
 
-Actions after_marking(const MarkPodNotReady& marking, const Outcome& outcome) {
+Effects after_marking(const MarkPodNotReady& marking, const Outcome& outcome) {
   if (outcome.error == Errc::not_found) return {};
   return {
       pod_event(EventSource::lifecycle, marking.pod, true, "NodeNotReady", "Node is not ready")};

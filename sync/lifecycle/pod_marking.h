@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/facts.h"
 
 namespace holdfast::sync::lifecycle {
@@ -17,6 +17,6 @@ namespace holdfast::sync::lifecycle {
 [[nodiscard]] bool marking_failed(const Outcome& outcome);
 
 // The pod's event; as upstream it is recorded for a failure, too, but not for a pod that is gone.
-[[nodiscard]] Actions after_marking(const MarkPodNotReady& marking, const Outcome& outcome);
+[[nodiscard]] Effects after_marking(const MarkPodNotReady& marking, const Outcome& outcome);
 
 }  // namespace holdfast::sync::lifecycle

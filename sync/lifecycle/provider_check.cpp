@@ -33,21 +33,21 @@ void ProviderCheck::remove_node(const std::string& node) {
   nodes_.erase(found);
 }
 
-Actions ProviderCheck::pass(MonoTime now) {
-  Actions actions;
-  while (!turns_.empty() && turns_.begin()->first <= now && actions.size() < limits_.per_pass) {
+Effects ProviderCheck::pass(MonoTime now) {
+  Effects effects;
+  while (!turns_.empty() && turns_.begin()->first <= now && effects.size() < limits_.per_pass) {
     const std::string name = turns_.begin()->second;
     turns_.erase(turns_.begin());
     Suspect& suspect = nodes_.at(name);
     suspect.next = MonoTime::max();
-    actions.emplace_back(AskProvider{name, suspect.uid, suspect.provider_id});
+    effects.emplace_back(AskProvider{name, suspect.uid, suspect.provider_id});
   }
-  return actions;
+  return effects;
 }
 
-Actions ProviderCheck::settle(MonoTime now, const Action& action, const Outcome& outcome) {
-  const auto* question = std::get_if<AskProvider>(&action);
-  const auto* deletion = std::get_if<DeleteNode>(&action);
+Effects ProviderCheck::settle(MonoTime now, const Effect& effect, const Outcome& outcome) {
+  const auto* question = std::get_if<AskProvider>(&effect);
+  const auto* deletion = std::get_if<DeleteNode>(&effect);
   if (question == nullptr && deletion == nullptr) return {};
   const std::string& name = question != nullptr ? question->node : deletion->node;
   const std::string& uid = question != nullptr ? question->uid : deletion->uid;

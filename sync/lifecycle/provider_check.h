@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -28,10 +28,10 @@ class ProviderCheck {
   void remove_node(const std::string& node);
 
   // What to ask now. To be called every monitor period.
-  [[nodiscard]] Actions pass(MonoTime now);
+  [[nodiscard]] Effects pass(MonoTime now);
 
   // How AskProvider or DeleteNode went; others are ignored.
-  [[nodiscard]] Actions settle(MonoTime now, const Action& action, const Outcome& outcome);
+  [[nodiscard]] Effects settle(MonoTime now, const Effect& effect, const Outcome& outcome);
 
   // Nodes that are asked about.
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }

@@ -26,11 +26,11 @@ Duration pause_of_refusal(const Options& options, int refusals) {
   return std::min(options.eviction_pause_min * (1 << doublings), options.eviction_pause_max);
 }
 
-// The pod of an action that may be ours.
-const PodRef* pod_of(const Action& action) {
-  if (const auto* marking = std::get_if<MarkPodDisrupted>(&action)) return &marking->pod;
-  if (const auto* eviction = std::get_if<EvictPod>(&action)) return &eviction->pod;
-  const auto* deletion = std::get_if<DeletePod>(&action);
+// The pod of an effect that may be ours.
+const PodRef* pod_of(const Effect& effect) {
+  if (const auto* marking = std::get_if<MarkPodDisrupted>(&effect)) return &marking->pod;
+  if (const auto* eviction = std::get_if<EvictPod>(&effect)) return &eviction->pod;
+  const auto* deletion = std::get_if<DeletePod>(&effect);
   return deletion != nullptr && !deletion->forced ? &deletion->pod : nullptr;
 }
 
@@ -42,7 +42,7 @@ RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
 
 }  // namespace
 
-Actions TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& node,
+Effects TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                 const Pods& pods) {
   std::vector<Taint> taints = no_execute_taints(node.taints);
   const bool left_alone = options_.autonomy == AutonomyMode::openyurt_classic &&
@@ -52,81 +52,81 @@ Actions TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& no
   if (known.seen && known.all == taints) return {};
   known.seen = true;
   known.all = std::move(taints);
-  Actions actions;
-  refresh(now, wall, known, pods, actions);
-  return actions;
+  Effects effects;
+  refresh(now, wall, known, pods, effects);
+  return effects;
 }
 
 void TaintEviction::remove_node(const std::string& node) { nodes_.erase(node); }
 
-Actions TaintEviction::withhold(MonoTime now, WallTime wall, const std::string& node, bool on,
+Effects TaintEviction::withhold(MonoTime now, WallTime wall, const std::string& node, bool on,
                                 const Pods& pods) {
-  Actions actions;
+  Effects effects;
   const auto known = nodes_.find(node);
-  if (known == nodes_.end() || known->second.withheld == on) return actions;
+  if (known == nodes_.end() || known->second.withheld == on) return effects;
   known->second.withheld = on;
-  refresh(now, wall, known->second, pods, actions);
-  return actions;
+  refresh(now, wall, known->second, pods, effects);
+  return effects;
 }
 
-Actions TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* before,
+Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* before,
                                const PodFacts& pod) {
-  Actions actions;
+  Effects effects;
   if (before != nullptr && before->uid != pod.uid) {
-    actions = remove_pod(*before);
+    effects = remove_pod(*before);
     before = nullptr;
   }
   const auto eviction = evictions_.find(pod.key());
   if (eviction != evictions_.end() && pod.disruption_marked) eviction->second.marked = true;
   if (before != nullptr && before->tolerations == pod.tolerations && before->node == pod.node) {
-    return actions;
+    return effects;
   }
   const auto node = nodes_.find(pod.node);
   if (node != nodes_.end() && !node->second.effective.empty()) {
-    evaluate(now, wall, pod, node->second.effective, actions);
+    evaluate(now, wall, pod, node->second.effective, effects);
   }
-  return actions;
+  return effects;
 }
 
-Actions TaintEviction::remove_pod(const PodFacts& pod) {
-  Actions actions;
-  cancel(pod, actions);
-  return actions;
+Effects TaintEviction::remove_pod(const PodFacts& pod) {
+  Effects effects;
+  cancel(pod, effects);
+  return effects;
 }
 
-Actions TaintEviction::fire(MonoTime now, WallTime wall) {
-  Actions actions;
-  for (const std::string& key : timers_.take(now)) start(now, wall, evictions_.at(key), actions);
+Effects TaintEviction::fire(MonoTime now, WallTime wall) {
+  Effects effects;
+  for (const std::string& key : timers_.take(now)) start(now, wall, evictions_.at(key), effects);
   while (!retries_.empty() && retries_.begin()->first <= now) {
     Eviction& eviction = evictions_.at(retries_.begin()->second);
     retries_.erase(retries_.begin());
     eviction.retry = MonoTime::max();
-    act(now, wall, eviction, actions);
+    act(now, wall, eviction, effects);
   }
-  return actions;
+  return effects;
 }
 
-Actions TaintEviction::settle(MonoTime now, const Action& action, const Outcome& outcome) {
-  const PodRef* pod = pod_of(action);
+Effects TaintEviction::settle(MonoTime now, const Effect& effect, const Outcome& outcome) {
+  const PodRef* pod = pod_of(effect);
   if (pod == nullptr) return {};
   const auto found = evictions_.find(pod->key());
   if (found == evictions_.end() || found->second.pod != *pod) return {};
   if (found->second.retry != MonoTime::max() || timers_.find(pod->key()) != nullptr) return {};
 
-  Actions actions;
-  const bool marking = std::holds_alternative<MarkPodDisrupted>(action);
+  Effects effects;
+  const bool marking = std::holds_alternative<MarkPodDisrupted>(effect);
   // A conflict means that the name belongs to another pod by now: ours is gone.
   const bool gone = outcome.error == Errc::not_found ||
-                    (std::holds_alternative<DeletePod>(action) && outcome.error == Errc::conflict);
+                    (std::holds_alternative<DeletePod>(effect) && outcome.error == Errc::conflict);
   if (gone || (outcome.ok() && !marking)) {
     finish(pod->key());
   } else if (outcome.ok()) {
     found->second.marked = true;
-    act(now, {}, found->second, actions);
+    act(now, {}, found->second, effects);
   } else {
     retry_later(now, *outcome.error, pod->key(), found->second);
   }
-  return actions;
+  return effects;
 }
 
 MonoTime TaintEviction::next() const {
@@ -148,19 +148,19 @@ std::vector<std::string> TaintEviction::tainted_nodes() const {
 }
 
 void TaintEviction::refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods,
-                            Actions& actions) {
+                            Effects& effects) {
   node.effective = node.withheld ? without_own_no_execute(node.all) : node.all;
   for (const PodFacts* pod : pods) {
     if (node.effective.empty()) {
-      cancel(*pod, actions);
+      cancel(*pod, effects);
     } else {
-      evaluate(now, wall, *pod, node.effective, actions);
+      evaluate(now, wall, *pod, node.effective, effects);
     }
   }
 }
 
 void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
-                             const std::vector<Taint>& taints, Actions& actions) {
+                             const std::vector<Taint>& taints, Effects& effects) {
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
@@ -169,28 +169,28 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   const auto used = matching_tolerations(taints, pod.tolerations, options_.comparison_tolerations);
   if (!used) {
     if (at_it) return;
-    cancel(pod, actions);
-    start(now, wall, eviction_of(pod, taints), actions);
+    cancel(pod, effects);
+    start(now, wall, eviction_of(pod, taints), effects);
     return;
   }
   const auto stay = shortest_toleration(*used);
   if (!stay) {
-    if (options_.endless_toleration_cancels) cancel(pod, actions);
+    if (options_.endless_toleration_cancels) cancel(pod, effects);
   } else if (found != evictions_.end() || lingering_.contains(key)) {
     return;  // The first clock stands.
   } else if (*stay == Duration::zero()) {
-    start(now, wall, eviction_of(pod, taints), actions);
+    start(now, wall, eviction_of(pod, taints), effects);
   } else {
     timers_.add(now, key, {now, now + *stay});
     evictions_[key] = eviction_of(pod, taints);
   }
 }
 
-void TaintEviction::cancel(const PodFacts& pod, Actions& actions) {
+void TaintEviction::cancel(const PodFacts& pod, Effects& effects) {
   const std::string key = pod.key();
   lingering_.erase(key);
   if (timers_.cancel(key)) {
-    actions.emplace_back(eviction_event(ref_of(pod), "Cancelling deletion of"));
+    effects.emplace_back(eviction_event(ref_of(pod), "Cancelling deletion of"));
   }
   drop(key);
 }
@@ -204,23 +204,23 @@ TaintEviction::Eviction TaintEviction::eviction_of(const PodFacts& pod,
   return eviction;
 }
 
-void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Actions& actions) {
+void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects) {
   const bool ends = eviction.asks && options_.eviction_deadline > Duration::zero();
   if (ends) eviction.deadline = now + options_.eviction_deadline;
-  actions.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
-  act(now, wall, eviction, actions);
+  effects.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
+  act(now, wall, eviction, effects);
   const std::string key = eviction.pod.key();
   evictions_[key] = std::move(eviction);
 }
 
 void TaintEviction::act(MonoTime now, WallTime wall, const Eviction& eviction,
-                        Actions& actions) const {
+                        Effects& effects) const {
   if (eviction.asks && now < eviction.deadline) {
-    actions.emplace_back(EvictPod{eviction.pod});
+    effects.emplace_back(EvictPod{eviction.pod});
   } else if (eviction.marked) {
-    actions.emplace_back(DeletePod{eviction.pod});
+    effects.emplace_back(DeletePod{eviction.pod});
   } else {
-    actions.emplace_back(MarkPodDisrupted{eviction.pod, wall});
+    effects.emplace_back(MarkPodDisrupted{eviction.pod, wall});
   }
 }
 

@@ -20,7 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/lifecycle/options.h"
 #include "sync/lifecycle/timed_queue.h"
@@ -34,25 +34,25 @@ class TaintEviction {
   explicit TaintEviction(const Options& options) : options_(options) {}
 
   // A node is there or changed; `pods` are all those on it.
-  [[nodiscard]] Actions set_node(MonoTime now, WallTime wall, const NodeFacts& node,
+  [[nodiscard]] Effects set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                  const Pods& pods);
   // It is gone. Running clocks go on.
   void remove_node(const std::string& node);
 
   // Whether the two own taints of that node evict nobody for now.
-  [[nodiscard]] Actions withhold(MonoTime now, WallTime wall, const std::string& node, bool on,
+  [[nodiscard]] Effects withhold(MonoTime now, WallTime wall, const std::string& node, bool on,
                                  const Pods& pods);
 
   // A pod is there or changed; `before` is what it was, if it was.
-  [[nodiscard]] Actions set_pod(MonoTime now, WallTime wall, const PodFacts* before,
+  [[nodiscard]] Effects set_pod(MonoTime now, WallTime wall, const PodFacts* before,
                                 const PodFacts& pod);
-  [[nodiscard]] Actions remove_pod(const PodFacts& pod);
+  [[nodiscard]] Effects remove_pod(const PodFacts& pod);
 
   // Evicts those whose time has come.
-  [[nodiscard]] Actions fire(MonoTime now, WallTime wall);
+  [[nodiscard]] Effects fire(MonoTime now, WallTime wall);
 
   // How MarkPodDisrupted, EvictPod or DeletePod went.
-  [[nodiscard]] Actions settle(MonoTime now, const Action& action, const Outcome& outcome);
+  [[nodiscard]] Effects settle(MonoTime now, const Effect& effect, const Outcome& outcome);
 
   // When fire() has something to do; MonoTime::max() when it has not.
   [[nodiscard]] MonoTime next() const;
@@ -76,17 +76,17 @@ class TaintEviction {
     bool asks = false;    // for an eviction, before it deletes
     int failures = 0;
     int refusals = 0;                     // by a disruption budget
-    MonoTime retry = MonoTime::max();     // max: its action is under way
+    MonoTime retry = MonoTime::max();     // max: its effect is under way
     MonoTime deadline = MonoTime::max();  // from when on it deletes
   };
 
-  void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Actions& actions);
+  void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Effects& effects);
   void evaluate(MonoTime now, WallTime wall, const PodFacts& pod, const std::vector<Taint>& taints,
-                Actions& actions);
-  void cancel(const PodFacts& pod, Actions& actions);
+                Effects& effects);
+  void cancel(const PodFacts& pod, Effects& effects);
   [[nodiscard]] Eviction eviction_of(const PodFacts& pod, const std::vector<Taint>& taints) const;
-  void start(MonoTime now, WallTime wall, Eviction eviction, Actions& actions);
-  void act(MonoTime now, WallTime wall, const Eviction& eviction, Actions& actions) const;
+  void start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects);
+  void act(MonoTime now, WallTime wall, const Eviction& eviction, Effects& effects) const;
   void finish(const std::string& key);
   void drop(const std::string& key);
   void retry_later(MonoTime now, Errc error, const std::string& key, Eviction& eviction);

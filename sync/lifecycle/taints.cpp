@@ -50,15 +50,15 @@ std::optional<TaintsSeen> seen_of(const NodeFacts& node) {
 }
 
 // One patch, or an adding and a removing one.
-Actions patches(PatchTaints patch, const Options& options) {
+std::vector<PatchTaints> split(PatchTaints patch, const Options& options) {
   if (patch.add.empty() && patch.remove.empty()) return {};
   if (options.one_patch_per_swap || patch.add.empty() || patch.remove.empty()) {
-    return {std::move(patch)};
+    return {patch};
   }
   // The first write changes the resource version, so the second one has to read the node.
   PatchTaints removing{patch.node, patch.uid, patch.cause, {}, std::move(patch.remove), {}};
   patch.remove.clear();
-  return {std::move(patch), std::move(removing)};
+  return {patch, removing};
 }
 
 }  // namespace
@@ -76,7 +76,8 @@ Taint make_taint(std::string_view key, std::string_view effect, WallTime added) 
   return taint;
 }
 
-Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node, const Options& options) {
+std::vector<PatchTaints> reconcile_no_schedule(WallTime wall, const NodeFacts& node,
+                                               const Options& options) {
   PatchTaints patch{node.name, node.uid, TaintCause::conditions, {}, {}, seen_of(node)};
   const std::vector<std::string_view> wanted = wanted_keys(node);
   for (const std::string_view key : wanted) {
@@ -88,11 +89,11 @@ Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node, const Option
     if (std::find(wanted.begin(), wanted.end(), taint.key) != wanted.end()) continue;
     patch.remove.push_back({taint.key, taint.effect});
   }
-  return patches(std::move(patch), options);
+  return split(std::move(patch), options);
 }
 
-Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready, TaintCause cause,
-                         const Options& options) {
+std::vector<PatchTaints> no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready,
+                                          TaintCause cause, const Options& options) {
   const bool silent = ready == Truth::unknown;
   const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
   const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
@@ -101,21 +102,21 @@ Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready, Tain
   if (has_taint(node.taints, opposite, no_execute)) {
     patch.remove.push_back({std::string(opposite), std::string(no_execute)});
   }
-  return patches(std::move(patch), options);
+  return split(std::move(patch), options);
 }
 
-Actions remove_no_execute(const NodeFacts& node, const Options& options) {
-  Actions actions;
+std::vector<PatchTaints> remove_no_execute(const NodeFacts& node, const Options& options) {
+  std::vector<PatchTaints> patches;
   PatchTaints patch{node.name, node.uid, TaintCause::recovered, {}, {}, {}};
   for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
     if (!has_taint(node.taints, key, no_execute)) continue;
     patch.remove.push_back({std::string(key), std::string(no_execute)});
     if (options.one_patch_per_swap) continue;
-    actions.emplace_back(patch);
+    patches.push_back(patch);
     patch.remove.clear();
   }
-  if (!patch.remove.empty()) actions.emplace_back(std::move(patch));
-  return actions;
+  if (!patch.remove.empty()) patches.push_back(std::move(patch));
+  return patches;
 }
 
 std::vector<Taint> taints_after(const std::vector<Taint>& taints, const PatchTaints& patch) {

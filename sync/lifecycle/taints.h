@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/facts.h"
 
 namespace holdfast::sync::lifecycle {
@@ -16,16 +16,18 @@ namespace holdfast::sync::lifecycle {
 
 // The seven NoSchedule taints, out-of-disk on old kubelets, brought in line with conditions and
 // spec.unschedulable. Compares by key and effect; foreign taints stay. Empty when nothing differs.
-[[nodiscard]] Actions reconcile_no_schedule(WallTime wall, const NodeFacts& node,
-                                            const Options& options);
+[[nodiscard]] std::vector<PatchTaints> reconcile_no_schedule(WallTime wall, const NodeFacts& node,
+                                                             const Options& options);
 
 // The NoExecute taint of a node whose Ready is False or Unknown, the opposite one out. Only the
 // opposite taint that `node` is known to have is removed.
-[[nodiscard]] Actions no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready,
-                                       TaintCause cause, const Options& options);
+[[nodiscard]] std::vector<PatchTaints> no_execute_taint(WallTime wall, const NodeFacts& node,
+                                                        Truth ready, TaintCause cause,
+                                                        const Options& options);
 
 // Takes both own NoExecute taints off; one patch for each, or one for all. Empty when it has none.
-[[nodiscard]] Actions remove_no_execute(const NodeFacts& node, const Options& options);
+[[nodiscard]] std::vector<PatchTaints> remove_no_execute(const NodeFacts& node,
+                                                         const Options& options);
 
 // The list after the patch; equal to `taints` when there is nothing to write. An added taint
 // replaces one of its key and effect.

@@ -165,11 +165,13 @@ void Driver::run_node_worker(const std::string& node, bool labels) {
   if (!decoded) return;
   if (labels) {
     const sync::StringMap missing = lifecycle::labels_to_set(decoded->metadata.labels);
-    if (!missing.empty()) perform({lifecycle::PatchLabels{node, missing}});
+    if (!missing.empty()) hands_.perform(lifecycle::PatchLabels{node, missing});
     return;
   }
   const lifecycle::NodeFacts facts = lifecycle::facts_of(*decoded, options_);
-  perform(lifecycle::reconcile_no_schedule(wall_, facts, options_));
+  for (const auto& patch : lifecycle::reconcile_no_schedule(wall_, facts, options_)) {
+    perform_one(patch);
+  }
 }
 
 void Driver::run_pod_worker(const json::object& args) {
@@ -184,27 +186,46 @@ void Driver::run_pod_worker(const json::object& args) {
   if (!mark_pod(marks.front()).ok()) fleet_->pods_left_unmarked(node);
 }
 
-void Driver::perform(lifecycle::Actions actions) {
-  std::deque<lifecycle::Action> queue(actions.begin(), actions.end());
-  while (!queue.empty()) {
-    const lifecycle::Action action = std::move(queue.front());
-    queue.pop_front();
-    const Outcome outcome = perform_one(action);
-    for (auto& more : fleet_->settle(now_, wall_, action, outcome)) queue.push_back(more);
-    for (auto& more : eviction_->settle(now_, action, outcome)) queue.push_back(more);
+// What follows from an outcome is performed after what was wished before.
+void Driver::perform(const lifecycle::Wishes& wishes) {
+  wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
+  while (!wishes_.empty()) {
+    const lifecycle::Wish wish = std::move(wishes_.front());
+    wishes_.pop_front();
+    std::visit([this](const auto& one) { perform_one(one); }, wish);
   }
 }
 
-Outcome Driver::perform_one(const lifecycle::Action& action) {
-  if (const auto* marking = std::get_if<lifecycle::MarkPods>(&action)) {
-    return mark_pods(marking->node);
+void Driver::perform(const lifecycle::Effects& effects) {
+  std::deque<lifecycle::Effect> queue(effects.begin(), effects.end());
+  while (!queue.empty()) {
+    const lifecycle::Effect effect = std::move(queue.front());
+    queue.pop_front();
+    const Outcome outcome = hands_.perform(effect);
+    for (auto& more : eviction_->settle(now_, effect, outcome)) queue.push_back(more);
   }
-  if (const auto* eviction = std::get_if<lifecycle::EvictPods>(&action)) {
-    std::vector<std::string> keys;
-    for (const auto* pod : pods_.on_node(eviction->node)) keys.push_back(pod->key());
-    return evict_pods(eviction->node, std::move(keys));
+}
+
+void Driver::perform_one(const lifecycle::UpdateNodeStatus& update) {
+  for (auto& more : fleet_->settle(now_, wall_, update, hands_.perform(update))) {
+    wishes_.push_back(std::move(more));
   }
-  return hands_.perform(action);
+}
+
+void Driver::perform_one(const lifecycle::PatchTaints& patch) {
+  fleet_->settle(now_, patch, hands_.perform(patch));
+}
+
+void Driver::perform_one(const lifecycle::RecordEvent& event) { hands_.perform(event); }
+
+void Driver::perform_one(const lifecycle::MarkPods& marking) {
+  if (!mark_pods(marking.node).ok()) fleet_->pods_left_unmarked(marking.node);
+}
+
+void Driver::perform_one(const lifecycle::EvictPods& eviction) {
+  std::vector<std::string> keys;
+  for (const auto* pod : pods_.on_node(eviction.node)) keys.push_back(pod->key());
+  fleet_->settle(now_, eviction, evict_pods(eviction.node, std::move(keys)));
 }
 
 Outcome Driver::mark_pods(const std::string& node) {
@@ -236,9 +257,9 @@ Outcome Driver::evict_pods(const std::string& node, std::vector<std::string> pod
   about.name = node;
   if (const auto* found = fleet_->node(node)) about = *found;
   lifecycle::DirectEviction eviction(about, std::move(facts), std::move(spared));
-  while (const auto action = eviction.next()) {
-    const Outcome outcome = hands_.perform(*action);
-    if (!std::holds_alternative<lifecycle::RecordEvent>(*action)) eviction.settle(outcome);
+  while (const auto effect = eviction.next()) {
+    const Outcome outcome = hands_.perform(*effect);
+    if (!std::holds_alternative<lifecycle::RecordEvent>(*effect)) eviction.settle(outcome);
   }
   return eviction.failed() ? Outcome{Errc::unavailable, {}} : Outcome{};
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,8 +50,14 @@ class Driver {
 
   void run_node_worker(const std::string& node, bool labels);
   void run_pod_worker(const json::object& args);
-  void perform(sync::lifecycle::Actions actions);
-  sync::lifecycle::Outcome perform_one(const sync::lifecycle::Action& action);
+  void perform(const sync::lifecycle::Wishes& wishes);
+  void perform(const sync::lifecycle::Effects& effects);
+  void perform_one(const sync::lifecycle::UpdateNodeStatus& update);
+  void perform_one(const sync::lifecycle::PatchTaints& patch);
+  void perform_one(const sync::lifecycle::RecordEvent& event);
+  void perform_one(const sync::lifecycle::MarkPods& marking);
+  void perform_one(const sync::lifecycle::EvictPods& eviction);
+  void perform_one(const sync::lifecycle::WithholdEvictions& /*wish*/) {}
   sync::lifecycle::Outcome mark_pods(const std::string& node);
   sync::lifecycle::Outcome mark_pod(const sync::lifecycle::MarkPodNotReady& marking);
   sync::lifecycle::Outcome evict_pods(const std::string& node, std::vector<std::string> pods);
@@ -65,6 +72,7 @@ class Driver {
   std::unique_ptr<sync::lifecycle::Fleet> fleet_;
   std::unique_ptr<sync::lifecycle::TaintEviction> eviction_;
   sync::lifecycle::PodIndex pods_;
+  std::deque<sync::lifecycle::Wish> wishes_;
   MonoTime now_{};
   WallTime wall_{};
   std::optional<json::value> result_;

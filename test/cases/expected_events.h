@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "test/cases/fields.h"
 
 namespace holdfast::cases {

@@ -39,25 +39,25 @@ json::array& conditions_of(json::object& object) {
 
 }  // namespace
 
-Outcome Hands::perform(const lifecycle::Action& action) {
-  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&action)) {
+Outcome Hands::perform(const lifecycle::Effect& effect) {
+  if (const auto* update = std::get_if<lifecycle::UpdateNodeStatus>(&effect)) {
     return update_status(*update);
   }
-  if (const auto* taints = std::get_if<lifecycle::PatchTaints>(&action)) {
+  if (const auto* taints = std::get_if<lifecycle::PatchTaints>(&effect)) {
     return patch_taints(*taints);
   }
-  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&action)) {
+  if (const auto* labels = std::get_if<lifecycle::PatchLabels>(&effect)) {
     return patch_labels(*labels);
   }
-  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&action)) {
+  if (const auto* mark = std::get_if<lifecycle::MarkPodNotReady>(&effect)) {
     return mark_not_ready(*mark);
   }
-  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&action)) return mark_lost(*lost);
-  if (const auto* marked = std::get_if<lifecycle::MarkPodDisrupted>(&action)) {
+  if (const auto* lost = std::get_if<lifecycle::MarkPodLost>(&effect)) return mark_lost(*lost);
+  if (const auto* marked = std::get_if<lifecycle::MarkPodDisrupted>(&effect)) {
     return mark_disrupted(*marked);
   }
-  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&action)) return remove(*deletion);
-  if (const auto* event = std::get_if<lifecycle::RecordEvent>(&action)) events_.push_back(*event);
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect)) return remove(*deletion);
+  if (const auto* event = std::get_if<lifecycle::RecordEvent>(&effect)) events_.push_back(*event);
   return {};
 }
 
@@ -69,44 +69,44 @@ std::optional<lifecycle::NodeFacts> Hands::read_node(const std::string& name) co
   return lifecycle::facts_of(*node, options_);
 }
 
-Outcome Hands::update_status(const lifecycle::UpdateNodeStatus& action) {
-  const auto error = world_.ask({"update", "nodes", "status", "", action.node});
+Outcome Hands::update_status(const lifecycle::UpdateNodeStatus& effect) {
+  const auto error = world_.ask({"update", "nodes", "status", "", effect.node});
   if (error) {
     // As upstream: the node is read again, live, whatever went wrong.
-    const auto unreadable = world_.ask({"get", "nodes", "", "", action.node});
-    return {error, unreadable ? std::nullopt : read_node(action.node)};
+    const auto unreadable = world_.ask({"get", "nodes", "", "", effect.node});
+    return {error, unreadable ? std::nullopt : read_node(effect.node)};
   }
-  json::object node = *world_.find_object("Node", "", action.node);
-  for (const sync::NodeCondition& condition : action.conditions) {
+  json::object node = *world_.find_object("Node", "", effect.node);
+  for (const sync::NodeCondition& condition : effect.conditions) {
     set_condition(conditions_of(node), sync::encode_part(condition));
   }
   world_.store(std::move(node));
-  return {std::nullopt, read_node(action.node)};
+  return {std::nullopt, read_node(effect.node)};
 }
 
-Outcome Hands::patch_taints(const lifecycle::PatchTaints& action) {
+Outcome Hands::patch_taints(const lifecycle::PatchTaints& effect) {
   for (int attempt = 1;; ++attempt) {
-    const auto unreadable = world_.ask({"get", "nodes", "", "", action.node});
+    const auto unreadable = world_.ask({"get", "nodes", "", "", effect.node});
     if (unreadable) return {unreadable, {}};
-    const std::vector<sync::Taint> before = read_node(action.node)->taints;
-    const std::vector<sync::Taint> after = lifecycle::taints_after(before, action);
+    const std::vector<sync::Taint> before = read_node(effect.node)->taints;
+    const std::vector<sync::Taint> after = lifecycle::taints_after(before, effect);
     if (after == before) return {};
-    const auto error = world_.ask({"patch", "nodes", "", "", action.node});
+    const auto error = world_.ask({"patch", "nodes", "", "", effect.node});
     if (error == Errc::conflict && attempt < taint_tries) continue;
     if (error) return {error, {}};
-    json::object node = *world_.find_object("Node", "", action.node);
+    json::object node = *world_.find_object("Node", "", effect.node);
     child(node, "spec")["taints"] = sync::encode_taints(after);
     world_.store(std::move(node));
-    return {std::nullopt, read_node(action.node)};
+    return {std::nullopt, read_node(effect.node)};
   }
 }
 
-Outcome Hands::patch_labels(const lifecycle::PatchLabels& action) {
-  const auto error = world_.ask({"patch", "nodes", "", "", action.node});
+Outcome Hands::patch_labels(const lifecycle::PatchLabels& effect) {
+  const auto error = world_.ask({"patch", "nodes", "", "", effect.node});
   if (error) return {error, {}};
-  json::object node = *world_.find_object("Node", "", action.node);
+  json::object node = *world_.find_object("Node", "", effect.node);
   json::object& labels = child(child(node, "metadata"), "labels");
-  for (const auto& [name, value] : action.labels) labels[name] = value;
+  for (const auto& [name, value] : effect.labels) labels[name] = value;
   world_.store(std::move(node));
   return {};
 }
@@ -117,44 +117,44 @@ std::optional<Errc> Hands::ask_pod(std::string_view verb, std::string_view subre
       {std::string(verb), "pods", std::string(subresource), pod.namespace_name, pod.name});
 }
 
-Outcome Hands::mark_not_ready(const lifecycle::MarkPodNotReady& action) {
-  if (const auto error = ask_pod("update", "status", action.pod)) return {error, {}};
-  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+Outcome Hands::mark_not_ready(const lifecycle::MarkPodNotReady& effect) {
+  if (const auto error = ask_pod("update", "status", effect.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
   const json::object condition{
-      {"type", "Ready"}, {"status", "False"}, {"lastTransitionTime", format_rfc3339(action.at)}};
+      {"type", "Ready"}, {"status", "False"}, {"lastTransitionTime", format_rfc3339(effect.at)}};
   set_condition(conditions_of(pod), condition);
   world_.store(std::move(pod));
   return {};
 }
 
-Outcome Hands::mark_lost(const lifecycle::MarkPodLost& action) {
-  if (const auto error = ask_pod("update", "status", action.pod)) return {error, {}};
-  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+Outcome Hands::mark_lost(const lifecycle::MarkPodLost& effect) {
+  if (const auto error = ask_pod("update", "status", effect.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
   json::object& status = child(pod, "status");
   status["reason"] = std::string(lifecycle::reason_node_lost);
-  status["message"] = action.message;
+  status["message"] = effect.message;
   world_.store(std::move(pod));
   return {};
 }
 
-Outcome Hands::mark_disrupted(const lifecycle::MarkPodDisrupted& action) {
-  if (const auto error = ask_pod("patch", "status", action.pod)) return {error, {}};
-  json::object pod = *world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
+Outcome Hands::mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
+  if (const auto error = ask_pod("patch", "status", effect.pod)) return {error, {}};
+  json::object pod = *world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
   const json::object condition{{"type", std::string(lifecycle::condition_disruption_target)},
                                {"status", "True"},
                                {"reason", std::string(lifecycle::reason_taint_deletion)},
                                {"message", std::string(lifecycle::message_taint_deletion)},
-                               {"lastTransitionTime", format_rfc3339(action.at)}};
+                               {"lastTransitionTime", format_rfc3339(effect.at)}};
   set_condition(conditions_of(pod), condition);
   world_.store(std::move(pod));
   return {};
 }
 
-Outcome Hands::remove(const lifecycle::DeletePod& action) {
-  if (const auto error = ask_pod("delete", "", action.pod)) return {error, {}};
-  const json::object* pod = world_.find_object("Pod", action.pod.namespace_name, action.pod.name);
-  if (text(object_in(*pod, "metadata"), "uid") != action.pod.uid) return {Errc::conflict, {}};
-  world_.delete_pod(action.pod.namespace_name, action.pod.name, format_rfc3339(wall_));
+Outcome Hands::remove(const lifecycle::DeletePod& effect) {
+  if (const auto error = ask_pod("delete", "", effect.pod)) return {error, {}};
+  const json::object* pod = world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
+  if (text(object_in(*pod, "metadata"), "uid") != effect.pod.uid) return {Errc::conflict, {}};
+  world_.delete_pod(effect.pod.namespace_name, effect.pod.name, format_rfc3339(wall_));
   return {};
 }
 

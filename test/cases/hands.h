@@ -1,11 +1,11 @@
-// Performs the actions of the rules on the world of a case, one request after the other.
+// Performs the effects of the rules on the world of a case, one request after the other.
 
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/options.h"
 #include "test/cases/world.h"
 
@@ -18,8 +18,8 @@ class Hands {
   // The wall clock of the requests that follow.
   void set_wall(WallTime wall) { wall_ = wall; }
 
-  // Performs an action on one node or pod; an event is written down.
-  sync::lifecycle::Outcome perform(const sync::lifecycle::Action& action);
+  // Performs an effect on one node or pod; an event is written down.
+  sync::lifecycle::Outcome perform(const sync::lifecycle::Effect& effect);
 
   // The node as the server has it; no request.
   [[nodiscard]] std::optional<sync::lifecycle::NodeFacts> read_node(const std::string& name) const;
@@ -27,13 +27,13 @@ class Hands {
   [[nodiscard]] const std::vector<sync::lifecycle::RecordEvent>& events() const { return events_; }
 
  private:
-  sync::lifecycle::Outcome update_status(const sync::lifecycle::UpdateNodeStatus& action);
-  sync::lifecycle::Outcome patch_taints(const sync::lifecycle::PatchTaints& action);
-  sync::lifecycle::Outcome patch_labels(const sync::lifecycle::PatchLabels& action);
-  sync::lifecycle::Outcome mark_not_ready(const sync::lifecycle::MarkPodNotReady& action);
-  sync::lifecycle::Outcome mark_lost(const sync::lifecycle::MarkPodLost& action);
-  sync::lifecycle::Outcome mark_disrupted(const sync::lifecycle::MarkPodDisrupted& action);
-  sync::lifecycle::Outcome remove(const sync::lifecycle::DeletePod& action);
+  sync::lifecycle::Outcome update_status(const sync::lifecycle::UpdateNodeStatus& effect);
+  sync::lifecycle::Outcome patch_taints(const sync::lifecycle::PatchTaints& effect);
+  sync::lifecycle::Outcome patch_labels(const sync::lifecycle::PatchLabels& effect);
+  sync::lifecycle::Outcome mark_not_ready(const sync::lifecycle::MarkPodNotReady& effect);
+  sync::lifecycle::Outcome mark_lost(const sync::lifecycle::MarkPodLost& effect);
+  sync::lifecycle::Outcome mark_disrupted(const sync::lifecycle::MarkPodDisrupted& effect);
+  sync::lifecycle::Outcome remove(const sync::lifecycle::DeletePod& effect);
 
   std::optional<Errc> ask_pod(std::string_view verb, std::string_view subresource,
                               const sync::lifecycle::PodRef& pod);

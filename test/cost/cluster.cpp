@@ -7,6 +7,7 @@
 
 namespace holdfast::cost {
 
+namespace control = sync::control;
 namespace lifecycle = sync::lifecycle;
 
 namespace {
@@ -93,19 +94,21 @@ Cluster::Cluster(int nodes, int pods, Duration grace)
     : rules_(with_grace(grace)), nodes_(nodes), pods_(pods) {
   CHECK(nodes > 0);
   for (int number = 0; number < nodes; ++number) {
-    (void)rules_.set_node(now_, wall(), make_node(number, wall()));
+    const sync::Node node = make_node(number, wall());
+    step(control::Changed<sync::Node>{node});
   }
   for (int number = 0; number < pods; ++number) {
-    (void)rules_.set_pod(now_, wall(), make_pod(number, node_name(number % nodes)));
+    const sync::Pod pod = make_pod(number, node_name(number % nodes));
+    step(control::Changed<sync::Pod>{pod});
   }
-  (void)rules_.tick(now_, wall());
+  step(control::TimePassed{});
   for (int number = 0; number < nodes; ++number) renew();
 }
 
 void Cluster::renew() {
   lease_.metadata.name = node_name(next_node_);
   lease_.spec.renew_time = wall();
-  rules_.set_lease(now_, lease_);
+  step(control::Changed<sync::Lease>{lease_});
   if (++next_node_ < nodes_) return;
   next_node_ = 0;
   pass();
@@ -117,15 +120,20 @@ void Cluster::update_pod() {
   pod_ = make_pod(next_pod_, node_name(next_pod_ % nodes_));
   pod_.status.conditions.front().status =
       next_pod_ % 2 == 0 ? lifecycle::status_true : lifecycle::status_false;
-  (void)rules_.set_pod(now_, wall(), pod_);
+  step(control::Changed<sync::Pod>{pod_});
   next_pod_ = (next_pod_ + 1) % pods_;
 }
 
 void Cluster::pass() {
-  now_ = rules_.next();
+  now_ = deadline_;
   CHECK(now_ < MonoTime::max());
-  const lifecycle::Actions actions = rules_.tick(now_, wall());
-  CHECK(actions.empty());
+  CHECK(step(control::TimePassed{}));
+}
+
+bool Cluster::step(const lifecycle::Controller::Input& input) {
+  const auto made = rules_.step({now_, wall()}, input);
+  deadline_ = made.deadline;
+  return made.effects.empty();
 }
 
 WallTime Cluster::wall() const { return epoch + now_.time_since_epoch(); }

@@ -25,6 +25,8 @@ class Cluster {
   [[nodiscard]] const sync::lifecycle::Controller& rules() const { return rules_; }
 
  private:
+  // Whether it has no effects.
+  bool step(const sync::lifecycle::Controller::Input& input);
   [[nodiscard]] WallTime wall() const;
 
   sync::lifecycle::Controller rules_;
@@ -33,6 +35,7 @@ class Cluster {
   int next_node_ = 0;
   int next_pod_ = 0;
   MonoTime now_{std::chrono::hours(1)};
+  MonoTime deadline_ = MonoTime::max();
   sync::Lease lease_;
   sync::Pod pod_;
 };

@@ -7,12 +7,6 @@
 #include "platform/version.h"
 
 namespace holdfast::agent {
-namespace {
-
-constexpr Duration api_call_limit = std::chrono::seconds(10);
-
-}  // namespace
-
 Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_executor executor,
                                                                Settings settings,
                                                                const ClusterAccess& access,
@@ -27,12 +21,11 @@ Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_exec
   TRY(Extenders extenders, make_extenders(settings.plan, clock));
   return std::unique_ptr<SchedulerDaemon>(
       new SchedulerDaemon(std::move(executor), std::move(settings), std::move(clients),
-                          std::move(extenders), memory, clock, std::move(hooks)));
+                          std::move(extenders), clock, std::move(hooks)));
 }
 
 SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                                 Extenders extenders, CloudMemory& memory, const Clock& clock,
-                                 Hooks hooks)
+                                 Extenders extenders, const Clock& clock, Hooks hooks)
     : settings_(std::move(settings)),
       clients_(std::move(clients)),
       hooks_(std::move(hooks)),
@@ -49,16 +42,12 @@ SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settin
                clock, hooks_.requested),
       scheduler_(executor, settings_.plan, std::move(extenders), limited_, clock,
                  Random::from_entropy()),
-      feeds_(scheduler_, *this, memory, clock, random_,
-             {[this] { maybe_begin(); }, hooks_.skipped, [this] { scheduler_.pause(); }},
-             {.protobuf = settings_.protobuf, .whole = !settings_.plan.extenders.empty()}),
       clock_(clock),
       tasks_(executor) {}
 
 void SchedulerDaemon::start() {
   tasks_.spawn("schedule", scheduler_.run());
   tasks_.spawn("scheduler events", scheduler_.retry_events());
-  feeds_.start(tasks_);
   if (leader_) leader_->start();
 }
 
@@ -77,7 +66,7 @@ asio::awaitable<void> SchedulerDaemon::stop(MonoTime deadline, Duration patience
 }
 
 void SchedulerDaemon::maybe_begin() {
-  if (ended_ || scheduler_.started() || !leads() || !feeds_.complete()) return;
+  if (ended_ || scheduler_.started() || !leads() || !complete()) return;
   log_info("scheduler started", {{"name", settings_.plan.name},
                                  {"nodes", scheduler_.books().cluster().nodes().size()},
                                  {"pods", scheduler_.books().cluster().pods()}});
@@ -89,8 +78,36 @@ void SchedulerDaemon::lost(const std::string& why) {
   hooks_.lost(why);
 }
 
-asio::awaitable<Result<http::Response>> SchedulerDaemon::send(ApiRequest request, bool streamed) {
-  co_return co_await limited_.send(std::move(request), streamed, api_call_limit);
+void SchedulerDaemon::subscribe(ClusterFeeds& feeds) {
+  feeds.subscribe<sync::Node>(
+      needs_, [this](const sync::Node& node) { scheduler_.set(node); },
+      [this](const ClusterFeeds::Name& name) { scheduler_.remove_node(name.second); });
+  feeds.subscribe<sync::Pod>(
+      needs_, [this](const sync::Pod& pod) { scheduler_.set(pod); },
+      [this](const ClusterFeeds::Name& name) { scheduler_.remove_pod(name.first, name.second); });
+  feeds.subscribe<sync::Namespace>(
+      needs_, [this](const sync::Namespace& space) { scheduler_.set(space); },
+      [this](const ClusterFeeds::Name& name) { scheduler_.remove_namespace(name.second); });
+  feeds.subscribe<sync::PodDisruptionBudget>(
+      needs_, [this](const sync::PodDisruptionBudget& budget) { scheduler_.set(budget); },
+      [this](const ClusterFeeds::Name& name) {
+        scheduler_.remove_budget(name.first, name.second);
+      });
+}
+
+void SchedulerDaemon::feeds_changed() {
+  if (needs_.out_of_memory()) {
+    scheduler_.pause();
+  } else {
+    maybe_begin();
+  }
+}
+
+Status SchedulerDaemon::complete() const {
+  if (needs_.out_of_memory()) {
+    return fail(Errc::exhausted, "the scheduler's lists exceed --heap-max");
+  }
+  return needs_.complete();
 }
 
 }  // namespace holdfast::agent

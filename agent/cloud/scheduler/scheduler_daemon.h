@@ -1,6 +1,7 @@
-// The scheduler of holdfast-cloud with its API clients, feeds and leader election.
-// It is independent of the lifecycle controllers in the same process: each has its own Lease and
-// may lead in a different replica. They share the memory limits. Threading: the loop's thread only.
+// The scheduler of holdfast-cloud as a whole: its client and its leader election.
+//
+// It shares the feeds of the process with the lifecycle controller. Each of the two has its own
+// Lease, so another replica may lead for each. Threading: the loop's thread only.
 
 #pragma once
 
@@ -10,32 +11,34 @@
 
 #include "agent/client/api_client.h"
 #include "agent/client/limited_client.h"
-#include "agent/client/list_watch.h"
+#include "agent/cloud/cluster_feeds.h"
 #include "agent/cloud/leader.h"
-#include "agent/cloud/scheduler/scheduler_feeds.h"
+#include "agent/cloud/scheduler/scheduler.h"
 #include "platform/loop/tasks.h"
 
 namespace holdfast::agent {
 
-class SchedulerDaemon final : private ListWatchSource {
+class SchedulerDaemon {
  public:
   struct Settings {
     SchedulerPlan plan;
     LeaderSettings leader;  // with the name of the scheduler's own Lease
     RequestLimits requests;
-    bool protobuf = true;
   };
   struct Hooks {
     std::function<void(const std::string& why)> lost;  // it lost its lease
     LimitedClient::Observer requested;
-    // A malformed object of that kind was skipped.
-    std::function<void(std::string_view kind)> skipped;
   };
 
   // `memory`, `clock` and what the hooks refer to outlive it. Errors: invalid (certificates).
   [[nodiscard]] static Result<std::unique_ptr<SchedulerDaemon>> make(
       asio::any_io_executor executor, Settings settings, const ClusterAccess& access,
       CloudMemory& memory, const Clock& clock, Hooks hooks);
+
+  // Delivers what the scheduler needs from now on; before the feeds start.
+  void subscribe(ClusterFeeds& feeds);
+  // Something was received, or a list did not fit into the memory.
+  void feeds_changed();
 
   void start();
   // Ends scheduling for good.
@@ -49,8 +52,9 @@ class SchedulerDaemon final : private ListWatchSource {
     return leader_ ? settings_.leader.resource_name : "";
   }
   [[nodiscard]] Status health() const { return leader_ ? leader_->health() : Status(); }
-  // Errors: as SchedulerFeeds::complete().
-  [[nodiscard]] Status complete() const { return feeds_.complete(); }
+  // Errors: unavailable, naming what was never received in full; exhausted, while a list does not
+  // fit into the memory.
+  [[nodiscard]] Status complete() const;
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] std::string metrics() { return scheduler_.metrics(); }
 
@@ -64,11 +68,10 @@ class SchedulerDaemon final : private ListWatchSource {
   };
 
   SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                  Extenders extenders, CloudMemory& memory, const Clock& clock, Hooks hooks);
+                  Extenders extenders, const Clock& clock, Hooks hooks);
 
   void maybe_begin();
   void lost(const std::string& why);
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
   Settings settings_;
   Clients clients_;
@@ -79,7 +82,7 @@ class SchedulerDaemon final : private ListWatchSource {
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;
   Scheduler scheduler_;
-  SchedulerFeeds feeds_;
+  ClusterFeeds::Subscription needs_;
   const Clock& clock_;
   loop::Tasks tasks_;
 };

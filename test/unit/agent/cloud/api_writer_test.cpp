@@ -1,4 +1,4 @@
-// What the writer makes of the server's answers, where one action is more than one request.
+// What the writer makes of the server's answers, where one effect is more than one request.
 
 #include "agent/cloud/api_writer.h"
 
@@ -36,8 +36,8 @@ class Stage {
         std::make_unique<ApiWriter>(context.get_executor(), *client_, options_, clock_, random_);
   }
 
-  asio::awaitable<lifecycle::Outcome> perform(lifecycle::Action action) {
-    return writer_->perform(std::move(action));
+  asio::awaitable<lifecycle::Outcome> perform(lifecycle::Effect effect) {
+    return writer_->perform(std::move(effect));
   }
   asio::awaitable<void> stop() { return server_.stop(loop::BootClock::now() + 5s); }
 
@@ -64,17 +64,17 @@ class Stage {
   std::unique_ptr<ApiWriter> writer_;
 };
 
-// What `action` comes to, and what was asked for it.
+// What `effect` comes to, and what was asked for it.
 struct Told {
   lifecycle::Outcome outcome;
   Lines asked;
 };
 
-Told tell(lifecycle::Action action, std::vector<Answer> answers) {
+Told tell(lifecycle::Effect effect, std::vector<Answer> answers) {
   Told told;
-  test::run([&action, &answers, &told](asio::io_context& context) -> asio::awaitable<void> {
+  test::run([&effect, &answers, &told](asio::io_context& context) -> asio::awaitable<void> {
     Stage stage(context, answers);
-    told.outcome = co_await stage.perform(action);
+    told.outcome = co_await stage.perform(effect);
     told.asked = stage.asked;
     co_await stage.stop();
   });

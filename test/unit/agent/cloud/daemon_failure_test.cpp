@@ -81,9 +81,9 @@ TEST_F(DaemonFailure, AfterForgottenHistoryEverythingIsListedAgain) {
   cluster.forget_history();
   cluster.door.set(cluster.time, Door::State::open);
   cluster.time.run(2min);
-  EXPECT_EQ((*replica)->cloud().rules().fleet().size(), 3u);
-  EXPECT_NE((*replica)->cloud().rules().fleet().node("d"), nullptr);
-  EXPECT_EQ((*replica)->cloud().rules().fleet().node("c"), nullptr);
+  EXPECT_EQ((*replica)->controller().fleet().size(), 3u);
+  EXPECT_NE((*replica)->controller().fleet().node("d"), nullptr);
+  EXPECT_EQ((*replica)->controller().fleet().node("c"), nullptr);
   EXPECT_EQ(cluster.ready("d"), "True");
   expect_a_is_noticed();
 }
@@ -123,7 +123,7 @@ TEST_F(DaemonFailure, ABillionSecondsAreLong) {
   cluster.time.run(15min);
   EXPECT_FALSE(cluster.is_terminating("patient"));
   EXPECT_FALSE(cluster.is_terminating("eternal"));
-  EXPECT_EQ((*replica)->cloud().rules().eviction().clocks(), 2u);
+  EXPECT_EQ((*replica)->controller().eviction().clocks(), 2u);
 }
 
 TEST_F(DaemonFailure, TenThousandTaintsAreKept) {
@@ -153,7 +153,7 @@ TEST_F(DaemonFailure, MalformedObjectsAreCountedAndSkipped) {
   const std::string text = (*replica)->endpoints().answer(request).body;
   EXPECT_NE(text.find("holdfast_malformed_objects_total{kind=\"Node\"} 3\n"), std::string::npos)
       << text;
-  EXPECT_NE((*replica)->cloud().rules().fleet().node("odd"), nullptr) << "as it was before";
+  EXPECT_NE((*replica)->controller().fleet().node("odd"), nullptr) << "as it was before";
   expect_a_is_noticed();
 }
 

@@ -66,15 +66,15 @@ class Leadership : public testing::Test {
 
 TEST_F(Leadership, AFollowerKeepsUpAndWritesNothing) {
   start_both();
-  EXPECT_TRUE((*first)->cloud().started());
-  EXPECT_TRUE((*second)->cloud().following());
+  EXPECT_TRUE((*first)->lifecycle().has_started());
+  EXPECT_TRUE((*second)->lifecycle().is_following());
   cluster.add_pod("p", "a");
   cluster.silence("a");
   EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.is_terminating("p"); }));
   cluster.time.run(1min);
   EXPECT_EQ(writes(cluster.other_door), 0u);
-  EXPECT_EQ((*second)->cloud().rules().fleet().size(), 5u);
-  EXPECT_EQ((*second)->cloud().rules().pods().size(), 1u);
+  EXPECT_EQ((*second)->controller().fleet().size(), 5u);
+  EXPECT_EQ((*second)->controller().pods().size(), 1u);
   EXPECT_EQ(deletions("p"), 1);
   const sync::Lease held = lease();
   EXPECT_NE(held.spec.holder_identity.find('_'), std::string::npos);
@@ -88,7 +88,7 @@ TEST_F(Leadership, AnOrderlyStopHandsOverWithinTwoSeconds) {
   const std::string old = lease().spec.holder_identity;
   const MonoTime begin = cluster.time.clock().mono();
   first->stop();
-  EXPECT_TRUE(cluster.time.run_until(10s, [this] { return (*second)->cloud().started(); }));
+  EXPECT_TRUE(cluster.time.run_until(10s, [this] { return (*second)->lifecycle().has_started(); }));
   EXPECT_LE(cluster.time.clock().mono() - begin, 500ms);
   EXPECT_TRUE((*first)->verdict());
   EXPECT_NE(lease().spec.holder_identity, old);
@@ -127,7 +127,8 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   const std::size_t before = Cluster::count(cluster.door, "DELETE");
   EXPECT_LT(before, 20u);
   const MonoTime killed = cluster.time.clock().mono();
-  EXPECT_TRUE(cluster.time.run_until(1min, [this] { return (*second)->cloud().started(); }));
+  EXPECT_TRUE(
+      cluster.time.run_until(1min, [this] { return (*second)->lifecycle().has_started(); }));
   // The lease's 15 s, from a look at it that may be 4.4 s late, to a try that may be 4.4 s later.
   EXPECT_LE(cluster.time.clock().mono() - killed, 24s);
   const auto all = [this, before] {

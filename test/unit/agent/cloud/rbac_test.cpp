@@ -140,8 +140,8 @@ class Recorder {
   http::Server server_;
 };
 
-// One of each action that is ever performed, as good as the objects there allow.
-std::vector<lifecycle::Action> samples(const lifecycle::PodRef& pod, const std::string& node_uid) {
+// One of each effect that is ever performed, as good as the objects there allow.
+std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::string& node_uid) {
   const WallTime now{1h};
   sync::NodeCondition unknown;
   unknown.type = "Ready";
@@ -151,8 +151,7 @@ std::vector<lifecycle::Action> samples(const lifecycle::PodRef& pod, const std::
   lifecycle::RecordEvent event;
   event.about = {"", "a", node_uid};
   event.reason = "Test";
-  // MarkPods, EvictPods and WithholdEvictions are taken apart by the Controller.
-  static_assert(std::variant_size_v<lifecycle::Action> == 17, "a new action needs a sample here");
+  static_assert(std::variant_size_v<lifecycle::Effect> == 14, "a new effect needs a sample here");
   return {lifecycle::UpdateNodeStatus{"a", node_uid, "1", {}, {unknown}},
           taints,
           lifecycle::PatchLabels{"a", {{"x", "y"}}},
@@ -221,7 +220,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   EXPECT_TRUE(daemon->start());
   const MonoTime limit = BootClock::now() + 20s;
   const Right last_watch{"watch", "apps", "daemonsets"};
-  while (!(daemon->cloud().started() && recorder.asked.contains(last_watch)) &&
+  while (!(daemon->lifecycle().has_started() && recorder.asked.contains(last_watch)) &&
          BootClock::now() < limit) {
     co_await loop::sleep_until(BootClock::now() + 10ms);
   }
@@ -234,11 +233,11 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
          BootClock::now() < limit) {
     co_await loop::sleep_until(BootClock::now() + 10ms);
   }
-  for (lifecycle::Action& action : samples({"default", "p", std::move(uid)}, node_uid)) {
-    const std::size_t kind = action.index();
-    const lifecycle::Outcome outcome = co_await daemon->perform(std::move(action));
+  for (lifecycle::Effect& effect : samples({"default", "p", std::move(uid)}, node_uid)) {
+    const std::size_t kind = effect.index();
+    const lifecycle::Outcome outcome = co_await daemon->perform(std::move(effect));
     const bool refused = outcome.error == Errc::denied || outcome.error == Errc::unavailable;
-    EXPECT_FALSE(refused) << "action " << kind;
+    EXPECT_FALSE(refused) << "effect " << kind;
   }
   co_await daemon->stop(BootClock::now() + 5s);
   co_await recorder.stop();

@@ -31,8 +31,8 @@ TEST(CloudSettings, DefaultsAreUpstreams) {
   EXPECT_EQ(found->rules.unhealthy_zone_threshold, 0.55F);
   EXPECT_TRUE(found->rules.taint_based_evictions);
   EXPECT_EQ(found->rules.autonomy, lifecycle::AutonomyMode::withhold);
-  EXPECT_TRUE(found->parts.node_lifecycle && found->parts.taint_eviction);
-  EXPECT_FALSE(found->parts.pod_binding);
+  EXPECT_TRUE(found->enabled.node_lifecycle && found->enabled.taint_eviction);
+  EXPECT_FALSE(found->enabled.pod_binding);
   EXPECT_EQ(found->rules.eviction_mode, lifecycle::EvictionMode::remove);
   EXPECT_EQ(found->rules.eviction_deadline, 10min);
   EXPECT_TRUE(found->rules.out_of_service);
@@ -40,15 +40,15 @@ TEST(CloudSettings, DefaultsAreUpstreams) {
 }
 
 TEST(CloudSettings, PodBindingGoesWithOpenYurtsModeOrByName) {
-  EXPECT_TRUE(plan({"--autonomy-mode=openyurt"})->parts.pod_binding);
+  EXPECT_TRUE(plan({"--autonomy-mode=openyurt"})->enabled.pod_binding);
   EXPECT_FALSE(plan({"--autonomy-mode=openyurt", "--controllers=*,-pod-binding-controller"})
-                   ->parts.pod_binding);
+                   ->enabled.pod_binding);
   for (const char* name : {"pod-binding", "pod-binding-controller", "podbinding"}) {
     const std::string flag = std::string("--controllers=") + name;
     const auto alone = plan({flag.c_str()});
     ASSERT_TRUE(alone);
-    EXPECT_TRUE(alone->parts.pod_binding);
-    EXPECT_FALSE(alone->parts.node_lifecycle || alone->parts.taint_eviction);
+    EXPECT_TRUE(alone->enabled.pod_binding);
+    EXPECT_FALSE(alone->enabled.node_lifecycle || alone->enabled.taint_eviction);
   }
 }
 
@@ -77,8 +77,8 @@ TEST(CloudSettings, FlagsReachTheRules) {
   EXPECT_EQ(found->rules.autonomy, lifecycle::AutonomyMode::openyurt);
   EXPECT_TRUE(found->rules.legacy_node_role);
   EXPECT_FALSE(found->rules.node_leases);
-  EXPECT_TRUE(found->parts.node_lifecycle);
-  EXPECT_FALSE(found->parts.taint_eviction);
+  EXPECT_TRUE(found->enabled.node_lifecycle);
+  EXPECT_FALSE(found->enabled.taint_eviction);
 }
 
 TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
@@ -102,7 +102,7 @@ TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
 TEST(CloudSettings, OneControllerTakesTheOtherWithIt) {
   const auto found = plan({"--controllers=node-lifecycle"});
   ASSERT_TRUE(found);
-  EXPECT_FALSE(found->parts.taint_eviction);
+  EXPECT_FALSE(found->enabled.taint_eviction);
   EXPECT_FALSE(plan(
       {"--controllers=*,-nodelifecycle", "--feature-gates=SeparateTaintEvictionController=false"}));
 }

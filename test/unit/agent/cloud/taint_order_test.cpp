@@ -111,6 +111,28 @@ TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
   EXPECT_LE(of_nodes, 3U * silent + at_once) << "the first NoExecute taints are under way";
 }
 
+// A tenth of 1,500 silent nodes of 5,000 at 1,000 requests a second, whose goal is 3 s.
+TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
+  constexpr int many = 150;
+  add_nodes(0, 500);
+  CloudSettings settings = cluster.settings(cluster.door);
+  settings.requests.qps = 100;
+  settings.requests.burst = 200;
+  replica = std::make_unique<Replica>(cluster.time, settings);
+  cluster.time.run(30s);
+  silence(many);
+  ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(1); }));
+  const std::size_t before = cluster.door.asked.size();
+  const auto tainted_all = [this, before] {
+    const auto since = std::span(cluster.door.asked).subspan(before);
+    return std::count_if(since.begin(), since.end(), [](const auto& line) {
+             return line.starts_with("PATCH /api/v1/nodes/") && !line.ends_with("/status");
+           }) >= many;
+  };
+  EXPECT_TRUE(cluster.time.run_until(3s, tainted_all));
+  EXPECT_TRUE(wrote_statuses(many));
+}
+
 // All nodes of one zone go silent, those of another live on: NoExecute taints follow at the zone's
 // rate, one in ten seconds.
 TEST_F(TaintOrder, AZoneThatIsWhollySilentIsTaintedAtItsRate) {

@@ -22,8 +22,10 @@ void set_condition(Conditions& conditions, const Condition& condition) {
 
 }  // namespace
 
-Bench::Bench(const Options& options, const Parts& parts)
-    : options_(options), parts_(parts), controller_(std::make_unique<Controller>(options, parts)) {}
+Bench::Bench(const Options& options, const EnabledControllers& parts)
+    : options_(options),
+      enabled_(parts),
+      controller_(std::make_unique<SteppedController>(options, parts)) {}
 
 Bench::Lines Bench::run_until(Duration at) {
   const MonoTime end(at);
@@ -103,57 +105,57 @@ void Bench::fail(std::string start, Errc error, int times) {
 }
 
 void Bench::restart() {
-  controller_ = std::make_unique<Controller>(options_, parts_);
+  controller_ = std::make_unique<SteppedController>(options_, enabled_);
   for (const auto& [name, node] : nodes_) deliver_node(node);
   for (const auto& [name, pod] : pods_) perform(controller_->set_pod(now_, wall(), pod));
 }
 
-void Bench::perform(Actions actions) {
-  std::deque<Action> queue(actions.begin(), actions.end());
+void Bench::perform(Effects effects) {
+  std::deque<Effect> queue(effects.begin(), effects.end());
   while (!queue.empty()) {
-    const Action action = std::move(queue.front());
+    const Effect effect = std::move(queue.front());
     queue.pop_front();
-    const std::string line = describe({action}).front();
+    const std::string line = describe({effect}).front();
     const auto seconds = std::chrono::round<std::chrono::seconds>(now_.time_since_epoch());
     if (!line.ends_with("RegisteredNode")) {
       log_.push_back(std::to_string(seconds.count()) + " " + line);
     }
-    if (std::holds_alternative<RecordEvent>(action)) continue;
-    const Outcome outcome = perform_one(action, line);
-    for (auto& more : controller_->settle(now_, wall(), action, outcome)) queue.push_back(more);
+    if (std::holds_alternative<RecordEvent>(effect)) continue;
+    const Outcome outcome = perform_one(effect, line);
+    for (auto& more : controller_->settle(now_, wall(), effect, outcome)) queue.push_back(more);
   }
 }
 
-Outcome Bench::perform_one(const Action& action, const std::string& line) {
+Outcome Bench::perform_one(const Effect& effect, const std::string& line) {
   for (Fault& fault : faults_) {
     if (fault.left == 0 || !line.starts_with(fault.start)) continue;
     --fault.left;
     return {fault.error, {}};
   }
-  apply(action);
+  apply(effect);
   return {};
 }
 
-void Bench::apply(const Action& action) {
-  if (const auto* update = std::get_if<UpdateNodeStatus>(&action)) {
+void Bench::apply(const Effect& effect) {
+  if (const auto* update = std::get_if<UpdateNodeStatus>(&effect)) {
     Node& node = nodes_.at(update->node);
     for (const NodeCondition& one : update->conditions) set_condition(node.status.conditions, one);
     deliver_node(node);
-  } else if (const auto* patch = std::get_if<PatchTaints>(&action)) {
+  } else if (const auto* patch = std::get_if<PatchTaints>(&effect)) {
     Node& node = nodes_.at(patch->node);
     node.spec.taints = taints_after(node.spec.taints, *patch);
     deliver_node(node);
-  } else if (const auto* labels = std::get_if<PatchLabels>(&action)) {
+  } else if (const auto* labels = std::get_if<PatchLabels>(&effect)) {
     Node& node = nodes_.at(labels->node);
     for (const auto& [name, value] : labels->labels) node.metadata.labels.set(name, value);
     deliver_node(node);
-  } else if (const auto* marking = std::get_if<MarkPodNotReady>(&action)) {
+  } else if (const auto* marking = std::get_if<MarkPodNotReady>(&effect)) {
     Pod& pod = pods_.at(marking->pod.name);
     pod.status.conditions.front().status = status_false;
     perform(controller_->set_pod(now_, wall(), pod));
-  } else if (const auto* deletion = std::get_if<DeletePod>(&action)) {
+  } else if (const auto* deletion = std::get_if<DeletePod>(&effect)) {
     remove_pod(deletion->pod);
-  } else if (const auto* eviction = std::get_if<EvictPod>(&action)) {
+  } else if (const auto* eviction = std::get_if<EvictPod>(&effect)) {
     remove_pod(eviction->pod);
   }
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "sync/lifecycle/controller.h"
 #include "test/unit/sync/lifecycle/describe.h"
+#include "test/unit/sync/lifecycle/stepped.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -17,7 +17,7 @@ class Bench {
  public:
   using Lines = std::vector<std::string>;
 
-  explicit Bench(const Options& options, const Parts& parts = {});
+  explicit Bench(const Options& options, const EnabledControllers& parts = {});
 
   // Lets time pass, heartbeats of the living included, and returns what was done: "45 status a
   // ...". Registration is left out.
@@ -39,16 +39,16 @@ class Bench {
   [[nodiscard]] static std::vector<Toleration> default_tolerations(
       std::optional<std::int64_t> seconds);
 
-  // The next `times` actions whose line starts so fail.
+  // The next `times` effects whose line starts so fail.
   void fail(std::string start, Errc error, int times);
 
   // The controller starts again and sees everything as new.
   void restart();
-  void forgive() { controller_->forgive(now_); }
+  void restore_contact() { controller_->restore_contact(now_); }
 
   [[nodiscard]] const Node& node(const std::string& name) const { return nodes_.at(name); }
   [[nodiscard]] bool has_pod(const std::string& name) const { return pods_.contains(name); }
-  [[nodiscard]] const Controller& controller() const { return *controller_; }
+  [[nodiscard]] const Controller& controller() const { return controller_->machine(); }
 
  private:
   struct Fault {
@@ -59,15 +59,15 @@ class Bench {
 
   [[nodiscard]] WallTime wall() const { return test_epoch + now_.time_since_epoch(); }
   void beat();
-  void perform(Actions actions);
-  Outcome perform_one(const Action& action, const std::string& line);
-  void apply(const Action& action);
+  void perform(Effects effects);
+  Outcome perform_one(const Effect& effect, const std::string& line);
+  void apply(const Effect& effect);
   void remove_pod(const PodRef& pod);
   void deliver_node(const Node& node);
 
   Options options_;
-  Parts parts_;
-  std::unique_ptr<Controller> controller_;
+  EnabledControllers enabled_;
+  std::unique_ptr<SteppedController> controller_;
   MonoTime now_{};
   MonoTime next_beat_{};
   std::map<std::string, Node> nodes_;

@@ -5,6 +5,7 @@
 #include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
 #include "test/unit/sync/lifecycle/bench.h"
+#include "test/unit/sync/lifecycle/stepped.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
@@ -13,33 +14,33 @@ using namespace std::chrono_literals;
 
 // While one NoSchedule patch is under way, changes wait; then one more is made from the latest.
 TEST(Controller, OneNoSchedulePatchForANodeAtATime) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Node node = make_node("a", "True");
   node.spec.unschedulable = true;
-  const Actions first = controller.set_node(start, wall, node);
+  const Effects first = controller.set_node(start, wall, node);
   ASSERT_EQ(describe(first),
             Lines{"taint a +node.kubernetes.io/unschedulable:NoSchedule conditions"});
   node.spec.unschedulable = false;
   node.status.conditions.front().status = "False";
-  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
+  EXPECT_EQ(controller.set_node(start, wall, node), Effects{});
   EXPECT_EQ(describe(controller.settle(start, wall, first.front(), {})),
             Lines{"taint a +node.kubernetes.io/not-ready:NoSchedule conditions"});
 }
 
 // Without waiting for the watch, and on the version that the status write has returned.
 TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Node node = make_node("a", "True");
   node.metadata.resource_version = "10";
   (void)controller.set_node(start, wall, node);
   (void)controller.tick(start, wall);
-  const Actions lost = controller.tick(start + 51s, wall + 51s);
+  const Effects lost = controller.tick(start + 51s, wall + 51s);
   ASSERT_EQ(lost.size(), 1U);
   ASSERT_TRUE(std::holds_alternative<UpdateNodeStatus>(lost.front()));
   node.status.conditions = std::get<UpdateNodeStatus>(lost.front()).conditions;
   node.metadata.resource_version = "11";
   const Outcome written{std::nullopt, facts_of(node, Options{})};
-  const Actions next = controller.settle(start + 51s, wall + 51s, lost.front(), written);
+  const Effects next = controller.settle(start + 51s, wall + 51s, lost.front(), written);
   EXPECT_EQ(describe(next),
             (Lines{"event Node/a Normal NodeNotReady",
                    "taint a +node.kubernetes.io/unreachable:NoSchedule conditions"}));
@@ -47,49 +48,49 @@ TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
   EXPECT_EQ(taint.seen, (TaintsSeen{"11", {}}));
 
   // The watch delivers the status during the write of the taint, and once more after it.
-  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Actions{});
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Effects{});
   Node tainted = node;
   tainted.metadata.resource_version = "12";
   tainted.spec.taints = taint.add;
   const Outcome done{std::nullopt, facts_of(tainted, Options{})};
-  EXPECT_EQ(controller.settle(start + 51s, wall + 51s, taint, done), Actions{});
-  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Actions{});
-  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, tainted), Actions{});
+  EXPECT_EQ(controller.settle(start + 51s, wall + 51s, taint, done), Effects{});
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Effects{});
+  EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, tainted), Effects{});
 }
 
 // An API server that was restored from a backup counts its versions from an earlier one.
 TEST(Controller, ANodeThatStaysOlderThanOurWriteIsReconciledByTheNextPass) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Node node = make_node("a", "True");
   node.metadata.resource_version = "10";
   node.spec.unschedulable = true;
-  const Actions first = controller.set_node(start, wall, node);
+  const Effects first = controller.set_node(start, wall, node);
   (void)controller.tick(start, wall);
   Node written = node;
   written.metadata.resource_version = "12";
   written.spec.taints = std::get<PatchTaints>(first.front()).add;
   const Outcome done{std::nullopt, facts_of(written, Options{})};
-  EXPECT_EQ(controller.settle(start, wall, first.front(), done), Actions{});
+  EXPECT_EQ(controller.settle(start, wall, first.front(), done), Effects{});
   node.metadata.resource_version = "9";
-  EXPECT_EQ(controller.set_node(start + 1s, wall, node), Actions{});
+  EXPECT_EQ(controller.set_node(start + 1s, wall, node), Effects{});
   EXPECT_EQ(describe(controller.tick(start + 5s, wall)),
             Lines{"taint a +node.kubernetes.io/unschedulable:NoSchedule conditions"});
 }
 
 TEST(Controller, WhatIsSettledAfterItsNodeWentIsIgnored) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Node node = make_node("a", "True");
   node.spec.unschedulable = true;
-  const Actions first = controller.set_node(start, wall, node);
+  const Effects first = controller.set_node(start, wall, node);
   (void)controller.tick(start, wall);
   (void)controller.remove_node("a");
-  EXPECT_EQ(controller.settle(start, wall, first.front(), {Errc::not_found, {}}), Actions{});
+  EXPECT_EQ(controller.settle(start, wall, first.front(), {Errc::not_found, {}}), Effects{});
   EXPECT_EQ(describe(controller.tick(start + 5s, wall)), Lines{"event Node/a Normal RemovingNode"});
-  EXPECT_EQ(controller.tick(start + 10s, wall), Actions{});
+  EXPECT_EQ(controller.tick(start + 10s, wall), Effects{});
 }
 
 TEST(Controller, PassesFollowOneAnotherByThePeriod) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   EXPECT_LE(controller.next(), start);
   (void)controller.tick(start + 1s, wall);
   EXPECT_EQ(controller.next(), start + 6s);
@@ -140,7 +141,7 @@ TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
   bench.add_pod("p", "a", Bench::default_tolerations(300));
   bench.silence("a");
   (void)bench.run_until(350s);
-  bench.forgive();
+  bench.restore_contact();
   (void)bench.run_until(390s);
   EXPECT_TRUE(bench.has_pod("p"));
   bench.revive("a");
@@ -149,7 +150,7 @@ TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
 
   bench.silence("a");
   (void)bench.run_until(1h + 350s);
-  bench.forgive();
+  bench.restore_contact();
   (void)bench.run_until(1h + 401s);
   EXPECT_FALSE(bench.has_pod("p"));
 }
@@ -167,7 +168,7 @@ TEST(Controller, APodAssignedToALostNodeIsMarked) {
 // The second node falls silent while the first one's taint is still being written.
 TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
   Options options;
-  Controller controller(options);
+  SteppedController controller(options);
   std::map<std::string, Node> nodes;
   for (const std::string name : {"x", "y"}) {
     nodes[name] = make_node(name, "True");
@@ -183,18 +184,18 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
       lease.spec.renew_time = wall + at;
       controller.set_lease(now, lease);
     }
-    for (const Action& action : controller.tick(now, wall + at)) {
-      if (const auto* taint = std::get_if<PatchTaints>(&action)) {
-        if (taint->cause != TaintCause::conditions) taints.push_back(describe({action}).front());
+    for (const Effect& effect : controller.tick(now, wall + at)) {
+      if (const auto* taint = std::get_if<PatchTaints>(&effect)) {
+        if (taint->cause != TaintCause::conditions) taints.push_back(describe({effect}).front());
         if (taint->cause == TaintCause::queued) continue;  // never answered
       }
       Outcome outcome;
-      if (const auto* update = std::get_if<UpdateNodeStatus>(&action)) {
+      if (const auto* update = std::get_if<UpdateNodeStatus>(&effect)) {
         nodes[update->node].status.conditions = update->conditions;
         outcome.node = facts_of(nodes[update->node], options);
         (void)controller.set_node(now, wall + at, nodes[update->node]);
       }
-      (void)controller.settle(now, wall + at, action, outcome);
+      (void)controller.settle(now, wall + at, effect, outcome);
     }
   }
   ASSERT_GE(taints.size(), 2u);
@@ -204,40 +205,41 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
 }
 
 TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Pod pod;
   pod.metadata = {.name = "p", .namespace_name = "ns", .uid = "1"};
   pod.spec.node_name = "a";
   const PodRef ref{"ns", "p", "1"};
-  const Action needless[] = {MarkPodDisrupted{ref, wall}, EvictPod{ref}, DeletePod{ref}};
+  const Effect needless[] = {MarkPodDisrupted{ref, wall}, EvictPod{ref}, DeletePod{ref}};
   (void)controller.set_pod(start, wall, pod);
-  for (const Action& action : needless) EXPECT_FALSE(controller.is_moot(action));
+  for (const Effect& effect : needless) EXPECT_FALSE(controller.machine().is_obsolete(effect));
   pod.metadata.deletion_timestamp = wall;
   pod.metadata.deletion_grace_period_seconds = 30;
   (void)controller.set_pod(start, wall, pod);
-  for (const Action& action : needless) EXPECT_TRUE(controller.is_moot(action));
-  EXPECT_FALSE(controller.is_moot(DeletePod{ref, true})) << "by force";
-  EXPECT_FALSE(controller.is_moot(DeletePod{{"ns", "p", "2"}})) << "another pod of that name";
-  EXPECT_FALSE(controller.is_moot(FailPod{ref}));
+  for (const Effect& effect : needless) EXPECT_TRUE(controller.machine().is_obsolete(effect));
+  EXPECT_FALSE(controller.machine().is_obsolete(DeletePod{ref, true})) << "by force";
+  EXPECT_FALSE(controller.machine().is_obsolete(DeletePod{{"ns", "p", "2"}}))
+      << "another pod of that name";
+  EXPECT_FALSE(controller.machine().is_obsolete(FailPod{ref}));
 }
 
 TEST(Controller, MalformedObjectsHarmNobody) {
-  Controller controller{Options{}};
+  SteppedController controller{Options{}};
   Node nameless;
-  EXPECT_EQ(controller.set_node(start, wall, nameless), Actions{});
+  EXPECT_EQ(controller.set_node(start, wall, nameless), Effects{});
   Node odd = make_node("odd", "Perhaps");
   odd.metadata.creation_timestamp.reset();
-  EXPECT_EQ(controller.set_node(start, wall, odd), Actions{});
+  EXPECT_EQ(controller.set_node(start, wall, odd), Effects{});
   Lease empty;
   empty.metadata.name = "odd";
   controller.set_lease(start, empty);
   controller.remove_lease("never seen");
-  EXPECT_EQ(controller.remove_node("never seen"), Actions{});
-  EXPECT_EQ(controller.remove_pod("never", "seen"), Actions{});
+  EXPECT_EQ(controller.remove_node("never seen"), Effects{});
+  EXPECT_EQ(controller.remove_pod("never", "seen"), Effects{});
   for (int second = 0; second < 300; second += 5) {
     const MonoTime now = start + std::chrono::seconds(second);
-    for (const Action& action : controller.tick(now, wall)) {
-      (void)controller.settle(now, wall, action, {Errc::invalid, {}});
+    for (const Effect& effect : controller.tick(now, wall)) {
+      (void)controller.settle(now, wall, effect, {Errc::invalid, {}});
     }
   }
 }

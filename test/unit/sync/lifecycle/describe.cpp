@@ -5,69 +5,80 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-std::string text(const UpdateNodeStatus& action) {
-  std::string line = "status " + action.node;
-  for (const NodeCondition& condition : action.conditions) {
+std::string text(const UpdateNodeStatus& effect) {
+  std::string line = "status " + effect.node;
+  for (const NodeCondition& condition : effect.conditions) {
     line += " " + condition.type + "=" + condition.status + "(" + condition.reason + ")";
   }
   return line;
 }
 
-std::string text(const PatchTaints& action) {
+std::string text(const PatchTaints& effect) {
   constexpr const char* causes[] = {"conditions", "queued", "swap", "recovered"};
-  std::string line = "taint " + action.node;
-  for (const Taint& taint : action.add) line += " +" + taint.key + ":" + taint.effect;
-  for (const TaintRef& taint : action.remove) line += " -" + taint.key + ":" + taint.effect;
-  return line + " " + causes[static_cast<int>(action.cause)];
+  std::string line = "taint " + effect.node;
+  for (const Taint& taint : effect.add) line += " +" + taint.key + ":" + taint.effect;
+  for (const TaintRef& taint : effect.remove) line += " -" + taint.key + ":" + taint.effect;
+  return line + " " + causes[static_cast<int>(effect.cause)];
 }
 
-std::string text(const PatchLabels& action) {
-  std::string line = "label " + action.node;
-  for (const auto& [name, value] : action.labels) line += " " + name + "=" + value;
+std::string text(const PatchLabels& effect) {
+  std::string line = "label " + effect.node;
+  for (const auto& [name, value] : effect.labels) line += " " + name + "=" + value;
   return line;
 }
 
-std::string text(const MarkPods& action) { return "mark pods of " + action.node; }
+std::string text(const MarkPods& effect) { return "mark pods of " + effect.node; }
 
-std::string text(const EvictPods& action) {
-  return "evict pods of " + action.node + (action.queued ? " queued" : " now");
-}
-
-std::string text(const MarkPodNotReady& action) { return "mark " + action.pod.key(); }
-std::string text(const MarkPodLost& action) { return "lost " + action.pod.key(); }
-std::string text(const MarkPodDisrupted& action) { return "disrupt " + action.pod.key(); }
-std::string text(const DeletePod& action) {
-  return std::string(action.forced ? "force-delete " : "delete ") + action.pod.key() + " " +
-         action.pod.uid;
-}
-std::string text(const EvictPod& action) {
-  return "evict " + action.pod.key() + " " + action.pod.uid;
-}
-std::string text(const FailPod& action) { return "fail " + action.pod.key(); }
-std::string text(const DetachVolumes& action) { return "detach volumes of " + action.node; }
-std::string text(const AskProvider& action) {
-  return "ask for " + action.node + " " + action.provider_id;
-}
-std::string text(const DeleteNode& action) { return "delete node " + action.node; }
-std::string text(const BindPod& action) { return "bind " + action.pod.key(); }
-
-std::string text(const RecordEvent& action) {
-  const std::string kind = action.kind == EventKind::node ? "Node/" : "Pod/";
-  return "event " + kind + action.about.name + (action.warning ? " Warning " : " Normal ") +
-         action.reason;
+std::string text(const EvictPods& effect) {
+  return "evict pods of " + effect.node + (effect.queued ? " queued" : " now");
 }
 
-std::string text(const WithholdEvictions& action) {
-  return "withhold " + action.node + (action.on ? " on" : " off");
+std::string text(const MarkPodNotReady& effect) { return "mark " + effect.pod.key(); }
+std::string text(const MarkPodLost& effect) { return "lost " + effect.pod.key(); }
+std::string text(const MarkPodDisrupted& effect) { return "disrupt " + effect.pod.key(); }
+std::string text(const DeletePod& effect) {
+  return std::string(effect.forced ? "force-delete " : "delete ") + effect.pod.key() + " " +
+         effect.pod.uid;
+}
+std::string text(const EvictPod& effect) {
+  return "evict " + effect.pod.key() + " " + effect.pod.uid;
+}
+std::string text(const FailPod& effect) { return "fail " + effect.pod.key(); }
+std::string text(const DetachVolumes& effect) { return "detach volumes of " + effect.node; }
+std::string text(const AskProvider& effect) {
+  return "ask for " + effect.node + " " + effect.provider_id;
+}
+std::string text(const DeleteNode& effect) { return "delete node " + effect.node; }
+std::string text(const BindPod& effect) { return "bind " + effect.pod.key(); }
+
+std::string text(const RecordEvent& effect) {
+  const std::string kind = effect.kind == EventKind::node ? "Node/" : "Pod/";
+  return "event " + kind + effect.about.name + (effect.warning ? " Warning " : " Normal ") +
+         effect.reason;
+}
+
+std::string text(const WithholdEvictions& effect) {
+  return "withhold " + effect.node + (effect.on ? " on" : " off");
+}
+
+template <class Variants>
+std::vector<std::string> lines_of(const Variants& all) {
+  std::vector<std::string> lines;
+  for (const auto& each : all) {
+    lines.push_back(std::visit([](const auto& one) { return text(one); }, each));
+  }
+  return lines;
 }
 
 }  // namespace
 
-std::vector<std::string> describe(const Actions& actions) {
+std::vector<std::string> describe(const Effects& effects) { return lines_of(effects); }
+
+std::vector<std::string> describe(const Wishes& wishes) { return lines_of(wishes); }
+
+std::vector<std::string> describe(const std::vector<PatchTaints>& patches) {
   std::vector<std::string> lines;
-  for (const Action& action : actions) {
-    lines.push_back(std::visit([](const auto& one) { return text(one); }, action));
-  }
+  for (const PatchTaints& patch : patches) lines.push_back(text(patch));
   return lines;
 }
 

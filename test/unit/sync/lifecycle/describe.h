@@ -1,4 +1,4 @@
-// Actions as one line of text each, with all that they say, and short ways to make objects.
+// Effects as one line of text each, with all that they say, and short ways to make objects.
 
 #pragma once
 
@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "sync/api/types.h"
-#include "sync/lifecycle/actions.h"
+#include "sync/lifecycle/effects.h"
+#include "sync/lifecycle/wish.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -20,7 +21,9 @@ using Lines = std::vector<std::string>;
 // "status a Ready=Unknown(NodeStatusUnknown)", "taint a +node.kubernetes.io/unreachable:NoExecute",
 // "event Node/a Normal NodeNotReady", ... Messages and times are left out; tests of those compare
 // whole values.
-std::vector<std::string> describe(const Actions& actions);
+std::vector<std::string> describe(const Effects& effects);
+std::vector<std::string> describe(const Wishes& wishes);
+std::vector<std::string> describe(const std::vector<PatchTaints>& patches);
 
 // A node with Ready of that status, its heartbeat and transition at the epoch plus `beat`.
 Node make_node(const std::string& name, std::string_view ready, Duration beat = {});

@@ -13,15 +13,15 @@ struct Course {
   bool operator==(const Course&) const = default;
 };
 
-// Runs it to the end; the actions named in `errors` fail.
+// Runs it to the end; the effects named in `errors` fail.
 Course run(std::vector<PodFacts> pods, std::set<std::string> spared,
            const std::map<std::string, Errc>& errors) {
   DirectEviction eviction(make_facts("a", "Unknown"), std::move(pods), std::move(spared));
   Course run;
-  while (const auto action = eviction.next()) {
-    const std::string line = describe({*action}).front();
+  while (const auto effect = eviction.next()) {
+    const std::string line = describe({*effect}).front();
     run.lines.push_back(line);
-    if (std::holds_alternative<RecordEvent>(*action)) continue;
+    if (std::holds_alternative<RecordEvent>(*effect)) continue;
     const auto error = errors.find(line);
     eviction.settle(error == errors.end() ? Outcome{} : Outcome{error->second, {}});
   }

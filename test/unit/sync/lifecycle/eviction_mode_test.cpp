@@ -34,7 +34,7 @@ TEST(EvictionMode, AnAgreedEvictionIsAllThatHappens) {
   const PodFacts pod = make_pod_facts("p", "a");
   EXPECT_EQ(describe(eviction.set_node(start, wall, tainted_node("x"), {&pod})),
             (Lines{eviction_told, asked}));
-  EXPECT_EQ(eviction.settle(start, question, {}), Actions{});
+  EXPECT_EQ(eviction.settle(start, question, {}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -44,17 +44,17 @@ TEST(EvictionMode, RefusalsAreAskedAgainEverLaterAndDeletedAtTheDeadline) {
   (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
   MonoTime now = start;
   for (const Duration pause : {5s, 10s, 20s, 40s, 60s}) {
-    EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Actions{});
+    EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Effects{});
     EXPECT_EQ(eviction.next(), now + pause);
     now = eviction.next();
     EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
   }
   // 135 s have passed; the next pause would miss the deadline.
-  EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Actions{});
+  EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Effects{});
   EXPECT_EQ(eviction.next(), start + 150s);
-  EXPECT_EQ(eviction.fire(start + 150s, wall), Actions{marking});
-  EXPECT_EQ(eviction.settle(start + 150s, marking, {}), Actions{plain_deletion});
-  EXPECT_EQ(eviction.settle(start + 150s, plain_deletion, {}), Actions{});
+  EXPECT_EQ(eviction.fire(start + 150s, wall), Effects{marking});
+  EXPECT_EQ(eviction.settle(start + 150s, marking, {}), Effects{plain_deletion});
+  EXPECT_EQ(eviction.settle(start + 150s, plain_deletion, {}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -99,7 +99,7 @@ TEST(EvictionMode, AnotherEventDoesNotStartTheDeadlineAnew) {
   }
   const PodFacts before = pod;
   pod.tolerations.push_back(make_toleration("other", {}));
-  EXPECT_EQ(eviction.set_pod(start + 1min, wall, &before, pod), Actions{});
+  EXPECT_EQ(eviction.set_pod(start + 1min, wall, &before, pod), Effects{});
 }
 
 TEST(EvictionMode, RecoveryEndsTheAsking) {
@@ -107,7 +107,7 @@ TEST(EvictionMode, RecoveryEndsTheAsking) {
   const PodFacts pod = make_pod_facts("p", "a");
   (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
   (void)eviction.settle(start, question, {Errc::exhausted, {}});
-  EXPECT_EQ(eviction.set_node(start + 1s, wall, make_facts("a", "True"), {&pod}), Actions{});
+  EXPECT_EQ(eviction.set_node(start + 1s, wall, make_facts("a", "True"), {&pod}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -115,7 +115,7 @@ TEST(EvictionMode, GoneIsDone) {
   TaintEviction eviction(asking(10min));
   const PodFacts pod = make_pod_facts("p", "a");
   (void)eviction.set_node(start, wall, tainted_node("x"), {&pod});
-  EXPECT_EQ(eviction.settle(start, question, {Errc::not_found, {}}), Actions{});
+  EXPECT_EQ(eviction.settle(start, question, {Errc::not_found, {}}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 

@@ -171,7 +171,7 @@ TEST(Fleet, OwnBlindnessIsForgiven) {
   (void)bench.run_until(1s);
   for (const char* name : {"a", "b", "c"}) bench.silence(name);
   (void)bench.run_until(49s);
-  bench.forgive();
+  bench.restore_contact();
   EXPECT_EQ(bench.run_until(99s), Lines{});
 }
 

@@ -42,7 +42,7 @@ TEST(OutOfDisk, ItsTaintGoesWithItAndBelongsToOthersOtherwise) {
             Lines{"taint a -node.kubernetes.io/out-of-disk:NoSchedule conditions"});
   NodeFacts fresh = node_of("v1.13.0", "False");
   fresh.taints = old.taints;
-  EXPECT_EQ(reconcile_no_schedule(wall, fresh, Options{}), Actions{});
+  EXPECT_EQ(reconcile_no_schedule(wall, fresh, Options{}), std::vector<PatchTaints>{});
 }
 
 TEST(OutOfDisk, BecomesUnknownWithTheOthersButIsNeverMadeUp) {

@@ -34,15 +34,15 @@ TEST(OutOfService, PodsThatTerminateFailAndGoByForceThenTheVolumes) {
   pods.set(tolerating("daemon"));
   machine.set_node(dead_node(no_execute));
   const PodRef pod{"default", "p", "uid-p"};
-  EXPECT_EQ(machine.pass(pods), Actions{FailPod{pod}});
-  EXPECT_EQ(machine.pass(pods), Actions{}) << "one write at a time";
+  EXPECT_EQ(machine.pass(pods), Effects{FailPod{pod}});
+  EXPECT_EQ(machine.pass(pods), Effects{}) << "one write at a time";
   const DeletePod forced{pod, true};
-  EXPECT_EQ(machine.settle(FailPod{pod}, {}), Actions{forced});
-  EXPECT_EQ(machine.settle(forced, {}), Actions{});
+  EXPECT_EQ(machine.settle(FailPod{pod}, {}), Effects{forced});
+  EXPECT_EQ(machine.settle(forced, {}), Effects{});
   pods.remove("default/p");
-  EXPECT_EQ(machine.pass(pods), Actions{DetachVolumes{"a"}});
-  EXPECT_EQ(machine.settle(DetachVolumes{"a"}, {}), Actions{});
-  EXPECT_EQ(machine.pass(pods), Actions{});
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
+  EXPECT_EQ(machine.settle(DetachVolumes{"a"}, {}), Effects{});
+  EXPECT_EQ(machine.pass(pods), Effects{});
 }
 
 TEST(OutOfService, WhatEndedIsOnlyDeleted) {
@@ -61,10 +61,10 @@ TEST(OutOfService, VolumesStayWhileAPodRunsThereAndGoOnceItEnded) {
   PodFacts pod = make_pod_facts("p", "a");
   pods.set(pod);
   machine.set_node(dead_node(no_schedule));
-  EXPECT_EQ(machine.pass(pods), Actions{});
+  EXPECT_EQ(machine.pass(pods), Effects{});
   pod.ended = true;
   pods.set(pod);
-  EXPECT_EQ(machine.pass(pods), Actions{DetachVolumes{"a"}});
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
 }
 
 TEST(OutOfService, FailuresAreTriedInTheNextPass) {
@@ -72,7 +72,7 @@ TEST(OutOfService, FailuresAreTriedInTheNextPass) {
   PodIndex pods;
   pods.set(terminating("p"));
   machine.set_node(dead_node(no_execute));
-  const Actions first = machine.pass(pods);
+  const Effects first = machine.pass(pods);
   (void)machine.settle(first.front(), failure(Errc::unavailable));
   EXPECT_EQ(machine.pass(pods), first);
   (void)machine.settle(first.front(), {});
@@ -81,7 +81,7 @@ TEST(OutOfService, FailuresAreTriedInTheNextPass) {
   pods.remove("default/p");
   (void)machine.pass(pods);
   (void)machine.settle(DetachVolumes{"a"}, failure(Errc::unavailable));
-  EXPECT_EQ(machine.pass(pods), Actions{DetachVolumes{"a"}});
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
 }
 
 TEST(OutOfService, OnlyNodesThatAreNotReadyAndHaveTheTaint) {

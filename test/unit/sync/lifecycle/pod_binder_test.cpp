@@ -5,6 +5,7 @@
 #include "sync/lifecycle/controller.h"
 #include "sync/lifecycle/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
+#include "test/unit/sync/lifecycle/stepped.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
@@ -25,71 +26,71 @@ Pod pod_with(std::int64_t seconds) {
   return pod;
 }
 
-Controller binding_only() {
+SteppedController binding_only() {
   Options options;
   options.autonomy = AutonomyMode::openyurt;
-  return Controller(options,
-                    {.node_lifecycle = false, .taint_eviction = false, .pod_binding = true});
+  return SteppedController(options,
+                           {.node_lifecycle = false, .taint_eviction = false, .pod_binding = true});
 }
 
 const BindPod by_switch{{"default", "p", "uid-p"}, {.bound = true, .wanted = true}};
 
 // The deprecated annotation, which OpenYurt does not react to.
 TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
-  Controller controller = binding_only();
+  SteppedController controller = binding_only();
   Node node = edge_node();
-  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
-  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{});
+  EXPECT_EQ(controller.set_node(start, wall, node), Effects{});
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{});
   node.metadata.annotations.set(annotation_binding, "true");
-  EXPECT_EQ(controller.set_node(start, wall, node), Actions{by_switch});
-  EXPECT_EQ(controller.set_node(start, wall, node), Actions{});
+  EXPECT_EQ(controller.set_node(start, wall, node), Effects{by_switch});
+  EXPECT_EQ(controller.set_node(start, wall, node), Effects{});
 
   Pod bound = make_pod("p", "a");
   bound.spec.tolerations.push_back(make_toleration(not_ready, {}));
   bound.metadata.annotations.set(annotation_original_not_ready, "300");
-  EXPECT_EQ(controller.set_pod(start, wall, bound), Actions{});
-  EXPECT_EQ(controller.settle(start, wall, by_switch, {}), Actions{});
-  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{});
+  EXPECT_EQ(controller.set_pod(start, wall, bound), Effects{});
+  EXPECT_EQ(controller.settle(start, wall, by_switch, {}), Effects{});
+  EXPECT_EQ(controller.tick(start + 5s, wall), Effects{});
 
   node.metadata.annotations = {};
   EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
 }
 
 TEST(PodBinder, APodThatComesLaterIsBoundWhenItIsSeen) {
-  Controller controller = binding_only();
+  SteppedController controller = binding_only();
   Node node = edge_node();
   node.metadata.annotations.set(annotation_autonomy_duration, "2h");
-  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{}) << "its node is not known";
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{}) << "its node is not known";
   EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
   Pod daemon = pod_with(300);
   daemon.metadata.name = "d";
   daemon.metadata.owner_references.push_back({.kind = "DaemonSet"});
-  EXPECT_EQ(controller.set_pod(start, wall, daemon), Actions{});
+  EXPECT_EQ(controller.set_pod(start, wall, daemon), Effects{});
 }
 
 TEST(PodBinder, WhatFailedOrChangedMeanwhileIsFoundByTheNextPass) {
-  Controller controller = binding_only();
+  SteppedController controller = binding_only();
   Node node = edge_node();
   node.metadata.annotations.set(annotation_binding, "true");
   (void)controller.set_node(start, wall, node);
-  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{by_switch});
-  EXPECT_EQ(controller.settle(start, wall, by_switch, {Errc::unavailable, {}}), Actions{});
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{by_switch});
+  EXPECT_EQ(controller.settle(start, wall, by_switch, {Errc::unavailable, {}}), Effects{});
   EXPECT_LE(controller.next(), start + 5s);
-  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{by_switch});
+  EXPECT_EQ(controller.tick(start + 5s, wall), Effects{by_switch});
 }
 
 TEST(PodBinder, ABadDurationIsToldOnceAValueAndBindsNothing) {
   Options options;
   options.autonomy = AutonomyMode::openyurt;
-  Controller controller(options, {.pod_binding = true});
+  SteppedController controller(options, {.pod_binding = true});
   Node node = edge_node();
   node.metadata.annotations.set(annotation_autonomy_duration, "soon");
   (void)controller.set_node(start, wall, node);
-  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Actions{});
+  EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{});
   const std::string told = "event Node/a Warning InvalidAutonomyDuration";
   EXPECT_EQ(describe(controller.tick(start, wall)),
             (Lines{"event Node/a Normal RegisteredNode", told}));
-  EXPECT_EQ(controller.tick(start + 5s, wall), Actions{});
+  EXPECT_EQ(controller.tick(start + 5s, wall), Effects{});
   node.metadata.annotations.set(annotation_autonomy_duration, "later");
   (void)controller.set_node(start + 6s, wall, node);
   EXPECT_EQ(describe(controller.tick(start + 10s, wall)), Lines{told});

@@ -24,33 +24,33 @@ const AskProvider provider_question{"a", "uid-a", "cloud://a"};
 TEST(ProviderCheck, ANodeThatIsGoneIsDeletedAndToldOf) {
   ProviderCheck check;
   check.set_node(start, lost("a"));
-  EXPECT_EQ(check.pass(start), Actions{provider_question});
-  EXPECT_EQ(check.pass(start + 1h), Actions{}) << "one question at a time";
-  const Actions follows = check.settle(start, provider_question, answer(false));
+  EXPECT_EQ(check.pass(start), Effects{provider_question});
+  EXPECT_EQ(check.pass(start + 1h), Effects{}) << "one question at a time";
+  const Effects follows = check.settle(start, provider_question, answer(false));
   const RecordEvent event{
       EventSource::provider, EventKind::node,
       {"", "a", "uid-a"},    false,
       "DeletingNode",        "Deleting node a because it does not exist in the cloud provider"};
-  const Actions expect{event, DeleteNode{"a", "uid-a"}};
+  const Effects expect{event, DeleteNode{"a", "uid-a"}};
   EXPECT_EQ(follows, expect);
-  EXPECT_EQ(check.settle(start, DeleteNode{"a", "uid-a"}, {}), Actions{});
+  EXPECT_EQ(check.settle(start, DeleteNode{"a", "uid-a"}, {}), Effects{});
 }
 
 TEST(ProviderCheck, ExistingUnknownAndUndeletableAreAskedAgain) {
   ProviderCheck check;
   check.set_node(start, lost("a"));
   (void)check.pass(start);
-  EXPECT_EQ(check.settle(start, provider_question, answer(true)), Actions{});
-  EXPECT_EQ(check.pass(start + 29s), Actions{});
-  EXPECT_EQ(check.pass(start + 30s), Actions{provider_question});
-  EXPECT_EQ(check.settle(start + 30s, provider_question, {Errc::invalid, {}}), Actions{});
-  EXPECT_EQ(check.pass(start + 60s), Actions{provider_question});
-  EXPECT_EQ(check.settle(start + 60s, provider_question, {}), Actions{}) << "no answer is no news";
-  EXPECT_EQ(check.pass(start + 90s), Actions{provider_question});
+  EXPECT_EQ(check.settle(start, provider_question, answer(true)), Effects{});
+  EXPECT_EQ(check.pass(start + 29s), Effects{});
+  EXPECT_EQ(check.pass(start + 30s), Effects{provider_question});
+  EXPECT_EQ(check.settle(start + 30s, provider_question, {Errc::invalid, {}}), Effects{});
+  EXPECT_EQ(check.pass(start + 60s), Effects{provider_question});
+  EXPECT_EQ(check.settle(start + 60s, provider_question, {}), Effects{}) << "no answer is no news";
+  EXPECT_EQ(check.pass(start + 90s), Effects{provider_question});
   (void)check.settle(start + 90s, provider_question, answer(false));
   EXPECT_EQ(describe(check.settle(start + 90s, DeleteNode{"a", "uid-a"}, {Errc::unavailable, {}})),
             Lines{"event Node/a Warning DeletingNodeFailed"});
-  EXPECT_EQ(check.pass(start + 120s), Actions{provider_question});
+  EXPECT_EQ(check.pass(start + 120s), Effects{provider_question});
 }
 
 TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
@@ -58,11 +58,11 @@ TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
   check.set_node(start, lost("a"));
   (void)check.pass(start);
   check.set_node(start, make_facts("a", "True"));
-  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Actions{});
+  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Effects{});
   NodeFacts another = lost("a");
   another.uid = "another";
   check.set_node(start, another);
-  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Actions{});
+  EXPECT_EQ(check.settle(start, provider_question, answer(false)), Effects{});
   EXPECT_EQ(check.nodes(), 1u);
 }
 
@@ -82,7 +82,7 @@ TEST(ProviderCheck, ReadyAndExemptNodesAreNobodysBusiness) {
   NodeFacts exempt = lost("b");
   exempt.exempt = true;
   check.set_node(start, exempt);
-  EXPECT_EQ(check.pass(start), Actions{});
+  EXPECT_EQ(check.pass(start), Effects{});
   check.set_node(start, make_facts("c", ""));
   EXPECT_EQ(check.pass(start).size(), 1u) << "never reported counts as unknown";
 }
@@ -99,7 +99,7 @@ TEST(ProviderCheck, IsOffByDefaultAndSilentWhileSparing) {
     int asked = 0;
     for (const std::string& line : bench.run_until(2min)) asked += line.ends_with("ask for a ");
     EXPECT_EQ(asked > 0, wanted);
-    bench.forgive();
+    bench.restore_contact();
     for (const std::string& line : bench.run_until(2min + 45s)) {
       EXPECT_EQ(line.find("ask for"), std::string::npos) << line;
     }

@@ -34,12 +34,12 @@ TEST(TaintEviction, TheConditionIsWrittenBeforeTheDeletion) {
   TaintEviction eviction{Options{}};
   const PodFacts pod = tolerating({});
   EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}),
-            (Actions{pod_event(EventSource::taint_eviction, {"default", "p", ""}, false,
+            (Effects{pod_event(EventSource::taint_eviction, {"default", "p", ""}, false,
                                "TaintManagerEviction", "Marking for deletion Pod default/p"),
                      MarkPodDisrupted{{"default", "p", "uid-p"}, wall}}));
   const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
-  EXPECT_EQ(eviction.settle(start, marking, {}), Actions{deletion});
-  EXPECT_EQ(eviction.settle(start, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.settle(start, marking, {}), Effects{deletion});
+  EXPECT_EQ(eviction.settle(start, deletion, {}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -50,12 +50,12 @@ TEST(TaintEviction, FailuresAreTriedFiveTimesAtOnceAndThenEverMoreSlowly) {
   EXPECT_EQ(describe(eviction.set_node(now, wall, tainted_node({"x"}), {&pod})),
             (Lines{told, gone}));
   for (const Duration pause : {10ms, 10ms, 10ms, 10ms, 10'000ms, 20'000ms, 40'000ms}) {
-    EXPECT_EQ(eviction.settle(now, deletion, {Errc::unavailable, {}}), Actions{});
+    EXPECT_EQ(eviction.settle(now, deletion, {Errc::unavailable, {}}), Effects{});
     EXPECT_EQ(eviction.next(), now + pause);
     now = eviction.next();
     EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{gone});
   }
-  EXPECT_EQ(eviction.settle(now, deletion, {}), Actions{});
+  EXPECT_EQ(eviction.settle(now, deletion, {}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -64,10 +64,10 @@ TEST(TaintEviction, AFailedDeletionIsNotWantedAnyMoreOnceTheTaintIsGone) {
   const PodFacts pod = tolerating({});
   (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
   (void)eviction.settle(start, deletion, {Errc::unavailable, {}});
-  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&pod}), Actions{});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&pod}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
   // What was under way meanwhile does not matter either.
-  EXPECT_EQ(eviction.settle(start, deletion, {Errc::unavailable, {}}), Actions{});
+  EXPECT_EQ(eviction.settle(start, deletion, {Errc::unavailable, {}}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
@@ -76,7 +76,7 @@ TEST(TaintEviction, GoneOrReplacedIsDone) {
     TaintEviction eviction(without_condition());
     const PodFacts pod = tolerating({});
     (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
-    EXPECT_EQ(eviction.settle(start, deletion, {error, {}}), Actions{});
+    EXPECT_EQ(eviction.settle(start, deletion, {error, {}}), Effects{});
     EXPECT_EQ(eviction.next(), MonoTime::max());
   }
 }
@@ -85,7 +85,7 @@ TEST(TaintEviction, AChangeWhileADeletionIsUnderWayDoesNotRepeatIt) {
   TaintEviction eviction(without_condition());
   const PodFacts pod = tolerating({});
   (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
-  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod}), Actions{});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod}), Effects{});
 }
 
 // A StatefulSet's pods come back under their names.
@@ -127,7 +127,7 @@ TEST(TaintEviction, WithholdingEndsTheClockStartsAnew) {
 TEST(TaintEviction, ABillionSecondsAreWaitedFor) {
   TaintEviction eviction(without_condition());
   const PodFacts pod = tolerating({make_toleration("x", 1'000'000'000)});
-  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}), Actions{});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}), Effects{});
   EXPECT_EQ(eviction.next(), start + 1'000'000'000s);
 }
 
@@ -137,10 +137,10 @@ TEST(TaintEviction, ManyTaintsAndPodsWithoutNodeAreFine) {
   for (int index = 0; index < 10'000; ++index) keys.push_back("k" + std::to_string(index));
   Toleration all = make_toleration("", {});
   const PodFacts pod = tolerating({all});
-  EXPECT_EQ(eviction.set_node(start, wall, tainted_node(keys), {&pod}), Actions{});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node(keys), {&pod}), Effects{});
   PodFacts unscheduled = make_pod_facts("u", "");
-  EXPECT_EQ(eviction.set_pod(start, wall, nullptr, unscheduled), Actions{});
-  EXPECT_EQ(eviction.remove_pod(unscheduled), Actions{});
+  EXPECT_EQ(eviction.set_pod(start, wall, nullptr, unscheduled), Effects{});
+  EXPECT_EQ(eviction.remove_pod(unscheduled), Effects{});
 }
 
 }  // namespace

@@ -23,13 +23,14 @@ TEST(Taints, ConditionsAndCordonAskForNoSchedule) {
   node.unschedulable = true;
   node.condition(ConditionType::disk).status = Truth::yes;
   node.condition(ConditionType::memory).status = Truth::unknown;
-  const Actions expect{PatchTaints{"a",
-                                   "uid-a",
-                                   TaintCause::conditions,
-                                   {make_taint(taint_unreachable, no_schedule, wall),
-                                    make_taint(taint_disk_pressure, no_schedule, wall),
-                                    make_taint(taint_unschedulable, no_schedule, wall)},
-                                   {}}};
+  const std::vector<PatchTaints> expect{
+      PatchTaints{"a",
+                  "uid-a",
+                  TaintCause::conditions,
+                  {make_taint(taint_unreachable, no_schedule, wall),
+                   make_taint(taint_disk_pressure, no_schedule, wall),
+                   make_taint(taint_unschedulable, no_schedule, wall)},
+                  {}}};
   EXPECT_EQ(reconcile_no_schedule(wall, node, Options{}), expect);
 }
 
@@ -47,8 +48,10 @@ TEST(Taints, ReconcileIsOnePatchOrTwo) {
 TEST(Taints, NothingDiffersNothingIsWritten) {
   Taint valued = make_taint(taint_unreachable, no_schedule, wall);
   valued.value = "by hand";
-  EXPECT_EQ(reconcile_no_schedule(wall, tainted("Unknown", {valued}), Options{}), Actions{});
-  EXPECT_EQ(reconcile_no_schedule(wall, make_facts("a", ""), Options{}), Actions{});
+  EXPECT_EQ(reconcile_no_schedule(wall, tainted("Unknown", {valued}), Options{}),
+            std::vector<PatchTaints>{});
+  EXPECT_EQ(reconcile_no_schedule(wall, make_facts("a", ""), Options{}),
+            std::vector<PatchTaints>{});
 }
 
 TEST(Taints, NoExecuteSwapsAndGoes) {
@@ -61,7 +64,7 @@ TEST(Taints, NoExecuteSwapsAndGoes) {
             Lines{"taint a -node.kubernetes.io/unreachable:NoExecute "
                   "-node.kubernetes.io/not-ready:NoExecute recovered"});
   EXPECT_EQ(remove_no_execute(node, in_two_patches()).size(), 2u);
-  EXPECT_EQ(remove_no_execute(make_facts("a", "True"), Options{}), Actions{});
+  EXPECT_EQ(remove_no_execute(make_facts("a", "True"), Options{}), std::vector<PatchTaints>{});
 }
 
 TEST(Taints, APatchIsAppliedToWhatTheNodeHasThen) {

@@ -1,16 +1,18 @@
-// What the rules of node lifecycle want done: plain values, compared with ==.
+// What the node lifecycle controller wants done on the API server: plain values, compared with ==.
 //
-// Whoever performs one tells the machine that asked for it how it went, by settle().
+// Whoever performs one tells the controller how it went, by Performed.
 
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "platform/result.h"
+#include "sync/control/effect_order.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/model/node.h"
 #include "sync/model/string_map.h"
@@ -18,13 +20,13 @@
 namespace holdfast::sync::lifecycle {
 
 // Write these conditions into the node's status, each complete, keeping all others; only if the
-// node is still at `resource_version`. Who has doubts about his own hearing looks at the lease
-// before: one renewed later than `renewed` is answered as a failure, with Outcome::renewed.
+// node is still at `resource_version`. A lease that was renewed later than `renewed` shows that our
+// watch is late: then nothing is written, and the outcome is a failure with Outcome::renewed.
 struct UpdateNodeStatus {
   std::string node;
   std::string uid;
   std::string resource_version;
-  std::optional<WallTime> renewed;  // the latest renewal that the verdict knows of
+  std::optional<WallTime> renewed;  // the latest renewal that was known when this was decided
   std::vector<NodeCondition> conditions;
   bool operator==(const UpdateNodeStatus&) const = default;
 };
@@ -62,20 +64,6 @@ struct PatchLabels {
   std::string node;
   StringMap labels;
   bool operator==(const PatchLabels&) const = default;
-};
-
-// Mark all pods of the node not ready: pod_marking.h says how.
-struct MarkPods {
-  std::string node;
-  bool operator==(const MarkPods&) const = default;
-};
-
-// Delete all pods of the node: direct_eviction.h says how. Not queued: at once, whatever the
-// outcome.
-struct EvictPods {
-  std::string node;
-  bool queued = false;
-  bool operator==(const EvictPods&) const = default;
 };
 
 struct PodRef {
@@ -135,7 +123,7 @@ struct DetachVolumes {
   bool operator==(const DetachVolumes&) const = default;
 };
 
-// Ask who provides the machines whether this one exists; answered with Outcome::exists.
+// Ask the provider of the machines whether this one exists; answered with Outcome::exists.
 struct AskProvider {
   std::string node;
   std::string uid;
@@ -171,25 +159,21 @@ struct RecordEvent {
   bool operator==(const RecordEvent&) const = default;
 };
 
-// From now on the node's own NoExecute taints do not evict, or do again.
-struct WithholdEvictions {
-  std::string node;
-  bool on = false;
-  bool operator==(const WithholdEvictions&) const = default;
-};
+using Effect = std::variant<UpdateNodeStatus, PatchTaints, PatchLabels, MarkPodNotReady,
+                            MarkPodLost, MarkPodDisrupted, DeletePod, EvictPod, FailPod,
+                            DetachVolumes, AskProvider, DeleteNode, BindPod, RecordEvent>;
+using Effects = std::vector<Effect>;
 
-using Action =
-    std::variant<UpdateNodeStatus, PatchTaints, PatchLabels, MarkPods, EvictPods, MarkPodNotReady,
-                 MarkPodLost, MarkPodDisrupted, DeletePod, EvictPod, FailPod, DetachVolumes,
-                 AskProvider, DeleteNode, BindPod, RecordEvent, WithholdEvictions>;
-using Actions = std::vector<Action>;
+// Taints go before statuses, so that the taint of a lost node, which follows from its status, is
+// not written after the statuses of all other lost nodes. Then come pods; events are last.
+[[nodiscard]] control::EffectOrder order_of(const Effect& effect);
 
-// How an action went.
+// How an effect went.
 struct Outcome {
   std::optional<Errc> error;      // nothing: it succeeded
   std::optional<NodeFacts> node;  // the node as the server has it now, if it was read or answered
   std::optional<WallTime> renewed = {};  // the node's lease as it is now, if it was read
-  std::optional<bool> exists = {};       // of AskProvider; nothing: nobody knows
+  std::optional<bool> exists = {};       // of AskProvider; nothing: not known
 
   [[nodiscard]] bool ok() const { return !error; }
   bool operator==(const Outcome&) const = default;
@@ -203,6 +187,10 @@ struct Outcome {
 
 [[nodiscard]] PodRef ref_of(const PodFacts& pod);
 
-void append(Actions& actions, Actions more);
+// Appends effects, or values of one kind of effect.
+template <class Range>
+void append(Effects& effects, Range more) {
+  for (auto& effect : more) effects.emplace_back(std::move(effect));
+}
 
 }  // namespace holdfast::sync::lifecycle

@@ -1,4 +1,4 @@
-// A ClusterWriter that writes down what it is asked and answers when told.
+// Records the effects that it is asked to perform, and answers when told.
 
 #pragma once
 
@@ -7,14 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "agent/cloud/writer.h"
+#include "agent/cloud/lifecycle_runner.h"
 #include "platform/loop/event.h"
 
 namespace holdfast::agent {
 
-class FakeWriter final : public ClusterWriter {
+class FakePerformer final : public LifecyclePerformer {
  public:
-  explicit FakeWriter(asio::any_io_executor executor) : changed_(std::move(executor)) {}
+  explicit FakePerformer(asio::any_io_executor executor) : changed_(std::move(executor)) {}
+
+  // Long after everything in a test has ended.
+  static MonoTime soon() { return loop::BootClock::now() + std::chrono::seconds(10); }
 
   // Answers are held back until release().
   void hold() { holding_ = true; }
@@ -23,8 +26,8 @@ class FakeWriter final : public ClusterWriter {
     changed_.notify_all();
   }
 
-  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Action action) override {
-    asked.push_back(std::move(action));
+  asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Effect effect) override {
+    asked.push_back(std::move(effect));
     changed_.notify_all();
     while (holding_) co_await changed_.wait();
     ++answered;
@@ -35,7 +38,7 @@ class FakeWriter final : public ClusterWriter {
     co_return outcome;
   }
 
-  // Returns once that many actions were asked for, or after ten seconds.
+  // Returns once that many effects were asked for, or after ten seconds.
   asio::awaitable<void> wait_for(std::size_t count) {
     const MonoTime deadline = loop::BootClock::now() + std::chrono::seconds(10);
     while (asked.size() < count) {
@@ -44,7 +47,7 @@ class FakeWriter final : public ClusterWriter {
     }
   }
 
-  std::vector<sync::lifecycle::Action> asked;
+  std::vector<sync::lifecycle::Effect> asked;
   std::size_t answered = 0;
   std::optional<Errc> error;
   bool throws = false;

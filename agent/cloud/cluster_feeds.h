@@ -1,0 +1,100 @@
+// The lists and watches of this process: each kind of object is received and decoded once, for all
+// controllers that need it.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "agent/cloud/feed.h"
+#include "platform/loop/tasks.h"
+#include "platform/random.h"
+#include "sync/model/config.h"
+
+namespace holdfast::agent {
+
+class ClusterFeeds {
+ public:
+  using Name = std::pair<std::string, std::string>;  // namespace and name
+  struct Hooks {
+    std::function<void()> heard;                         // something was received
+    std::function<void()> refused;                       // a list does not fit into the memory
+    std::function<void(std::string_view kind)> skipped;  // an object that could not be read
+  };
+  struct Encoding {
+    bool protobuf = false;  // what is asked for
+    bool whole = false;     // unknown fields are kept, for extenders; then JSON is asked for
+  };
+
+  // All that is borrowed, and what the hooks refer to, outlives it.
+  ClusterFeeds(ListWatchSource& source, CloudMemory& memory, const Clock& clock, Random& random,
+               Hooks hooks, Encoding encoding);
+
+  // The kinds that one controller needs.
+  class Subscription {
+   public:
+    // Errors: unavailable, naming what was never received in full.
+    [[nodiscard]] Status complete() const;
+    // Whether one of the lists does not fit into the memory, so that what is known is outdated.
+    [[nodiscard]] bool out_of_memory() const;
+
+   private:
+    friend class ClusterFeeds;
+    struct Kind {
+      std::string_view name;
+      std::function<bool()> complete;
+      std::function<bool()> out_of_memory;
+    };
+    std::vector<Kind> kinds_;
+  };
+
+  // Delivers all objects of kind T from now on. To be called before start().
+  template <class T>
+  void subscribe(Subscription& to, std::function<void(const T&)> set,
+                 std::function<void(const Name&)> remove) {
+    auto& kind = std::get<OfKind<T>>(kinds_);
+    kind.set.push_back(std::move(set));
+    kind.remove.push_back(std::move(remove));
+    const Feed<T>& feed = *kind.feed;
+    to.kinds_.push_back(
+        {kind.name, [&feed] { return feed.complete(); }, [&feed] { return feed.out_of_memory(); }});
+  }
+
+  // Lists and watches, as `tasks`, the kinds that were subscribed to.
+  void start(loop::Tasks& tasks);
+
+ private:
+  template <class T>
+  struct OfKind {
+    std::string_view name;
+    std::string_view path;
+    bool asks_protobuf = false;
+    Duration gather{};  // how long events may be collected before they are delivered
+    std::vector<std::function<void(const T&)>> set;
+    std::vector<std::function<void(const Name&)>> remove;
+    std::unique_ptr<Feed<T>> feed;
+  };
+  using Kinds = std::tuple<OfKind<sync::Node>, OfKind<sync::Pod>, OfKind<sync::Lease>,
+                           OfKind<sync::DaemonSet>, OfKind<sync::Namespace>,
+                           OfKind<sync::PodDisruptionBudget>>;
+
+  template <class T>
+  void open(std::string_view name, std::string_view path, bool whole = false);
+  template <class T>
+  void start_kind(loop::Tasks& tasks);
+
+  ListWatchSource& source_;
+  CloudMemory& memory_;
+  const Clock& clock_;
+  Random& random_;
+  Hooks hooks_;
+  Kinds kinds_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,170 @@
+// The effects of one controller that wait to be performed: the most urgent first, a few at a time,
+// never two at once for one object. Effects of one object and urgency keep their order.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "platform/check.h"
+#include "platform/loop/tasks.h"
+#include "sync/control/effect_order.h"
+
+namespace holdfast::agent {
+
+namespace asio = boost::asio;
+
+// Performs the effects of one controller: on the API server, or in a fake.
+template <class Effect, class Outcome>
+class EffectPerformer {
+ public:
+  virtual ~EffectPerformer() = default;
+  // Performs one effect and says how it went; never throws but when cancelled.
+  virtual asio::awaitable<Outcome> perform(Effect effect) = 0;
+};
+
+struct EffectLimits {
+  std::size_t at_once = 32;    // being performed
+  std::size_t reports = 1000;  // events waiting; more are dropped, as upstream
+};
+
+// Effect has `sync::control::EffectOrder order_of(const Effect&)`, found by argument-dependent
+// lookup.
+template <class Effect, class Outcome>
+class EffectQueue {
+ public:
+  using Performer = EffectPerformer<Effect, Outcome>;
+  using Settled = std::function<void(const Effect&, const Outcome&)>;
+
+  // `performer` and what `settled` refers to outlive it.
+  EffectQueue(asio::any_io_executor executor, Performer& performer, Settled settled,
+              EffectLimits limits)
+      : performer_(performer),
+        settled_(std::move(settled)),
+        limits_(limits),
+        tasks_(std::move(executor)) {
+    CHECK(limits_.at_once > 0);
+    slots_->queue = this;
+  }
+  ~EffectQueue() { slots_->queue = nullptr; }
+  EffectQueue(const EffectQueue&) = delete;
+  EffectQueue& operator=(const EffectQueue&) = delete;
+
+  void add(std::vector<Effect> effects) {
+    for (Effect& effect : effects) {
+      const sync::control::EffectOrder order = order_of(effect);
+      auto& waiting = waiting_.at(order.urgency);
+      if (order.is_report && waiting.size() >= limits_.reports) {
+        ++reports_dropped_;
+        continue;
+      }
+      waiting.push_back(std::move(effect));
+    }
+    pump();
+  }
+
+  // Drops what waits; waits for what is being performed, and cancels it at `deadline`.
+  asio::awaitable<void> stop(MonoTime deadline) {
+    for (auto& waiting : waiting_) waiting.clear();
+    limits_.at_once = 0;
+    const bool ended = co_await tasks_.join_until(deadline);
+    if (ended) co_return;
+    tasks_.cancel();
+    co_await tasks_.join();
+  }
+
+  [[nodiscard]] std::size_t waiting() const {
+    std::size_t count = 0;
+    for (const auto& waiting : waiting_) count += waiting.size();
+    return count;
+  }
+  [[nodiscard]] std::size_t under_way() const { return slots_->under_way; }
+  [[nodiscard]] std::size_t reports_dropped() const { return reports_dropped_; }
+
+ private:
+  // What is being performed. Shared with the tasks, because a cancelled task may end after the
+  // queue.
+  struct Slots {
+    std::unordered_set<std::string> objects = {};  // that are being written
+    std::size_t under_way = 0;
+    EffectQueue* queue = nullptr;  // null once it is gone
+  };
+
+  // One of the places among `at_once`, and the object that is being written. Its end frees both and
+  // starts what waits, also when an exception or a cancellation ends the effect.
+  class Slot {
+   public:
+    Slot(std::shared_ptr<Slots> slots, std::string object)
+        : slots_(std::move(slots)), object_(std::move(object)) {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() {
+      free();
+      if (slots_->queue != nullptr) slots_->queue->pump();
+    }
+
+    void free() {
+      if (!held_) return;
+      held_ = false;
+      --slots_->under_way;
+      slots_->objects.erase(object_);
+    }
+
+   private:
+    std::shared_ptr<Slots> slots_;
+    std::string object_;
+    bool held_ = true;
+  };
+
+  void pump() {
+    Effect effect;
+    while (slots_->under_way < limits_.at_once && take(effect)) {
+      ++slots_->under_way;
+      tasks_.spawn("effect", perform(slots_, std::move(effect)));
+    }
+  }
+
+  // Takes the most urgent effect whose object is not being written.
+  bool take(Effect& effect) {
+    for (auto& waiting : waiting_) {
+      const auto free = std::find_if(waiting.begin(), waiting.end(), [this](const auto& one) {
+        return !slots_->objects.contains(order_of(one).object);
+      });
+      if (free == waiting.end()) continue;
+      effect = std::move(*free);
+      waiting.erase(free);
+      std::string object = order_of(effect).object;
+      if (!object.empty()) slots_->objects.insert(std::move(object));
+      return true;
+    }
+    return false;
+  }
+
+  // `slots` are those of this queue, which may be gone when the task begins.
+  asio::awaitable<void> perform(std::shared_ptr<Slots> slots, Effect effect) {
+    Slot slot(slots, order_of(effect).object);
+    if (slots->queue == nullptr) co_return;
+    const Outcome outcome = co_await performer_.perform(effect);
+    slot.free();
+    if (slots->queue != nullptr) settled_(effect, outcome);  // Otherwise `this` is gone.
+  }
+
+  Performer& performer_;
+  Settled settled_;
+  EffectLimits limits_;
+  std::array<std::deque<Effect>, sync::control::urgencies> waiting_;
+  std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
+  std::size_t reports_dropped_ = 0;
+  loop::Tasks tasks_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,14 @@
+// The node lifecycle controller in the shell of this program.
+
+#pragma once
+
+#include "agent/cloud/controller_runner.h"
+#include "sync/lifecycle/controller.h"
+
+namespace holdfast::agent {
+
+using LifecycleRunner = ControllerRunner<sync::lifecycle::Controller>;
+using LifecyclePerformer = LifecycleRunner::Performer;
+using LifecycleObserver = LifecycleRunner::Observer;
+
+}  // namespace holdfast::agent

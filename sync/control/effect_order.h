@@ -1,0 +1,18 @@
+// In which order the effects of a controller are performed.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace holdfast::sync::control {
+
+inline constexpr std::size_t urgencies = 6;
+
+struct EffectOrder {
+  std::size_t urgency = 0;  // below `urgencies`; 0 is performed first
+  std::string object;       // not written by two effects at once; empty: writes to no object
+  bool is_report = false;   // an event: it may be dropped when too many wait
+};
+
+}  // namespace holdfast::sync::control

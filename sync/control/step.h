@@ -1,0 +1,51 @@
+// The shape of a controller's machine: `step(now, input) -> {effects, deadline}`.
+//
+// A machine holds no clock, timer, lock or socket. Its owner hands it every change and every
+// outcome, performs the effects, and calls it again with TimePassed at the deadline. `now` must not
+// run backwards.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/time.h"
+
+namespace holdfast::sync::control {
+
+struct Now {
+  MonoTime mono;
+  WallTime wall;
+};
+
+// An object appeared or changed, as a watch delivers it. Borrowed for the step; it may be delivered
+// again unchanged.
+template <class T>
+struct Changed {
+  const T& object;
+};
+
+// An object is gone.
+template <class T>
+struct Removed {
+  std::string namespace_name;  // empty for kinds without namespaces
+  std::string name;
+};
+
+// The deadline of the last step has come.
+struct TimePassed {};
+
+// An effect was performed, or given up. Borrowed for the step.
+template <class Effect, class Outcome>
+struct Performed {
+  const Effect& effect;
+  const Outcome& outcome;
+};
+
+template <class Effect>
+struct Step {
+  std::vector<Effect> effects;
+  MonoTime deadline = MonoTime::max();  // when TimePassed has something to do; max(): never
+};
+
+}  // namespace holdfast::sync::control

@@ -1,0 +1,49 @@
+#include "sync/lifecycle/effects.h"
+
+#include <utility>
+
+namespace holdfast::sync::lifecycle {
+namespace {
+
+constexpr std::size_t taints = 0;
+constexpr std::size_t statuses = 1;
+constexpr std::size_t removals = 2;  // of pods, of their node, and what belongs to them
+constexpr std::size_t marks = 3;
+constexpr std::size_t details = 4;
+constexpr std::size_t reports = 5;
+
+control::EffectOrder order(const PatchTaints& effect) { return {taints, effect.node}; }
+control::EffectOrder order(const UpdateNodeStatus& effect) { return {statuses, effect.node}; }
+control::EffectOrder order(const MarkPodLost& effect) { return {removals, effect.pod.key()}; }
+control::EffectOrder order(const MarkPodDisrupted& effect) { return {removals, effect.pod.key()}; }
+control::EffectOrder order(const DeletePod& effect) { return {removals, effect.pod.key()}; }
+control::EffectOrder order(const EvictPod& effect) { return {removals, effect.pod.key()}; }
+control::EffectOrder order(const FailPod& effect) { return {removals, effect.pod.key()}; }
+control::EffectOrder order(const DetachVolumes& effect) { return {removals, effect.node}; }
+control::EffectOrder order(const DeleteNode& effect) { return {removals, effect.node}; }
+control::EffectOrder order(const MarkPodNotReady& effect) { return {marks, effect.pod.key()}; }
+control::EffectOrder order(const BindPod& effect) { return {marks, effect.pod.key()}; }
+control::EffectOrder order(const PatchLabels& effect) { return {details, effect.node}; }
+control::EffectOrder order(const AskProvider& /*effect*/) { return {details, ""}; }
+control::EffectOrder order(const RecordEvent& /*effect*/) { return {reports, "", true}; }
+
+}  // namespace
+
+RecordEvent node_event(const NodeFacts& node, bool warning, std::string_view reason,
+                       std::string message) {
+  return {EventSource::lifecycle, EventKind::node,   PodRef{"", node.name, node.uid}, warning,
+          std::string(reason),    std::move(message)};
+}
+
+RecordEvent pod_event(EventSource source, PodRef pod, bool warning, std::string_view reason,
+                      std::string message) {
+  return {source, EventKind::pod, std::move(pod), warning, std::string(reason), std::move(message)};
+}
+
+PodRef ref_of(const PodFacts& pod) { return {pod.namespace_name, pod.name, pod.uid}; }
+
+control::EffectOrder order_of(const Effect& effect) {
+  return std::visit([](const auto& one) { return order(one); }, effect);
+}
+
+}  // namespace holdfast::sync::lifecycle
