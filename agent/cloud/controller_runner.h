@@ -29,7 +29,7 @@ class EffectObserver {
   virtual ~EffectObserver() = default;
   virtual void planned(const Effect& effect) = 0;  // it is going to be performed
   virtual void settled(const Effect& effect, const Outcome& outcome) = 0;
-  virtual void stepped(const sync::control::Now& began) = 0;  // a step with TimePassed is over
+  virtual void stepped(const sync::control::Now& began) = 0;  // a step that began then is over
 };
 
 template <class Machine>
@@ -54,7 +54,11 @@ class ControllerRunner {
             [this](const Effect& effect, const Outcome& outcome) { settle(effect, outcome); },
             limits) {}
 
-  void feed(const Input& input) { take(machine_.step(now(), input)); }
+  void feed(const Input& input) {
+    const sync::control::Now began = now();
+    take(machine_.step(began, input));
+    if (observer_ != nullptr) observer_->stepped(began);
+  }
 
   // From now on effects are performed. Nothing may be missing that the machine has to know.
   void start() {
@@ -86,9 +90,7 @@ class ControllerRunner {
         co_await changed_.wait();
         continue;
       }
-      const sync::control::Now began = now();
       feed(sync::control::TimePassed{});
-      if (observer_ != nullptr) observer_->stepped(began);
       (void)co_await changed_.wait_until(deadline_);
     }
   }

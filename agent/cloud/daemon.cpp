@@ -159,7 +159,7 @@ std::string Daemon::metrics() {
                               .saturation = limited_.saturation()};
   if (leader_) states.elections[settings_.leader.resource_name] = leads();
   if (!scheduler_) return metrics_.text(lifecycle_.queue(), states);
-  states.started = states.started && scheduler_->scheduler().started();
+  states.started = states.started && scheduler_->acts();
   if (!scheduler_->election().empty()) {
     states.elections[scheduler_->election()] = scheduler_->leads();
   }

@@ -36,7 +36,9 @@ Controller::Controller(const Options& options, const EnabledControllers& enabled
 control::Step<Effect> Controller::step(const Now& now, const Input& input) {
   control::Step<Effect> step;
   std::visit([this, &now, &step](const auto& one) { take(now, one, step.effects); }, input);
-  step.deadline = deadline();
+  // Most inputs are leases. They change no queue, so the deadline stays what it was.
+  if (!std::holds_alternative<Changed<Lease>>(input)) deadline_ = deadline();
+  step.deadline = deadline_;
   return step;
 }
 

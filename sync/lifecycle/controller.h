@@ -131,6 +131,7 @@ class Controller {
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
   MonoTime evictions_paused_until_ = MonoTime::min();
+  MonoTime deadline_ = MonoTime::min();  // of the last step
 };
 
 }  // namespace holdfast::sync::lifecycle

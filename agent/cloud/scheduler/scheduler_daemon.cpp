@@ -7,6 +7,33 @@
 #include "platform/version.h"
 
 namespace holdfast::agent {
+namespace {
+
+constexpr EffectLimits effect_limits{.at_once = 32, .reports = 10'000};
+
+// The number of worker threads besides the loop's thread.
+std::size_t threads_of(const SchedulerPlan& plan) {
+  const auto most = static_cast<std::size_t>(plan.parallelism);
+  return std::min(loop::Workers::processors(), most) - 1;
+}
+
+sync::schedule::SchedulerOptions options_of(const SchedulerPlan& plan, loop::Workers& workers) {
+  sync::schedule::SchedulerOptions options{.name = plan.name,
+                                           .queue = plan.queue,
+                                           .attempt = plan.attempt,
+                                           .plugins = plan.plugins,
+                                           .limits = plan.limits,
+                                           .extenders = {}};
+  options.extenders.assign(plan.extenders.begin(), plan.extenders.end());
+  if (threads_of(plan) == 0) return options;
+  options.for_each = [&workers](std::size_t count, const auto& work) {
+    workers.for_each(count, work);
+  };
+  return options;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_executor executor,
                                                                Settings settings,
                                                                const ClusterAccess& access,
@@ -40,37 +67,42 @@ SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settin
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, hooks_.requested),
-      scheduler_(executor, settings_.plan, std::move(extenders), limited_, clock,
-                 Random::from_entropy()),
+      workers_(threads_of(settings_.plan)),
+      machine_(options_of(settings_.plan, workers_), clock.mono(), Random::from_entropy()),
+      metrics_(settings_.plan.name),
+      journal_(machine_, metrics_, clock),
+      performer_(executor, settings_.plan.name, std::move(extenders), limited_, clock, random_),
+      runner_(executor, machine_, performer_, clock, effect_limits, &journal_),
       clock_(clock),
       tasks_(executor) {}
 
 void SchedulerDaemon::start() {
-  tasks_.spawn("schedule", scheduler_.run());
-  tasks_.spawn("scheduler events", scheduler_.retry_events());
+  tasks_.spawn("schedule", runner_.run());
+  tasks_.spawn("scheduler events", performer_.retry_events());
   if (leader_) leader_->start();
 }
 
 void SchedulerDaemon::pause() {
   ended_ = true;
-  scheduler_.pause();
+  runner_.pause();
 }
 
 asio::awaitable<void> SchedulerDaemon::stop(MonoTime deadline, Duration patience) {
   pause();
   tasks_.cancel();
   const Duration given = leads() ? patience : Duration::zero();
-  co_await scheduler_.stop(std::min(deadline, clock_.mono() + given));
+  co_await runner_.stop(std::min(deadline, clock_.mono() + given));
   co_await tasks_.join();
   if (leader_) co_await leader_->release(std::min(deadline, clock_.mono() + patience));
 }
 
 void SchedulerDaemon::maybe_begin() {
-  if (ended_ || scheduler_.started() || !leads() || !complete()) return;
+  if (ended_ || acts() || !leads() || !complete()) return;
   log_info("scheduler started", {{"name", settings_.plan.name},
-                                 {"nodes", scheduler_.books().cluster().nodes().size()},
-                                 {"pods", scheduler_.books().cluster().pods()}});
-  scheduler_.start();
+                                 {"nodes", machine_.state().cluster().nodes().size()},
+                                 {"pods", machine_.state().cluster().pods()}});
+  runner_.resume();
+  runner_.start();
 }
 
 void SchedulerDaemon::lost(const std::string& why) {
@@ -78,26 +110,25 @@ void SchedulerDaemon::lost(const std::string& why) {
   hooks_.lost(why);
 }
 
-void SchedulerDaemon::subscribe(ClusterFeeds& feeds) {
-  feeds.subscribe<sync::Node>(
-      needs_, [this](const sync::Node& node) { scheduler_.set(node); },
-      [this](const ClusterFeeds::Name& name) { scheduler_.remove_node(name.second); });
-  feeds.subscribe<sync::Pod>(
-      needs_, [this](const sync::Pod& pod) { scheduler_.set(pod); },
-      [this](const ClusterFeeds::Name& name) { scheduler_.remove_pod(name.first, name.second); });
-  feeds.subscribe<sync::Namespace>(
-      needs_, [this](const sync::Namespace& space) { scheduler_.set(space); },
-      [this](const ClusterFeeds::Name& name) { scheduler_.remove_namespace(name.second); });
-  feeds.subscribe<sync::PodDisruptionBudget>(
-      needs_, [this](const sync::PodDisruptionBudget& budget) { scheduler_.set(budget); },
+template <class T>
+void SchedulerDaemon::feed(ClusterFeeds& feeds) {
+  feeds.subscribe<T>(
+      needs_, [this](const T& object) { runner_.feed(sync::control::Changed<T>{object}); },
       [this](const ClusterFeeds::Name& name) {
-        scheduler_.remove_budget(name.first, name.second);
+        runner_.feed(sync::control::Removed<T>{name.first, name.second});
       });
+}
+
+void SchedulerDaemon::subscribe(ClusterFeeds& feeds) {
+  feed<sync::Node>(feeds);
+  feed<sync::Pod>(feeds);
+  feed<sync::Namespace>(feeds);
+  feed<sync::PodDisruptionBudget>(feeds);
 }
 
 void SchedulerDaemon::feeds_changed() {
   if (needs_.out_of_memory()) {
-    scheduler_.pause();
+    runner_.pause();
   } else {
     maybe_begin();
   }

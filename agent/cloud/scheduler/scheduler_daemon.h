@@ -13,8 +13,10 @@
 #include "agent/client/limited_client.h"
 #include "agent/cloud/cluster_feeds.h"
 #include "agent/cloud/leader.h"
-#include "agent/cloud/scheduler/scheduler.h"
+#include "agent/cloud/scheduler/scheduler_journal.h"
+#include "agent/cloud/scheduler/scheduler_metrics.h"
 #include "platform/loop/tasks.h"
+#include "platform/loop/workers.h"
 
 namespace holdfast::agent {
 
@@ -55,8 +57,10 @@ class SchedulerDaemon {
   // Errors: unavailable, naming what was never received in full; exhausted, while a list does not
   // fit into the memory.
   [[nodiscard]] Status complete() const;
-  [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
-  [[nodiscard]] std::string metrics() { return scheduler_.metrics(); }
+  // Whether it makes attempts.
+  [[nodiscard]] bool acts() const { return runner_.has_started() && !runner_.is_paused(); }
+  [[nodiscard]] const sync::schedule::Scheduler& machine() const { return machine_; }
+  [[nodiscard]] std::string metrics() { return metrics_.text(machine_.state()); }
 
  private:
   struct Always final : WritePermit {
@@ -72,6 +76,8 @@ class SchedulerDaemon {
 
   void maybe_begin();
   void lost(const std::string& why);
+  template <class T>
+  void feed(ClusterFeeds& feeds);
 
   Settings settings_;
   Clients clients_;
@@ -81,7 +87,12 @@ class SchedulerDaemon {
   Always always_;
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;
-  Scheduler scheduler_;
+  loop::Workers workers_;
+  sync::schedule::Scheduler machine_;
+  SchedulerMetrics metrics_;
+  SchedulerJournal journal_;
+  SchedulerPerformer performer_;
+  SchedulerRunner runner_;
   ClusterFeeds::Subscription needs_;
   const Clock& clock_;
   loop::Tasks tasks_;

@@ -18,6 +18,7 @@
 #include "sync/schedule/preemption/dry_run.h"
 #include "sync/schedule/preemption/extenders.h"
 #include "sync/schedule/queue/queue.h"
+#include "sync/schedule/scheduler.h"
 
 namespace holdfast::agent {
 
@@ -28,14 +29,8 @@ struct SchedulerSettings {
 };
 void add_options(config::Options& options, SchedulerSettings& settings);
 
-// One entry of `extenders`. The extender is not called for a verb that is empty.
-struct ExtenderPlan {
-  sync::schedule::ExtenderSettings rules;
-  std::string filter_verb;
-  std::string prioritize_verb;
-  std::string preempt_verb;
-  std::string bind_verb;
-  std::int64_t weight = 0;
+// One of `extenders`: how it is used, and how it is reached.
+struct ExtenderPlan : sync::schedule::ExtenderUse {
   Duration timeout = std::chrono::seconds(5);
   ServerUrl server;
   tls::ClientSettings tls;

@@ -12,7 +12,6 @@ namespace holdfast::agent {
 namespace json = boost::json;
 namespace schedule = sync::schedule;
 using schedule::PodKey;
-using schedule::Settled;
 
 namespace {
 
@@ -37,27 +36,6 @@ ApiRequest status_patch(const PodKey& pod, const std::string& body) {
   request.body = sync::serialize(whole);
   request.content_type = "application/strategic-merge-patch+json";
   return request;
-}
-
-std::optional<ApiRequest> request_of(const schedule::Action& action) {
-  if (const auto* patch = std::get_if<schedule::PatchPodStatus>(&action)) {
-    return patch_status(*patch);
-  }
-  if (const auto* clear = std::get_if<schedule::ClearNomination>(&action)) {
-    return clear_nomination(*clear);
-  }
-  if (const auto* deletion = std::get_if<schedule::DeletePod>(&action)) {
-    return delete_victim(*deletion);
-  }
-  return std::nullopt;
-}
-
-Settled settled(const Status& sent) {
-  if (sent) return {};
-  const Errc code = sent.error().code;
-  // The only precondition is the uid: a conflict means that this pod is gone.
-  const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
-  return {gone ? Settled::Way::gone : Settled::Way::failed, sent.error().what};
 }
 
 }  // namespace
@@ -145,26 +123,22 @@ asio::awaitable<Status> SchedulerWriter::bind(PodKey pod, std::string node) {
   }
 }
 
-asio::awaitable<Settled> SchedulerWriter::perform(schedule::Action action) {
-  const auto request = request_of(action);
-  if (!request) {
-    const Status unknown = fail(Errc::invalid, "no such write");
-    co_return settled(unknown);
-  }
+asio::awaitable<Status> SchedulerWriter::write(ApiRequest request) {
   Duration pause = patch_pause;
   for (int attempt = 1;; ++attempt) {
-    ApiRequest copy = *request;
-    const Status sent = co_await send(std::move(copy));
-    const bool again = !sent && sent.error().code == Errc::unavailable && attempt < patch_tries;
-    if (!again) {
-      Settled outcome = settled(sent);
-      if (outcome.way == Settled::Way::failed) {
-        log_warn("write failed", {{"target", request->target}, {"error", sent.error()}});
-      }
-      co_return outcome;
+    ApiRequest copy = request;
+    Status sent = co_await send(std::move(copy));
+    if (sent) co_return sent;
+    const Errc code = sent.error().code;
+    if (code == Errc::unavailable && attempt < patch_tries) {
+      co_await loop::sleep_until(clock_.mono() + pause + random_.jitter(pause / 10));
+      pause *= 5;
+      continue;
     }
-    co_await loop::sleep_until(clock_.mono() + pause + random_.jitter(pause / 10));
-    pause *= 5;
+    // Requests name the uid of their pod: a conflict means that the pod is gone.
+    const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
+    if (!gone) log_warn("write failed", {{"target", request.target}, {"error", sent.error()}});
+    co_return sent;
   }
 }
 

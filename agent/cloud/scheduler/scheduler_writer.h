@@ -9,7 +9,6 @@
 #include "agent/client/api_client.h"
 #include "platform/random.h"
 #include "sync/schedule/actions.h"
-#include "sync/schedule/preemption/preparation.h"
 
 namespace holdfast::agent {
 
@@ -30,9 +29,8 @@ class SchedulerWriter {
   // conflict (it is bound to another node or being deleted), and those of ApiCaller::call().
   asio::awaitable<Status> bind(sync::schedule::PodKey pod, std::string node);
 
-  // Performs a PatchPodStatus, ClearNomination or DeletePod. At most four tries while the server is
-  // unavailable.
-  asio::awaitable<sync::schedule::Settled> perform(sync::schedule::Action action);
+  // Another write. A server that is not well is asked four times. Errors: ApiCaller::call()'s.
+  asio::awaitable<Status> write(ApiRequest request);
 
  private:
   asio::awaitable<Status> bind_once(sync::schedule::PodKey pod, std::string node);

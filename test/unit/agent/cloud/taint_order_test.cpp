@@ -120,9 +120,9 @@ TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
   settings.requests.burst = 200;
   replica = std::make_unique<Replica>(cluster.time, settings);
   cluster.time.run(30s);
+  const std::size_t before = cluster.door.asked.size();
   silence(many);
   ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(1); }));
-  const std::size_t before = cluster.door.asked.size();
   const auto tainted_all = [this, before] {
     const auto since = std::span(cluster.door.asked).subspan(before);
     return std::count_if(since.begin(), since.end(), [](const auto& line) {

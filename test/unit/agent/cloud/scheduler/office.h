@@ -46,7 +46,7 @@ class Office {
     return Cluster::count(cluster.door, start);
   }
   [[nodiscard]] const sync::schedule::Books& books() {
-    return (*replica)->scheduler()->scheduler().books();
+    return (*replica)->scheduler()->machine().state();
   }
 
   Cluster cluster;

@@ -322,20 +322,20 @@ TEST(SchedulerWriter, AsksAServerThatIsNotWellFourTimes) {
   for (int i = 0; i < 3; ++i) api.answers.emplace_back(fail(Errc::unavailable, "not well"));
   api.answers.emplace_back(std::string("{}"));
   SchedulerWriter writer(api, time.clock(), random);
-  std::vector<schedule::Settled> all;
+  std::vector<std::optional<Errc>> all;
   const auto run = [&]() -> asio::awaitable<void> {
-    schedule::Action deletion = schedule::DeletePod{web};
-    all.push_back(co_await writer.perform(deletion));
+    const ApiRequest deletion = delete_victim({web});
+    Status sent = co_await writer.write(deletion);
+    all.push_back(sent ? std::nullopt : std::optional(sent.error().code));
     for (const Errc code : {Errc::conflict, Errc::not_found, Errc::denied}) {
       api.answers.emplace_back(fail(code, "no"));
-      all.push_back(co_await writer.perform(deletion));
+      sent = co_await writer.write(deletion);
+      all.push_back(sent ? std::nullopt : std::optional(sent.error().code));
     }
   };
   time.complete(run());
-  using Way = schedule::Settled::Way;
-  std::vector<Way> ways;
-  for (const schedule::Settled& each : all) ways.push_back(each.way);
-  EXPECT_EQ(ways, (std::vector<Way>{Way::done, Way::gone, Way::gone, Way::failed}));
+  using Codes = std::vector<std::optional<Errc>>;
+  EXPECT_EQ(all, (Codes{std::nullopt, Errc::conflict, Errc::not_found, Errc::denied}));
   EXPECT_EQ(api.asked.size(), 7u);
 }
 

@@ -132,7 +132,7 @@ TEST(Scheduling, ABindingIsDecidedOnThePodAsItIs) {
   Office office;
   office.add_node("a");
   office.start();
-  ASSERT_TRUE(office.until([&] { return (*office.replica)->scheduler()->scheduler().started(); }));
+  ASSERT_TRUE(office.until([&] { return (*office.replica)->scheduler()->acts(); }));
   // Its watch is silent, so it does not see that others have bound the pod.
   office.add_pod("p", "1");
   ASSERT_TRUE(office.until([&] { return office.is_bound("p"); }));

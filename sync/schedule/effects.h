@@ -1,0 +1,99 @@
+// What the scheduler wants done outside, how it went, and what is worth telling about it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "platform/result.h"
+#include "platform/time.h"
+#include "sync/control/effect_order.h"
+#include "sync/schedule/actions.h"
+
+namespace holdfast::sync::schedule {
+
+struct BindPod {
+  PodKey pod;
+  std::string node;
+
+  bool operator==(const BindPod&) const = default;
+};
+
+// POST `body` to a verb of an extender, by its place in SchedulerOptions::extenders.
+struct AskExtender {
+  std::size_t extender = 0;
+  std::string verb;
+  std::string body;
+
+  bool operator==(const AskExtender&) const = default;
+};
+
+using EffectBody =
+    std::variant<RecordEvent, BindPod, AskExtender, PatchPodStatus, ClearNomination, DeletePod>;
+
+struct Effect {
+  std::uint64_t id = 0;  // of this effect; 0: its outcome does not matter
+  EffectBody what;
+
+  bool operator==(const Effect&) const = default;
+};
+
+struct Outcome {
+  std::optional<Errc> error;  // nothing: it succeeded
+  std::string text;           // why it failed; of AskExtender, the body of the answer
+
+  [[nodiscard]] bool ok() const { return !error; }
+};
+
+// The scheduler never has two effects for one pod under way, so they need no objects.
+[[nodiscard]] control::EffectOrder order_of(const Effect& effect);
+
+// Filters and scores of an attempt are over.
+struct SearchEnded {
+  MonoTime began;
+};
+struct AttemptEnded {
+  std::string_view result;  // scheduled, unschedulable, error
+  MonoTime began;
+};
+struct PodBound {
+  std::string pod;
+  std::string node;
+  int attempts = 0;
+  MonoTime first_active;
+};
+struct PodNotBound {
+  std::string pod;
+  std::string node;
+  std::string error;
+};
+struct PodNotPlaced {
+  std::string pod;
+  std::string why;
+};
+struct PreemptionTried {};
+struct RoomBegun {
+  std::string pod;
+  std::string node;
+  std::vector<std::string> victims;
+};
+struct RoomEnded {
+  std::string preemptor;  // its uid
+  std::vector<std::string> errors;
+  MonoTime began;
+};
+struct ExtenderIgnored {
+  std::string what;
+};
+struct StatusNotWritten {
+  std::string uid;
+  std::string error;
+};
+using Note = std::variant<SearchEnded, AttemptEnded, PodBound, PodNotBound, PodNotPlaced,
+                          PreemptionTried, RoomBegun, RoomEnded, ExtenderIgnored, StatusNotWritten>;
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,127 @@
+#include "sync/schedule/scheduler.h"
+
+#include <utility>
+
+#include "sync/schedule/extender_filter.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+PreemptionOptions preemption_of(const SchedulerOptions& options) {
+  PreemptionOptions preemption;
+  preemption.limits = options.limits;
+  for (const ExtenderUse& extender : options.extenders) {
+    preemption.extenders.push_back(extender.rules);
+  }
+  preemption.for_each = options.for_each;
+  return preemption;
+}
+
+Status status_of(const Outcome& outcome) {
+  if (outcome.ok()) return {};
+  return fail(*outcome.error, outcome.text);
+}
+
+// Pods are named by their uid: a conflict means that the pod is gone.
+Settled settled_of(const Outcome& outcome) {
+  if (outcome.ok()) return {};
+  const Errc code = *outcome.error;
+  const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
+  return {gone ? Settled::Way::gone : Settled::Way::failed, outcome.text};
+}
+
+}  // namespace
+
+Scheduler::Scheduler(SchedulerOptions options, MonoTime now, Random random)
+    : options_(std::move(options)),
+      random_(random),
+      preemption_(preemption_of(options_)),
+      state_({.scheduler = options_.name, .queue = options_.queue}, now),
+      finder_(plugins(options_.plugins), options_.attempt) {}
+
+control::Step<Effect> Scheduler::step(const control::Now& now, const Input& input) {
+  now_ = now;
+  std::visit([this](const auto& one) { take(one); }, input);
+  return {std::exchange(effects_, {}), deadline()};
+}
+
+MonoTime Scheduler::deadline() const {
+  if (attempt_) return MonoTime::max();  // the answer of an extender is awaited
+  return state_.queue().active() > 0 ? now_.mono : state_.deadline();
+}
+
+// An attempt sees nothing of it.
+void Scheduler::change(std::function<void()> what) {
+  if (attempt_) {
+    kept_back_.push_back(std::move(what));
+  } else {
+    what();
+  }
+}
+
+void Scheduler::take(const control::Changed<Node>& node) {
+  change([this, copy = node.object]() mutable { state_.set(now_.mono, std::move(copy)); });
+}
+
+void Scheduler::take(const control::Removed<Node>& node) {
+  change([this, name = node.name] { state_.remove_node(name); });
+}
+
+void Scheduler::take(const control::Changed<Pod>& pod) {
+  change([this, copy = pod.object]() mutable { state_.set(now_.mono, std::move(copy)); });
+}
+
+void Scheduler::take(const control::Removed<Pod>& pod) {
+  change([this, gone = pod] { state_.remove_pod(now_.mono, gone.namespace_name, gone.name); });
+}
+
+void Scheduler::take(const control::Changed<PodDisruptionBudget>& budget) {
+  change([this, copy = budget.object] { state_.set(copy); });
+}
+
+void Scheduler::take(const control::Removed<PodDisruptionBudget>& budget) {
+  change([this, gone = budget] { state_.remove_budget(gone.namespace_name, gone.name); });
+}
+
+void Scheduler::take(const control::Changed<Namespace>& space) {
+  change([this, name = space.object.metadata.name, labels = space.object.metadata.labels] {
+    state_.set_namespace(name, labels);
+  });
+}
+
+void Scheduler::take(const control::Removed<Namespace>& space) {
+  change([this, name = space.name] { state_.remove_namespace(name); });
+}
+
+void Scheduler::take(const control::TimePassed& /*passed*/) {
+  if (attempt_) return;
+  state_.tick(now_.mono);
+  if (auto popped = state_.queue().pop()) begin_attempt(*std::move(popped));
+}
+
+void Scheduler::take(const Performed& performed) {
+  auto found = under_way_.extract(performed.effect.id);
+  if (!found) return;
+  const Outcome& outcome = performed.outcome;
+  if (auto* binding = std::get_if<Binding>(&found.mapped())) {
+    Status bound = status_of(outcome);
+    if (bound && binding->by_extender) bound = read_bind_answer(outcome.text);
+    change([this, ended = std::move(*binding), bound] { end_binding(ended, bound); });
+  } else if (const auto* patches = std::get_if<OfPatches>(&found.mapped())) {
+    end_patch(patches->uid, settled_of(outcome));
+  } else if (const auto* of = std::get_if<OfMaking>(&found.mapped())) {
+    const auto steps = of->making->machine.settle(of->step, settled_of(outcome), now_.wall);
+    take_steps(of->making, steps);
+  } else {
+    take_answer(outcome);
+  }
+}
+
+void Scheduler::emit(EffectBody what, Owner owner) {
+  under_way_.emplace(++last_id_, std::move(owner));
+  effects_.push_back({last_id_, std::move(what)});
+}
+
+void Scheduler::record(RecordEvent event) { effects_.push_back({0, std::move(event)}); }
+
+}  // namespace holdfast::sync::schedule

@@ -1,0 +1,174 @@
+// The scheduler as one machine: `step(now, input) -> {effects, deadline}`.
+//
+// Each TimePassed makes one attempt at most, so that what the watches deliver is taken between two
+// attempts. An attempt sees the cluster as it was when it began: while an extender is asked,
+// changes are kept back until the attempt has ended. A pod with a node is assumed to run there, and
+// its binding is performed beside the next attempts. Status patches of one pod follow each other,
+// the newest wins, and the pod's binding waits for them. No clock, no I/O.
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "platform/random.h"
+#include "sync/control/step.h"
+#include "sync/model/config.h"
+#include "sync/schedule/books.h"
+#include "sync/schedule/effects.h"
+#include "sync/schedule/failure.h"
+#include "sync/schedule/filters/plugins.h"
+#include "sync/schedule/preemption/preemption.h"
+#include "sync/schedule/preemption/preparation.h"
+
+namespace holdfast::sync::schedule {
+
+// How one extender is used; a verb that is empty is not asked.
+struct ExtenderUse {
+  ExtenderSettings rules;
+  std::string filter_verb;
+  std::string prioritize_verb;
+  std::string preempt_verb;
+  std::string bind_verb;
+  std::int64_t weight = 0;
+};
+
+struct SchedulerOptions {
+  std::string name;  // pods that name it in spec.schedulerName are placed
+  QueueOptions queue;
+  AttemptOptions attempt;
+  PluginOptions plugins;
+  CandidateLimits limits;
+  std::vector<ExtenderUse> extenders;
+  ForEach for_each = {};  // runs the pieces of large dry runs; empty: they are not cut
+};
+
+class Scheduler {
+ public:
+  using Effect = schedule::Effect;
+  using Outcome = schedule::Outcome;
+  using Performed = control::Performed<Effect, Outcome>;
+  using Input = std::variant<control::Changed<Node>, control::Removed<Node>, control::Changed<Pod>,
+                             control::Removed<Pod>, control::Changed<PodDisruptionBudget>,
+                             control::Removed<PodDisruptionBudget>, control::Changed<Namespace>,
+                             control::Removed<Namespace>, control::TimePassed, Performed>;
+
+  Scheduler(SchedulerOptions options, MonoTime now, Random random);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  [[nodiscard]] control::Step<Effect> step(const control::Now& now, const Input& input);
+
+  // What happened since the last call, for metrics and logs; oldest first.
+  [[nodiscard]] std::vector<Note> take_notes() { return std::exchange(notes_, {}); }
+
+  [[nodiscard]] const Books& state() const { return state_; }
+
+ private:
+  struct Binding {
+    Queue::Popped popped;
+    std::string node;
+    MonoTime began;
+    bool by_extender = false;
+  };
+  // Status patches of one waiting pod; of those that wait the newest counts.
+  struct Patching {
+    std::optional<PatchPodStatus> next;
+    std::optional<Binding> then;
+  };
+  // Room that is being made.
+  struct Making {
+    Preparation machine;
+    std::string preemptor;  // its uid
+    MonoTime began;
+  };
+  using MakingAt = std::list<Making>::iterator;
+  // The attempt under way; it is kept while an extender is asked.
+  struct Attempting {
+    enum class Phase : std::uint8_t { filtering, scoring, preempting };
+    Queue::Popped popped;
+    MonoTime began;
+    Phase phase = Phase::filtering;
+    std::size_t extender = 0;  // the next one to be asked
+    Survey found;
+    Scores extra;
+    std::optional<FailedAttempt> failed;
+    PodRef preemptor;
+    std::optional<Preemption> preemption;
+  };
+  // What an effect under way belongs to.
+  struct OfAttempt {};
+  struct OfPatches {
+    std::string uid;
+  };
+  struct OfMaking {
+    MakingAt making;
+    std::uint64_t step;
+  };
+  using Owner = std::variant<OfAttempt, Binding, OfPatches, OfMaking>;
+
+  // One for each input.
+  void take(const control::Changed<Node>& node);
+  void take(const control::Removed<Node>& node);
+  void take(const control::Changed<Pod>& pod);
+  void take(const control::Removed<Pod>& pod);
+  void take(const control::Changed<PodDisruptionBudget>& budget);
+  void take(const control::Removed<PodDisruptionBudget>& budget);
+  void take(const control::Changed<Namespace>& space);
+  void take(const control::Removed<Namespace>& space);
+  void take(const control::TimePassed& passed);
+  void take(const Performed& performed);
+
+  void change(std::function<void()> what);
+  [[nodiscard]] MonoTime deadline() const;
+  void emit(EffectBody what, Owner owner);
+  void record(RecordEvent event);
+
+  // scheduler_attempt.cpp
+  void begin_attempt(Queue::Popped popped);
+  void continue_attempt();
+  [[nodiscard]] bool filter_by_extenders();
+  [[nodiscard]] bool score_by_extenders();
+  [[nodiscard]] bool preempt_by_extenders();
+  void decide();
+  void begin_preemption(Attempt attempt);
+  void end_preemption();
+  void fail_attempt(const Queue::Popped& popped, FailedAttempt failed, MonoTime began);
+  void take_answer(const Outcome& outcome);
+  void ask(std::size_t extender, const std::string& verb, std::string body);
+  void end_attempt();
+
+  // scheduler_outcomes.cpp
+  void begin_binding(Binding binding);
+  void bind(Binding binding);
+  void end_binding(const Binding& binding, const Status& bound);
+  void patch(PatchPodStatus wanted);
+  void end_patch(const std::string& uid, const Settled& settled);
+  void make_room(const PodRef& pod, const Candidate& chosen);
+  void take_steps(MakingAt making, const Preparation::Steps& steps);
+  void record_budget_problems(const PodView& pod);
+
+  SchedulerOptions options_;
+  Random random_;
+  PreemptionOptions preemption_;
+  Books state_;
+  Finder finder_;
+  control::Now now_{};  // of the step that runs
+  std::vector<Effect> effects_;
+  std::vector<Note> notes_;
+  std::uint64_t last_id_ = 0;
+  std::unordered_map<std::uint64_t, Owner> under_way_;  // by id of the effect
+  std::unordered_map<std::string, Patching> patching_;  // by uid
+  std::list<Making> making_;
+  std::optional<Attempting> attempt_;
+  std::deque<std::function<void()>> kept_back_;  // changes that came during an attempt
+};
+
+}  // namespace holdfast::sync::schedule

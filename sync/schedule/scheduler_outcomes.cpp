@@ -1,0 +1,149 @@
+// What follows from an attempt of the scheduler: bindings, patches of status, room being made,
+// events.
+
+#include <utility>
+
+#include "sync/schedule/extender_filter.h"
+#include "sync/schedule/names.h"
+#include "sync/schedule/scheduler.h"
+
+namespace holdfast::sync::schedule {
+namespace {
+
+constexpr std::size_t budgets_reported = 5;  // of those that cannot be read, for one pod
+
+FailedAttempt binding_failed(const PodRef& pod, std::string why) {
+  return {pod, reject(Code::error, std::move(why)), std::nullopt, std::string()};
+}
+
+}  // namespace
+
+// Not before the pod's own patches have ended: one that is overtaken would say that the pod waits.
+void Scheduler::begin_binding(Binding binding) {
+  const auto patching = patching_.find(binding.popped.pod->uid());
+  if (patching != patching_.end()) {
+    patching->second.next.reset();
+    patching->second.then = std::move(binding);
+  } else {
+    bind(std::move(binding));
+  }
+}
+
+void Scheduler::bind(Binding binding) {
+  const PodRef pod = binding.popped.pod;
+  std::optional<std::size_t> binder;
+  for (std::size_t index = 0; index < options_.extenders.size(); ++index) {
+    const ExtenderUse& each = options_.extenders[index];
+    if (!each.bind_verb.empty() && interested(each.rules, *pod->pod)) binder = index;
+  }
+  if (!binder) {
+    BindPod effect{key_of(*pod), binding.node};
+    emit(std::move(effect), std::move(binding));
+    return;
+  }
+  binding.by_extender = true;
+  AskExtender effect{*binder, options_.extenders[*binder].bind_verb,
+                     bind_request(*pod, binding.node)};
+  emit(std::move(effect), std::move(binding));
+}
+
+void Scheduler::end_binding(const Binding& binding, const Status& bound) {
+  const PodRef& pod = binding.popped.pod;
+  if (bound) {
+    state_.bound(now_.mono, pod->uid());
+    state_.queue().done(pod->uid());
+    record(bound_event(*pod, binding.node));
+    notes_.emplace_back(AttemptEnded{"scheduled", binding.began});
+    notes_.emplace_back(
+        PodBound{pod->name(), binding.node, binding.popped.attempts, binding.popped.first_active});
+    return;
+  }
+  const bool gone = bound.error().code == Errc::not_found;
+  const bool ours = !gone && !binding.by_extender;
+  const std::string why =
+      (ours ? "running Bind plugin \"DefaultBinder\": " : "") + bound.error().what;
+  notes_.emplace_back(PodNotBound{pod->name(), binding.node, why});
+  state_.forget(now_.mono, pod->uid());
+  if (gone) {
+    state_.queue().done(pod->uid());
+    notes_.emplace_back(AttemptEnded{"error", binding.began});
+    return;
+  }
+  fail_attempt(binding.popped, binding_failed(pod, why), binding.began);
+}
+
+void Scheduler::patch(PatchPodStatus wanted) {
+  const auto [at, first] = patching_.try_emplace(wanted.pod.uid);
+  if (first) {
+    OfPatches owner{wanted.pod.uid};
+    emit(std::move(wanted), std::move(owner));
+    return;
+  }
+  std::optional<PatchPodStatus>& next = at->second.next;
+  if (next && !wanted.nominated_node) wanted.nominated_node = std::move(next->nominated_node);
+  if (next && !wanted.condition) {
+    wanted.condition = std::move(next->condition);
+    wanted.condition_order = std::move(next->condition_order);
+  }
+  next = std::move(wanted);
+}
+
+void Scheduler::end_patch(const std::string& uid, const Settled& settled) {
+  if (settled.way == Settled::Way::failed) {
+    notes_.emplace_back(StatusNotWritten{uid, settled.error});
+  }
+  const auto at = patching_.find(uid);
+  if (at->second.next) {
+    PatchPodStatus next = *std::exchange(at->second.next, std::nullopt);
+    emit(std::move(next), OfPatches{uid});
+    return;
+  }
+  std::optional<Binding> then = std::move(at->second.then);
+  patching_.erase(at);
+  if (then) bind(*std::move(then));
+}
+
+void Scheduler::make_room(const PodRef& pod, const Candidate& chosen) {
+  RoomBegun note{pod->name(), chosen.node, {}};
+  for (const PodRef& victim : chosen.victims) note.victims.push_back(victim->name());
+  notes_.emplace_back(std::move(note));
+  auto promised = state_.nominator().below(chosen.node, *pod);
+  Preparation machine(pod, chosen, std::move(promised), {}, {});
+  making_.push_back({std::move(machine), pod->uid(), now_.mono});
+  const MakingAt making = std::prev(making_.end());
+  take_steps(making, making->machine.start(now_.wall));
+}
+
+void Scheduler::take_steps(MakingAt making, const Preparation::Steps& steps) {
+  for (const Preparation::Step& step : steps) {
+    const OfMaking owner{making, step.id};
+    if (const auto* patch = std::get_if<PatchPodStatus>(&step.action)) {
+      emit(*patch, owner);
+    } else if (const auto* clear = std::get_if<ClearNomination>(&step.action)) {
+      emit(*clear, owner);
+    } else if (const auto* deletion = std::get_if<DeletePod>(&step.action)) {
+      emit(*deletion, owner);
+    } else if (const auto* gate = std::get_if<SetGate>(&step.action)) {
+      state_.gate(gate->uid, gate->shut);
+    } else if (const auto* event = std::get_if<RecordEvent>(&step.action)) {
+      record(*event);
+    } else if (const auto* wake = std::get_if<ActivatePod>(&step.action)) {
+      state_.queue().activate(now_.mono, wake->uid);
+    }
+  }
+  if (!making->machine.finished()) return;
+  notes_.emplace_back(RoomEnded{making->preemptor, making->machine.errors(), making->began});
+  making_.erase(making);
+}
+
+// A budget that cannot be read protects no pod: an event says so when room was made by that.
+void Scheduler::record_budget_problems(const PodView& pod) {
+  std::size_t reported = 0;
+  for (const std::string& problem : state_.budgets().problems()) {
+    if (++reported > budgets_reported) return;
+    record({key_of(pod), std::nullopt, "Warning", "InvalidDisruptionBudget", "Preempting",
+            event_note(problem)});
+  }
+}
+
+}  // namespace holdfast::sync::schedule
