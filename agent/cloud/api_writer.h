@@ -1,4 +1,4 @@
-// Performs the effects of the rules on an API server.
+// Performs the effects of the lifecycle controller on an API server.
 //
 // A taint patch that conflicts is retried here on the node's current taints, because the decision
 // stays the same. A status write that conflicts is not retried: the outcome has the current node,
@@ -51,7 +51,7 @@ class ApiWriter final : public LifecyclePerformer {
   asio::awaitable<Outcome> perform_one(sync::lifecycle::DetachVolumes effect);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::AskProvider effect);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::RecordEvent event);
-  // Those that are one request.
+  // Effects that are a single request.
   asio::awaitable<Outcome> perform_one(sync::lifecycle::PatchLabels effect);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::MarkPodNotReady effect);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::MarkPodLost effect);

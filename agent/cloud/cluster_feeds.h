@@ -23,25 +23,25 @@ class ClusterFeeds {
  public:
   using Name = std::pair<std::string, std::string>;  // namespace and name
   struct Hooks {
-    std::function<void()> heard;                         // something was received
-    std::function<void()> refused;                       // a list does not fit into the memory
+    std::function<void()> heard;                         // an answer or event arrived
+    std::function<void()> refused;                       // a list exceeds the memory limit
     std::function<void(std::string_view kind)> skipped;  // an object that could not be read
   };
   struct Encoding {
-    bool protobuf = false;  // what is asked for
-    bool whole = false;     // unknown fields are kept, for extenders; then JSON is asked for
+    bool protobuf = false;  // the encoding of requests; otherwise JSON
+    bool whole = false;     // keep unknown fields, for extenders; this requires JSON
   };
 
-  // All that is borrowed, and what the hooks refer to, outlives it.
+  // All parameters, and what the hooks refer to, must outlive this.
   ClusterFeeds(ListWatchSource& source, CloudMemory& memory, const Clock& clock, Random& random,
                Hooks hooks, Encoding encoding);
 
   // The kinds that one controller needs.
   class Subscription {
    public:
-    // Errors: unavailable, naming what was never received in full.
+    // Errors: unavailable (a list was never received completely; it is named).
     [[nodiscard]] Status complete() const;
-    // Whether one of the lists does not fit into the memory, so that what is known is outdated.
+    // Whether one of the lists exceeds the memory limit, so that the known state is outdated.
     [[nodiscard]] bool out_of_memory() const;
 
    private:
@@ -54,7 +54,7 @@ class ClusterFeeds {
     std::vector<Kind> kinds_;
   };
 
-  // Delivers all objects of kind T from now on. To be called before start().
+  // Delivers all objects of kind T from now on. Call it before start().
   template <class T>
   void subscribe(Subscription& to, std::function<void(const T&)> set,
                  std::function<void(const Name&)> remove) {
@@ -66,7 +66,7 @@ class ClusterFeeds {
         {kind.name, [&feed] { return feed.complete(); }, [&feed] { return feed.out_of_memory(); }});
   }
 
-  // Lists and watches, as `tasks`, the kinds that were subscribed to.
+  // Starts the list-watches of all subscribed kinds in `tasks`.
   void start(loop::Tasks& tasks);
 
  private:

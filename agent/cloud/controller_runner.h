@@ -1,10 +1,10 @@
-// Runs the machine of one controller: hands it every change and every deadline, and has its effects
-// performed in order.
+// Runs the machine of one controller: passes it every change and every deadline, and performs its
+// effects in order.
 //
-// A runner first waits until everything was received, then it acts or follows. While it waits,
-// effects are kept back. While it follows, because another replica leads, the machine receives
-// everything too, but each effect is settled as cancelled, so that the machine wishes it again as
-// far as it is still due when start() is called.
+// A runner first waits until all lists were received. Meanwhile it keeps effects back. Then it acts
+// or, if another replica leads, follows: the machine still receives everything, but each effect is
+// settled as cancelled, so that the machine requests it again if it is still due when start() is
+// called.
 //
 // Machine has the types Input, Effect and Outcome and `control::Step<Effect> step(const
 // control::Now&, const Input&)`. Threading: the loop's thread only.
@@ -22,14 +22,14 @@
 
 namespace holdfast::agent {
 
-// Notified of what a controller does, to count it.
+// Is notified of the effects and steps of a controller, for metrics.
 template <class Effect, class Outcome>
 class EffectObserver {
  public:
   virtual ~EffectObserver() = default;
-  virtual void planned(const Effect& effect) = 0;  // it is going to be performed
+  virtual void planned(const Effect& effect) = 0;  // it will be performed
   virtual void settled(const Effect& effect, const Outcome& outcome) = 0;
-  virtual void stepped(const sync::control::Now& began) = 0;  // a step that began then is over
+  virtual void stepped(const sync::control::Now& began) = 0;  // a step that began then has ended
 };
 
 template <class Machine>
@@ -42,7 +42,7 @@ class ControllerRunner {
   using Observer = EffectObserver<Effect, Outcome>;
   using Queue = EffectQueue<Effect, Outcome>;
 
-  // All that is borrowed outlives it; `observer` may be null.
+  // All parameters must outlive this. `observer` may be null.
   ControllerRunner(asio::any_io_executor executor, Machine& machine, Performer& performer,
                    const Clock& clock, EffectLimits limits = {}, Observer* observer = nullptr)
       : machine_(machine),
@@ -60,7 +60,7 @@ class ControllerRunner {
     if (observer_ != nullptr) observer_->stepped(began);
   }
 
-  // From now on effects are performed. Nothing may be missing that the machine has to know.
+  // Performs effects from now on. The machine must have received all lists.
   void start() {
     if (std::exchange(mode_, Mode::acting) == Mode::acting) return;
     act(std::exchange(kept_back_, {}));
@@ -75,7 +75,7 @@ class ControllerRunner {
   }
   [[nodiscard]] bool is_following() const { return mode_ == Mode::following; }
 
-  // While paused the machine is not told that time passes, so it decides nothing new by itself.
+  // While paused, the machine gets no TimePassed, so it makes no new decisions by itself.
   void pause() { paused_ = true; }
   void resume() {
     paused_ = false;
@@ -83,7 +83,7 @@ class ControllerRunner {
   }
   [[nodiscard]] bool is_paused() const { return paused_; }
 
-  // Until cancelled.
+  // Runs until cancelled.
   asio::awaitable<void> run() {
     while (true) {
       if (!has_started() || paused_) {
@@ -95,7 +95,7 @@ class ControllerRunner {
     }
   }
 
-  // Lets what is being performed end, at most until `deadline`.
+  // Waits for the effects under way, at most until `deadline`.
   asio::awaitable<void> stop(MonoTime deadline) { return queue_.stop(deadline); }
 
   [[nodiscard]] const Queue& queue() const { return queue_; }

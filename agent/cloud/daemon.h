@@ -1,8 +1,8 @@
-// holdfast-cloud as a whole: clients, feeds, controllers, leader election, what is served, start
-// and stop.
+// The whole of holdfast-cloud as one object: clients, feeds, controllers, leader election and the
+// pages that it serves.
 //
-// Of several replicas one acts; the others receive everything, so that they can go on at once, and
-// write nothing. Threading: the loop's thread only.
+// Of several replicas one acts. The others receive everything, so that they can take over at once,
+// and write nothing. Threading: the loop's thread only.
 
 #pragma once
 
@@ -52,7 +52,7 @@ class Daemon final : public proc::Service, public ListWatchSource, public Lifecy
   // Null if the scheduler is not enabled.
   [[nodiscard]] const SchedulerDaemon* scheduler() const { return scheduler_.get(); }
 
-  // For the feeds and the runner: through the client whose answers are taken as contact.
+  // For the feeds and the runner. Answers to these requests count as contact.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Effect effect) override;
 

@@ -1,5 +1,5 @@
-// The effects of one controller that wait to be performed: the most urgent first, a few at a time,
-// never two at once for one object. Effects of one object and urgency keep their order.
+// The queue of a controller's effects: the most urgent are performed first, a limited number at a
+// time, and never two at once for one object. Effects of one object and urgency keep their order.
 //
 // Threading: the loop's thread only.
 
@@ -28,13 +28,13 @@ template <class Effect, class Outcome>
 class EffectPerformer {
  public:
   virtual ~EffectPerformer() = default;
-  // Performs one effect and says how it went; never throws but when cancelled.
+  // Performs one effect and returns its outcome. Throws only if it is cancelled.
   virtual asio::awaitable<Outcome> perform(Effect effect) = 0;
 };
 
 struct EffectLimits {
-  std::size_t at_once = 32;    // being performed
-  std::size_t reports = 1000;  // events waiting; more are dropped, as upstream
+  std::size_t at_once = 32;    // effects under way
+  std::size_t reports = 1000;  // waiting events; more are dropped, as upstream
 };
 
 // Effect has `sync::control::EffectOrder order_of(const Effect&)`, found by argument-dependent
@@ -45,7 +45,7 @@ class EffectQueue {
   using Performer = EffectPerformer<Effect, Outcome>;
   using Settled = std::function<void(const Effect&, const Outcome&)>;
 
-  // `performer` and what `settled` refers to outlive it.
+  // `performer` and what `settled` refers to must outlive this.
   EffectQueue(asio::any_io_executor executor, Performer& performer, Settled settled,
               EffectLimits limits)
       : performer_(performer),
@@ -72,7 +72,7 @@ class EffectQueue {
     pump();
   }
 
-  // Drops what waits; waits for what is being performed, and cancels it at `deadline`.
+  // Drops waiting effects, waits for those under way, and cancels them at `deadline`.
   asio::awaitable<void> stop(MonoTime deadline) {
     for (auto& waiting : waiting_) waiting.clear();
     limits_.at_once = 0;
@@ -91,16 +91,16 @@ class EffectQueue {
   [[nodiscard]] std::size_t reports_dropped() const { return reports_dropped_; }
 
  private:
-  // What is being performed. Shared with the tasks, because a cancelled task may end after the
-  // queue.
+  // The effects under way. Shared with their tasks, because a cancelled task may end after the
+  // queue was destroyed.
   struct Slots {
-    std::unordered_set<std::string> objects = {};  // that are being written
+    std::unordered_set<std::string> objects = {};  // being written now
     std::size_t under_way = 0;
-    EffectQueue* queue = nullptr;  // null once it is gone
+    EffectQueue* queue = nullptr;  // null once it was destroyed
   };
 
-  // One of the places among `at_once`, and the object that is being written. Its end frees both and
-  // starts what waits, also when an exception or a cancellation ends the effect.
+  // Holds one of the `at_once` places and the object that is being written. The destructor frees
+  // both and starts waiting effects, also after an exception or a cancellation.
   class Slot {
    public:
     Slot(std::shared_ptr<Slots> slots, std::string object)
@@ -149,13 +149,13 @@ class EffectQueue {
     return false;
   }
 
-  // `slots` are those of this queue, which may be gone when the task begins.
+  // `slots` are those of this queue, which may be destroyed before the task begins.
   asio::awaitable<void> perform(std::shared_ptr<Slots> slots, Effect effect) {
     Slot slot(slots, order_of(effect).object);
     if (slots->queue == nullptr) co_return;
     const Outcome outcome = co_await performer_.perform(effect);
     slot.free();
-    if (slots->queue != nullptr) settled_(effect, outcome);  // Otherwise `this` is gone.
+    if (slots->queue != nullptr) settled_(effect, outcome);  // Otherwise `this` was destroyed.
   }
 
   Performer& performer_;

@@ -1,4 +1,4 @@
-// The node lifecycle controller in the shell of this program.
+// The generic runner, performer and queue for the node lifecycle controller.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the effects of the rules look like on the wire: paths and bodies. Nothing is sent here.
+// Builds the API requests for effects: paths and bodies. Sends nothing.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace holdfast::agent {
 // Reads the node's Lease in kube-node-lease from etcd.
 [[nodiscard]] ApiRequest read_lease(const std::string& node);
 
-// Refused with a conflict unless the node is still the one, and as, it was judged.
+// The API server refuses it with a conflict if the node was replaced or changed meanwhile.
 [[nodiscard]] ApiRequest write_conditions(const sync::lifecycle::UpdateNodeStatus& effect);
 
 // Replaces all taints of a node. Conflicts unless the node is still at resourceVersion `version`.
@@ -25,7 +25,7 @@ namespace holdfast::agent {
                                       const std::vector<sync::Taint>& taints);
 [[nodiscard]] ApiRequest write_labels(const sync::lifecycle::PatchLabels& effect);
 
-// Refused with a conflict if the name belongs to another pod by now.
+// The API server refuses it with a conflict if the name now belongs to another pod.
 [[nodiscard]] ApiRequest mark_not_ready(const sync::lifecycle::MarkPodNotReady& effect);
 [[nodiscard]] ApiRequest mark_lost(const sync::lifecycle::MarkPodLost& effect);
 [[nodiscard]] ApiRequest mark_disrupted(const sync::lifecycle::MarkPodDisrupted& effect);
@@ -40,7 +40,7 @@ namespace holdfast::agent {
                                        const std::string& version,
                                        const sync::lifecycle::PodBinding& binding);
 
-// Refused with a conflict if the name belongs to another node by now.
+// The API server refuses it with a conflict if the name now belongs to another node.
 [[nodiscard]] ApiRequest delete_node(const sync::lifecycle::DeleteNode& effect);
 
 // The VolumeAttachments of all nodes; see attachments.h.

@@ -54,7 +54,7 @@ void add_options(config::Options& options, CloudSettings& settings);
 struct CloudPlan {
   sync::lifecycle::Options rules;
   sync::lifecycle::EnabledControllers enabled;
-  std::optional<SchedulerPlan> scheduler;  // nothing: it does not run
+  std::optional<SchedulerPlan> scheduler;  // nothing: the scheduler is disabled
   LeaderSettings scheduler_leader;         // with the name of its Lease
 
   // Whether any of the lifecycle controllers runs.

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 using Refusal = std::optional<std::string>;
 
-constexpr std::string_view mirror = "kubernetes.io/config.mirror";
+constexpr std::string_view mirror_annotation = "kubernetes.io/config.mirror";
 
 std::string of_node(std::string_view node) { return "node " + quoted(node); }
 
@@ -132,8 +132,8 @@ Refusal restrict_pod(std::string_view node, const NodeWrite& write) {
     return "unexpected operation \"UPDATE\", " + of_node(node) +
            " can only create and delete mirror pods";
   }
-  if (dig(*write.now, {"metadata", "annotations", mirror}) == nullptr) {
-    return "pod does not have " + quoted(mirror) + " annotation, " + of_node(node) +
+  if (dig(*write.now, {"metadata", "annotations", mirror_annotation}) == nullptr) {
+    return "pod does not have " + quoted(mirror_annotation) + " annotation, " + of_node(node) +
            " can only create mirror pods";
   }
   if (dig_text(*write.now, {"spec", "nodeName"}) != node) {

@@ -1,6 +1,7 @@
-// Whether the API server answers. While it does not, the silence of nodes says nothing about them.
+// Tracks whether the API server answers. While it does not, missing heartbeats say nothing about
+// nodes.
 //
-// Its owner reports every answer, every watch event and every failed request. Pure.
+// The owner reports every answer, every watch event and every failed request. No clock, no I/O.
 
 #pragma once
 
@@ -10,11 +11,11 @@ namespace holdfast::sync::control {
 
 class ApiServerContact {
  public:
-  // A gap longer than `patience` (> 0) must not count as the nodes' silence.
+  // A gap longer than `patience` (> 0) must not count as missing heartbeats.
   ApiServerContact(MonoTime now, Duration patience) : patience_(patience), answered_at_(now) {}
 
-  // Something was received. Returns true when this ends a gap longer than `patience`, in which
-  // requests failed: then all nodes need a new grace.
+  // An answer or event arrived. Returns true if this ends a gap longer than `patience` in which
+  // requests failed: all nodes then need a new grace period.
   [[nodiscard]] bool note_answer(MonoTime now) {
     const bool long_gap = lost_ && now - answered_at_ > patience_;
     lost_ = false;
@@ -22,7 +23,7 @@ class ApiServerContact {
     return long_gap;
   }
 
-  // A request got no answer, or one that says that the server is not well.
+  // A request got no answer, or one that shows a fault of the server.
   void note_failure() { lost_ = true; }
 
   [[nodiscard]] bool is_lost() const { return lost_; }

@@ -1,8 +1,8 @@
-// The shape of a controller's machine: `step(now, input) -> {effects, deadline}`.
+// The interface of every controller's machine: `step(now, input) -> {effects, deadline}`.
 //
-// A machine holds no clock, timer, lock or socket. Its owner hands it every change and every
-// outcome, performs the effects, and calls it again with TimePassed at the deadline. `now` must not
-// run backwards.
+// A machine has no clock, timer, lock or socket. Its owner passes it every change and every
+// outcome, performs the effects, and calls it with TimePassed at the deadline. `now` must not run
+// backwards.
 
 #pragma once
 
@@ -18,24 +18,24 @@ struct Now {
   WallTime wall;
 };
 
-// An object appeared or changed, as a watch delivers it. Borrowed for the step; it may be delivered
-// again unchanged.
+// An object appeared or changed, as a watch delivers it. The same object may be delivered again
+// unchanged. The reference is only valid during the step.
 template <class T>
 struct Changed {
   const T& object;
 };
 
-// An object is gone.
+// An object was deleted.
 template <class T>
 struct Removed {
   std::string namespace_name;  // empty for kinds without namespaces
   std::string name;
 };
 
-// The deadline of the last step has come.
+// The deadline of the last step has passed.
 struct TimePassed {};
 
-// An effect was performed, or given up. Borrowed for the step.
+// An effect was performed or abandoned. The references are only valid during the step.
 template <class Effect, class Outcome>
 struct Performed {
   const Effect& effect;

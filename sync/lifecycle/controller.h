@@ -1,9 +1,9 @@
 // The node lifecycle controller and the taint eviction controller joined, as one machine:
 // `step(now, input) -> {effects, deadline}`.
 //
-// Hands every change to the Fleet, the TaintEviction, the NoSchedule and label rules and the
+// Passes every change to the Fleet, the TaintEviction, the NoSchedule and label rules and the
 // smaller machines, and expands the Fleet's wishes about all pods of a node into effects on single
-// pods. Every effect but an event is to be answered with Performed. No clock, no I/O.
+// pods. The owner answers every effect except events with Performed. No clock, no I/O.
 
 #pragma once
 
@@ -33,8 +33,9 @@ struct EnabledControllers {
   bool pod_binding = false;
 };
 
-// The API server was out of contact, and is back: no node is judged by its silence of that time,
-// and for one grace nothing is evicted, so that nodes that came back meanwhile can say so.
+// The API server was unreachable and answers again. Heartbeats that are missing from that time do
+// not count, and nothing is evicted for one grace period, so that nodes that came back meanwhile
+// can report first.
 struct ContactRestored {};
 
 using control::Changed;
@@ -47,8 +48,8 @@ class Controller {
  public:
   using Effect = lifecycle::Effect;
   using Outcome = lifecycle::Outcome;
-  // Leases are those of kube-node-lease only. TimePassed must not come before all objects were
-  // delivered once: a node whose pods are not known yet would be judged without them.
+  // Leases must be those of kube-node-lease. TimePassed must not come before all objects were
+  // delivered once; otherwise decisions about a node would ignore its pods.
   using Input = std::variant<Changed<Node>, Removed<Node>, Changed<Pod>, Removed<Pod>,
                              Changed<Lease>, Removed<Lease>, Changed<DaemonSet>, Removed<DaemonSet>,
                              TimePassed, ContactRestored, Performed>;
@@ -57,11 +58,11 @@ class Controller {
 
   [[nodiscard]] control::Step<Effect> step(const Now& now, const Input& input);
 
-  // How often all nodes that were due have been judged, once each monitor period.
+  // The number of passes over all nodes so far; there is one in each monitor period.
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
-  // Whether the pod that `effect` would mark, evict or delete is terminating already: a leader
-  // before us has deleted it. A deletion by force is never obsolete.
+  // Whether the pod that `effect` would mark, evict or delete is already terminating, because an
+  // earlier leader has deleted it. A forced deletion is never obsolete.
   [[nodiscard]] bool is_obsolete(const Effect& effect) const;
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
@@ -69,7 +70,7 @@ class Controller {
   [[nodiscard]] const PodIndex& pods() const { return pods_; }
 
  private:
-  // NoSchedule writes for a node under way; what changes meanwhile waits for them.
+  // NoSchedule writes for a node that are under way; later changes wait for them.
   struct Reconciling {
     int under_way = 0;
     bool again = false;
@@ -79,7 +80,7 @@ class Controller {
     DirectEviction eviction;
   };
 
-  // One for each input.
+  // One function for each input.
   void take(const Now& now, const Changed<Node>& node, Effects& effects);
   void take(const Now& now, const Removed<Node>& node, Effects& effects);
   void take(const Now& now, const Changed<Pod>& pod, Effects& effects);
@@ -99,7 +100,7 @@ class Controller {
   void bind_pods(const NodeFacts& node, Effects& effects);
   void bind_unconfirmed(Effects& effects);
 
-  // controller_effects.cpp: wishes become effects, and what follows from outcomes.
+  // controller_effects.cpp: turns wishes into effects, and handles outcomes.
   void expand(const Now& now, Wishes wishes, Effects& effects);
   void evict_pods(const Now& now, const EvictPods& wish, const std::vector<const PodFacts*>& pods,
                   Effects& effects);

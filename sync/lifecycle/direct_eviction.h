@@ -25,7 +25,8 @@ class DirectEviction {
   // `node` has at least its name. `spared` are the keys of pods that some DaemonSet selects.
   DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods, std::set<std::string> spared);
 
-  // The next effect, or nothing at the end. All but events are to be settled before the next.
+  // The next effect; nothing at the end. Each effect except events must be settled before the next
+  // call.
   [[nodiscard]] std::optional<Effect> next();
   void settle(const Outcome& outcome);
 

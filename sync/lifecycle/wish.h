@@ -1,8 +1,8 @@
-// What the Fleet wants done, for the Controller that owns it. Only sources of lifecycle and the
+// The requests of the Fleet to the Controller that owns it. Only sources of lifecycle and the
 // golden cases include this.
 //
-// A Fleet knows no pods: three of its wishes are about all pods of a node, and the Controller
-// expands them into effects on single pods.
+// A Fleet knows no pods: three of its wishes concern all pods of a node, and the Controller expands
+// them into effects on single pods.
 
 #pragma once
 
@@ -15,21 +15,21 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Mark all pods of the node not ready: pod_marking.h says how.
+// Mark all pods of the node not ready, as described in pod_marking.h.
 struct MarkPods {
   std::string node;
   bool operator==(const MarkPods&) const = default;
 };
 
-// Delete all pods of the node: direct_eviction.h says how. Not queued: at once, whatever the
-// outcome.
+// Delete all pods of the node, as described in direct_eviction.h. Without a queue this happens at
+// once, whatever the outcome.
 struct EvictPods {
   std::string node;
   bool queued = false;
   bool operator==(const EvictPods&) const = default;
 };
 
-// From now on the node's own NoExecute taints do not evict, or do again.
+// Stop evictions by the node's own NoExecute taints, or allow them again.
 struct WithholdEvictions {
   std::string node;
   bool on = false;

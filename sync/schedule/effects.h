@@ -1,4 +1,4 @@
-// What the scheduler wants done outside, how it went, and what is worth telling about it.
+// The effects of the scheduler, their outcomes, and notes for metrics and logs.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct BindPod {
   bool operator==(const BindPod&) const = default;
 };
 
-// POST `body` to a verb of an extender, by its place in SchedulerOptions::extenders.
+// POST `body` to a verb of an extender, given by its index in SchedulerOptions::extenders.
 struct AskExtender {
   std::size_t extender = 0;
   std::string verb;
@@ -36,23 +36,23 @@ using EffectBody =
     std::variant<RecordEvent, BindPod, AskExtender, PatchPodStatus, ClearNomination, DeletePod>;
 
 struct Effect {
-  std::uint64_t id = 0;  // of this effect; 0: its outcome does not matter
+  std::uint64_t id = 0;  // 0: its outcome is ignored
   EffectBody what;
 
   bool operator==(const Effect&) const = default;
 };
 
 struct Outcome {
-  std::optional<Errc> error;  // nothing: it succeeded
+  std::optional<Errc> error;  // nothing after a success
   std::string text;           // why it failed; of AskExtender, the body of the answer
 
   [[nodiscard]] bool ok() const { return !error; }
 };
 
-// The scheduler never has two effects for one pod under way, so they need no objects.
+// The scheduler never has two effects for one pod under way, so none names an object.
 [[nodiscard]] control::EffectOrder order_of(const Effect& effect);
 
-// Filters and scores of an attempt are over.
+// An attempt has finished its filters and scores.
 struct SearchEnded {
   MonoTime began;
 };

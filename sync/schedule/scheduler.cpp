@@ -22,7 +22,7 @@ Status status_of(const Outcome& outcome) {
   return fail(*outcome.error, outcome.text);
 }
 
-// Pods are named by their uid: a conflict means that the pod is gone.
+// The requests name pods by uid, so a conflict means that the pod was deleted.
 Settled settled_of(const Outcome& outcome) {
   if (outcome.ok()) return {};
   const Errc code = *outcome.error;
@@ -46,11 +46,11 @@ control::Step<Effect> Scheduler::step(const control::Now& now, const Input& inpu
 }
 
 MonoTime Scheduler::deadline() const {
-  if (attempt_) return MonoTime::max();  // the answer of an extender is awaited
+  if (attempt_) return MonoTime::max();  // an extender is being asked
   return state_.queue().active() > 0 ? now_.mono : state_.deadline();
 }
 
-// An attempt sees nothing of it.
+// Applies a change now, or after the attempt under way.
 void Scheduler::change(std::function<void()> what) {
   if (attempt_) {
     kept_back_.push_back(std::move(what));

@@ -1,10 +1,11 @@
 // The scheduler as one machine: `step(now, input) -> {effects, deadline}`.
 //
-// Each TimePassed makes one attempt at most, so that what the watches deliver is taken between two
-// attempts. An attempt sees the cluster as it was when it began: while an extender is asked,
-// changes are kept back until the attempt has ended. A pod with a node is assumed to run there, and
-// its binding is performed beside the next attempts. Status patches of one pod follow each other,
-// the newest wins, and the pod's binding waits for them. No clock, no I/O.
+// Each TimePassed makes at most one attempt, so that changes from the watches are applied between
+// two attempts. An attempt sees the cluster as it was when it began: while an extender is asked,
+// changes are kept back until the attempt has ended. A pod for which a node was found is assumed to
+// run there, and its binding runs concurrently with the next attempts. Status patches of one pod
+// are sent one after the other, the newest wins, and the pod's binding waits for them. No clock, no
+// I/O.
 
 #pragma once
 
@@ -30,7 +31,7 @@
 
 namespace holdfast::sync::schedule {
 
-// How one extender is used; a verb that is empty is not asked.
+// How one extender is used. It is not asked for a verb that is empty.
 struct ExtenderUse {
   ExtenderSettings rules;
   std::string filter_verb;
@@ -41,13 +42,13 @@ struct ExtenderUse {
 };
 
 struct SchedulerOptions {
-  std::string name;  // pods that name it in spec.schedulerName are placed
+  std::string name;  // it schedules the pods that name it in spec.schedulerName
   QueueOptions queue;
   AttemptOptions attempt;
   PluginOptions plugins;
   CandidateLimits limits;
   std::vector<ExtenderUse> extenders;
-  ForEach for_each = {};  // runs the pieces of large dry runs; empty: they are not cut
+  ForEach for_each = {};  // runs the parts of large dry runs; empty: one after the other
 };
 
 class Scheduler {
@@ -66,7 +67,7 @@ class Scheduler {
 
   [[nodiscard]] control::Step<Effect> step(const control::Now& now, const Input& input);
 
-  // What happened since the last call, for metrics and logs; oldest first.
+  // The notes since the last call, for metrics and logs; oldest first.
   [[nodiscard]] std::vector<Note> take_notes() { return std::exchange(notes_, {}); }
 
   [[nodiscard]] const Books& state() const { return state_; }
@@ -78,12 +79,13 @@ class Scheduler {
     MonoTime began;
     bool by_extender = false;
   };
-  // Status patches of one waiting pod; of those that wait the newest counts.
+  // The status patches of one pod, sent one after the other. `next` merges those that wait; `then`
+  // is the binding to send after the last one.
   struct Patching {
     std::optional<PatchPodStatus> next;
     std::optional<Binding> then;
   };
-  // Room that is being made.
+  // A preemption under way: deletes the victims and waits for their end.
   struct Making {
     Preparation machine;
     std::string preemptor;  // its uid
@@ -96,14 +98,14 @@ class Scheduler {
     Queue::Popped popped;
     MonoTime began;
     Phase phase = Phase::filtering;
-    std::size_t extender = 0;  // the next one to be asked
+    std::size_t extender = 0;  // the next one to ask
     Survey found;
     Scores extra;
     std::optional<FailedAttempt> failed;
     PodRef preemptor;
     std::optional<Preemption> preemption;
   };
-  // What an effect under way belongs to.
+  // The part of the scheduler to which the outcome of an effect is passed.
   struct OfAttempt {};
   struct OfPatches {
     std::string uid;
@@ -114,7 +116,7 @@ class Scheduler {
   };
   using Owner = std::variant<OfAttempt, Binding, OfPatches, OfMaking>;
 
-  // One for each input.
+  // One function for each input.
   void take(const control::Changed<Node>& node);
   void take(const control::Removed<Node>& node);
   void take(const control::Changed<Pod>& pod);
@@ -160,7 +162,7 @@ class Scheduler {
   PreemptionOptions preemption_;
   Books state_;
   Finder finder_;
-  control::Now now_{};  // of the step that runs
+  control::Now now_{};  // of the current step
   std::vector<Effect> effects_;
   std::vector<Note> notes_;
   std::uint64_t last_id_ = 0;
@@ -168,7 +170,7 @@ class Scheduler {
   std::unordered_map<std::string, Patching> patching_;  // by uid
   std::list<Making> making_;
   std::optional<Attempting> attempt_;
-  std::deque<std::function<void()>> kept_back_;  // changes that came during an attempt
+  std::deque<std::function<void()>> kept_back_;  // changes that arrived during an attempt
 };
 
 }  // namespace holdfast::sync::schedule

@@ -1,4 +1,5 @@
-// One attempt of the scheduler: filters, extenders, scores; else preemption, or giving up for now.
+// One scheduling attempt: filters, extenders, scores. If no node fits: preemption, then back into
+// the queue.
 
 #include <algorithm>
 #include <utility>
@@ -55,7 +56,7 @@ void Scheduler::begin_attempt(Queue::Popped popped) {
   continue_attempt();
 }
 
-// Goes as far as it can without an extender.
+// Continues until an extender must be asked.
 void Scheduler::continue_attempt() {
   using Phase = Attempting::Phase;
   if (attempt_->phase == Phase::filtering && !filter_by_extenders()) return;
@@ -64,7 +65,7 @@ void Scheduler::continue_attempt() {
   end_attempt();
 }
 
-// False: an extender is being asked.
+// Returns false while an extender is being asked.
 bool Scheduler::filter_by_extenders() {
   Survey& found = attempt_->found;
   const PodView& pod = *attempt_->popped.pod;
@@ -79,7 +80,7 @@ bool Scheduler::filter_by_extenders() {
     }
     const bool refused = found.promised && found.verdict.ok() && found.feasible.empty();
     if (!refused) break;
-    // Extenders refuse the node that was promised: then any node will do.
+    // The extenders rejected the nominated node: survey all nodes.
     found = finder_.survey(state_.cluster(), state_.nominator(), pod, false);
     attempt_->extender = 0;
   }
@@ -88,7 +89,7 @@ bool Scheduler::filter_by_extenders() {
   return true;
 }
 
-// False: an extender is being asked.
+// Returns false while an extender is being asked.
 bool Scheduler::score_by_extenders() {
   const Survey& found = attempt_->found;
   const PodView& pod = *attempt_->popped.pod;
@@ -132,7 +133,7 @@ void Scheduler::begin_preemption(Attempt attempt) {
   attempt_->preemption->start(view, attempt_->failed->diagnosis->verdicts, now_.wall, random_);
 }
 
-// False: an extender is being asked.
+// Returns false while an extender is being asked.
 bool Scheduler::preempt_by_extenders() {
   if (attempt_->preemption) {
     if (const ExtenderSettings* asked = attempt_->preemption->ask()) {
@@ -200,7 +201,7 @@ void Scheduler::take_answer(const Outcome& outcome) {
   } else if (const auto read = read_scores(outcome)) {
     add_scores(*read, extender.weight, attempt_->found.feasible, attempt_->extra);
   } else {
-    // As upstream: an extender that only scores does not hinder.
+    // As upstream, a failure of an extender that only scores is ignored.
     notes_.push_back(ignored(extender, read.error()));
   }
   continue_attempt();

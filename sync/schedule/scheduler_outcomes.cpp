@@ -1,5 +1,4 @@
-// What follows from an attempt of the scheduler: bindings, patches of status, room being made,
-// events.
+// What the scheduler does after an attempt: bindings, status patches, preemption, events.
 
 #include <utility>
 
@@ -10,7 +9,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-constexpr std::size_t budgets_reported = 5;  // of those that cannot be read, for one pod
+constexpr std::size_t budgets_reported = 5;  // events about invalid budgets for one preemption
 
 FailedAttempt binding_failed(const PodRef& pod, std::string why) {
   return {pod, reject(Code::error, std::move(why)), std::nullopt, std::string()};
@@ -18,7 +17,8 @@ FailedAttempt binding_failed(const PodRef& pod, std::string why) {
 
 }  // namespace
 
-// Not before the pod's own patches have ended: one that is overtaken would say that the pod waits.
+// Binds after the pod's status patches have ended: a patch that arrives after the binding would
+// mark a bound pod unschedulable.
 void Scheduler::begin_binding(Binding binding) {
   const auto patching = patching_.find(binding.popped.pod->uid());
   if (patching != patching_.end()) {
@@ -136,7 +136,8 @@ void Scheduler::take_steps(MakingAt making, const Preparation::Steps& steps) {
   making_.erase(making);
 }
 
-// A budget that cannot be read protects no pod: an event says so when room was made by that.
+// An invalid PodDisruptionBudget protects no pod. If a preemption ignored such budgets, an event of
+// the preempting pod reports it.
 void Scheduler::record_budget_problems(const PodView& pod) {
   std::size_t reported = 0;
   for (const std::string& problem : state_.budgets().problems()) {

@@ -1,4 +1,4 @@
-// The scheduler of holdfast-cloud as a whole: its client and its leader election.
+// The whole scheduler of holdfast-cloud: its machine, its clients and its leader election.
 //
 // It shares the feeds of the process with the lifecycle controller. Each of the two has its own
 // Lease, so another replica may lead for each. Threading: the loop's thread only.
@@ -37,9 +37,9 @@ class SchedulerDaemon {
       asio::any_io_executor executor, Settings settings, const ClusterAccess& access,
       CloudMemory& memory, const Clock& clock, Hooks hooks);
 
-  // Delivers what the scheduler needs from now on; before the feeds start.
+  // Subscribes to the kinds that the scheduler needs. Call it before the feeds start.
   void subscribe(ClusterFeeds& feeds);
-  // Something was received, or a list did not fit into the memory.
+  // To be called when a feed received something, or a list exceeded the memory limit.
   void feeds_changed();
 
   void start();
@@ -54,10 +54,10 @@ class SchedulerDaemon {
     return leader_ ? settings_.leader.resource_name : "";
   }
   [[nodiscard]] Status health() const { return leader_ ? leader_->health() : Status(); }
-  // Errors: unavailable, naming what was never received in full; exhausted, while a list does not
-  // fit into the memory.
+  // Errors: unavailable (a list was never received completely; it is named), exhausted (a list
+  // exceeds the memory limit).
   [[nodiscard]] Status complete() const;
-  // Whether it makes attempts.
+  // Whether it makes scheduling attempts.
   [[nodiscard]] bool acts() const { return runner_.has_started() && !runner_.is_paused(); }
   [[nodiscard]] const sync::schedule::Scheduler& machine() const { return machine_; }
   [[nodiscard]] std::string metrics() { return metrics_.text(machine_.state()); }

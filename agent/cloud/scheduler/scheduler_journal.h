@@ -1,4 +1,4 @@
-// Turns what the scheduler's machine notes about its decisions into metrics and log lines.
+// Turns the notes of the scheduler's machine about its decisions into metrics and log lines.
 //
 // Threading: the loop's thread only.
 
@@ -11,7 +11,7 @@ namespace holdfast::agent {
 
 class SchedulerJournal final : public SchedulerRunner::Observer {
  public:
-  // All is borrowed and outlives it.
+  // All parameters must outlive this.
   SchedulerJournal(sync::schedule::Scheduler& machine, SchedulerMetrics& metrics,
                    const Clock& clock)
       : machine_(machine), metrics_(metrics), clock_(clock) {}

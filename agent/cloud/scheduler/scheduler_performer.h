@@ -1,5 +1,4 @@
-// Performs the effects of the scheduler: requests to the API server, questions to extenders,
-// events.
+// Performs the effects of the scheduler: requests to the API server and to extenders, and events.
 //
 // Threading: the loop's thread only.
 
@@ -20,18 +19,18 @@ namespace holdfast::agent {
 using SchedulerRunner = ControllerRunner<sync::schedule::Scheduler>;
 
 using Extenders = std::vector<std::unique_ptr<ExtenderCaller>>;
-// Errors: of ExtenderCaller::make().
+// Errors: those of ExtenderCaller::make().
 [[nodiscard]] Result<Extenders> make_extenders(const SchedulerPlan& plan, const Clock& clock);
 
 class SchedulerPerformer final : public SchedulerRunner::Performer {
  public:
-  // `client`, `clock` and `random` outlive it.
+  // `client`, `clock` and `random` must outlive this.
   SchedulerPerformer(asio::any_io_executor executor, const std::string& scheduler,
                      Extenders extenders, ApiCaller& client, const Clock& clock, Random& random);
 
   asio::awaitable<sync::schedule::Outcome> perform(sync::schedule::Effect effect) override;
 
-  // Sends events again that did not arrive, until cancelled.
+  // Retries events that could not be written. Runs until cancelled.
   asio::awaitable<void> retry_events() { return sender_.run(); }
 
  private:

@@ -29,7 +29,7 @@ struct SchedulerSettings {
 };
 void add_options(config::Options& options, SchedulerSettings& settings);
 
-// One of `extenders`: how it is used, and how it is reached.
+// How one extender is used and reached.
 struct ExtenderPlan : sync::schedule::ExtenderUse {
   Duration timeout = std::chrono::seconds(5);
   ServerUrl server;

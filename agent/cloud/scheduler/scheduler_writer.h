@@ -29,7 +29,7 @@ class SchedulerWriter {
   // conflict (it is bound to another node or being deleted), and those of ApiCaller::call().
   asio::awaitable<Status> bind(sync::schedule::PodKey pod, std::string node);
 
-  // Another write. A server that is not well is asked four times. Errors: ApiCaller::call()'s.
+  // Sends any other write, up to four times if the server fails. Errors: as ApiCaller::call().
   asio::awaitable<Status> write(ApiRequest request);
 
  private:
