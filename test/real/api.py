@@ -1,4 +1,4 @@
-"""A small client of an API server, directly or through the agent. JSON only, one connection per request."""
+"""A small API server client, used directly or through the agent. JSON only, one connection per request."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ class Api:
         self.url = urllib.parse.urlsplit(server)
         self.token = token
         self.agent = agent
-        self.ca = ca  # may be made later
+        self.ca = ca  # the file need not exist before the first request
 
     def context(self):
         return ssl.create_default_context(cafile=self.ca)

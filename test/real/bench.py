@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of the agent with the real Kubernetes, next to the direct path: one table in Markdown.
+"""Measures the agent with the real Kubernetes, next to the same figures without the agent: one table in Markdown.
 
     bench.py --kubernetes DIR --bin DIR --work DIR [--idle MINUTES] [--churn MINUTES] [--runs N] [PART...]
 
@@ -44,7 +44,7 @@ class Table:
 
 
 class Bench:
-    """Plays each part on sites of its own; `site()` starts one."""
+    """Measures each part on its own sites; `site()` starts one."""
 
     def __init__(self, options, report):
         self.options = options
@@ -65,7 +65,7 @@ class Bench:
         return site
 
     def start_node(self, site):
-        """Starts agent and kubelet at once. Returns the seconds until the node is Ready in the cloud."""
+        """Starts the agent and the kubelet together. Returns the seconds until the node is Ready in the cloud."""
         began = time.monotonic()
         if site.node.behind_agent:
             site.node.start_agent()
@@ -74,7 +74,7 @@ class Bench:
         return time.monotonic() - began
 
     def both(self, part):
-        """Plays a function of a site without and with the agent. Returns {way: its result}."""
+        """Calls part(site) on a site without and on one with the agent. Returns {way: its result}."""
         results = {}
         for way in (DIRECT, AGENT):
             site = self.site(way)
@@ -85,7 +85,7 @@ class Bench:
         return results
 
     def run_pods(self, site, count):
-        """Creates pods until there are `count`, and waits. Returns the seconds."""
+        """Creates pods until there are `count` and waits until they are Ready. Returns the seconds."""
         began = time.monotonic()
         have = len([name for name in judge.cloud_pods(site) if name.startswith("site/")])
         site.apply(pods.namespace(), *pods.settings(),
@@ -124,7 +124,7 @@ class Bench:
     def reads(self):
         site = self.site(AGENT, wait=False)
         try:
-            # Neither way goes over the relay, which is slow.
+            # Both ways connect to the API server without the relay, which is slow.
             site.write_kubeconfig("node", site.api.url.geturl(), "nodetoken")
             self.start_node(site)
             self.run_pods(site, 10)
@@ -187,7 +187,7 @@ class Bench:
         return found
 
     def churn(self, site, minutes):
-        """Pods come and go, ten at a time. Returns how many."""
+        """Creates and deletes pods for `minutes`, ten at a time. Returns how many."""
         end, number = time.monotonic() + minutes * 60, 0
         while time.monotonic() < end:
             names = [f"churn-{number + each}" for each in range(10)]
@@ -201,7 +201,7 @@ class Bench:
             self.report.until("ten pods come", 120, lambda wanted=names: judge.run(site, *wanted), every=0.5)
             for name in names:
                 site.api.delete(f"/api/v1/namespaces/site/pods/{name}")
-            self.report.until("and go", 120, lambda wanted=names: (
+            self.report.until("ten pods go", 120, lambda wanted=names: (
                 not any(f"site/{name}" in judge.cloud_pods(site) for name in wanted), ""), every=0.5)
         return number
 
@@ -300,7 +300,7 @@ class Bench:
 
     @staticmethod
     def pause(seconds):
-        """Lets the site run: what is measured is what happens in this time."""
+        """Lets the site run for a fixed time: either the measurement's duration or the time to settle before it."""
         time.sleep(seconds)
 
 
@@ -311,7 +311,7 @@ def arguments():
     parser.add_argument("--work", required=True)
     parser.add_argument("--idle", type=float, default=10, help="minutes")
     parser.add_argument("--churn", type=float, default=10, help="minutes")
-    parser.add_argument("--runs", type=int, default=3, help="of short measurements")
+    parser.add_argument("--runs", type=int, default=3, help="repetitions of the part ready")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Scenarios around what people and the cloud see: kubectl on the node, refused writes, the lifecycle controllers."""
+"""Scenarios about what users and the cloud see: kubectl on the node, refused writes, the lifecycle controllers."""
 
 import json
 import os
@@ -9,12 +9,13 @@ import judge
 import pods
 from steady_node import SteadyNode
 
-TOO_LONG = 5  # seconds: kubectl's own start, on a busy machine, is part of it
+TOO_LONG = 5  # seconds; includes the start of kubectl on a busy machine
 NODE_PODS = ("get", "pods", "-A", "--field-selector=spec.nodeName=edge1")
 
 GIVE_UP = 15  # seconds
 
-# kubectl on the node without credentials of its own, that is with the node's: (arguments, exit code, expected output)
+# kubectl on the node without credentials, so that the agent uses the node's: (arguments, exit code, expected output).
+# An exit code of None accepts any.
 AS_NODE = (
     (("get", "node", "edge1"), 0, ("edge1", "STATUS", "VERSION")),
     (("get", "node", "edge1", "-o", "wide"), 0, ("INTERNAL-IP", "containerd://")),
@@ -28,7 +29,7 @@ AS_NODE = (
     (("annotate", "pod", "claim", "-n", pods.NAMESPACE, "a=b"), 1, ("unreachable",)),
     (("get", "configmaps", "-A"), 1, ()),
 )
-# The same with an administrator's credentials, whose reads have been cached while connected.
+# kubectl through an agent with an administrator's credentials, which has cached these reads while connected.
 AS_ADMIN = (
     (("get", "pods", "-A"), 0, ("READY", "RESTARTS", "claim")),
     (("get", "nodes"), 0, ("STATUS", "VERSION")),
@@ -43,7 +44,7 @@ AS_ADMIN = (
 
 
 def kubectl_offline(site):
-    """kubectl on the node while the link is down: answers with a warning, or fails at once and says why."""
+    """kubectl on the node while the link is down: it answers with a warning, or fails at once and says why."""
     site.write_kubeconfig("local", "http://127.0.0.1:10261")
     site.node.start_client_agent("kubectl")
     for who, table in (("local", AS_NODE), ("clients", AS_ADMIN)):
@@ -82,12 +83,12 @@ def _kubectl_once(site, who, arguments, code, words):
     if is_read and done.returncode == 0:
         report.check(what + ": warns of stale data", "Warning:" in done.stderr, f"expected a warning\nfound: {found}")
     if arguments[0] == "rollout":
-        report.check(what + ": does not report success without a word", done.returncode != 0 or "Warning:" in output,
+        report.check(what + ": does not report success without a warning", done.returncode != 0 or "Warning:" in output,
                      f"expected: a failure or a warning\nfound: {found}")
 
 
 def ready(site):
-    """`holdfastctl ready` says which pods a boot without the cloud would bring back, and why not the others."""
+    """`holdfastctl ready` says which pods would start after a boot while offline, and why the others would not."""
     volume = {"name": "v", "secret": {"secretName": "missing"}}
     mount = {"name": "v", "mountPath": "/v"}
     site.report.equal("every pod would come back", (0, {}), _not_ready(site))
@@ -114,7 +115,7 @@ def _not_ready(site):
 
 
 def forbidden_writes(site):
-    """Events of a namespace that is terminating are refused with 403; the rejoin goes on without them."""
+    """Replayed events in a terminating namespace are refused with 403; the agent still becomes connected."""
     report = site.report
     namespace = "ending"
     site.apply(pods.namespace(namespace))
@@ -137,7 +138,7 @@ def forbidden_writes(site):
 
 
 def autonomy(site):
-    """holdfast-cloud: a silent node that is autonomous keeps its pods; without the annotation they are evicted."""
+    """holdfast-cloud: a silent node with the autonomy annotation keeps its pods; without it they are evicted."""
     with SteadyNode(site.api):
         _autonomy(site)
 

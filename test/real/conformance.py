@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Upstream's e2e.test, directly and through the agent: what passes directly passes through the agent.
+"""Runs upstream's e2e.test directly and through the agent: what passes directly must pass through the agent.
 
     conformance.py --kubernetes DIR --bin DIR --work DIR [--ci] [--only REGEX] [--ways direct,agent,cloud]
 
 The three ways, each with a control plane and a node of its own:
 
-    direct  kubelet and tests speak to the API server, upstream's controllers and scheduler
-    agent   the kubelet speaks to holdfast-edge with a node's rights, the tests to holdfast-edge --cache-agents='*' with
-            an administrator's
+    direct  the kubelet and the tests use the API server; controllers and scheduler are upstream's
+    agent   the kubelet uses a holdfast-edge with the node's rights, the tests use a holdfast-edge with an
+            administrator's rights and --cache-agents='*'
     cloud   as direct, with holdfast-cloud in place of node-lifecycle, taint-eviction and kube-scheduler
-            (sig-scheduling, sig-apps and NoExecuteTaintManager)
+            (only tests of sig-scheduling, sig-apps, NoExecuteTaintManager, PriorityClass and preemption)
 
 Exits 0 when every test that passed directly passed in the other ways or is in explained.txt; 1 when one did not; 77
-when there is no Kubernetes. Results are in WORK/results.json, and a table for README.md in WORK/table.md.
+when there are no Kubernetes binaries. Results are in WORK/results.json, and a table for README.md in WORK/table.md.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from suite import Suite, matching
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = os.path.join(HERE, "conformance")
 CLOUD = re.compile(r"^\[sig-(scheduling|apps)\]|NoExecuteTaintManager|PriorityClass|Preemption")
-TAINTS = re.compile(r"NoExecuteTaintManager")  # [Disruptive] in name only: it taints the node and cleans up
+TAINTS = re.compile(r"NoExecuteTaintManager")  # run although [Disruptive]: it removes its taints from the node
 SKIPPED = 77
 
 
@@ -44,8 +44,8 @@ def arguments():
     parser.add_argument("--ci", action="store_true", help="the subset of ci.txt")
     parser.add_argument("--only", default="", help="only tests whose name matches")
     parser.add_argument("--ways", default="direct,agent,cloud")
-    parser.add_argument("--direct", help="results.json of an earlier run, in place of playing that way again")
-    parser.add_argument("--processes", type=int, default=4, help="of e2e.test at a time")
+    parser.add_argument("--direct", help="results.json of an earlier run, used instead of running direct again")
+    parser.add_argument("--processes", type=int, default=4, help="processes of e2e.test at a time")
     return parser.parse_args()
 
 
@@ -59,7 +59,7 @@ def chosen_names(suite, options):
 
 
 def start(site, way):
-    """Starts a site for one way; returns the kubeconfig of the tests."""
+    """Starts a site for one way; returns the kubeconfig file for the tests."""
     ours = "holdfast-cloud" if way == "cloud" else None
     site.control_plane(lifecycle=ours or "upstream", scheduler=ours or "kube-scheduler")
     site.node.start_containerd()
@@ -75,7 +75,7 @@ def start(site, way):
 
 
 def play(report, options, way, names):
-    """Plays tests one way; those that fail are tried once more, alone."""
+    """Runs the tests in one way; except with direct, those that fail run a second time."""
     report.begin(way)
     folder = os.path.join(options.work, way)
     site = Site(report, options.kubernetes, options.bin, folder)
@@ -100,9 +100,9 @@ def sig(name):
 
 
 def table(results):
-    """Counts for each group of tests and way, in Markdown."""
+    """A Markdown table of the tests passed and run, for each group of tests and each way."""
     ways = list(results)
-    lines = ["| tests | " + " | ".join(f"{way}: passed of played" for way in ways) + " |",
+    lines = ["| tests | " + " | ".join(f"{way}: passed of those run" for way in ways) + " |",
              "|---" * (len(ways) + 1) + "|"]
     for group in sorted({sig(name) for each in results.values() for name in each}):
         cells = []
@@ -115,7 +115,10 @@ def table(results):
 
 
 def compare(report, direct, other, way):
-    """Records each test that passed directly and not in the other way, unless explained.txt has it."""
+    """Records a failure for each test that passed directly but not in `way`, unless explained.txt lists it.
+
+    A test that needed a second try in `way` fails, too.
+    """
     report.begin(f"{way} against direct")
     explained = matching(other, os.path.join(LISTS, "explained.txt"))
     played = [name for name in other if direct.get(name, {}).get("state") == "passed"]
@@ -126,11 +129,11 @@ def compare(report, direct, other, way):
         if name in explained:
             print(f"# explained: {name}: {explained[name]}")
         elif state == "passed":
-            report.fail(name, f"passed directly, and only at the second try with {way}\nfirst: {other[name]['first']}")
+            report.fail(name, f"passed directly, but only at the second try with {way}\nfirst: {other[name]['first']}")
         else:
             report.fail(name, f"passed directly, {state} with {way}\n{other[name]['message']}")
     passed = sum(other[name]["state"] == "passed" for name in played)
-    report.check(f"tests that pass directly were played with {way}", passed > 0, "none has passed",
+    report.check(f"tests that pass directly were run with {way}", passed > 0, "none has passed",
                  f"{passed} of {len(played)} passed")
 
 

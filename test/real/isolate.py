@@ -1,9 +1,10 @@
-"""Namespaces of its own for a site: network, mounts, processes, control groups.
+"""Runs a site in its own namespaces: network, mounts, processes, control groups.
 
-The site uses the well-known ports, makes bridges and mounts volumes. The namespaces keep all of that from the machine,
-and every process in them ends with the first one. The kubelet removes each pod's control group that it does not know,
-with the processes in it: it must see none but its own. Only where all controllers are in cgroup v2 does it see those of
-the machine, because a group that has processes cannot pass on controllers there.
+The site uses well-known ports, creates bridges and mounts volumes. The namespaces isolate all of that from the machine,
+and all processes in them end when the first one ends. The kubelet removes every pod control group that it does not
+know, with the processes in it, so it must not see the machine's groups. This isolation of control groups works only
+with cgroup v1: where all controllers are in cgroup v2, the kubelet sees the groups of the machine, because a v2 group
+that contains processes cannot delegate controllers.
 """
 
 import os
@@ -29,7 +30,7 @@ def enter():
     groups = _make_cgroups()
     inner = subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, preexec_fn=lambda: _join(groups))
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(sign, lambda *_: inner.kill())  # and with it, everything in the namespaces
+        signal.signal(sign, lambda *_: inner.kill())  # this also ends every process in the namespaces
     code = inner.wait()
     _remove(groups)
     sys.exit(code if code >= 0 else 1)
@@ -40,12 +41,12 @@ def _network():
                     "ip link set wire0 up", f"ip address add {NODE_ADDRESS}/24 dev node0",
                     "ip route add default via 10.99.0.1 dev node0", "sysctl -qw net.ipv4.ip_forward=1",
                     "hostname edge1",
-                    "mount --make-rshared /"):  # among the containers; unshare has made it private
+                    "mount --make-rshared /"):  # containers need mount propagation; unshare made it private
         subprocess.run(command.split(), check=True)
 
 
 def _hierarchies():
-    """The mounts of cgroup v1, and of a cgroup v2 beside them, which has no controllers: [(folder, type, options)]."""
+    """The mounts of cgroup v1 and of a cgroup v2 next to them: [(folder, type, options)]. Empty without cgroup v1."""
     with open("/proc/mounts") as file:
         mounts = [line.split() for line in file]
     generic = {"rw", "relatime", "nosuid", "nodev", "noexec", "nsdelegate"}
@@ -61,7 +62,7 @@ def _make_cgroups():
         group = os.path.join(folder, f"holdfast-real-{os.getpid()}")
         os.makedirs(group, exist_ok=True)
         groups.append(group)
-        for name in ("cpuset.cpus", "cpuset.mems"):  # empty in a new group, which then takes no process
+        for name in ("cpuset.cpus", "cpuset.mems"):  # empty in a new group; processes cannot join before they are set
             if os.path.exists(os.path.join(group, name)):
                 shutil.copyfile(os.path.join(folder, name), os.path.join(group, name))
     return groups
@@ -81,7 +82,7 @@ def _mount_cgroups():
 
 
 def _remove(groups):
-    """Removes control groups and what the kubelet's pods have left below them, once their last processes have ended."""
+    """Removes the control groups and the groups that pods left below them, once their last processes have ended."""
     for _ in looks(10):
         for group in groups:
             for folder, _, _ in os.walk(group, topdown=False):

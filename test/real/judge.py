@@ -1,4 +1,4 @@
-"""What the scenarios ask of a site: comparisons of the cloud, the agent's cache, the kubelet and the machine.
+"""Checks of a site for the scenarios: compare the cloud, the agent's cache, the kubelet and the machine.
 
 Functions for Report.until return (holds, found).
 """
@@ -16,7 +16,7 @@ def cloud_pods(site):
 
 
 def local_pods(site):
-    """The same as a component of the node reads them from the agent."""
+    """The pods of edge1 as a component of the node reads them from the agent: {namespace/name: pod}."""
     listed = site.local.get("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1&resourceVersion=0")
     return _by_name(listed["items"])
 
@@ -32,7 +32,7 @@ def node_condition(site, kind, status):
 
 
 def state(pod):
-    """One word for a pod: its phase, or "Ready", or why a container waits."""
+    """One word for a pod: the reason why a container is waiting, "Ready", or the pod's phase."""
     status = pod.get("status", {})
     for each in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
         waiting = each.get("state", {}).get("waiting")
@@ -48,7 +48,7 @@ def states(found):
 
 
 def all_run(site, in_cloud=False):
-    """Every pod of pods.one_of_each is Ready, or Succeeded if it is the job's; none is too many."""
+    """Whether exactly the pods of pods.one_of_each exist, and all are Ready or Succeeded."""
     found = states(cloud_pods(site) if in_cloud else site.node.pods())
     found = {name: word for name, word in found.items() if name.startswith(pods.NAMESPACE + "/")}
     good = [word for word in found.values() if word in ("Ready", "Succeeded")]
@@ -56,7 +56,7 @@ def all_run(site, in_cloud=False):
 
 
 def all_run_anew(site, before):
-    """Every pod of `before` is Ready in containers that are not those of before, or has Succeeded."""
+    """Whether every pod of `before` is Ready in new containers, or has Succeeded."""
     now = site.node.pods()
     found = states(now)
     missing = [name for name in before if found.get(name) not in ("Ready", "Succeeded")]
@@ -67,7 +67,7 @@ def all_run_anew(site, before):
 
 
 def run(site, *names):
-    """Pods of the scenarios' namespace are Ready on the node."""
+    """Whether the named pods of the scenarios' namespace are Ready on the node."""
     found = states(site.node.pods())
     return all(found.get(f"{pods.NAMESPACE}/{name}") == "Ready" for name in names), found
 
@@ -83,7 +83,10 @@ def count(site, prefix, expected):
 
 
 def has_new_image(site, old, image):
-    """The pod `old` runs another image in another container. Names of the same content are one image to containerd."""
+    """Whether the pod `old` now runs `image` and is Ready.
+
+    Compares image IDs as well, because containerd treats names with the same content as one image.
+    """
     pod = site.node.pods()[f"{pods.NAMESPACE}/{old['metadata']['name']}"]
     wanted = [each["image"] for each in pod["spec"]["containers"]]
     before, now = ([each.get("imageID") for each in one["status"]["containerStatuses"]] for one in (old, pod))
@@ -91,7 +94,7 @@ def has_new_image(site, old, image):
 
 
 def volume_content(site, name, expected):
-    """What a pod's ConfigMap and Secret volumes hold on the machine."""
+    """Whether a pod's ConfigMap volume and Secret volume both contain `expected` on the machine."""
     uid = site.node.pods()[f"{pods.NAMESPACE}/{name}"]["metadata"]["uid"]
     found = []
     for path in glob.glob(f"{site.path('kubelet')}/pods/{uid}/volumes/*/*/value"):
@@ -109,7 +112,7 @@ def container_ids(pod):
 
 
 def restarts(site):
-    """{namespace/name: restarts of its containers}, as the kubelet counts them."""
+    """{namespace/name: restarts of its containers}, as the kubelet reports them."""
     return {name: _restarts(pod) for name, pod in site.node.pods().items()}
 
 
@@ -118,7 +121,7 @@ def _restarts(pod):
 
 
 def restarted(site, victim):
-    """The pod `victim` is Ready in another container than before."""
+    """Whether the pod `victim` is Ready in a new container."""
     name = f"{victim['metadata']['namespace']}/{victim['metadata']['name']}"
     now = site.node.pods()[name]
     new = container_ids(now) and not container_ids(now) & container_ids(victim)
@@ -132,7 +135,7 @@ def cloud_knows_restart(site, victim):
 
 
 def only_restarted(site, before, expected):
-    """Records that no container restarted except those of the pods in `expected`."""
+    """Checks that the restart counts changed for exactly the pods in `expected`."""
     now = restarts(site)
     found = {name for name in before if now.get(name) != before[name]}
     site.report.equal("no other pod was restarted", sorted(expected), sorted(found))
@@ -149,7 +152,7 @@ def _comparable(pod):
 
 
 def differences(first, second):
-    """{namespace/name: {field: [first, second]}} of two sets of pods, for the fields that a kubelet reports."""
+    """{namespace/name: {field: [first, second]}} of two sets of pods, for the fields in COMPARED and the conditions."""
     found = {}
     for name in sorted(set(first) | set(second)):
         if name not in first or name not in second:
@@ -163,13 +166,13 @@ def differences(first, second):
 
 
 def statuses_equal(site, seconds=60):
-    """Records that the statuses in the cloud become equal to the kubelet's."""
+    """Checks that the pod statuses in the cloud become equal to the kubelet's within `seconds`."""
 
     def compare():
         found = differences(cloud_pods(site), site.node.pods())
         return not found, "cloud and kubelet differ: " + json.dumps(found)
 
-    site.report.until("the statuses in the cloud are the kubelet's", seconds, compare, fatal=False)
+    site.report.until("the statuses in the cloud equal the kubelet's", seconds, compare, fatal=False)
 
 
 def local_statuses_equal(site):
@@ -194,8 +197,8 @@ def last_record(site):
 
 
 def nothing_refused(site, after):
-    """Records that the cloud has refused no replayed write, in the journal's entries above the number `after`."""
+    """Checks that the journal has no failed replayed write in the entries after number `after`."""
     bad = ("write-conflict", "write-rejected", "write-damaged", "write-dropped")
     refused = [entry for entry in journal(site) if entry["seq"] > after and entry["kind"] in bad]
     site.report.check("no replayed write was refused", not refused,
-                      f"{len(refused)} of them, as: {json.dumps(refused[-5:], indent=1)}")
+                      f"{len(refused)} were, the last of them: {json.dumps(refused[-5:], indent=1)}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plays scenarios with the real Kubernetes: main.py --kubernetes DIR --bin DIR [--work DIR] [SCENARIO...]
+"""Runs scenarios with the real Kubernetes: main.py --kubernetes DIR --bin DIR --work DIR [SCENARIO...]
 
-Exits 0 when every check held, 1 when one did not, 77 when there is no Kubernetes (a skipped test for ctest).
+Exits 0 when every check held, 1 when one did not, 77 without Kubernetes binaries or root (ctest: skipped).
 Needs root and the packages that cross/dev real installs. Logs stay in the work folder.
 """
 
@@ -26,13 +26,13 @@ def arguments():
     parser.add_argument("--kubernetes", required=True, help="folder with bin/ and images/, from real/real unpack")
     parser.add_argument("--bin", required=True, help="folder with holdfast-edge, holdfast-cloud and holdfastctl")
     parser.add_argument("--work", required=True, help="folder for logs and state; emptied first")
-    parser.add_argument("--list", action="store_true", help="print the scenarios and what they are about")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and what they show")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
     return parser.parse_args()
 
 
 def play(site, function):
-    """Plays one scenario; a failure ends it, not the run."""
+    """Runs one scenario and returns whether it passed. A failure ends the scenario, not the run."""
     report = site.report
     report.begin(function.__name__.replace("_", "-"))
     start, failures = time.monotonic(), len(report.failures)
@@ -40,14 +40,17 @@ def play(site, function):
         function(site)
     except Failed:
         pass
-    except Exception:  # a bug in the scenario, or a server that is gone
+    except Exception:  # a bug in the scenario, or a server that does not answer
         report.fail("the scenario ends", traceback.format_exc())
     print(f"# {report.scenario}: {time.monotonic() - start:.0f} s", flush=True)
     return len(report.failures) == failures
 
 
 def repair(site):
-    """After a failed scenario: everything runs, the link passes, the usual pods are there."""
+    """Restores the site after a failed scenario: all processes run, the link passes, the usual pods run.
+
+    Returns whether that worked.
+    """
     report, processes = site.report, site.processes
     report.begin("repair")
     try:

@@ -1,4 +1,4 @@
-"""Measurements on a site: latencies over one kept connection, memory, bytes, writes to disk."""
+"""Measurements on a site: latencies over one persistent connection, memory, bytes, writes to disk."""
 
 import shutil
 import signal
@@ -15,7 +15,7 @@ def percentile(values, share):
 
 
 class Connection:
-    """One kept HTTP/1.1 connection, with as little of Python in the way as can be."""
+    """One persistent HTTP/1.1 connection with as little Python overhead as possible."""
 
     def __init__(self, api):
         self.headers = "".join(f"{name}: {value}\r\n" for name, value in api.headers().items())
@@ -46,12 +46,15 @@ class Connection:
     def _receive(self):
         data = self.socket.recv(1 << 20)
         if not data:
-            raise ConnectionError("the server has hung up")
+            raise ConnectionError("the server closed the connection")
         return data
 
 
 def latencies(apis, path, rounds=400):
-    """{name: (p50, p99) in ms} of GETs of a path at several servers, taken in turn so that all see the same machine."""
+    """{name: (p50, p99) in ms} of GETs of a path at several servers.
+
+    The servers take turns, so that changes of the machine's load affect all of them alike.
+    """
     connections = {name: Connection(api) for name, api in apis.items()}
     times = {name: [] for name in apis}
     for number in range(rounds + 20):
@@ -59,7 +62,7 @@ def latencies(apis, path, rounds=400):
             seconds, status, _ = connection.get(path)
             if status != 200:
                 raise RuntimeError(f"{name}: {path}: {status}")
-            if number >= 20:  # the first ones warm up
+            if number >= 20:  # the first 20 warm up
                 times[name].append(seconds * 1000)
     return {name: (percentile(each, 0.5), percentile(each, 0.99)) for name, each in times.items()}
 

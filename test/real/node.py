@@ -1,4 +1,4 @@
-"""The node of a site: containerd, the agent and the kubelet, each of which can be killed, and a power cut."""
+"""The node of a site: containerd, the agent and the kubelet. Each can be killed, and the whole node can lose power."""
 
 import json
 import os
@@ -50,14 +50,15 @@ maxPods: 200
 
 
 class Node:
-    """edge1. `site` is the Site that it belongs to."""
+    """The node edge1 of the Site `site`."""
 
     def __init__(self, site):
         self.site = site
         self.behind_agent = True
 
     def start(self, behind_agent=True):
-        """Starts all parts, without waiting for the node to be Ready. Without the agent the kubelet goes direct."""
+        """Starts all parts without waiting for the node to be Ready. Without the agent the kubelet uses the API server.
+        """
         self.behind_agent = behind_agent
         self.start_containerd()
         if behind_agent:
@@ -75,7 +76,7 @@ class Node:
     def start_client_agent(self, cache_agents="*"):
         """Starts a second agent with an administrator's credentials, at CLIENT_AGENT, for kubectl and e2e tests.
 
-        It is what README.md shows: client-go sends no token to an http:// server, so that the agent's own is used.
+        It is what README.md shows: client-go sends no token to an http:// server, so the agent uses its own.
         """
         site = self.site
         folder = site.path("holdfast-clients")
@@ -120,8 +121,8 @@ class Node:
         return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
 
     def start_kubelet(self, through_relay=False, server=""):
-        """Starts the kubelet. Without an agent it goes to the API server, or to the relay, where bytes are counted, or
-        to a `server` that passes it on with the node's token.
+        """Starts the kubelet. Its server is `server` if given (a proxy that adds the node's token); else the agent;
+        else, without an agent, the relay, which counts bytes, or the API server itself.
         """
         site = self.site
         with open(site.path("kubelet.yaml"), "w") as file:
@@ -160,7 +161,7 @@ class Node:
         kill_pids(pids)
 
     def power_off(self):
-        """What a power cut leaves: no process of the node, no mount, no network device, no /run of containerd."""
+        """Simulates a power cut: removes the node's processes, mounts, network devices and containerd's state."""
         for name in ("edge", "kubelet", "containerd"):
             self.site.processes.kill(name)
         kill_pids(self._shims() + container_pids())
@@ -174,7 +175,7 @@ class Node:
         shutil.rmtree(self.site.path("containerd/state"), ignore_errors=True)
 
     def power_on(self):
-        """Another boot: the kernel has a new boot ID, then everything starts at once."""
+        """Simulates a boot: sets a new boot ID, then starts everything together."""
         boot_id = self.site.path("boot-id")
         with open(boot_id, "w") as file:
             file.write(f"{uuid.uuid4()}\n")
@@ -183,7 +184,7 @@ class Node:
         self.start(self.behind_agent)
 
     def repair(self):
-        """Starts what does not run."""
+        """Starts the processes that are not running."""
         for name, start in (("containerd", self.start_containerd), ("edge", self.start_agent),
                             ("kubelet", self.start_kubelet)):
             if not self.site.processes.is_running(name) and (name != "edge" or self.behind_agent):

@@ -1,4 +1,4 @@
-"""The objects that scenarios play with, as dictionaries for kubectl apply."""
+"""The objects that the scenarios use, as dictionaries for kubectl apply."""
 
 import time
 
@@ -13,7 +13,7 @@ def namespace(name=NAMESPACE):
 
 
 def container(image=BUSYBOX, script=LOOP, **more):
-    """A container that ends quickly when it is told to."""
+    """A container that ends at once on SIGTERM."""
     return {"name": "main", "image": image, "imagePullPolicy": "IfNotPresent",
             "command": ["/bin/sh", "-c", "trap 'exit 0' TERM; " + script], **more}
 
@@ -48,7 +48,7 @@ def daemon(name="daemon"):
 
 
 def volume(folder):
-    """A PersistentVolume on the node and the claim that is bound to it. `folder` is on the node."""
+    """A PersistentVolume in `folder` on the node, and the claim that is bound to it."""
     claim_name = "data"
     return (
         {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "site-data"}, "spec": {
@@ -62,7 +62,7 @@ def volume(folder):
 
 
 def claim_pod():
-    """Writes a line into its claim at each start."""
+    """A pod that appends a line to a file in its claim at each start."""
     script = "echo started >>/data/starts; " + LOOP
     return pod("claim", pod_spec(
         container(script=script, volumeMounts=[{"name": "data", "mountPath": "/data"}]),
@@ -70,7 +70,7 @@ def claim_pod():
 
 
 def token_pod():
-    """Has a token for another audience, and ends when it cannot read it."""
+    """A pod with a token for the audience "vault"; it fails if it cannot read the token."""
     source = {"serviceAccountToken": {"path": "token", "audience": "vault", "expirationSeconds": 3600}}
     return pod("token", pod_spec(
         container(script="test -s /tokens/token || exit 1; " + LOOP,
@@ -87,7 +87,7 @@ def settings(value="one"):
 
 
 def settings_pod():
-    """Has a ConfigMap and a Secret as volumes and in its environment."""
+    """A pod with a ConfigMap and a Secret, both as volumes and in its environment."""
     environment = [
         {"name": "SETTING", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "value"}}},
         {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "password", "key": "value"}}}]
@@ -100,7 +100,7 @@ def settings_pod():
 
 
 def init_pod():
-    """Starts behind an init container, with an emptyDir in memory that a power cut empties."""
+    """A pod with an init container that writes to an emptyDir in memory, which a power cut clears."""
     mounts = [{"name": "made", "mountPath": "/made"}]
     first = {**container(script="echo made >/made/file", volumeMounts=mounts), "name": "first"}
     return pod("init", pod_spec(
@@ -109,7 +109,7 @@ def init_pod():
 
 
 def job():
-    """Runs once; it must not run again because of an outage."""
+    """A Job that runs once; an outage must not make it run again."""
     spec = pod_spec(container(script="echo ran; exit 0"), restartPolicy="Never")
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta("once"), "spec": {"template": {"spec": spec}}}
 
@@ -124,7 +124,7 @@ def event(namespace, name):
 
 
 def one_of_each(folder):
-    """Everything above. `folder` is for the claim's data, on the node."""
+    """All objects of the usual site. `folder` holds the claim's data on the node."""
     return [namespace(), *settings(), *volume(folder), claim_pod(), token_pod(), settings_pod(), init_pod(), web(),
             daemon(), job()]
 

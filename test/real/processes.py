@@ -1,4 +1,4 @@
-"""Processes of a site: started in the background with a log each, ended by pid."""
+"""Processes of a site: started in the background, each with a log, and ended by process ID."""
 
 import os
 import select
@@ -8,10 +8,10 @@ import time
 
 
 def looks(seconds, every=0.1):
-    """Yields the seconds since the start, again and again until `seconds` have passed, and at least once.
+    """Yields the seconds since the start, every `every` seconds until `seconds` have passed, at least once.
 
-    What a program of somebody else does raises no event that could be waited for; this is the only pause between
-    two looks at it.
+    Programs that are not ours offer no event to wait for; callers poll them in this loop, which is the only place
+    that sleeps between two checks.
     """
     start = time.monotonic()
     while True:
@@ -46,7 +46,7 @@ class Processes:
         return self.running[name].pid
 
     def kill(self, name, sign=signal.SIGKILL):
-        """Ends one process and waits for its end. Nothing happens when it has ended already."""
+        """Ends one process and waits for its end. Does nothing if it is not running."""
         process = self.running.pop(name, None)
         if process is None:
             return
@@ -75,7 +75,7 @@ def all_pids():
 
 
 def read_proc(pid, name):
-    """The text of /proc/PID/NAME with NULs as spaces; empty when the process has gone."""
+    """The text of /proc/PID/NAME with NULs as spaces; empty when the process no longer exists."""
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read().replace(b"\0", b" ").decode(errors="replace")
@@ -84,12 +84,12 @@ def read_proc(pid, name):
 
 
 def container_pids(contains="kubepods"):
-    """Processes in a container of the kubelet: those whose cgroup has `contains` in its path."""
+    """The process IDs in the kubelet's containers: those whose cgroup path contains `contains`."""
     return [pid for pid in all_pids() if contains in read_proc(pid, "cgroup")]
 
 
 def kill_pids(pids, seconds=10):
-    """kill -9, and waits until they are gone. Another process may be their parent."""
+    """Sends SIGKILL and waits for all, at most `seconds`. They need not be children of this process."""
     end = time.monotonic() + seconds
     killed = []
     for pid in pids:
@@ -106,7 +106,7 @@ def kill_pids(pids, seconds=10):
 
 
 def pss_kib(pid):
-    """Proportional and private memory of a process in KiB, from smaps_rollup."""
+    """(proportional, private) memory of a process in KiB, from smaps_rollup."""
     fields = {}
     for line in read_proc(pid, "smaps_rollup").splitlines():
         name, _, value = line.partition(":")

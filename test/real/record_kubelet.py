@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Records what a real kubelet and a real kube-apiserver say to each other: test/data/kubelet/session-1.36.jsonl.
+"""Records the traffic between a real kubelet and a real kube-apiserver: test/data/kubelet/session-1.36.jsonl.
 
     record_kubelet.py --kubernetes DIR --bin DIR --work DIR [--output FILE]
 
-Needs root and the packages that cross/dev real installs. Exits 0 when the whole story was recorded, 77 when there is
-no Kubernetes. The format is in test/data/kubelet/README.md. Logs stay in the work folder.
+Needs root and the packages that cross/dev real installs. Exits 0 when the whole session was recorded, 77 without root or
+Kubernetes binaries. test/data/kubelet/README.md describes the format. Logs stay in the work folder.
 """
 
 import argparse
@@ -30,8 +30,9 @@ PROXY_PORT = 16446
 NAMESPACE = "default"
 CLAIMED = "/srv/site-data"  # on the node
 ALLOWED_BYTES = 900_000
-# What must not be in the recording, beside the names of this machine and of its folders.
-MACHINE = "HOLDFAST_RECORD_MACHINE"  # its names, handed to the program that runs in namespaces of its own
+# The environment variable that passes the machine's names to the program that runs in its own namespaces.
+MACHINE = "HOLDFAST_RECORD_MACHINE"
+# The recording must contain neither these nor the names of this machine and of its folders.
 CREDENTIALS = ("nodetoken", "admintoken", "joinme", "PRIVATE KEY")
 
 
@@ -53,7 +54,7 @@ def in_default(thing):
 
 
 def web_needs():
-    """What the pod web has: a Secret, a ConfigMap, a ServiceAccount, a volume and its claim."""
+    """The objects that the pod web refers to: a Secret, a ConfigMap, a ServiceAccount, a volume and its claim."""
     meta = lambda name: {"name": name, "namespace": NAMESPACE}
     return [
         {"apiVersion": "v1", "kind": "Secret", "metadata": meta("s1"), "stringData": {"key": "test"}},
@@ -63,7 +64,7 @@ def web_needs():
 
 
 def web():
-    """A pod with one volume of each kind that the kubelet must ask the API server for."""
+    """A pod with one volume of each kind for which the kubelet reads an object from the API server."""
     sources = [{"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}}]
     volumes = {"secret": {"secret": {"secretName": "s1"}}, "config": {"configMap": {"name": "cm1"}},
                "token": {"projected": {"sources": sources}},
@@ -81,7 +82,7 @@ def hostnet():
 
 
 def names_of_machine():
-    """Ids that the kubelet would report, and the machine's name unless it is so short that it is in other words."""
+    """The IDs that the kubelet would report, and the host name unless it is so short that it occurs in other words."""
     host = os.uname().nodename
     names = [host] if len(host) > 3 else []
     for path in ("/etc/machine-id", BOOT_ID, "/sys/class/dmi/id/product_uuid"):
@@ -92,7 +93,7 @@ def names_of_machine():
 
 
 def hide_machine(work):
-    """The kubelet reports made-up ids of its machine and finds an empty /srv."""
+    """Makes the kubelet report made-up machine IDs and find an empty /srv."""
     for path, content in (("/etc/machine-id", "0123456789abcdef0123456789abcdef"), (BOOT_ID, str(uuid.uuid4())),
                           ("/sys/class/dmi/id/product_uuid", str(uuid.uuid4()))):
         if os.path.exists(path):
@@ -104,7 +105,7 @@ def hide_machine(work):
 
 
 class Story:
-    """What happens to the kubelet while it is recorded."""
+    """The sequence of events that is recorded: starts, an idle minute, and an outage of the API server."""
 
     def __init__(self, site):
         self.site = site
@@ -117,17 +118,17 @@ class Story:
         self.proxy.open()
         self.start_kubelet("registers")
         self.create_pods()
-        self.pause(60, "a quiet minute")
+        self.pause(60, "the kubelet is idle")
         site.processes.kill("kubelet")
-        self.pause(5, "no kubelet")
+        self.pause(5, "no kubelet runs")
         self.start_kubelet("is started again")
-        self.pause(30, "it finds what it had")
+        self.pause(30, "the kubelet finds its pods")
         self.lose_server()
         site.processes.kill("kubelet")
         self.start_kubelet("starts without the server", is_heard=False)
-        self.pause(15, "it is refused")
+        self.pause(15, "the kubelet is refused")
         self.find_server()
-        self.pause(30, "it reports what it missed")
+        self.pause(30, "the kubelet reports what it could not report before")
         self.proxy.close()
 
     def start_kubelet(self, what, is_heard=True):
@@ -172,18 +173,18 @@ class Story:
         site.report.until("the API server is back", 120, lambda: (bool(site.api.get("/readyz")), ""))
         asked = len(self.proxy.exchanges)
         self.proxy.open()
-        site.report.until("the kubelet has noticed", 60, lambda: (
+        site.report.until("the kubelet has reconnected", 60, lambda: (
             len(self.proxy.exchanges) > asked + 20, len(self.proxy.exchanges)))
         self.are_well()
 
     def pause(self, seconds, what):
-        """Lets the kubelet alone: what it says in the meantime is what is recorded."""
+        """Records for `seconds`. Fails if the API server stops, unless `what` contains "refused"."""
         self.site.report.throughout(what, seconds, lambda: (self.site.processes.is_running("apiserver")
                                                             or "refused" in what, "no server"))
 
 
 def contents(exchange):
-    """Everything that an exchange holds, as text that can be searched."""
+    """The decoded target, headers and bodies of an exchange, as one text to search in."""
     encoded = [exchange.get("requestBody", ""), exchange.get("responseBody", "")]
     encoded += [chunk for _, chunk in exchange.get("frames", [])]
     decoded = b"".join(base64.b64decode(each) for each in encoded).decode("latin-1")
@@ -191,11 +192,11 @@ def contents(exchange):
 
 
 def check(report, exchanges, names):
-    """The recording is complete and tells nothing of this machine."""
+    """Checks that the recording is complete and contains no data of this machine."""
     everything = "\n".join(contents(exchange) for exchange in exchanges)
     report.equal("the kubelet was started three times", [1, 2, 3],
                  [exchange["start"] for exchange in exchanges if "start" in exchange])
-    report.equal("no credential and no name of this machine is in it", [],
+    report.equal("it contains no credential and no name of this machine", [],
                  [name for name in (*CREDENTIALS, *names) if name in everything])
     asked = {(exchange["method"], exchange["target"].partition("?")[0]) for exchange in exchanges}
     for method, path in (("POST", "/api/v1/nodes"), ("PATCH", "/api/v1/namespaces/default/pods/web/status"),
@@ -207,7 +208,7 @@ def check(report, exchanges, names):
 def write(report, exchanges, output):
     lines = [json.dumps(exchange, separators=(",", ":")) + "\n" for exchange in exchanges]
     size = sum(map(len, lines))
-    report.check("it is not too big", size <= ALLOWED_BYTES, f"{size} bytes", f"{size} bytes")
+    report.check("it is within its size limit", size <= ALLOWED_BYTES, f"{size} bytes", f"{size} bytes")
     with open(output, "w", encoding="utf-8") as file:
         file.writelines(lines)
 

@@ -1,7 +1,7 @@
-"""An HTTP/1.1 proxy on loopback that writes down what a client and an API server say to each other.
+"""An HTTP/1.1 proxy on loopback that records the traffic between a client and an API server.
 
-The client speaks plain HTTP and sends no credentials; the proxy adds a token and speaks TLS to the server. Everything
-else passes byte by byte. The format is in test/data/kubelet/README.md.
+The client uses plain HTTP and sends no credentials; the proxy adds a token and uses TLS to the server. Everything else
+passes unchanged. test/data/kubelet/README.md describes the format of the recording.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ HEADERS_THAT_MATTER = {"user-agent", "accept", "content-type", "accept-encoding"
 
 
 class Ended(Exception):
-    """A side has closed its connection between two messages."""
+    """One side has closed its connection."""
 
 
 class Message:
@@ -40,7 +40,7 @@ class Message:
 
 
 async def read_message(reader, first=b""):
-    """Reads a head. `first` holds what has been read of it already. Raises Ended at the end of the stream."""
+    """Reads a head. `first` contains its bytes that were already read. Raises Ended at the end of the stream."""
     try:
         return Message(first + await reader.readuntil(b"\r\n\r\n"))
     except asyncio.IncompleteReadError as error:
@@ -80,8 +80,8 @@ class RecordingProxy:
     def __init__(self, port, server, token, context):
         self.port, self.server, self.token, self.context = port, server, token, context
         self.exchanges = []  # in the order of the requests
-        self.starts = 0  # of the client
-        self.is_new = False  # the client has not asked anything since its start
+        self.starts = 0  # how often the client was started
+        self.is_new = False  # the client has sent no request since its last start
         self.connections = 0
         self.began = None
         self.tasks = set()
@@ -93,11 +93,11 @@ class RecordingProxy:
         self._call(self._open())
 
     def close(self):
-        """Hangs up on everyone. Whoever calls from now on is refused."""
+        """Closes all connections and refuses new ones."""
         self._call(self._close())
 
     def client_starts(self):
-        """Notes at the next request that it is the first of the client's new process."""
+        """Marks the next request as the first one of a new client process."""
         self.starts, self.is_new = self.starts + 1, True
 
     def _call(self, coroutine):
@@ -130,7 +130,7 @@ class RecordingProxy:
                 request = await read_message(reader, first)
                 first = await self._exchange(number, request, (reader, writer), (up, to_server))
         except (Ended, OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # what is left of the exchange stays in the recording
+            pass  # the recording keeps the part of the exchange that was received
         finally:
             self.tasks.discard(asyncio.current_task())
             for each in (writer, to_server):
@@ -138,7 +138,7 @@ class RecordingProxy:
                     each.transport.abort()
 
     async def _exchange(self, number, request, client, server):
-        """Relays one request and its answer. Returns the first bytes of the next request, if they are read."""
+        """Relays one request and its answer. Returns the bytes of the next request that were already read."""
         (reader, writer), (up, to_server) = client, server
         method, target, _ = request.words
         sent, body = await read_body(reader, request)
@@ -170,7 +170,7 @@ class RecordingProxy:
     async def _relay_watch(self, record, client, up):
         reader, writer = client
         record["frames"], record["closed"] = [], False
-        client_says = asyncio.ensure_future(reader.read(1))  # nothing, until the next request or the end
+        client_says = asyncio.ensure_future(reader.read(1))  # completes at the next request or the client's end
         chunk = None
         try:
             while not record["closed"]:
@@ -193,7 +193,7 @@ class RecordingProxy:
 
 
 def client_context(ca):
-    """TLS as HTTP/1.1 only; `ca` is a file."""
+    """A TLS context that offers only HTTP/1.1; `ca` is a file with the CA certificate."""
     context = ssl.create_default_context(cafile=ca)
     context.set_alpn_protocols(["http/1.1"])
     return context

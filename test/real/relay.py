@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""relay.py LISTEN_PORT TARGET_PORT MODEFILE [ROUND_TRIP_MS]: a TCP relay on loopback that can break.
+"""relay.py LISTEN_PORT TARGET_PORT MODEFILE [ROUND_TRIP_MS]: a TCP relay on loopback that simulates a broken link.
 
-The mode file holds "pass", "refuse" (open connections are reset, new ones closed) or "hole" (connections are accepted
-and kept, nothing is relayed). With ROUND_TRIP_MS each byte arrives half of it later. The bytes relayed per direction
-are in MODEFILE.bytes, at most 0.1 s old: "up N down N".
+The mode file contains "pass", "refuse" (open and new connections are reset) or "hole" (connections are accepted
+and kept, nothing is relayed). ROUND_TRIP_MS delays each byte by half that time. MODEFILE.bytes contains the bytes
+relayed per direction, at most 0.1 s old: "up N down N".
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import sys
 
 LISTEN_PORT, TARGET_PORT, MODE_FILE = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 DELAY = float(sys.argv[4]) / 2000 if len(sys.argv) > 4 else 0  # seconds, in each direction
-PERIOD = 0.05  # seconds between two looks at the mode file
+PERIOD = 0.05  # seconds between two reads of the mode file
 
 mode = "pass"
 open_connections = set()

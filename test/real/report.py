@@ -1,4 +1,4 @@
-"""Result lines, measured figures and waits with deadlines: what every program of this folder prints."""
+"""Result lines, measured figures and waits with deadlines: the output of every program in this folder."""
 
 from processes import looks
 
@@ -28,7 +28,7 @@ class Report:
             self.figures.append((f"{self.scenario}: {what}", figure))
 
     def fail(self, what, details):
-        """Records a check that did not hold; the scenario goes on."""
+        """Records a check that did not hold; the scenario continues."""
         self.failures.append(f"{self.scenario}: {what}: {details}")
         print(f"not ok {self._count()} - {what}", flush=True)
         for line in str(details).splitlines():
@@ -45,17 +45,17 @@ class Report:
         self.check(what, expected == found, f"expected: {expected}\nfound:    {found}")
 
     def until(self, what, seconds, ask, every=0.1, fatal=True):
-        """Waits until ask() returns (True, anything) and records the seconds it took.
+        """Calls ask() every `every` seconds until it holds, and records the seconds that took.
 
-        ask() returns (holds, found); an exception of it counts as not yet. When `seconds` have passed, the
-        check fails with what was found last; with `fatal` the rest of the scenario is left out.
-        Returns the seconds, or None.
+        ask() returns (holds, found); an exception counts as not holding. After `seconds` the check fails with the
+        last `found`; with `fatal` it also raises Failed, which ends the scenario. Returns the seconds, or None after
+        a failure.
         """
         found = None
         for took in looks(seconds, every):
             try:
                 holds, found = ask()
-            except Exception as error:  # a server that is starting refuses, hangs up, answers 503
+            except Exception as error:  # a starting server refuses or closes connections, or answers 503
                 holds, found = False, f"{type(error).__name__}: {error}"
             if holds:
                 self.ok(what, f"{took:.1f} s")
@@ -66,7 +66,7 @@ class Report:
         return None
 
     def throughout(self, what, seconds, ask):
-        """Looks for so long that ask(), which returns (holds, found), always holds."""
+        """Checks that ask(), which returns (holds, found), holds all the time for `seconds`."""
         for _ in looks(seconds):
             holds, found = ask()
             if not holds:
@@ -75,7 +75,7 @@ class Report:
         self.ok(what, f"for {seconds} s")
 
     def summary(self):
-        """Prints all failures again and one closing line. Returns the exit code."""
+        """Prints all failures again and the totals. Returns the exit code."""
         for failure in self.failures:
             print(f"# failed: {failure.splitlines()[0]}")
         total = self._count()

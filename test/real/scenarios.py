@@ -1,7 +1,7 @@
-"""What is played with the real parts: each function is a scenario, by its name with dashes.
+"""The scenarios. Each public function in ALL is a scenario; its name is the function's, with dashes.
 
-A scenario begins with a node that is connected and whose pods all run. It leaves nothing behind that another one could
-notice; after a failure main.py repairs the site.
+A scenario starts with a connected node whose pods all run, and restores that state at its end; after a failure main.py
+repairs the site.
 """
 
 import os
@@ -22,7 +22,7 @@ def restart_one(site, name, seconds):
 
 
 def start(site):
-    """The first start: a node that has never been here becomes Ready, and pods with volumes of every kind run."""
+    """The first start: a new node registers and becomes Ready, and pods with volumes of every kind run."""
     report = site.report
     site.node.start_containerd()
     site.node.start_agent()
@@ -37,17 +37,20 @@ def start(site):
 
 
 def refused_link(site):
-    """The link refuses connections: reads and watches go on, a killed container comes back."""
+    """The link refuses connections: the node still reads from the agent, and a killed container is restarted."""
     _outage(site, "refuse", "claim")
 
 
 def black_hole(site):
-    """The link swallows everything: the same as a link that refuses."""
+    """The link drops all data: the node behaves as with a link that refuses connections."""
     _outage(site, "hole", "init")
 
 
 def _outage(site, mode, name):
-    """Kills the container of the pod `name`; the kubelet delays the next start of one that was killed before."""
+    """Cuts the link and kills the container of the pod `name`.
+
+    Each scenario uses another pod, because the kubelet delays the restart of a container that was killed before.
+    """
     report = site.report
     before = judge.restarts(site)
     site.cut(mode)
@@ -58,13 +61,13 @@ def _outage(site, mode, name):
     report.until("the agent shows its new status to readers on the node", 15,
                  lambda: judge.local_status_is_current(site, name))
     site.join()
-    report.until("the cloud knows of the restart", 60, lambda: judge.cloud_knows_restart(site, victim))
+    report.until("the cloud shows the restart", 60, lambda: judge.cloud_knows_restart(site, victim))
     judge.only_restarted(site, before, {f"{pods.NAMESPACE}/{name}"})
     judge.statuses_equal(site)
 
 
 def kubelet_killed(site):
-    """The kubelet is killed and started while the link is down: it finds its pods and restarts none."""
+    """The kubelet is killed and started while the link is down: it finds its pods and restarts none of them."""
     report = site.report
     before = judge.restarts(site)
     site.cut()
@@ -79,7 +82,7 @@ def kubelet_killed(site):
 
 
 def agent_killed(site):
-    """The agent is killed while the link is down: it answers from its cache at once, and nothing restarts."""
+    """The agent is killed and started while the link is down: it answers from its cache; no pod restarts because of it."""
     report = site.report
     before = judge.restarts(site)
     site.cut()
@@ -94,7 +97,7 @@ def agent_killed(site):
 
 
 def power_cut(site):
-    """Everything on the node ends at once while the link is down; after the boot all pods run, without the cloud."""
+    """A power cut while the link is down: after the boot all pods run again without the cloud."""
     report = site.report
     recorded = judge.last_record(site)
     site.cut()
@@ -115,7 +118,7 @@ def power_cut(site):
 
 
 def power_cut_connected(site):
-    """The same with the cloud within reach, for comparison."""
+    """A power cut while the node is connected, for comparison with power-cut."""
     report = site.report
     before = site.node.pods()
     site.node.power_off()
@@ -125,7 +128,7 @@ def power_cut_connected(site):
 
 
 def node_deleted(site):
-    """The node is deleted in the cloud while the machine is off: it registers again, also after a boot offline."""
+    """The node is deleted in the cloud while the machine is off: it registers again, also if it boots while offline."""
     for reachable in (True, False):
         _delete_node(site, reachable)
 
@@ -151,7 +154,7 @@ def _delete_node(site, reachable):
 
 
 def changes_meanwhile(site):
-    """While the link is down pods are deleted, created and changed in the cloud: afterwards the node follows."""
+    """Pods are deleted, created and changed in the cloud while the link is down: the node applies that afterwards."""
     report = site.report
     extra = [pods.pod("doomed", pods.pod_spec(pods.container())),
              pods.pod("relabelled", pods.pod_spec(pods.container()))]
@@ -184,7 +187,7 @@ def changes_meanwhile(site):
 
 
 def pod_deleted_for_good(site):
-    """A pod is deleted gracefully just before the cut: its end is written down and told afterwards."""
+    """A pod is deleted gracefully just before the link is cut: the agent records its end and replays it afterwards."""
     report = site.report
     site.apply(pods.pod("leaving", pods.pod_spec(pods.container())))
     report.until("the pod runs", 60, lambda: judge.run(site, "leaving"))
@@ -197,7 +200,7 @@ def pod_deleted_for_good(site):
 
 
 def new_claim_after_cut(site):
-    """A pod with a claim comes shortly before the cut, and survives a power cut: nobody has read the claim often."""
+    """A pod with a claim created shortly before the link is cut survives a power cut, although the claim was read once."""
     report = site.report
     folder = site.path("late")
     volume, claim = pods.volume(folder)
@@ -221,7 +224,7 @@ def new_claim_after_cut(site):
     report.until("everything is as before", 90, lambda: judge.all_run(site, in_cloud=True))
 
 
-# What a failed scenario may leave.
+# Pods that a failed scenario may leave behind.
 EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always")
 ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
        power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,

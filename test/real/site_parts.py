@@ -1,11 +1,11 @@
-"""A site of real parts: a control plane, and one node whose kubelet speaks to the API server through the agent.
+"""A site of real programs: a control plane, and one node whose kubelet uses the API server through the agent.
 
     relay (16444) ---> kube-apiserver (16443) <--- kube-controller-manager, kube-scheduler, holdfast-cloud
       ^
       | WORK/node.kubeconfig: a node's own rights and nothing more
     holdfast-edge (10261, 10267) <--- kubelet <--- containerd
 
-It lives in namespaces of its own (isolate.py). Every process can be killed and started again by its name.
+It runs in its own namespaces (isolate.py). Every process can be killed and started again by its name.
 """
 
 import json
@@ -34,10 +34,10 @@ current-context: x
 
 
 class Site:
-    """Starts and ends the parts. Nothing is started by the constructor.
+    """Starts and ends the programs. The constructor starts none.
 
-    `kubernetes` is a folder with bin/ and images/ (real/real unpack), `bin` one with the project's programs, `work` an
-    empty folder for everything that is written.
+    `kubernetes` is a folder with bin/ and images/ (made by real/real unpack), `bin` is a folder with the project's
+    programs, and `work` is an empty folder for logs and state.
     """
 
     def __init__(self, report, kubernetes, bin, work):
@@ -49,7 +49,7 @@ class Site:
         os.makedirs(self.pki, exist_ok=True)
         self.processes = Processes(self.work)
         self.api = Api(f"https://127.0.0.1:{API_PORT}", os.path.join(self.pki, "ca.crt"), "admintoken")
-        self.local = Api(AGENT, agent="kubelet/v1.36.2")  # as root on the node, by a component that is cached
+        self.local = Api(AGENT, agent="kubelet/v1.36.2")  # root on the node, as a component whose reads are cached
         self.admin = Api(ADMIN)
         self.api_port, self.relay_port = API_PORT, RELAY_PORT
         self.node = Node(self)
@@ -63,9 +63,9 @@ class Site:
     # The control plane.
 
     def control_plane(self, lifecycle="holdfast-cloud", scheduler="kube-scheduler"):
-        """Starts etcd, the API server and its controllers; `lifecycle` and `scheduler` say whose.
+        """Starts etcd, the API server, the controllers, the scheduler and the relay.
 
-        lifecycle: "holdfast-cloud", or "upstream": node-lifecycle and taint-eviction in kube-controller-manager.
+        lifecycle: "holdfast-cloud", or "upstream" for node-lifecycle and taint-eviction in kube-controller-manager.
         scheduler: "kube-scheduler", or "holdfast-cloud" under the name default-scheduler.
         """
         self._certificates()
@@ -131,18 +131,18 @@ class Site:
                                      str(round_trip_ms)])
 
     def link(self, mode):
-        """"pass", "refuse" or "hole"."""
+        """Sets the relay's mode: "pass", "refuse" or "hole"."""
         with open(self.path("link.new"), "w") as file:
             file.write(mode)
         os.replace(self.path("link.new"), self.path("link"))
 
     def relayed_bytes(self):
-        """(up, down), since the relay was started; at most 0.1 s old."""
+        """Bytes (up, down) since the relay was started; at most 0.1 s old."""
         words = open(self.path("link.bytes")).read().split()
         return int(words[1]), int(words[3])
 
     def link_state(self):
-        """What the agent says of its uplink: "connected", "suspect", "offline" or "rejoining"."""
+        """The state of the uplink as the agent reports it: "connected", "suspect", "offline" or "rejoining"."""
         state = self.admin.get("/v1/link")
         return state.get("state") or state.get("link") or json.dumps(state)
 
@@ -174,7 +174,7 @@ class Site:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **more)
 
     def apply(self, *objects):
-        """Creates or changes objects in the cloud, by kubectl apply."""
+        """Creates or changes objects in the cloud with kubectl apply."""
         body = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
         done = self.kubectl("apply", "-f", "-", input=body)
         if done.returncode != 0:
@@ -197,7 +197,7 @@ class Site:
             subprocess.run(["openssl", *command.split()], cwd=self.pki, check=True, capture_output=True)
 
     def down(self):
-        """Ends everything that runs here; keeps the logs."""
+        """Ends all processes of the site and removes the state of containerd and etcd; keeps the logs."""
         self.node.power_off()
         self.processes.kill_all()
         shutil.rmtree(self.path("containerd"), ignore_errors=True)

@@ -1,15 +1,15 @@
-"""A second node without a kubelet, which is always Ready: with a single silent node everything would be disrupted, and
-Kubernetes evicts nobody then."""
+"""A second node without a kubelet, which is always Ready. If the only node were silent, its zone would count as fully
+disrupted, and Kubernetes evicts no pods then."""
 
 import threading
 import time
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-RENEWED_EVERY = 5  # seconds; the lease is good for 40
+RENEWED_EVERY = 5  # seconds; the lease expires after 40
 
 
 class SteadyNode:
-    """A context manager: the node is there inside of it. No pods are scheduled to it."""
+    """A context manager: the node exists inside the `with` block. It is unschedulable, so it gets no pods."""
 
     def __init__(self, api, name="steady"):
         self.api = api

@@ -1,4 +1,4 @@
-"""Upstream's e2e.test: its list of tests, and runs of chosen ones in several processes at a time."""
+"""Upstream's e2e.test: lists its tests and runs chosen ones in several processes at a time."""
 
 import json
 import os
@@ -35,13 +35,13 @@ def patterns(file):
 
 
 def matching(names, file):
-    """{name: the comment that stands above the expression that matches it}."""
+    """The names that a pattern of `file` matches: {name: the comment above the first pattern that matches}."""
     table = patterns(file)
     return {name: comment for name in names for expression, comment in reversed(table) if expression.search(name)}
 
 
 class Suite:
-    """e2e.test in a folder for its reports. `flags` are added to every run."""
+    """The program e2e.test; `folder` receives its reports and logs."""
 
     def __init__(self, program, folder):
         self.program = program
@@ -49,7 +49,7 @@ class Suite:
         os.makedirs(folder, exist_ok=True)
 
     def names(self):
-        """All tests that are not disabled by default, by a dry run: it needs no API server."""
+        """All tests that are not disabled by default. Uses a dry run, which needs no API server."""
         report = os.path.join(self.folder, "all.json")
         subprocess.run([self.program, "--provider=skeleton", "--kubeconfig=/dev/null", "--ginkgo.dry-run",
                         "--ginkgo.json-report=" + report], capture_output=True, cwd=self.folder, timeout=120)
@@ -61,10 +61,10 @@ class Suite:
             return [each for each in json.load(file)[0]["SpecReports"] if each["LeafNodeType"] == "It"]
 
     def run(self, way, kubeconfig, names, processes=4, deadline=240):
-        """Plays tests; [Serial] ones alone after the others. `way` names the run's files.
+        """Runs tests; [Serial] and [Disruptive] ones one at a time after the others. `way` prefixes the file names.
 
-        Returns {name: {"state": passed, failed, skipped, ..., "seconds": s, "message": text}}. A process that does not
-        end within `deadline` seconds for each of its tests is killed, and those that have no result count as "lost".
+        Returns {name: {"state": passed, failed, skipped, ..., "seconds": s, "message": text}}. Each process gets
+        `deadline` seconds per test and is killed after that; its tests without a result get the state "lost".
         """
         results = {}
         parallel = sorted(name for name in names if not is_serial(name))
@@ -72,7 +72,8 @@ class Suite:
         for kind, chosen, workers in (("parallel", parallel, processes), ("serial", serial, 1)):
             batches = queue.SimpleQueue()
             size = max(1, min(12, len(chosen) // (4 * workers) + 1))
-            # Neighbours by name are alike; dealt out, a batch of slow ones does not come last.
+            # Tests with similar names take similar time: dealing them out to the batches keeps slow tests from
+            # forming one long batch at the end.
             count = (len(chosen) + size - 1) // size
             for number in range(count):
                 batches.put((f"{way}-{kind}-{number}", chosen[number::count]))
