@@ -1,4 +1,4 @@
-// An unmodified kubectl looks at requests for certificates, and decides them.
+// An unmodified kubectl lists, approves and denies certificate signing requests of the lab.
 
 #include <fstream>
 
@@ -34,7 +34,7 @@ class CertificateKubectl : public ::testing::Test, public SecureBench {
             R"("usages":["digital signature","client auth"]}})");
     ASSERT_EQ(made.status, 201) << made.body;
   }
-  // The condition that `kubectl get csr` prints last.
+  // The condition of a request: the last column that `kubectl get csr` prints.
   std::string condition(const std::string& name) {
     const std::string line = kubectl("get csr " + name + " --no-headers");
     return std::string(trim(line.substr(trim(line).rfind(' '))));

@@ -1,6 +1,6 @@
-// Two replicas of holdfast-cloud, the leader killed in the middle of an eviction wave: every pod is
-// deleted once, and none before its time. What was asked of the API server is read in its audit
-// log.
+// Two replicas of holdfast-cloud; the leader is killed in the middle of an eviction wave. Every pod
+// must be deleted once, and none too early. The test reads the deletions from the API server's
+// audit log.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -35,7 +35,7 @@ std::vector<std::string> names(const std::string& zone, int count) {
   return list;
 }
 
-// Hollow nodes that live for as long as the context runs.
+// Hollow nodes that run while the context runs.
 class Site {
  public:
   Site(asio::io_context& context, std::uint16_t port, agent::HollowPlan plan)
@@ -48,7 +48,7 @@ class Site {
     CHECK(joined);
     tasks_.spawn("site", nodes_.run());
   }
-  // Silent from now on.
+  // Stops the nodes' heartbeats for good.
   void silence() { tasks_.cancel(); }
 
  private:
@@ -101,7 +101,7 @@ class CloudReplicas : public ::testing::Test {
         (dir() / (name + ".log")).string());
   }
 
-  // Lets the hollow nodes live until `done`, which is asked ten times a second.
+  // Runs the hollow nodes until `done`, which is checked ten times a second. False after `limit`.
   bool live_until(Duration limit, const std::function<bool()>& done) {
     const MonoTime deadline = now() + limit;
     while (now() < deadline) {
@@ -130,7 +130,7 @@ class CloudReplicas : public ::testing::Test {
     }
   }
 
-  // How many nodes have this value in their Ready condition.
+  // How many nodes have this status in their Ready condition.
   [[nodiscard]] int nodes_that_are(std::string_view ready) const {
     const json::value list = get(port_, "/api/v1/nodes").value();
     int count = 0;
@@ -148,7 +148,7 @@ class CloudReplicas : public ::testing::Test {
     return count;
   }
 
-  // The pods' deletions that were granted, as the API server saw them.
+  // The deletions of pods that the API server granted, from its audit log.
   [[nodiscard]] std::vector<Deletion> deletions() const {
     std::ifstream file(audit());
     std::vector<Deletion> found;
@@ -200,7 +200,7 @@ TEST_F(CloudReplicas, EveryPodIsDeletedOnceThoughTheLeaderIsKilled) {
   ASSERT_TRUE(live_until(90s, [this, wanted] { return deletions().size() >= wanted; }))
       << deletions().size() << " of " << wanted;
   EXPECT_NE(leader(), first);
-  // Time for one too many.
+  // Two more seconds, in which a duplicate deletion would appear in the audit log.
   (void)live_until(2s, [] { return false; });
 
   std::map<std::string, int> times;

@@ -1,2 +1,2 @@
-# Read by ctest after the program's tests were discovered. It takes longest, so it begins first.
+# ctest reads this after it has discovered the tests. This test takes longest, so it starts first.
 set_tests_properties(Demo.HoldsItsPromisesAndShowsThem PROPERTIES COST 1000 TIMEOUT 200)

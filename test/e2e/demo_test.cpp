@@ -1,4 +1,4 @@
-// The demo as a person runs it, and its report as a person opens it.
+// Runs `holdfast-lab demo` as a user would and checks its output and its report.
 
 #include <chrono>
 #include <csignal>
@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 struct Ended {
   bool in_time = false;
   proc::ExitStatus exit;
-  std::string output;  // both streams
+  std::string output;  // stdout and stderr
 };
 
-// Runs a program to its end, or asks it to stop at `limit` and then kills it.
+// Runs a program to its end. Asks it to stop at `limit`, and kills it if it does not.
 Ended run_program(std::vector<std::string> argv, const std::filesystem::path& log, Duration limit) {
   proc::SpawnPlan plan{.argv = std::move(argv), .log = log};
   for (const char* name : {"PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {

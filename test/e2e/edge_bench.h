@@ -1,10 +1,10 @@
-// One edge agent between a test and the lab's API server, as real processes on free ports.
+// EdgeBench: one edge agent and the lab's API server as real processes on free ports.
 //
-// The agent has the identity of node edge-a and a node's rights; who asks it without a token has
-// them, too. The tests themselves ask the API server as an administrator.
+// The agent has the identity and the rights of node edge-a; a caller without a token uses them,
+// too. The tests themselves use the API server as an administrator.
 //
-// Everything is killed by its pid and removed in the end; if a test failed, the ends of the logs
-// are printed. Waiting is for conditions, with a deadline.
+// The destructor kills all processes and removes their files; if a test failed, it first prints the
+// ends of the logs. Every wait is for a condition and has a deadline.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct WatchedEvent {
   std::string type;
   json::value object;
   [[nodiscard]] std::string text(std::initializer_list<std::string_view> path) const;
-  // "MODIFIED p@17"
+  // For example "MODIFIED p@17": type, name, resourceVersion.
   [[nodiscard]] std::string line() const;
   [[nodiscard]] std::uint64_t version() const;
 };
@@ -39,9 +39,9 @@ class Watch {
   Watch(std::uint16_t port, const std::string& target,
         const std::string& user_agent = Ask().user_agent);
   [[nodiscard]] const Answer& opened() const { return opened_; }
-  // The next event, or nothing: none came in time, or the watch ended.
+  // The next event; nullopt if none came within `limit` or the watch ended.
   [[nodiscard]] std::optional<WatchedEvent> next(Duration limit = 10s);
-  // The same, passing over bookmarks.
+  // The next event that is not a bookmark.
   [[nodiscard]] std::optional<WatchedEvent> next_change(Duration limit = 10s);
   [[nodiscard]] bool ended() const { return state_->ended; }
 
@@ -67,27 +67,27 @@ class EdgeBench {
   ~EdgeBench();
 
   void start_server(const std::vector<std::string>& more = {});
-  // With short times; `more` flags win.
+  // Starts the agent with short timeouts and waits until it is ready. `more` overrides its flags.
   void start_agent(const std::vector<std::string>& more = {});
-  // Without waiting until it is ready.
+  // Starts the agent without waiting until it is ready.
   void launch_agent(const std::vector<std::string>& more = {});
-  // The agent's flags, for another agent on the same data.
+  // The command line of the agent, to start another one on the same data.
   [[nodiscard]] std::vector<std::string> agent_argv(const std::vector<std::string>& more) const;
   [[nodiscard]] bool wait_for_link(std::string_view state, Duration limit = 20s) const;
   [[nodiscard]] bool agent_ready() const;
 
-  // One request to the API server, as an administrator unless it has another token.
+  // One request to the API server; as an administrator unless `question` has a token.
   [[nodiscard]] Answer get_on_server(const std::string& target) const;
   Answer ask_server(Ask question) const;  // NOLINT(modernize-use-nodiscard)
 
-  // Node edge-a and namespace ns, straight on the server.
+  // Creates node edge-a and namespace ns on the server.
   void make_node();
-  // A pod in ns that is bound to edge-a.
+  // Creates a pod in ns that is bound to edge-a.
   void make_pod(const std::string& name);
-  // Makes sure that the agent has completely cached what is behind these paths.
+  // Reads these paths through the agent until it has cached them completely.
   void warm(const std::vector<std::string>& paths) const;
   [[nodiscard]] json::value admin(const std::string& path) const;
-  // The last `kind` records of the journal: "write-conflict pods/ns/p/status".
+  // The journal's records of this kind, for example "write-conflict pods/ns/p/status".
   [[nodiscard]] std::vector<std::string> journal(std::string_view kind) const;
 
   [[nodiscard]] std::filesystem::path dir() const { return scratch_.path(); }
@@ -95,7 +95,7 @@ class EdgeBench {
   const std::uint16_t server_port = free_port();
   const std::uint16_t agent_port = free_port();
   const std::uint16_t admin_port = free_port();
-  bool secured = true;  // set false before start_server(): the server lets all do everything
+  bool secured = true;  // false before start_server(): the server permits everything
   std::unique_ptr<Process> server;
   std::unique_ptr<Process> agent;
 
@@ -106,15 +106,16 @@ class EdgeBench {
 inline const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a";
 inline const std::string all_pods = "/api/v1/pods";
 inline const std::string nodes = "/api/v1/nodes";
-// The list of nodes that a node may see.
+// The only list of nodes that a node may read.
 inline const std::string own_node = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge-a";
-// Tokens of EdgeBench's API server.
-inline const std::string admin_token = "admin-token";  // of an administrator
-inline const std::string node_token = "node-token";    // of node edge-a
+// Tokens for EdgeBench's API server.
+inline const std::string admin_token = "admin-token";  // an administrator's
+inline const std::string node_token = "node-token";    // node edge-a's
 [[nodiscard]] std::string pod_path(const std::string& name);
-// A merge patch of a status.
+// A merge patch that sets the phase in a status.
 [[nodiscard]] std::string phase(const std::string& text);
-// A patch of the kernel's version in a node's status, which the kubelet owns; and what it is.
+// kernel(): a patch of the kernel version in a node's status, a field that the kubelet owns.
+// kernel_of(): the kernel version in `node`.
 [[nodiscard]] std::string kernel(const std::string& text);
 [[nodiscard]] std::string kernel_of(const Answer& node);
 

@@ -1,4 +1,4 @@
-// How a node comes to its certificate, keeps it, and lives without a good one.
+// How a node gets its certificate, renews it, and runs without a valid one.
 
 #include <sys/stat.h>
 
@@ -52,7 +52,7 @@ TEST_F(EdgeBootstrap, ANodeGetsItsCertificateAndKeepsItThroughEverything) {
   const std::string first = client_pem();
   EXPECT_EQ(tls::read_certificate(first)->names,
             (tls::Names{.common_name = "system:node:edge-a", .organizations = {"system:nodes"}}));
-  // As the node it may renew its lease, but is no admin.
+  // The node has a node's rights, not an administrator's.
   EXPECT_EQ(ask(agent_port, {.method = http::Method::post,
                              .target = "/api/v1/namespaces",
                              .body = R"({"metadata":{"name":"mine"}})"})
@@ -66,14 +66,15 @@ TEST_F(EdgeBootstrap, ANodeGetsItsCertificateAndKeepsItThroughEverything) {
           .body.find(R"(holdfast_edge_certificate_expiration_timestamp_seconds{for="client"} )"),
       std::string::npos);
 
-  // Off and on again without a cloud.
+  // A restart while the cloud is unreachable.
   server->kill();
   launch_secure(by_file());
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
   EXPECT_EQ(pods_here(), 1u);
   EXPECT_EQ(client_pem(), first);
 
-  // The server moves; a token that is no good any more does not matter, nor a file that is gone.
+  // The server moves to another port. Neither a bootstrap token that has expired nor a missing
+  // bootstrap file matters to an agent that has its certificate.
   const std::uint16_t new_port = free_port();
   start_tls_server();
   ASSERT_TRUE(wait_for_link("connected"));
@@ -92,7 +93,7 @@ TEST_F(EdgeBootstrap, ANodeGetsItsCertificateAndKeepsItThroughEverything) {
   EXPECT_EQ(client_pem(), first);
   std::filesystem::remove(dir() / "bootstrap.kubeconfig");
   launch_secure(moved);
-  ASSERT_TRUE(wait_for_link("connected")) << "the cluster is known from the last run";
+  ASSERT_TRUE(wait_for_link("connected")) << "the agent has stored the cluster's address";
   EXPECT_EQ(client_pem(), first);
   expect_private_files();
   expect_no_secrets_in_log();
@@ -109,7 +110,8 @@ TEST_F(EdgeBootstrap, AShortLifeIsRenewedInTimeAndAnExpiredOneStillServesOffline
   ASSERT_TRUE(eventually(15s, [this, &first] { return client_pem() != first; })) << "renewed";
   EXPECT_EQ(admin("/v1/link").as_object().at("state").as_string(), "connected");
   make_pod("q");
-  ASSERT_TRUE(eventually(10s, [this] { return pods_here() == 2; })) << "and nothing was dropped";
+  ASSERT_TRUE(eventually(10s, [this] { return pods_here() == 2; }))
+      << "the renewal interrupted no watch";
 
   server->kill();
   const std::string last = client_pem();
@@ -118,11 +120,11 @@ TEST_F(EdgeBootstrap, AShortLifeIsRenewedInTimeAndAnExpiredOneStillServesOffline
   EXPECT_EQ(pods_here(), 2u);
   launch_secure(by_file());
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
-  EXPECT_EQ(pods_here(), 2u) << "an expired certificate does not lock the cache";
-  EXPECT_EQ(client_pem(), last) << "and is kept";
+  EXPECT_EQ(pods_here(), 2u) << "an expired certificate must not prevent reads from the cache";
+  EXPECT_EQ(client_pem(), last) << "the expired certificate is kept";
 
   start_tls_server();
-  ASSERT_TRUE(wait_for_link("connected", 90s)) << "it comes back by the bootstrap token";
+  ASSERT_TRUE(wait_for_link("connected", 90s)) << "it gets a new one with the bootstrap token";
   EXPECT_NE(client_pem(), last);
   expect_no_secrets_in_log();
 }
@@ -134,7 +136,7 @@ TEST_F(EdgeBootstrap, WithoutACertificateTheAgentServesAndWaits) {
   EXPECT_EQ(refused.status, 503) << refused.body;
   ASSERT_TRUE(eventually(20s, [this] { return log().find("no new certificate") != log().npos; }));
   EXPECT_EQ(get(admin_port, "/v1/link").text({"state"}), "offline");
-  // The file is read anew with every try.
+  // The agent reads the bootstrap file again at every attempt.
   (void)write_kubeconfig("bootstrap", "boot.token", server_port);
   ASSERT_TRUE(wait_for_link("connected", 60s));
 }

@@ -1,5 +1,5 @@
-// The components of an OpenYurt node at the real agent: each is shown what is meant for it, and the
-// admin listener upgrades pods.
+// The components of an OpenYurt node as callers of a real agent: each one reads only the objects
+// meant for it. The admin listener upgrades pods.
 
 #include <fstream>
 
@@ -40,8 +40,8 @@ class EdgeFilters : public ::testing::Test, public EdgeBench {
     ASSERT_EQ(done.status / 100, 2) << target << " " << done.body;
   }
 
-  // OpenYurt binds roles for these ConfigMaps to the group system:nodes. The lab has no roles, but
-  // a node may also read what its pods refer to.
+  // OpenYurt binds roles for these ConfigMaps to the group system:nodes. The lab has no RBAC, but a
+  // node may read what its pods refer to, so a pod refers to them.
   void let_node_read(const std::string& name_space, const std::string& configmap) {
     on_server(Method::post, "/api/v1/namespaces/" + name_space + "/pods",
               R"({"metadata":{"name":"reader"},"spec":{"nodeName":"edge-a","containers":[{)"
@@ -55,14 +55,14 @@ class EdgeFilters : public ::testing::Test, public EdgeBench {
                   R"(}},"spec":{"type":"NodePort","ports":[{"port":80}]}})");
   }
 
-  // As a component with a token of its own, but for the kubelet, which is the node: a node may
-  // neither list EndpointSlices nor Secrets nor ConfigMaps.
+  // Reads as a component with its own token; the kubelet reads as the node. A node may not list
+  // EndpointSlices, Secrets or ConfigMaps.
   Answer as(const std::string& user_agent, const std::string& target) {
     const std::string token = user_agent == kubelet ? "" : admin_token;
     return ask(agent_port, {.target = target, .bearer = token, .user_agent = user_agent});
   }
 
-  // "a b", or the status when it is none of 200.
+  // The names in a list, "a b", or the status if it is not 200.
   std::string names(const std::string& user_agent, const std::string& target) {
     const Answer answer = as(user_agent, target);
     if (answer.status != 200) return std::to_string(answer.status);
@@ -170,7 +170,7 @@ TEST_F(EdgeFilters, PodsAreUpgradedOverTheAir) {
   make_owned_pod("static", "Node");
   make_owned_pod("replica", "ReplicaSet");
   make_pod("current");
-  EXPECT_EQ(get(admin_port, "/pods").status, 503) << "never listed is not empty";
+  EXPECT_EQ(get(admin_port, "/pods").status, 503) << "a list that was never received is not empty";
   warm({node_pods});
   const Answer pods = get(admin_port, "/pods");
   EXPECT_EQ(pods.text({"kind"}), "PodList");
@@ -179,7 +179,7 @@ TEST_F(EdgeFilters, PodsAreUpgradedOverTheAir) {
   EXPECT_EQ(ota("static", "upgrade").status, 400);
   EXPECT_EQ(ota("replica", "upgrade").status, 400);
   EXPECT_EQ(ota("current", "upgrade").status, 403);
-  EXPECT_EQ(ota("absent", "upgrade").status, 403) << "a node hears nothing of other pods";
+  EXPECT_EQ(ota("absent", "upgrade").status, 403) << "a node may not read other pods";
   EXPECT_EQ(ota("absent", "upgrade", admin_token).status, 404);
   EXPECT_EQ(ota("daemon", "downgrade").status, 404);
   EXPECT_EQ(get(admin_port, "/openyurt.io/v1/namespaces/ns/pods/daemon/upgrade").status, 405);
@@ -233,7 +233,8 @@ TEST_F(EdgeFilters, StaticPodsAreUpgradedOverTheAir) {
   EXPECT_NE(bad.body.find("the next manifest"), std::string::npos) << bad.body;
   on_server(Method::remove, map, "");
   put("nginx", manifest("i2"));
-  EXPECT_EQ(ota("nginx-edge-a", "upgrade", admin_token).status, 403) << "an admin is not root";
+  EXPECT_EQ(ota("nginx-edge-a", "upgrade", admin_token).status, 403)
+      << "only root may upgrade static pods";
   EXPECT_EQ(ota("nginx-edge-a", "upgrade", "made-up").status, 401);
   EXPECT_EQ(on_disk(), manifest("i1"));
   const Answer begun = ota("nginx-edge-a", "upgrade");

@@ -1,4 +1,5 @@
-// Who may ask what at the agent: the node's identity, a caller's own, nobody's.
+// Which requests the agent accepts from the node's identity, from callers with their own
+// credentials, and from anonymous callers.
 
 #include <fstream>
 
@@ -10,7 +11,7 @@ namespace {
 using http::Method;
 
 const std::string configmaps = "/api/v1/namespaces/ns/configmaps?resourceVersion=0";
-const std::string listed = "/api/v1/services?resourceVersion=0";  // a node may
+const std::string listed = "/api/v1/services?resourceVersion=0";  // which a node may list
 
 class EdgeIdentity : public ::testing::Test, public EdgeBench {
  protected:
@@ -65,7 +66,7 @@ TEST_F(EdgeIdentity, AUidThatIsNotAllowedNeedsCredentials) {
     return metrics.find("link_state{state=\"connected\"} 1") != std::string::npos;
   };
   ASSERT_TRUE(eventually(10s, is_connected));
-  EXPECT_EQ(get(admin_port, "/v1/link").status, 401) << "nor is the state for this uid";
+  EXPECT_EQ(get(admin_port, "/v1/link").status, 401) << "this uid may not read the state either";
   const Answer refused = read("", "/api/v1/services", 401);
   EXPECT_EQ(refused.text({"reason"}), "Unauthorized");
   EXPECT_NE(refused.body.find("is not allowed"), std::string::npos) << refused.body;
@@ -80,10 +81,10 @@ TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
   read("wrong-token", configmaps, 401);
   const json::value kept = admin("/v1/scopes");
   for (const json::value& scope : kept.as_array()) {
-    EXPECT_EQ(text_in(scope, {"owner"}), "node") << "nothing is kept for made-up tokens";
+    EXPECT_EQ(text_in(scope, {"owner"}), "node") << "the agent stores nothing for an invalid token";
   }
   read("alice-token", configmaps, 200);
-  read("alice-token", configmaps, 200);  // From the cache: once it is complete.
+  read("alice-token", configmaps, 200);  // from the cache, as soon as it is complete
   read("", listed, 200);
   const std::string review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const Answer who = ask(agent_port, {.method = Method::post,
@@ -104,14 +105,14 @@ TEST_F(EdgeIdentity, CredentialsAreKeptUpstreamAndRowsAreTheirOwners) {
   read("", "/api/v1/namespaces/ns/configmaps/c", 503);
   read("", listed, 200);
   read("alice-token", listed, 503);
-  // Nobody here can check the token, so nothing is accepted under it.
+  // Offline, nobody can verify the token, so the agent accepts no writes with it.
   const std::string event =
       R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"ns","name":"p"}})";
   by(agent_port, "wrong-token", Method::post, "/api/v1/namespaces/ns/events", event, 503);
   by(agent_port, "", Method::post, "/api/v1/namespaces/ns/events", event, 201);
 
-  // Alice's credentials are in no file: after a restart her rows are there, but are not refreshed
-  // before she comes again, and the node comes back without her.
+  // Alice's credentials are not stored. After a restart her rows are there but are not refreshed
+  // until she calls again, and the agent reconnects without waiting for her.
   agent->kill();
   launch_agent();
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));

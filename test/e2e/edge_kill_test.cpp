@@ -1,6 +1,7 @@
-// kill -9 at random moments under write load, while cut off: nothing that was accepted is lost.
+// Kills the agent with SIGKILL at random moments under write load while offline: no write that it
+// acknowledged may be lost.
 //
-// HOLDFAST_KILLS sets the number of kills, HOLDFAST_SEED the moments.
+// HOLDFAST_KILLS sets the number of kills, HOLDFAST_SEED the random moments.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -23,12 +24,12 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : parse_int<std::uint64_t>(text).value_or(otherwise);
 }
 
-// A client that writes on and on, and remembers what was accepted.
+// A client that writes continuously and remembers which writes were acknowledged.
 class Writer {
  public:
   explicit Writer(std::uint16_t port) : port_(port) {}
 
-  // Writes until the agent, which is killed after `moment`, is gone.
+  // Writes until the agent is gone; a timer kills it after `moment`.
   void write_until_killed(const EdgeBench& bench, Duration moment) {
     asio::io_context context(1);
     loop::Timer killer(context, now() + moment);
@@ -37,8 +38,8 @@ class Writer {
     context.run();
   }
 
-  // The counter of the last acknowledged write, and of the last one that was sent: what is there
-  // must be one of these or between.
+  // The counters of the last acknowledged write and of the last one sent. The stored counter must
+  // be in this range.
   struct Span {
     std::uint64_t acknowledged = 0;
     std::uint64_t sent = 0;
@@ -128,7 +129,7 @@ TEST_F(EdgeKill, NothingAcceptedIsLostWhateverTheMoment) {
   for (std::uint64_t round = 0; round < kills && !HasFailure(); ++round) {
     const Duration moment = std::chrono::microseconds(random.below(30'000));
     writer.write_until_killed(*this, moment);
-    // Sometimes it does not even get to serving before it is killed again.
+    // Sometimes the agent is killed again before it starts serving.
     if (random.below(8) == 0) {
       launch_agent();
       const MonoTime until = now() + random.jitter(20ms);

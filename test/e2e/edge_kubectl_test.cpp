@@ -1,4 +1,4 @@
-// An unmodified kubectl sees no difference between the agent and the API server behind it.
+// An unmodified kubectl gets the same output from the agent as from the API server behind it.
 
 #include <sys/wait.h>
 
@@ -16,13 +16,13 @@ using http::Method;
 class EdgeKubectl : public ::testing::Test, public EdgeBench {
  protected:
   void SetUp() override {
-    // kubectl sends no token without TLS. So here the server lets everybody do everything, and the
-    // agent is an administrator's, as README shows it for kubectl.
+    // kubectl sends no token without TLS. So here the server permits everything, and the agent has
+    // an administrator's rights, as README.md recommends for kubectl.
     secured = false;
     start_server();
     make_node();
     for (const char* name : {"p1", "p2", "p3"}) make_pod(name);
-    // '-' sorts before '/': the order of keys is not that of namespaces.
+    // '-' sorts before '/': storage keys sort differently from namespaces.
     for (const char* name : {"a", "a-b", "a0"}) {
       post("/api/v1/namespaces", R"({"metadata":{"name":")" + std::string(name) + R"("}})");
       post("/api/v1/namespaces/" + std::string(name) + "/configmaps",
@@ -74,12 +74,12 @@ class EdgeKubectl : public ::testing::Test, public EdgeBench {
   };
 };
 
-// What is printed of an outage besides the answer itself.
+// The output without the warning that the agent adds while offline.
 std::string without_warning(const std::string& printed) {
   constexpr std::string_view warning = "Warning: the cloud has been unreachable since ";
   EXPECT_TRUE(printed.starts_with(warning)) << printed;
   std::string rest = printed;
-  // kubectl repeats it when one of its requests comes a second later.
+  // kubectl prints the warning again when one of its requests is sent a second later.
   while (rest.starts_with(warning)) rest.erase(0, rest.find('\n') + 1);
   return rest;
 }
@@ -90,7 +90,7 @@ TEST_F(EdgeKubectl, AnswersAreTheSameByteForByteOnlineAndOffline) {
     direct.push_back(kubectl("direct", question));
     EXPECT_EQ(kubectl("proxied", question), direct.back()) << question;
   }
-  // What was asked once is cached completely soon after.
+  // Wait until the agent has cached all scopes that were read.
   ASSERT_TRUE(eventually(20s, [this] {
     const json::value status = admin("/v1/status");
     const json::value& cache = status.at("cache");
@@ -103,7 +103,7 @@ TEST_F(EdgeKubectl, AnswersAreTheSameByteForByteOnlineAndOffline) {
   }
 }
 
-// How long each answer took.
+// The duration of each request.
 std::vector<Duration> time_answers(std::uint16_t port, int count) {
   std::vector<Duration> took;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// holdfast-node as a process behind holdfast-edge: its pods outlive both of them and the cloud, and
-// bad settings are named.
+// holdfast-node as a process behind holdfast-edge: its pods survive restarts of both and the loss
+// of the cloud, and invalid settings are reported by name.
 
 #include <sys/wait.h>
 
@@ -33,7 +33,7 @@ class EdgeNode : public ::testing::Test, public EdgeBench {
     argv.insert(argv.end(), more.begin(), more.end());
     node = std::make_unique<Process>(argv, (dir() / "node.log").string());
   }
-  // The pod that is bound to the node, with one container that sleeps.
+  // Creates a pod on the node with one container that sleeps.
   void make_sleeper() {
     const Answer pod =
         ask_server({.method = http::Method::post,
@@ -77,9 +77,9 @@ TEST_F(EdgeNode, PodsOutliveBothAgentsAndTheCloud) {
   start_node();
   ASSERT_TRUE(eventually(20s, [this] { return get(agent_port, node_pods).status == 200; }));
   EXPECT_TRUE(is_alive(0));
-  EXPECT_EQ(*run_of(0), before) << "adopted, not started again";
+  EXPECT_EQ(*run_of(0), before) << "the container is adopted, not restarted";
 
-  // What dies now is started again from the cache.
+  // While offline, a container that dies is restarted from the cached pod.
   ASSERT_TRUE(proc::signal_group(before.process, SIGKILL));
   EXPECT_TRUE(eventually(20s, [this] { return is_alive(1); }));
 

@@ -1,4 +1,4 @@
-// What local clients get from the agent while the cloud is away, and when it comes back.
+// What local clients get from the agent while the cloud is unreachable, and when it returns.
 
 #include "test/e2e/edge_bench.h"
 
@@ -13,7 +13,7 @@ Ask patch_pod(const std::string& name, const std::string& text) {
   return {.method = Method::patch, .target = pod_path(name) + "/status", .body = phase(text)};
 }
 
-// A node with two pods, cached; then the server is gone.
+// A node with two cached pods; the server is gone.
 class EdgeOffline : public ::testing::Test, public EdgeBench {
  protected:
   void SetUp() override {
@@ -66,7 +66,7 @@ TEST_F(EdgeOffline, AWatchOutlivesTheOutageAndEndsWhereLocalVersionsDo) {
     EXPECT_EQ(event->type, "MODIFIED");
     EXPECT_EQ(event->text({"status", "phase"}), text);
     EXPECT_EQ(event->text({"kind"}), "Pod");
-    EXPECT_GT(event->version(), last) << "a version that grows";
+    EXPECT_GT(event->version(), last) << "local versions increase";
     last = event->version();
     EXPECT_EQ(patched.text({"metadata", "resourceVersion"}), std::to_string(last));
   }
@@ -131,11 +131,13 @@ TEST_F(EdgeOffline, WhatWasNeverListedIsUnavailableAndNeverEmpty) {
     EXPECT_EQ(answer.status, 503) << target << " " << answer.body;
     EXPECT_EQ(answer.text({"kind"}), "Status") << answer.body;
     EXPECT_EQ(answer.text({"reason"}), "ServiceUnavailable") << answer.body;
-    EXPECT_EQ(answer.headers.get("retry-after"), "") << target << ": clients would wait in silence";
+    EXPECT_EQ(answer.headers.get("retry-after"), "")
+        << target << ": with Retry-After clients would retry without telling the user";
   }
-  EXPECT_EQ(get(agent_port, nodes + "/edge-b").status, 503) << "only the own node is known";
+  EXPECT_EQ(get(agent_port, nodes + "/edge-b").status, 503)
+      << "only the node's own object is cached";
   const Answer absent = get(agent_port, "/api/v1/namespaces/ns/services/none");
-  EXPECT_EQ(absent.status, 404) << "all services are known " << absent.body;
+  EXPECT_EQ(absent.status, 404) << "the list of services is cached completely: " << absent.body;
 }
 
 TEST_F(EdgeOffline, WritesAreAnsweredAsTheTableSays) {

@@ -1,5 +1,6 @@
-// The address for pods, in a network namespace of the test's own: the interface is made or taken
-// over, pods with tokens come in by TLS, nobody else does, and a clean stop leaves nothing behind.
+// The listener address for pods, in a network namespace of the test: the agent creates the
+// interface or uses an existing one, pods with tokens connect by TLS, callers without one are
+// refused, and a clean stop removes what the agent added.
 
 #include <linux/capability.h>
 #include <sched.h>
@@ -20,10 +21,10 @@ const std::string who_am_i = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 const std::string who_body =
     R"({"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"})";
 
-// Runs `body` in a thread that has a network of its own, as all it starts.
+// Runs `body` in a thread with its own network namespace, which its child processes inherit.
 void in_a_network_of_its_own(const std::function<void()>& body) {
   std::thread inside([&body] {
-    ASSERT_EQ(unshare(CLONE_NEWNET), 0) << "this takes root";
+    ASSERT_EQ(unshare(CLONE_NEWNET), 0) << "needs root";
     const auto interfaces = net::kernel_interfaces();
     ASSERT_TRUE(interfaces->set_up(interfaces->find("lo").value().value().index));
     body();
@@ -33,13 +34,13 @@ void in_a_network_of_its_own(const std::function<void()>& body) {
 
 class EdgePods : public ::testing::Test, public SecureBench {
  protected:
-  // Whether this kernel has dummy interfaces: both answers are good ones.
+  // Whether this kernel supports dummy interfaces. The tests cover both cases.
   bool has_dummies() {
     if (!interfaces_->add_dummy("probe0")) return false;
     EXPECT_TRUE(interfaces_->remove(interfaces_->find("probe0").value()->index));
     return true;
   }
-  // "dummy up 169.254.2.1/32", "none"
+  // For example "dummy up 169.254.2.1/32", or "none".
   std::string state(const std::string& name) {
     const auto found = interfaces_->find(name).value();
     if (!found) return "none";
@@ -64,7 +65,7 @@ class EdgePods : public ::testing::Test, public SecureBench {
     if (answer.status == 201) return answer.text({"status", "userInfo", "username"});
     return std::to_string(answer.status);
   }
-  // What kubelet is told of the service by which pods reach the API server.
+  // The address that the kubelet gets for the service by which pods reach the API server.
   std::string master() {
     const Answer service =
         ask(agent_port, {.target = "/api/v1/namespaces/default/services?resourceVersion=0"});
@@ -79,13 +80,13 @@ class EdgePods : public ::testing::Test, public SecureBench {
     agent.reset();
   }
   void check_callers() {
-    // Verified: the certificate is of the cluster and names the address.
+    // The connection verifies that the certificate is the cluster's and contains the address.
     ASSERT_TRUE(eventually(20s, [this] { return who("alice-token") == "alice"; }))
         << who("alice-token") << log();
     EXPECT_EQ(who("wrong-token"), "401");
-    EXPECT_EQ(who(""), "401") << "pods are not the node";
+    EXPECT_EQ(who(""), "401") << "a pod does not get the node's identity";
     const Answer plain = ask({pods_ip, agent_port}, {.target = nodes, .limit = 5s});
-    EXPECT_EQ(plain.status, 0) << "nobody is let in there without TLS";
+    EXPECT_EQ(plain.status, 0) << "this address accepts only TLS";
     ASSERT_TRUE(eventually(20s, [this] { return master() == pods_ip; })) << master();
   }
   void play();
@@ -107,7 +108,7 @@ void EdgePods::play() {
     EXPECT_EQ(state(name_), "dummy up 169.254.2.1/32");
     check_callers();
     agent->kill();
-    EXPECT_EQ(state(name_), "dummy up 169.254.2.1/32") << "it stays for the next one";
+    EXPECT_EQ(state(name_), "dummy up 169.254.2.1/32") << "the next agent reuses the interface";
     start(name_);
     check_callers();
     stop_cleanly();
@@ -118,7 +119,7 @@ void EdgePods::play() {
     ASSERT_TRUE(eventually(20s, [this] { return master() == "the cluster's"; })) << master();
     stop_cleanly();
   }
-  // Somebody else's interface is used as it is, and left as it was.
+  // An existing interface is used as it is; at the end only the agent's address is removed.
   EXPECT_EQ(state("lo"), " up 127.0.0.1/8");
   start("lo");
   EXPECT_EQ(state("lo"), " up 127.0.0.1/8 169.254.2.1/32");
@@ -133,7 +134,7 @@ TEST_F(EdgePods, ComeInByAnInterfaceOfTheirOwn) {
 
 TEST_F(EdgePods, WithoutThePermissionAllOthersAreServed) {
   in_a_network_of_its_own([this] {
-    // For what this thread starts from now on.
+    // Affects the processes that this thread starts from now on.
     ASSERT_EQ(prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0), 0);
     start_tls_server();
     start(name_);

@@ -1,4 +1,5 @@
-// The agent as a process: how it ends, what it refuses, what it survives.
+// The agent as a process: how it stops, which configurations it refuses, and which damage it
+// survives.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ namespace {
 
 class EdgeProcess : public ::testing::Test, public EdgeBench {
  protected:
-  // Runs another agent to its end: its exit code and what it said.
+  // Runs another agent to its end. Returns its exit code and its output.
   std::pair<int, std::string> run(std::vector<std::string> argv) {
     const std::string log = (dir() / "other.log").string();
     std::filesystem::remove(log);
@@ -73,7 +74,7 @@ TEST_F(EdgeProcess, ASecondAgentOnTheSameDataIsRefused) {
   const auto [code, said] = run(argv);
   EXPECT_EQ(code, 2) << said;
   EXPECT_NE(said.find(agent_dir().string()), std::string::npos) << said;
-  EXPECT_TRUE(agent_ready()) << "the first one goes on";
+  EXPECT_TRUE(agent_ready()) << "the first agent keeps running";
 }
 
 TEST_F(EdgeProcess, ATakenAddressIsNamed) {
@@ -115,7 +116,7 @@ TEST_F(EdgeProcess, BadSettingsAreNamed) {
   }
 }
 
-// Turns some bytes of a file over.
+// Inverts bits in `bytes` bytes of a file.
 void damage(const std::filesystem::path& file, std::uint64_t from, int bytes) {
   std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
   std::string old(static_cast<std::size_t>(bytes), '\0');
@@ -137,12 +138,13 @@ TEST_F(EdgeProcess, ADamagedCacheIsSetAsideAndListedAgain) {
     ASSERT_TRUE(wait_for_link("connected"));
     warm({node_pods, own_node});
     ASSERT_TRUE(get(agent_port, node_pods + "&resourceVersion=0").status == 200);
-    agent->signal(round % 2 == 0 ? SIGTERM : SIGKILL);  // with and without a log left behind
+    // with and without a write-ahead log left behind
+    agent->signal(round % 2 == 0 ? SIGTERM : SIGKILL);
     ASSERT_TRUE(agent->wait(10s));
     agent.reset();
     const auto file = agent_dir() / "cache.db";
     const std::uint64_t size = std::filesystem::file_size(file);
-    // The header, then anywhere.
+    // Damages the header first, then random places.
     damage(file, round == 0 ? 0 : random.below(size - 400), 400);
     launch_agent();
     ASSERT_TRUE(eventually(10s, [this] { return agent_ready(); })) << "round " << round;

@@ -1,4 +1,5 @@
-// What becomes of writes that were accepted while the cloud was away and had changed meanwhile.
+// What happens to writes that were accepted while offline when the cloud's objects have changed in
+// the meantime.
 
 #include "test/e2e/edge_bench.h"
 
@@ -17,7 +18,7 @@ class EdgeRejoin : public ::testing::Test, public EdgeBench {
     ASSERT_TRUE(wait_for_link("connected"));
     warm({node_pods, own_node});
   }
-  // The agent sees nothing of what happens on the server in between.
+  // Kills the server, so that the agent sees nothing of what happens there until it reconnects.
   void cut() {
     server->kill();
     ASSERT_TRUE(wait_for_link("offline"));
@@ -43,7 +44,7 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
           {.method = Method::patch, .target = nodes + "/edge-a/status", .body = kernel("Ours")})
           .status,
       200);
-  // Meanwhile, in the cloud: the agent is down, so that it can't be seen.
+  // Changes in the cloud, made while the agent is down, so that it cannot observe them.
   agent->kill();
   start_server();
   ASSERT_EQ(ask_server(removal_of("p1")).status, 200);
@@ -54,9 +55,9 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
   ASSERT_TRUE(wait_for_link("connected"));
 
   EXPECT_NE(get_on_server(pod_path("p1")).text({"status", "phase"}), "Mine")
-      << "another pod of that name";
+      << "a new pod with that name";
   EXPECT_EQ(get_on_server(pod_path("p2")).text({"status", "phase"}), "Mine");
-  EXPECT_EQ(get_on_server(pod_path("p3")).status, 200) << "another pod of that name";
+  EXPECT_EQ(get_on_server(pod_path("p3")).status, 200) << "a new pod with that name";
   EXPECT_EQ(kernel_of(get_on_server(nodes + "/edge-a")), "Ours");
   EXPECT_EQ(journal("write-conflict"), (std::vector<std::string>{"pods/ns/p1", "pods/ns/p3"}));
   const json::value rows = admin("/v1/journal");
@@ -68,7 +69,7 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
     EXPECT_TRUE(both_sides) << sync::serialize(row);
   }
   EXPECT_TRUE(both_sides);
-  // The cache shows the cloud's.
+  // The cache contains the cloud's status, not the conflicting local one.
   EXPECT_EQ(get(agent_port, node_pods + "&resourceVersion=0").body.find("Mine\",\"x"),
             std::string::npos);
   EXPECT_EQ(get(agent_port, pod_path("p1")).body, get_on_server(pod_path("p1")).body);
@@ -98,7 +99,7 @@ TEST_F(EdgeRejoin, AMirrorPodMadeHereLivesOnInTheCloud) {
 }
 
 TEST_F(EdgeRejoin, WhatTheCloudRefusesToListDoesNotKeepTheRestAway) {
-  // A node may not list what it does not know; others hear that there is no such thing.
+  // For an unknown resource a node gets 403; callers with more rights get 404.
   const auto list = [this](const std::string& token, const std::string& target) {
     return ask(agent_port, {.target = target, .bearer = token}).status;
   };
@@ -117,7 +118,8 @@ TEST_F(EdgeRejoin, WhatTheCloudRefusesToListDoesNotKeepTheRestAway) {
 }
 
 TEST_F(EdgeRejoin, AMomentarySilenceLosesNothing) {
-  // Suspect, with a write accepted, and then connected again without having been offline.
+  // The link is suspect while a write is accepted, and then connected again without having been
+  // offline.
   for (int round = 0; round < 3; ++round) {
     const std::string text = "Round" + std::to_string(round);
     server->signal(SIGSTOP);
@@ -127,14 +129,14 @@ TEST_F(EdgeRejoin, AMomentarySilenceLosesNothing) {
     EXPECT_TRUE(eventually(10s, [this, text] {
       return get_on_server(pod_path("p1")).text({"status", "phase"}) == text;
     })) << "the write reached the cloud";
-    // And the cloud's next news reach us.
+    // Changes in the cloud still arrive.
     const std::string answer = "Cloud" + std::to_string(round);
     ask_server(
         {.method = Method::patch, .target = pod_path("p1") + "/status", .body = phase(answer)});
     EXPECT_TRUE(eventually(10s, [this, answer] {
       return get(agent_port, pod_path("p1") + "?resourceVersion=0").text({"status", "phase"}) ==
              answer;
-    })) << "the cache is not frozen";
+    })) << "the cache still follows the cloud";
   }
 }
 

@@ -1,5 +1,5 @@
-// Callers with certificates and tokens: who they are upstream, what they read here; and Secrets
-// that nobody reads off the disk.
+// Callers with certificates and tokens: their identity upstream and the rows that they may read;
+// and Secrets, which are encrypted on the disk.
 
 #include <fstream>
 
@@ -46,7 +46,7 @@ class EdgeSecure : public ::testing::Test, public SecureBench {
 TEST_F(EdgeSecure, ATokenIsItsOwnersUpstreamAndNeverTheNodes) {
   start();
   ASSERT_TRUE(wait_for_link("connected"));
-  // The server looks at certificates first: the node's must not be on the connection.
+  // The server prefers client certificates to tokens: the connection must not present the node's.
   const Ask alice{
       .method = Method::post, .target = review, .body = review_body, .bearer = "alice-token"};
   EXPECT_EQ(who(ask(agent_port, alice)), "alice");
@@ -57,7 +57,8 @@ TEST_F(EdgeSecure, ATokenIsItsOwnersUpstreamAndNeverTheNodes) {
   EXPECT_EQ(ask_over_tls(secure_port, wrong, certificate(node_)).status, 401);
   Ask node = alice;
   node.bearer = "";
-  EXPECT_EQ(who(ask(agent_port, node)), "system:node:edge-a") << "by the allowed uid";
+  EXPECT_EQ(who(ask(agent_port, node)), "system:node:edge-a")
+      << "a caller with an allowed uid acts as the node";
 }
 
 TEST_F(EdgeSecure, ACertificateAloneReadsItsOwnersRowsAndNothingElse) {
@@ -66,7 +67,8 @@ TEST_F(EdgeSecure, ACertificateAloneReadsItsOwnersRowsAndNothingElse) {
   warm({own_node});
   const Ask read{.target = own_node + "&resourceVersion=0"};
   const Ask write{.method = Method::post, .target = review, .body = review_body};
-  EXPECT_EQ(ask_over_tls(secure_port, read).status, 0) << "without one there is no connection";
+  EXPECT_EQ(ask_over_tls(secure_port, read).status, 0)
+      << "the listener requires a client certificate";
   const tls::Identity node = certificate(node_);
   const tls::Identity admin =
       certificate({.common_name = "a", .organizations = {"system:masters"}});
@@ -76,7 +78,7 @@ TEST_F(EdgeSecure, ACertificateAloneReadsItsOwnersRowsAndNothingElse) {
   EXPECT_EQ(ask_over_tls(secure_port, write, admin).status, 403);
   EXPECT_EQ(ask_over_tls(secure_port, {.target = "/api/v1/namespaces/ns/pods/p/log"}, node).status,
             503)
-      << "nothing is passed on for it";
+      << "a request with only a certificate is not forwarded";
   tls::Signer other =
       tls::Signer::make(tls::Signer::make_authority("other", SystemClock().wall() - 1h,
                                                     SystemClock().wall() + 1h))
@@ -98,13 +100,13 @@ TEST_F(EdgeSecure, TheListenerShowsACertificateOfTheCluster) {
   ASSERT_TRUE(wait_for_link("connected"));
   const auto file = agent_dir() / "pki/serving-current.pem";
   ASSERT_TRUE(eventually(20s, [&file] { return std::filesystem::exists(file); }));
-  // Verified from here on: the name and the authority.
+  // From here on the client verifies the name and the authority.
   const tls::Identity node = certificate(node_);
   const auto verified = [this, &node] {
     const Ask read{.target = own_node + "&resourceVersion=0", .limit = 5s};
     return ask_over_tls(secure_port, read, node, "edge.example.org").status == 200;
   };
-  EXPECT_TRUE(eventually(10s, verified)) << "without a restart";
+  EXPECT_TRUE(eventually(10s, verified)) << "the new certificate is used without a restart";
 }
 
 TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
@@ -170,7 +172,7 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   EXPECT_NE(get(agent_port, secret_s + "&resourceVersion=0").body.find(hidden), std::string::npos);
   EXPECT_EQ(ask(agent_port, ask_token).body, token.body);
 
-  // Another key: as if they had never been looked at, and said so.
+  // With another key the sealed rows are treated as missing, and the log says so.
   start({"--cache-key-file=" + second});
   ASSERT_TRUE(eventually(20s, [this] { return agent_ready(); }));
   EXPECT_EQ(get(agent_port, secret_s + "&resourceVersion=0").status, 503);
@@ -178,7 +180,7 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   EXPECT_EQ(get(agent_port, "/api/v1/namespaces/ns/services?resourceVersion=0").status, 200);
   EXPECT_NE(log().find("sealed with another key"), std::string::npos) << log();
   EXPECT_NE(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0)
-      << "not beside a running agent";
+      << "rekey must fail while an agent runs";
   agent.reset();
   EXPECT_NE(run_ctl({"rekey", "--old-key-file=" + second, "--new-key-file=" + second}), 0);
   EXPECT_EQ(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0);

@@ -1,5 +1,6 @@
-// An unmodified kubectl's exec, attach and logs: through the agent as directly, from an API server
-// with TLS that prefers HTTP/2. The lab has no kubelet to pass them on to, so one is pretended.
+// The commands exec, attach and logs of an unmodified kubectl give the same output through the
+// agent as directly, from an API server with TLS that prefers HTTP/2. The lab cannot forward them
+// to a kubelet, so the test answers in its place.
 
 #include <sys/wait.h>
 
@@ -17,7 +18,7 @@
 namespace holdfast::test {
 namespace {
 
-// Two lines of a log, the second one later.
+// A log of two lines, the second of which comes later.
 class LogLines final : public http::BodyStream {
  public:
   asio::awaitable<Result<std::string>> next() override {
@@ -36,7 +37,7 @@ class LogLines final : public http::BodyStream {
   int given_ = 0;
 };
 
-// In front of the lab's API server, in a thread of its own.
+// A server in front of the lab's API server that answers for the kubelet; runs in its own thread.
 class KubeletFront {
  public:
   explicit KubeletFront(std::uint16_t lab)
@@ -100,22 +101,22 @@ class EdgeUpgrade : public ::testing::Test, public EdgeBench {
     for (const char* name : {"p", "locked"}) make_pod(name);
     const std::string ca = (dir() / "front.crt").string();
     std::ofstream(ca) << front_->ca_pem();
-    // Without a user kubectl would ask for one.
+    // Without a user kubectl would prompt for one.
     const std::string config =
         "apiVersion: v1\nkind: Config\ncurrent-context: d\nclusters:\n"
         "- name: d\n  cluster:\n    certificate-authority: " +
         ca + "\n    server: https://127.0.0.1:" + std::to_string(front_->port) +
         "\ncontexts:\n- name: d\n  context:\n    cluster: d\n    user: u\n"
         "users:\n- name: u\n  user:\n    token: ";
-    // The agent's is there already, for the lab alone.
+    // Replaces EdgeBench's kubeconfig of the agent, which points at the lab directly.
     std::ofstream(dir() / "agent.kubeconfig") << config << node_token << "\n";
     std::ofstream(dir() / "direct") << config << admin_token << "\n";
     std::ofstream(dir() / "proxied") << kubeconfig_for(agent_port, "agent");
-    start_agent({"--secure-listen="});  // a fixed port would be one test's at a time
+    start_agent({"--secure-listen="});  // a fixed port would prevent tests in parallel
     ASSERT_TRUE(wait_for_link("connected"));
   }
 
-  // What it prints, and its exit code.
+  // The output of kubectl, followed by its exit code.
   std::string kubectl(const std::string& by, const std::string& what, const std::string& input) {
     const std::string command = "printf '" + input + "' | HOME=" + dir().string() +
                                 " timeout 30 kubectl --kubeconfig=" + (dir() / by).string() +

@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 struct Ended {
   int code = -1;
-  std::string output;  // both streams
+  std::string output;  // stdout and stderr
 };
 
 std::vector<std::string> environment(const std::filesystem::path& home) {
@@ -33,7 +33,7 @@ std::vector<std::string> environment(const std::filesystem::path& home) {
   return made;
 }
 
-// A process that ends with its owner.
+// A child process that is stopped in the destructor.
 class Child {
  public:
   explicit Child(const proc::SpawnPlan& plan) : log_(plan.log) {
@@ -52,7 +52,7 @@ class Child {
 
   [[nodiscard]] std::string output() const { return fs::read_all(log_, 16UL << 20).value_or(""); }
 
-  // Waits until the output has `text`; false when it does not in time.
+  // Waits until the output contains `text`; false if it does not within `limit`.
   [[nodiscard]] bool says(std::string_view text, Duration limit) const {
     for (Duration waited{}; waited < limit; waited += 20ms) {
       if (output().find(text) != std::string::npos) return true;
@@ -61,7 +61,7 @@ class Child {
     return output().find(text) != std::string::npos;
   }
 
-  // Its exit code; kills it at `limit`.
+  // Waits for the exit code and returns it. Kills the process at `limit`.
   int wait(Duration limit) {
     if (!ended_within(limit)) (void)proc::signal_group(identity_, SIGKILL);
     (void)ended_within(5s);
@@ -82,10 +82,10 @@ class Child {
 
   std::filesystem::path log_;
   proc::ProcessIdentity identity_;
-  Descriptor pidfd_;  // closed: it ended before anybody could look
+  Descriptor pidfd_;  // closed if the process ended before it could be opened
 };
 
-// The server, and a kubectl that knows where it is.
+// The lab's API server and a kubectl configured for it.
 class Cluster {
  public:
   Cluster()
@@ -134,10 +134,10 @@ class Cluster {
 
 struct Step {
   Words words;
-  Words says;  // what the output must have
+  Words says;  // what the output must contain
   std::string input = {};
   int code = 0;
-  bool patiently = false;  // asks again for a while until the output has it all
+  bool patiently = false;  // retries for a while until the output contains it all
 };
 
 bool has_all(const Ended& ended, const Words& texts) {
@@ -186,7 +186,7 @@ std::string deployment(const std::string& image, int replicas) {
          image + "', env: [{name: A, value: x}]}]}\n";
 }
 
-// A node that pods may go to.
+// Adds a node that accepts pods.
 std::vector<Step> add_node(const std::string& name) {
   return {{{"create", "-f", "-"}, {"node/" + name + " created"}, node(name)},
           {{"taint", "node", name, "node.kubernetes.io/not-ready:NoSchedule-"},
@@ -293,7 +293,7 @@ TEST(Kubectl, CreatesAndEdits) {
   EXPECT_EQ(cluster.kubectl({"get", "configmap", "c", "-o", "jsonpath={.data.k}"}).output, "w");
 }
 
-// Those of them whose kinds the lab has; rights and monitors it has not.
+// Applies those objects of our manifests whose kinds the lab has; it has no RBAC and no monitors.
 TEST(Kubectl, TakesOurManifests) {
   Cluster cluster;
   const std::string file = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud.yaml";
@@ -307,7 +307,7 @@ TEST(Kubectl, Watches) {
   Cluster cluster;
   follow(cluster, {{{"create", "configmap", "first"}, {"created"}}});
   Child child(cluster.plan({"get", "configmaps", "-w", "--output-watch-events"}));
-  ASSERT_TRUE(child.says("ADDED      first", 10s)) << child.output();  // It watches by now.
+  ASSERT_TRUE(child.says("ADDED      first", 10s)) << child.output();  // from now on it watches
   follow(cluster, {{{"create", "configmap", "c", "--from-literal=k=v"}, {"created"}},
                    {{"label", "configmap", "c", "a=b"}, {"labeled"}},
                    {{"delete", "configmap", "c"}, {"deleted"}}});

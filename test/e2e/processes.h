@@ -1,7 +1,6 @@
-// Real programs and plain requests to them, for tests.
+// Real programs as child processes, and plain HTTP requests to them, for tests.
 //
-// Everything that was started is killed by its pid in the end. Waiting is for conditions, with a
-// deadline.
+// The destructor of a Process kills it. Every wait is for a condition and has a deadline.
 
 #pragma once
 
@@ -26,11 +25,11 @@ namespace holdfast::test {
 using namespace std::chrono_literals;
 namespace json = sync::json;
 
-// Looks again and again, every few milliseconds, until `done` or the deadline.
+// Calls `done` every few milliseconds until it returns true. False at the deadline.
 [[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
 [[nodiscard]] MonoTime now();
 
-// A program of ours (by its name in the build's bin/) or another one.
+// A child process: a program of ours, by its name in the build's bin/, or any other one.
 class Process {
  public:
   Process(std::vector<std::string> argv, std::string log);
@@ -39,9 +38,10 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const;
-  // Kills and reaps it.
+  // Sends SIGKILL and reaps the process.
   void kill();
-  // Its wait status, once it has ended; 0 if it was reaped before.
+  // Waits for the end and returns the wait status, or nullopt at `limit`; 0 if it was already
+  // reaped.
   [[nodiscard]] std::optional<int> wait(Duration limit);
   [[nodiscard]] pid_t pid() const { return identity_.pid; }
 
@@ -51,12 +51,12 @@ class Process {
 };
 
 struct Answer {
-  int status = 0;  // 0: none came; `body` says why
+  int status = 0;  // 0: no answer came; `body` contains the error
   std::string body = {};
   http::Headers headers = {};
 
   [[nodiscard]] json::value value() const;
-  // A string inside: {"metadata", "resourceVersion"}; "" when it is not there.
+  // The string at a path such as {"metadata", "resourceVersion"}; "" if there is none.
   [[nodiscard]] std::string text(std::initializer_list<std::string_view> path) const;
 };
 
@@ -64,7 +64,7 @@ struct Ask {
   http::Method method = http::Method::get;
   std::string target;
   std::string body = {};
-  std::string content_type = {};  // of a body; empty: JSON, for a PATCH strategic
+  std::string content_type = {};  // of a body; empty: JSON, and a strategic merge patch for PATCH
   std::string bearer = {};
   std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
   Duration limit = 20s;
@@ -72,18 +72,18 @@ struct Ask {
 
 [[nodiscard]] http::Request to_request(const Ask& ask);
 [[nodiscard]] Answer to_answer(Result<http::Response> response);
-// One request on a connection of its own; a port is one of 127.0.0.1.
+// One request on a new connection; a port means 127.0.0.1.
 Answer ask(const net::HostPort& at, const Ask& ask);
 Answer ask(std::uint16_t port, const Ask& ask);
 [[nodiscard]] Answer get(std::uint16_t port, const std::string& target);
 
-// The string at a path inside a value, or other values as JSON; "" when it is not there.
+// The string at a path in a value; other types as JSON; "" if there is nothing at the path.
 [[nodiscard]] std::string text_in(const json::value& value,
                                   std::initializer_list<std::string_view> path);
-// A kubeconfig for a server on this machine, with this token; empty: without credentials.
+// A kubeconfig for a server on this machine with this token; an empty token means no credentials.
 [[nodiscard]] std::string kubeconfig_for(std::uint16_t port, const std::string& name,
                                          const std::string& token = {});
-// Shows the end of a log on standard error.
+// Prints the end of a log file on standard error.
 void print_end(const std::filesystem::path& file);
 
 }  // namespace holdfast::test

@@ -14,7 +14,7 @@ WallTime today() { return SystemClock().wall(); }
 asio::awaitable<void> send_into(http::Client& client, http::Request request, MonoTime deadline,
                                 std::optional<Result<http::Response>>& into) {
   into = co_await client.send(std::move(request), deadline);
-  client.forget_connections();  // A kept one would keep the loop running.
+  client.forget_connections();  // a kept connection would keep the loop running
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a kubelet does for `kubectl exec -- cat` and `attach`, over WebSocket with the protocol
-// v5.channel.k8s.io: each message's first byte is its channel.
+// The kubelet's end of `kubectl exec -- cat` and `attach`, over WebSocket with the protocol
+// v5.channel.k8s.io: the first byte of each message is its channel.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class WebsocketEcho final : public Echo {
  public:
   using Echo::Echo;
 
-  // The 101 that leads to `echo`.
+  // The 101 response that switches the connection to `echo`.
   static http::Response upgraded(const http::Request& request, std::shared_ptr<Echo> echo) {
     const std::string keyed = std::string(request.headers.get("sec-websocket-key")) +
                               "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";  // RFC 6455, 1.3
@@ -41,7 +41,7 @@ class WebsocketEcho final : public Echo {
     while (take_frame()) continue;
   }
 
-  // False while it is not whole.
+  // Handles one frame if it has arrived completely; false if not.
   bool take_frame() {
     const auto at = [this](std::size_t i) { return static_cast<unsigned char>(pending_[i]); };
     if (pending_.size() < 6) return false;
@@ -52,7 +52,7 @@ class WebsocketEcho final : public Echo {
     if (more > 0) length = 0;
     for (std::size_t i = 0; i < more; ++i) length = length << 8U | at(head++);
     if (pending_.size() < head + 4 + length) return false;
-    std::string payload = pending_.substr(head + 4, length);  // clients mask what they say
+    std::string payload = pending_.substr(head + 4, length);  // clients mask their payload
     for (std::size_t i = 0; i < length; ++i) {
       payload[i] = static_cast<char>(payload[i] ^ pending_[head + i % 4]);
     }

@@ -3,8 +3,8 @@
 
     record_kubelet.py --kubernetes DIR --bin DIR --work DIR [--output FILE]
 
-Needs root and the packages that cross/dev real installs. Exits 0 when the whole session was recorded, 77 without root or
-Kubernetes binaries. test/data/kubelet/README.md describes the format. Logs stay in the work folder.
+Needs root and the packages that cross/dev real installs. Exits 0 when the whole session was recorded, 77 without root
+or Kubernetes binaries. test/data/kubelet/README.md describes the format. Logs stay in the work folder.
 """
 
 import argparse

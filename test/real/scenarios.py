@@ -82,7 +82,7 @@ def kubelet_killed(site):
 
 
 def agent_killed(site):
-    """The agent is killed and started while the link is down: it answers from its cache; no pod restarts because of it."""
+    """The agent is killed and started while the link is down: it answers from its cache, and no pod restarts."""
     report = site.report
     before = judge.restarts(site)
     site.cut()
@@ -200,7 +200,7 @@ def pod_deleted_for_good(site):
 
 
 def new_claim_after_cut(site):
-    """A pod with a claim created shortly before the link is cut survives a power cut, although the claim was read once."""
+    """A pod with a claim, created just before the link is cut, survives a power cut: the claim was read only once."""
     report = site.report
     folder = site.path("late")
     volume, claim = pods.volume(folder)
