@@ -1,4 +1,4 @@
-// What the admin listener tells strangers, and by which names it lets itself be called.
+// Attacks on the admin listener: reads by other users, and requests with foreign host names.
 
 #include "test/attack/site.h"
 
@@ -23,8 +23,8 @@ TEST_F(Attack, AdminPagesAreNotForStrangers) {
   ASSERT_NO_FATAL_FAILURE(warm("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a"));
   for (const std::string& page : admin_pages) {
     const Answer answer = ask_as_nobody(admin_port, {.target = page});
-    EXPECT_TRUE(answer.refused()) << page << " answered nobody with " << answer.status;
-    EXPECT_FALSE(shows_treasure(answer)) << page << " showed nobody a Secret's value";
+    EXPECT_TRUE(answer.refused()) << page << " answered the user nobody with " << answer.status;
+    EXPECT_FALSE(shows_treasure(answer)) << page << " showed the user nobody a Secret's value";
   }
   for (const std::string& page : admin_pages) {
     const Answer answer =
@@ -67,8 +67,8 @@ TEST_F(Attack, AForeignHostNameIsRefused) {
       EXPECT_FALSE(shows_treasure(answer)) << page << " by " << host;
     }
     const Answer proxied = ask(edge_port, {.target = treasure_list, .host = host});
-    EXPECT_GE(proxied.status, 400) << "the proxy, by the name " << host;
-    EXPECT_FALSE(shows_treasure(proxied)) << "the proxy, by the name " << host;
+    EXPECT_GE(proxied.status, 400) << "the proxy, with the host name " << host;
+    EXPECT_FALSE(shows_treasure(proxied)) << "the proxy, with the host name " << host;
     const Ask write{
         .target = events_path, .method = "POST", .body = event_body("by-rebinding"), .host = host};
     EXPECT_GE(ask(edge_port, write).status, 400) << host;
@@ -101,8 +101,8 @@ TEST_F(Attack, AnAdminListenerForTheNetworkNeedsTls) {
     const bool said = eventually(10s, [this] {
       return !edge->running() || edge_log().find("admin-listen") != std::string::npos;
     });
-    ASSERT_TRUE(said) << address << ": it runs";
-    EXPECT_NE(edge->wait(5s).value_or(0), 0) << address << ": it runs";
+    ASSERT_TRUE(said) << address << ": the agent runs with it";
+    EXPECT_NE(edge->wait(5s).value_or(0), 0) << address << ": the agent runs with it";
     EXPECT_NE(edge_log().find("admin-listen"), std::string::npos) << edge_log();
     (void)std::remove(file("edge.log").c_str());
   }
@@ -115,7 +115,7 @@ TEST_F(Attack, AnOpenLabIsNotForTheNetwork) {
                 .own_network = true};
   Program open(launch);
   const auto ended = open.wait(3s);
-  ASSERT_TRUE(ended.has_value()) << "everybody in the network may do everything there";
+  ASSERT_TRUE(ended.has_value()) << "the lab must not give everyone on the network all rights";
   EXPECT_NE(*ended, 0);
   const std::string said = read_file(file("lab.log"));
   EXPECT_NE(said.find("token"), std::string::npos) << said;

@@ -1,4 +1,4 @@
-// What strangers ask for must not take the room that the node's own answers need.
+// Requests of other callers must not use up the cache space that the node's own answers need.
 
 #include "test/attack/site.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int many = 1010;
 
-// For pod p: a node is given tokens for its pods only.
+// A TokenRequest for pod p: a node gets tokens for its own pods only.
 std::string token_request(const std::string& pod_uid) {
   return R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
          R"("spec":{"expirationSeconds":3600,"boundObjectRef":{"kind":"Pod","apiVersion":"v1",)"
@@ -15,7 +15,7 @@ std::string token_request(const std::string& pod_uid) {
          pod_uid + R"("}}})";
 }
 
-// Asks on one connection after another; each answer is awaited.
+// Sends the requests one after another and waits for each answer. Reconnects when needed.
 std::string ask_many(std::uint16_t port, const std::vector<std::string>& requests) {
   Socket socket;
   for (const std::string& bytes : requests) {
@@ -50,7 +50,8 @@ class Caches : public Attack {
 
 TEST_F(Caches, InventedCredentialsDoNotFillTheAnswers) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
-  // As an API server with anonymous access: everybody may read how the API looks.
+  // Behaves like an API server with anonymous access: everyone may read the API discovery
+  // documents.
   take_over().play([](const std::string& head, const Socket& to) {
     const std::string line = request_line(head);
     if (line.find("/apis?") == std::string::npos && line.find("/version") == std::string::npos) {

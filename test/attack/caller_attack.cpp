@@ -1,4 +1,5 @@
-// Who opened a connection to the proxy is told by the kernel, which can be misled.
+// Attacks on the identification of callers: the proxy asks the kernel which user owns a connection,
+// and these attacks try to hide or fake the owner.
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -14,7 +15,7 @@
 namespace holdfast::attack {
 namespace {
 
-constexpr int connections = 75;  // of each of five ways to leave
+constexpr int connections = 75;  // for each of five ways to leave
 
 struct Leaving {
   const char* name;
@@ -48,7 +49,7 @@ std::string post_event(const std::string& name, std::uint16_t port) {
   return text_of({.target = events_path, .method = "POST", .body = event_body(name)}, port);
 }
 
-// Sends a POST on each of many connections and is gone before anybody looks.
+// Sends a POST on each of many connections and closes them before the agent looks for their owner.
 std::string post_and_leave(std::uint16_t port, const Leaving& way) {
   for (int i = 0; i < connections; ++i) {
     Socket socket = connect_to(port);
@@ -59,7 +60,7 @@ std::string post_and_leave(std::uint16_t port, const Leaving& way) {
   return "done";
 }
 
-// The process ends with all its connections open, each with a request under way.
+// Ends the process while all its connections are open, each with a request in progress.
 std::string post_and_exit(std::uint16_t port) {
   for (int i = 0; i < connections; ++i) {
     Socket socket = connect_to(port);
@@ -69,8 +70,8 @@ std::string post_and_exit(std::uint16_t port) {
   return "done";
 }
 
-// Whether a connection to the port still waits for its end to be acknowledged (FIN_WAIT1), during
-// which the kernel knows its owner; later it does not.
+// Whether a connection to the port is still in FIN_WAIT1. In that state the kernel still knows its
+// owner, later it does not.
 bool is_closing(std::uint16_t port) {
   char to[32];
   (void)std::snprintf(to, sizeof to, " 0100007F:%04X 04 ", static_cast<unsigned>(port));
@@ -89,7 +90,8 @@ class Leavers : public Attack {
   }
 
  private:
-  // The agent is held for a moment, as if it were busy: nobody has left before it looks.
+  // Stops the agent during the attack, as if it were busy, so that the callers leave before it
+  // looks.
   void pounce(const Act& act, const char* way) {
     edge->signal(SIGSTOP);
     EXPECT_EQ(as_nobody(act), "done");
@@ -99,10 +101,10 @@ class Leavers : public Attack {
   }
   void expect_nothing_performed(const char* way) {
     const auto stolen = [this] { return performed_as_node(events_path, "create"); };
-    // Requests that came before are answered before: all of the attack's have been looked at.
+    // Requests are handled in order: after these, all requests of the attack have been handled.
     for (int i = 0; i < 20; ++i) (void)as_node(treasure_list);
     (void)eventually(300ms, [&stolen] { return stolen() > 0; });
-    EXPECT_EQ(stolen() - seen_, 0u) << "requests performed as the node by way of " << way;
+    EXPECT_EQ(stolen() - seen_, 0u) << "requests performed as the node, way of leaving: " << way;
     note(std::string(way) + " " + std::to_string(stolen() - seen_));
     seen_ = stolen();
   }
@@ -124,8 +126,8 @@ TEST_F(Leavers, WhoPostsAndLeavesIsNotTheNodeWithoutSockDiag) {
   attack();
 }
 
-// A socket of nobody on an address where root listens: bound to the device, so that the kernel's
-// look-up passes it over and finds the listener.
+// Binds a socket of the user nobody to an address where root listens. It is also bound to the
+// device, so that the kernel's socket lookup skips it and finds the listener.
 int bind_beside(std::uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
@@ -138,7 +140,7 @@ int bind_beside(std::uint16_t port) {
   return bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0 ? fd : -1;
 }
 
-// Connects from where it is bound, asks, and tells what came.
+// Connects the bound socket to the port, sends a request and returns the answer.
 std::string ask_from(int fd, std::uint16_t port, const std::string& bytes) {
   const Socket socket(fd);
   sockaddr_in to{};
@@ -151,8 +153,8 @@ std::string ask_from(int fd, std::uint16_t port, const std::string& bytes) {
 
 class Squatters : public Attack {
  protected:
-  // Nobody takes the address of the listener at `from` while the agent is down, and asks the one at
-  // `to` from there when the agent is up.
+  // The user nobody binds the address of the listener at `from` while the agent is down, and sends
+  // a request from there to the listener at `to` once the agent runs.
   void attack(std::uint16_t from, std::uint16_t to, const Ask& question, const Launch& how) {
     edge->kill();
     int up[2] = {-1, -1};
@@ -174,7 +176,7 @@ class Squatters : public Attack {
                             ask(admin_port, {.target = "/readyz", .limit = 1s}).served();
                    }) &&
         edge->running();
-    // An agent that does not start beside somebody else on its address does no harm, either.
+    // It is also safe if the agent refuses to start because its address is in use.
     EXPECT_TRUE(came_up || edge_log().find("in use") != std::string::npos) << edge_log();
     EXPECT_TRUE(!came_up || wait_for_link("connected"));
     EXPECT_EQ(write(up[1], "u", 1), 1);

@@ -22,7 +22,7 @@ bool is_hierarchy(const fs::path& folder) {
   return fs::exists(folder / "cgroup.procs", ec);
 }
 
-// The roots of all hierarchies. Not cpuset's first version: a new folder of it takes no process.
+// The roots of all hierarchies except cpuset of cgroup v1, whose new folders accept no process.
 std::vector<std::string> hierarchies() {
   const fs::path base = "/sys/fs/cgroup";
   if (is_hierarchy(base)) return {base};
@@ -57,7 +57,7 @@ PodCgroup::PodCgroup(std::string path) : path_(std::move(path)) {
 
 PodCgroup::~PodCgroup() {
   for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) {
-    // A process that has ended leaves its cgroup a moment later.
+    // A process leaves its cgroup slightly after its end, so retry while the folder is busy.
     const std::string& name = *folder;
     (void)eventually(1s, [&name] { return rmdir(name.c_str()) == 0 || errno != EBUSY; });
   }

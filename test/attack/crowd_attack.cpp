@@ -1,4 +1,4 @@
-// Nobody holds so many connections that there is none left for root and the probes.
+// The user nobody opens thousands of connections; root and the probes must still be served.
 
 #include <poll.h>
 
@@ -11,10 +11,11 @@ namespace {
 
 constexpr int crowd = 5000;
 constexpr int cloud_crowd = 1500;
-constexpr int crowd_min = 500;  // that must have been made; the victim may have closed them since
+// the minimum that must have been opened, even if the victim has closed them since
+constexpr int crowd_min = 500;
 
-// Opens connections, sends a piece of a request on every second one, and goes on to send a byte a
-// time, slowly.
+// Opens connections, sends part of a request on every second one, and continues to send single
+// bytes slowly.
 void hold(std::uint16_t port, int count, const Say& say) {
   std::vector<Socket> held;
   for (int i = 0; i < count; ++i) {
@@ -36,7 +37,7 @@ class Crowd : public Attack {
     auto stranger = std::make_unique<Stranger>(
         As{.uid = nobody}, [port, count](const Say& say) { hold(port, count, say); });
     const std::string held = stranger->line();
-    EXPECT_GE(std::atoi(held.c_str()), crowd_min) << "connections: too few to be an attack";
+    EXPECT_GE(std::atoi(held.c_str()), crowd_min) << "connections are too few for this attack";
     note(held + " connections taken");
     return stranger;
   }
@@ -55,7 +56,8 @@ TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheAdminListenersConnections) {
   expect_root_is_served();
 }
 
-// Each with credentials of its own, and again and again: the quota is the user's, not the token's.
+// Each connection uses other invented credentials: the quota must be per user, not per
+// token.
 TEST_F(Crowd, RootIsServedWhileNobodyInventsCredentialsOnAllConnections) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   const std::uint16_t port = edge_port;

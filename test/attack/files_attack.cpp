@@ -1,4 +1,4 @@
-// Files that others may write or read, and secrets on command lines.
+// Attacks through files that other users may write or read, and through secrets on command lines.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ const std::string key(32, 'k');
 
 class Files : public Attack {
  protected:
-  // The agent ends with an error that names the file, and before it answers anybody.
+  // Expects the agent to end with an error that names the file, before it serves any request.
   void expect_refusal(const std::vector<std::string>& flags, const std::string& named) {
     (void)fs::remove(file("edge.log"));
     launch_edge(flags);
@@ -26,7 +26,7 @@ class Files : public Attack {
     };
     EXPECT_TRUE(eventually(10s, up));
     const auto code = edge->wait(0ms);
-    EXPECT_TRUE(code.has_value()) << named << ": the agent runs with it";
+    EXPECT_TRUE(code.has_value()) << named << ": the agent runs in spite of it";
     EXPECT_NE(code.value_or(1), 0);
     EXPECT_NE(edge_log().find(named), std::string::npos) << edge_log();
     edge->kill();
@@ -50,7 +50,7 @@ TEST_F(Files, ADataDirectoryOfOthersIsRefused) {
   }
 }
 
-// Nobody has planted links where the agent makes its files.
+// The user nobody plants symbolic links where the agent creates its files.
 TEST_F(Files, PlantedLinksAreNotFollowed) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_edge());
@@ -79,7 +79,7 @@ TEST_F(Files, PlantedLinksAreNotFollowed) {
     });
     if (edge->running()) (void)as_node(treasure_list + "&resourceVersion=0");
     edge->kill();
-    EXPECT_EQ(read_file(precious), "precious") << "written by way of a link in " << path;
+    EXPECT_EQ(read_file(precious), "precious") << "the agent wrote through a link in " << path;
     struct stat now {};
     (void)stat(precious.c_str(), &now);
     EXPECT_EQ(now.st_mode & 0777, 0644u);
@@ -164,7 +164,7 @@ TEST_F(Joining, ATokenFileThatOthersMayReadIsRefused) {
              .log = file("edge.log")};
   edge = std::make_unique<Program>(how);
   const auto code = edge->wait(5s);
-  EXPECT_TRUE(code.has_value()) << "it runs";
+  EXPECT_TRUE(code.has_value()) << "the agent runs in spite of it";
   EXPECT_NE(code.value_or(1), 0);
   EXPECT_NE(edge_log().find(file("token")), std::string::npos) << edge_log();
   EXPECT_EQ(edge_log().find("not expected"), std::string::npos) << edge_log();

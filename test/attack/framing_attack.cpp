@@ -1,4 +1,4 @@
-// Requests whose end or whose addressee two readers may understand differently.
+// Requests whose end or whose target two HTTP parsers may interpret differently.
 
 #include "test/attack/site.h"
 
@@ -44,6 +44,7 @@ std::vector<Malformed> malformed(const std::string& host) {
   };
 }
 
+// The lab's audit log must not contain the second request that hides behind each malformed one.
 TEST_F(Attack, MessagesOfTwoMeaningsAreRefused) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   for (const std::uint16_t port : {edge_port, admin_port}) {
@@ -58,7 +59,7 @@ TEST_F(Attack, MessagesOfTwoMeaningsAreRefused) {
     }
   }
   const std::string audit = read_file(file("audit"));
-  EXPECT_EQ(audit.find("behind=1"), std::string::npos) << "what was behind it was performed";
+  EXPECT_EQ(audit.find("behind=1"), std::string::npos) << "the hidden request was performed";
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
   expect_root_is_served();
 }

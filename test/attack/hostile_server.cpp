@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t request_bytes_max = 16 << 20;
 constexpr std::size_t recorded_bytes_max = 1 << 20;
 
-// How long the request at the beginning of `bytes` is, with its body; 0: its head is not complete.
+// The size of the first request in `bytes` with its body; 0 if its head is incomplete.
 std::size_t request_size(const std::string& bytes) {
   const std::size_t end = bytes.find("\r\n\r\n");
   if (end == std::string::npos) return 0;
@@ -114,7 +114,8 @@ void HostileServer::serve(std::size_t number, Socket socket) {
   socket.close();
 }
 
-// The lab is asked to close after its answer, so that the answer's end need not be found.
+// Asks the lab to close the connection after its answer, so that the end of the stream ends the
+// answer.
 void HostileServer::pass_on(const std::string& request, const Socket& back) const {
   const Socket lab = connect_to(lab_port_);
   if (!lab.open()) return;

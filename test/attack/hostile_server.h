@@ -1,5 +1,5 @@
-// An API server in the hands of an attacker: passes requests on to the lab's, except those that a
-// script answers with whatever bytes it likes.
+// An API server controlled by an attacker: forwards requests to the lab's API server, except those
+// that a script answers with any bytes.
 //
 // Plain HTTP/1.1, one thread for each connection. Scripts run in these threads.
 
@@ -17,14 +17,14 @@
 namespace holdfast::attack {
 
 enum class Then {
-  pass_on,  // the lab's API server answers
-  keep,     // answered; the connection stays open
-  close,    // answered; the connection ends
+  pass_on,  // forward the request to the lab's API server
+  keep,     // the script has answered; the connection stays open
+  close,    // the script has answered; the connection is closed
 };
 
 class HostileServer {
  public:
-  // `head`: from the method to the empty line. `to` is the connection.
+  // `head`: the request from the method to the empty line. `to`: the client's connection.
   using Script = std::function<Then(const std::string& head, const Socket& to)>;
 
   explicit HostileServer(std::uint16_t lab_port);
@@ -33,13 +33,13 @@ class HostileServer {
   HostileServer& operator=(const HostileServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  // Replaces the script; none: all is passed on.
+  // Replaces the script; without one, every request is forwarded.
   void play(Script script);
-  // Hangs up on everybody, and on whoever comes, until it is mended.
+  // Closes all connections, and new ones at once, until mend() is called.
   void cut();
   void mend();
   [[nodiscard]] bool stopping() const { return stopping_; }
-  // All bytes that each connection has sent so far.
+  // For each connection, all bytes that the client has sent so far.
   [[nodiscard]] std::vector<std::string> received() const;
 
  private:
@@ -54,17 +54,17 @@ class HostileServer {
   Socket listener_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> cut_ = false;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   Script script_;
   std::vector<std::string> received_;
-  std::vector<int> open_;  // descriptors of connections, -1 when closed
+  std::vector<int> open_;  // descriptors of connections; -1 once closed
   std::vector<std::thread> threads_;
   std::thread acceptor_;
 };
 
-// "GET /path?query" of a head.
+// The target of a request, "/path?query", after its method: "GET /path?query".
 [[nodiscard]] std::string request_line(const std::string& head);
-// A whole answer with a length.
+// A complete response with a Content-Length.
 [[nodiscard]] std::string answer_text(int status, const std::string& body,
                                       const std::string& more_headers = {});
 

@@ -1,4 +1,4 @@
-// Invented credentials must not count as a living kubelet.
+// Requests with invented credentials must not count as signs of a running kubelet.
 
 #include <poll.h>
 
@@ -14,7 +14,7 @@ const std::string lease_body =
     R"("leaseDurationSeconds":40}})";
 const std::string status_body = R"({"status":{"phase":"Running"}})";
 
-// Everything by which a kubelet shows that it lives.
+// Every request by which a kubelet shows that it is alive.
 std::vector<Ask> signs_of_life(const std::string& bearer) {
   std::vector<Ask> all = {
       {.target = leases_path + "/edge-a", .method = "PUT", .body = lease_body},
@@ -29,7 +29,8 @@ std::vector<Ask> signs_of_life(const std::string& bearer) {
   return all;
 }
 
-// Goes on and on; says the first request that was granted, or that none was in the first round.
+// Sends them repeatedly. Reports the first request that was granted, or "refused" if none was in
+// the first round.
 void feign(std::uint16_t port, const std::string& bearer, const Say& say) {
   bool said = false;
   for (;;) {
@@ -62,7 +63,7 @@ TEST_F(Lease, InventedCredentialsDoNotKeepADeadKubeletAlive) {
     Stranger stranger({.uid = nobody}, [port, &token](const Say& say) { feign(port, token, say); });
     const std::string said = stranger.line();
     EXPECT_TRUE(token == "bob-token" || said == "refused") << "\"" << token << "\": " << said;
-    EXPECT_TRUE(falls_silent()) << "the lease is renewed for \"" << token << "\"";
+    EXPECT_TRUE(falls_silent()) << "the agent still renews the lease for \"" << token << "\"";
   }
 }
 

@@ -1,4 +1,4 @@
-// Lists and watches of an API server in the hands of an attacker: the memory of its clients.
+// Lists and watches of an API server controlled by an attacker: the memory use of its clients.
 
 #include <poll.h>
 
@@ -30,7 +30,7 @@ std::string object(long number, const std::string& more) {
          R"(","resourceVersion":"9"})" + more + "}";
 }
 
-// The next `count` objects, none of which came before.
+// The next `count` objects, all of them new.
 std::string new_objects(std::atomic<long>& last, int count, const std::string& more) {
   std::string items;
   for (int i = 0; i < count; ++i) items += (i == 0 ? "" : ",") + object(++last, more);
@@ -40,7 +40,7 @@ std::string new_objects(std::atomic<long>& last, int count, const std::string& m
 struct Hostile {
   const char* name;
   std::function<std::string(std::atomic<long>& last)> list;
-  bool events = false;  // without end, of new objects, after the list
+  bool events = false;  // after the list, endless watch events with new objects
 };
 
 const Hostile hostile_lists[] = {
@@ -89,7 +89,7 @@ void send_events(const Socket& to, std::atomic<long>& last) {
 
 class HostileLists : public Attack {
  protected:
-  // Answers every list and watch whose request line has one of `where`.
+  // Answers every list and watch whose request line contains one of `where`.
   HostileServer::Script script(const Hostile& one, std::vector<std::string> where) {
     return [this, &one, where = std::move(where)](const std::string& head, const Socket& to) {
       const std::string line = request_line(head);
@@ -108,7 +108,7 @@ class HostileLists : public Attack {
     };
   }
 
-  // Runs until enough was answered, and some seconds more.
+  // Runs until enough lists were answered, and a few seconds longer.
   void expect_survival(Program& victim, const std::string& name, long budget, const Hostile& one) {
     const auto over = [&victim, budget] { return victim.peak() > budget; };
     EXPECT_TRUE(eventually(15s, [this] { return answered_ >= 3; })) << one.name;

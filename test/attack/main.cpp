@@ -1,4 +1,4 @@
-// holdfast-attack: attacks the programs in a folder and tells which attacks did harm.
+// holdfast-attack: attacks the programs in a folder and reports which attacks succeeded.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Messages without an end, before anybody is asked who he is.
+// Messages without an end, sent before the caller is authenticated.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,19 +11,19 @@
 namespace holdfast::attack {
 namespace {
 
-constexpr std::size_t flood_bytes = 192UL << 20;  // three times the budget
+constexpr std::size_t flood_bytes = 192UL << 20;  // three times the budget of the edge
 constexpr Duration flood_time = 4s;
 
 struct Flood {
   const char* name;
   std::string begin;  // after the request or status line
-  std::string piece;  // again and again
+  std::string piece;  // sent again and again
 };
 
 const std::string quarter(16 * 1024, 'a');
 const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n";
 
-// What can be endless in a message of either direction.
+// The parts of a message that can be endless, in both directions.
 const Flood floods[] = {
     {"chunk extension", chunked + "1;", quarter},
     {"chunk extensions", chunked, "1;" + std::string(1000, 'e') + "\r\na\r\n"},
@@ -34,7 +34,7 @@ const Flood floods[] = {
     {"headers", "", "X-A: " + std::string(1000, 'b') + "\r\n"},
 };
 
-// Sends until it is hung up on, or its time is over. Returns how many MiB were taken.
+// Sends until the peer closes the connection or the time is over. Returns the MiB that were taken.
 std::string flood(const Socket& socket, const std::string& begin, const std::string& piece) {
   const auto until = Clock::now() + flood_time;
   std::string many;
@@ -50,7 +50,7 @@ std::string flood(const Socket& socket, const std::string& begin, const std::str
 
 class Memory : public Attack {
  protected:
-  // Nobody sends every kind of endless request to the port.
+  // Sends every kind of endless request to the port, as the user nobody.
   void flood_as_nobody(std::uint16_t port, Program& victim, const std::string& name, long budget) {
     for (const Flood& one : floods) {
       for (const std::string credentials : {"", "Authorization: Bearer invented\r\n"}) {
@@ -87,7 +87,7 @@ TEST_F(Memory, EndlessRequestsToTheCloudAreCutOff) {
   EXPECT_EQ(ask(cloud_port, {.target = "/healthz"}).status, 200);
 }
 
-// Connections that each send nearly all of a large body and wait.
+// Opens connections that each send nearly all of a large body and then wait.
 void hold_bodies(std::uint16_t port, const std::string& credentials, const Say& say) {
   constexpr std::size_t body = 3'000'000;
   const std::string head = "POST " + events_path +
@@ -134,7 +134,7 @@ TEST_F(Memory, LargeBodiesOnManyConnectionsAreBounded) {
   }
 }
 
-// The same from the other side: answers of an API server in the hands of an attacker.
+// The reverse direction: endless answers of an API server controlled by an attacker.
 class HostileAnswers : public Memory {
  protected:
   static std::vector<Flood> answers() {
@@ -147,7 +147,7 @@ class HostileAnswers : public Memory {
     return all;
   }
 
-  // Answers every request whose line has `where` with `one`.
+  // Answers every request whose line contains `where` with `one`.
   static HostileServer::Script script(const std::string& where, const Flood& one) {
     return [where, one](const std::string& head, const Socket& to) {
       if (request_line(head).find(where) == std::string::npos) return Then::pass_on;
@@ -215,7 +215,7 @@ TEST_F(HostileAnswers, EndlessListsAndWatchesToTheEdgeAreCutOff) {
   EXPECT_TRUE(edge->running());
 }
 
-// A list of a bit less than the largest that the agent takes, of large objects.
+// A list of large objects, slightly smaller than the largest that the agent accepts.
 std::string large_list() {
   std::string items;
   for (int number = 0; items.size() < (7UL << 20); ++number) {
@@ -228,14 +228,14 @@ std::string large_list() {
          items + "]}";
 }
 
-// Reads an answer and keeps nothing of it.
+// Reads an answer and discards it.
 void read_away(const Socket& socket, Duration limit) {
   const auto until = Clock::now() + limit;
   while (Clock::now() < until && !socket.receive(1s).empty()) {
   }
 }
 
-// Many such lists, and local readers who ask for them and never read an answer.
+// Many lists of that size, and local clients that request them and never read the answers.
 TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
@@ -274,7 +274,7 @@ TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
 TEST_F(HostileAnswers, EndlessAnswersToTheCloudAreCutOff) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
-  // A leader that cannot renew its lease ends, as it should.
+  // With leader election the process would end when it cannot renew its lease, as it should.
   ASSERT_NO_FATAL_FAILURE(start_cloud({"--leader-elect=false"}));
   for (const Flood& one : answers()) {
     const std::size_t before = server.received().size();

@@ -1,4 +1,4 @@
-// Callers from another network namespace: root there is not root here.
+// Callers from another network namespace: root there does not get the node's identity.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ constexpr const char* here = "10.231.77.1";
 
 bool run(const std::string& command) { return std::system((command + " 2>&1").c_str()) == 0; }
 
-// A network namespace with a cable to this one; both are removed at the end.
+// A network namespace connected to this one by a veth pair. The destructor removes both.
 class Network {
  public:
   Network() : name_("hfa" + std::to_string(getpid())) {
@@ -36,7 +36,7 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   [[nodiscard]] bool good() const { return good_; }
-  // Moves this process there.
+  // Moves this process into the namespace.
   [[nodiscard]] bool enter() const {
     const int fd = ::open(("/run/netns/" + name_).c_str(), O_RDONLY | O_CLOEXEC);
     return fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
@@ -58,7 +58,7 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
   const std::string at = std::string(here) + ":" + std::to_string(edge_port);
   const std::uint16_t secure_port = free_port();
   launch_edge({"--listen=" + at});
-  EXPECT_NE(edge->wait(10s).value_or(0), 0) << "tokens would cross the network in the clear";
+  EXPECT_NE(edge->wait(10s).value_or(0), 0) << "the agent listens on a network address without TLS";
   launch_edge({"--listen=" + at, "--allow-insecure-bind=true",
                "--secure-listen=" + std::string(here) + ":" + std::to_string(secure_port),
                "--require-client-certificates=false"});
@@ -94,7 +94,7 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
   const std::string seen = from_there([admin] {
     return converse(connect_to(admin, here, 1s), text_of({.target = "/"}, admin), 1s);
   });
-  EXPECT_EQ(seen, "") << "the admin listener is reached from elsewhere";
+  EXPECT_EQ(seen, "") << "the admin listener is reachable from another network";
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
 }
 

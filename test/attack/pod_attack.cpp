@@ -1,4 +1,5 @@
-// Root in a container, and root processes that speak for others, are not the node.
+// Root in a container, and root processes that forward requests of others, must not act as the
+// node.
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,7 +14,7 @@
 namespace holdfast::attack {
 namespace {
 
-// Another run of the attacks on this machine makes other cgroups, and removes none of ours.
+// Unique in this run: another run of the attacks on this machine uses other cgroups.
 std::string number_of_run() {
   const std::string pid = std::to_string(getpid());
   return std::string(12 - pid.size(), '0') + pid;
@@ -23,7 +24,7 @@ const std::string number = number_of_run();
 const std::string uid_part = "0f3b5c1e-6a0d-4f0e-9a55-" + number;
 const std::string container = std::string(52, 'c') + number;
 
-// The containers' cgroups as kubelets name them.
+// The cgroups of containers, in the forms that kubelets use.
 const std::string pod_paths[] = {
     "kubepods/burstable/pod" + uid_part + "/" + container,
     "kubepods/pod" + uid_part + "/" + container,
@@ -40,7 +41,7 @@ std::string post_event(std::uint16_t port) {
   return text_of({.target = events_path, .method = "POST", .body = event_body("by-a-pod")}, port);
 }
 
-// The connection is opened by one process of the pod, which ends; its child asks.
+// One process of the pod opens the connection and ends; its child sends the request.
 std::string ask_by_child(std::uint16_t port, const std::string& bytes) {
   int ends[2] = {-1, -1};
   if (pipe(ends) != 0) return {};
@@ -94,7 +95,8 @@ TEST_F(Pods, RootInAPodIsNotTheNode) {
   expect_root_is_served();
 }
 
-// In one hierarchy only, as with cgroup v1 where the runtime does not use all of them.
+// The pod's cgroup exists in one hierarchy only, as with cgroup v1 when the runtime does not use
+// all hierarchies.
 TEST_F(Pods, RootInAPodIsNotTheNodeWhateverHierarchyTellsIt) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   const std::uint16_t port = edge_port;
@@ -156,7 +158,7 @@ TEST_F(Pods, WhoPostsFromAPodAndLeavesIsNotTheNode) {
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
 }
 
-// 3b: a container runtime passes on what others send: port-forward to a hostNetwork pod.
+// A container runtime forwards what others send, as in a port-forward to a hostNetwork pod.
 TEST_F(Attack, ARuntimeThatRelaysIsNotTheNode) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   for (const std::string name :
@@ -171,23 +173,23 @@ TEST_F(Attack, ARuntimeThatRelaysIsNotTheNode) {
     ASSERT_TRUE(eventually(5s, [at] { return connect_to(at).open(); }));
     const std::string host = "127.0.0.1:" + std::to_string(edge_port);
     const Answer read = ask_as_nobody(at, {.target = treasure_list, .host = host, .limit = 5s});
-    EXPECT_TRUE(read.refused()) << "by way of " << name << ": " << read.status;
-    EXPECT_FALSE(read.has(treasure)) << "by way of " << name;
+    EXPECT_TRUE(read.refused()) << "through " << name << ": " << read.status;
+    EXPECT_FALSE(read.has(treasure)) << "through " << name;
     const Answer written = ask_as_nobody(at, {.target = events_path,
                                               .method = "POST",
                                               .body = event_body("by-a-relay"),
                                               .host = host,
                                               .limit = 5s});
-    EXPECT_TRUE(written.refused()) << "by way of " << name << ": " << written.status;
+    EXPECT_TRUE(written.refused()) << "through " << name << ": " << written.status;
   }
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
 }
 
-// A runtime that relays, in a cgroup of its own, on a machine where every search for the holder of
-// a socket reads thousands of descriptors.
+// A runtime that forwards requests, in its own cgroup, on a machine where each search for the owner
+// of a socket reads thousands of descriptors.
 class Relays : public Attack {
  protected:
-  // The port that it relays from; 0 if it could not be started.
+  // Starts the relay and returns the port on which it listens; 0 if it could not be started.
   std::uint16_t start_relay() {
     const std::string program = file("containerd");
     std::filesystem::copy_file("/proc/self/exe", program);
@@ -216,7 +218,7 @@ class Relays : public Attack {
     }
   }
 
-  // Opens so many connections before it asks on any of them; and tells how many answers had which
+  // Opens `count` connections before sending a request on each. Returns how many answers had each
   // status.
   static std::string ask_at_once(std::uint16_t port, const std::string& bytes, int count) {
     std::vector<Socket> sockets;
@@ -255,7 +257,7 @@ TEST_F(Relays, ManyConnectionsAtOnceAreNotTheNode) {
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
 }
 
-// What a relay's callers can spend must not be what other processes of the node need.
+// The attack must not exhaust a budget that other processes of the node need.
 TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   fill_process_table();
@@ -267,7 +269,7 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
     for (;;) say(ask_at_once(at, bytes, 50));
   });
   for (int i = 0; i < 3; ++i) EXPECT_EQ(stranger.line(), "50 times 401 ");
-  // Each is a process that the agent has never seen.
+  // Each child is a process that the agent has not seen before.
   const std::uint16_t port = edge_port;
   for (int i = 0; i < 5; ++i) {
     const Answer read = parse_answer(as({.uid = 0}, [port] {
@@ -277,7 +279,7 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
   }
 }
 
-// The kubelet asks what a pod's manifest says, as root: probes and life-cycle hooks.
+// The kubelet sends requests that a pod's manifest defines, as root: probes and lifecycle hooks.
 TEST_F(Attack, ProbesAndHooksOfAPodAreNotTheNode) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   for (const std::string agent : {"kube-probe/1.32", "kube-lifecycle/1.32", "kube-probe/"}) {

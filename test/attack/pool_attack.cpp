@@ -1,4 +1,4 @@
-// An answer that was meant for somebody else.
+// Attempts to get or to inject an answer that belongs to another caller.
 
 #include <poll.h>
 
@@ -8,11 +8,11 @@ namespace holdfast::attack {
 namespace {
 
 const std::string treasure_path = secrets_path + "/treasure";
-const std::string plain_agent = "kubectl/v1.32.4 (linux/amd64)";  // nothing is cached for it
+const std::string plain_agent = "kubectl/v1.32.4 (linux/amd64)";  // the agent caches nothing for it
 
-// Everything by which a second answer may be provoked, in Alice's name.
+// Requests, sent as Alice, that may provoke a second answer.
 std::vector<Ask> provocations() {
-  // So large that the server has the header before it has the body.
+  // A body so large that the server receives the headers before the body.
   const std::string body = event_body("by-alice") + std::string(400 * 1024, ' ');
   return {
       {.target = events_path, .method = "POST", .body = body, .headers = {"Expect: 100-continue"}},
@@ -62,11 +62,11 @@ TEST_F(Attack, NobodyGetsTheAnswerOfAnother) {
   }
 }
 
-// Answers of a hostile API server for Alice, of which a part is meant for whoever comes next.
+// A response of a hostile API server to Alice, part of which is meant for the next caller.
 struct Trick {
   const char* name;
   std::string bytes;
-  std::string later = {};  // a moment after them
+  std::string later = {};  // sent slightly later
 };
 
 std::vector<Trick> tricks() {

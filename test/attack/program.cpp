@@ -27,7 +27,7 @@
 namespace holdfast::attack {
 namespace {
 
-// In a new network there is a loopback interface, but it is down.
+// The loopback interface of a new network namespace is down at first.
 bool enter_own_network() {
   if (unshare(CLONE_NEWNET) != 0) return false;
   const Socket any(::socket(AF_INET, SOCK_DGRAM, 0));
@@ -38,7 +38,7 @@ bool enter_own_network() {
   return ioctl(any.fd(), SIOCSIFFLAGS, &request) == 0;
 }
 
-// socket(AF_NETLINK, ..., NETLINK_SOCK_DIAG) fails; all other calls are allowed.
+// Makes socket(AF_NETLINK, ..., NETLINK_SOCK_DIAG) fail; all other calls are allowed.
 bool forbid_sock_diag() {
   const auto argument = [](unsigned which) {
     return static_cast<unsigned>(offsetof(seccomp_data, args) + which * sizeof(std::uint64_t));
@@ -142,7 +142,7 @@ void Program::kill() {
   code_ = 128 + SIGKILL;
 }
 
-// Until then it is a copy of this process and as large.
+// Until exec() the child is a copy of this process with its memory size, so peaks do not count.
 bool Program::has_begun() const {
   std::error_code ignored;
   const std::string proc = "/proc/" + std::to_string(pid_) + "/exe";

@@ -1,4 +1,4 @@
-// The programs that are attacked, as processes of their own, and what they used at most.
+// The programs under attack, as child processes, with their peak memory.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace holdfast::attack {
 
-// Where the programs are: --bin, else HOLDFAST_BIN_DIR, else this build's own.
+// The folder of the programs: --bin, else HOLDFAST_BIN_DIR, else this build's bin/.
 [[nodiscard]] std::string& bin_dir();
-// Whether they were built with a sanitizer, which multiplies their memory.
+// Whether the programs were built with a sanitizer, which multiplies their memory use.
 [[nodiscard]] bool sanitized();
-// The file's bytes; empty: it cannot be read.
+// The file's content; empty if it cannot be read.
 [[nodiscard]] std::string read_file(const std::string& file);
 void write_file(const std::string& file, const std::string& text, mode_t mode = 0600);
 
 struct Launch {
-  std::vector<std::string> argv;   // a name without a slash is one in bin_dir()
-  std::string log;                 // what it prints
-  bool own_network = false;        // with nothing but loopback
-  bool without_sock_diag = false;  // as on a kernel without it
+  std::vector<std::string> argv;   // a name without a slash is a program in bin_dir()
+  std::string log;                 // the file for its output
+  bool own_network = false;        // a new network namespace with only a loopback interface
+  bool without_sock_diag = false;  // simulates a kernel without sock_diag
 };
 
 class Program {
@@ -36,11 +36,11 @@ class Program {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool running();
-  // Its exit code (or 128 and the signal) once it has ended.
+  // Its exit code, or 128 plus the signal, once it has ended; nullopt after `limit`.
   [[nodiscard]] std::optional<int> wait(Duration limit);
   void signal(int number) const;
   void kill();
-  // The peak of its resident memory so far, in KiB.
+  // Its peak resident memory so far, in KiB.
   [[nodiscard]] long peak();
 
  private:

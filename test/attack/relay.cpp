@@ -15,7 +15,7 @@ struct Pair {
   Socket far;
 };
 
-// Passes on what waits at one end; whether both are still open.
+// Forwards the bytes that are waiting at one end. Returns whether both ends are still open.
 bool pass(const Socket& from, const Socket& to) {
   const std::string bytes = from.receive(0ms);
   return !bytes.empty() && to.send(bytes) == bytes.size();

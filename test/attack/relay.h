@@ -1,4 +1,4 @@
-// A root process that passes on what others send to it, as container runtimes do.
+// A root process that forwards what others send to it, as container runtimes do.
 
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace holdfast::attack {
 
-// Accepts on port `from` of 127.0.0.1 and passes all bytes to port `to` and back, for ever.
+// Listens on port `from` of 127.0.0.1 and forwards all bytes to port `to` and back. Does not
+// return.
 int relay(std::uint16_t from, std::uint16_t to);
 
 }  // namespace holdfast::attack

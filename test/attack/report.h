@@ -1,4 +1,4 @@
-// What the suite prints at its end: each attack, what came of it, and its victims' peak memory.
+// The table at the end of the run: each attack, its result, and the peak memory of its victims.
 
 #pragma once
 
@@ -10,12 +10,12 @@ namespace holdfast::attack {
 inline constexpr long edge_budget = 64 * 1024;
 inline constexpr long cloud_budget = 128 * 1024;
 
-// The highest peak of a program in the present attack, in KiB.
+// Records a peak of a program in the current attack, in KiB; the highest one counts.
 void note_peak(const std::string& program, long kib);
 [[nodiscard]] long noted_peak(const std::string& program);
-// What the attack showed, for the table.
+// Adds a remark on the current attack to the table.
 void note(const std::string& text);
-// Prints the table when all attacks are over; called once, by main.
+// Prints the table after all attacks. main calls it once.
 void install_report();
 
 }  // namespace holdfast::attack

@@ -1,4 +1,5 @@
-// One list that cannot be had must not keep the link and all other lists from coming back.
+// One list that always fails must not keep the agent from reconnecting and from syncing its other
+// lists.
 
 #include <zlib.h>
 
@@ -10,7 +11,7 @@
 namespace holdfast::attack {
 namespace {
 
-// A list that a node may have as a whole.
+// A resource that a node may list completely.
 const std::string classes = "/apis/node.k8s.io/v1/runtimeclasses";
 constexpr std::string_view list_head =
     R"({"kind":"RuntimeClassList","apiVersion":"node.k8s.io/v1",)"
@@ -19,9 +20,9 @@ constexpr std::string_view list_head =
 struct Refusal {
   const char* name;
   int status;
-  std::size_t spaces;  // of a list that is too large; 0: the status alone
+  std::size_t spaces;  // padding of a list that is too large; 0: only the status
   bool chunked;
-  const char* gzip = "";  // what is wrong with a compressed list: "bomb", "corrupt", "truncated"
+  const char* gzip = "";  // a fault of the compressed list: "bomb", "corrupt", "truncated"
 };
 
 const Refusal refusals[] = {
@@ -37,7 +38,7 @@ const Refusal refusals[] = {
     {"half a gzip list", 200, 1UL << 20, false, "truncated"},
 };
 
-// A list with so many spaces in it, compressed about a thousand times.
+// A compressed list with that many spaces in it; the compression ratio is about 1,000.
 std::string packed_list(std::size_t spaces) {
   z_stream stream = {};
   (void)deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
@@ -113,12 +114,13 @@ class OneBadList : public Attack {
     });
     hostile->mend();
     const auto began = Clock::now();
-    EXPECT_TRUE(wait_for_link("connected", 10s)) << refusal.name << ": the link stays away";
+    EXPECT_TRUE(wait_for_link("connected", 10s))
+        << refusal.name << ": the agent does not reconnect";
     const auto took = std::chrono::duration_cast<Duration>(Clock::now() - began).count();
     note(refusal.name + (" " + std::to_string(took) + " ms"));
   }
 
-  // What changes in the cloud reaches the node by another list.
+  // A change in the cloud still reaches the node through another list.
   void expect_others_go_on(const std::string& name) {
     const Answer made =
         as_admin("POST", "/api/v1/namespaces/ns/services",
@@ -148,7 +150,7 @@ TEST_F(OneBadList, TheLinkComesBackWithoutIt) {
     }
     if (HasFailure()) return;
   }
-  // Once it can be had, it is had.
+  // Once the list succeeds, it is cached.
   hostile->play({});
   ASSERT_EQ(as_admin("POST", classes, R"({"metadata":{"name":"new"},"handler":"h"})").status, 201);
   EXPECT_TRUE(

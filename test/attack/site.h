@@ -1,5 +1,5 @@
-// What every attack begins with: the lab's API server, an edge agent and, where it is attacked,
-// holdfast-cloud, as processes on loopback; and what must hold when it is over.
+// The fixture of every attack: the lab's API server, an edge agent and, for some attacks,
+// holdfast-cloud, as processes on loopback; and the checks after an attack.
 
 #pragma once
 
@@ -17,22 +17,23 @@
 
 namespace holdfast::attack {
 
-// The value of the Secret ns/treasure, as the API shows it, and decoded.
+// The value of the Secret ns/treasure: base64 as in the API, and decoded.
 inline const std::string treasure = "dGhlLXRyZWFzdXJlLW9mLXRoZS1ub2Rl";
 inline const std::string treasure_decoded = "the-treasure-of-the-node";
 
 inline const std::string secrets_path = "/api/v1/namespaces/ns/secrets";
-// The Secret that pod p of the node refers to: a node may read it in no longer list.
+// A list that contains only the Secret to which the node's pod p refers: a node may list no more
+// Secrets than that.
 inline const std::string treasure_list = secrets_path + "?fieldSelector=metadata.name%3Dtreasure";
 inline const std::string map_list =
     "/api/v1/namespaces/ns/configmaps?fieldSelector=metadata.name%3Dc";
 inline const std::string events_path = "/api/v1/namespaces/ns/events";
 inline const std::string token_path = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
 
-// By which a node may join.
+// The bootstrap token by which a node may join.
 inline const std::string join_token = "abcdef.0123456789abcdef";
 
-// An event: what a node may write, and whoever acts as it.
+// An Event, which the node may create, and thus everyone whom the agent takes for the node.
 [[nodiscard]] std::string event_body(const std::string& name);
 
 class Attack : public ::testing::Test {
@@ -42,38 +43,41 @@ class Attack : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Plain HTTP, with tokens: admin-token may do everything, bob-token as well; node-token is the
-  // node's; alice-token may do nothing.
+  // The lab's API server over plain HTTP, with four tokens: admin-token and bob-token may do
+  // everything, node-token is the node's, alice-token may do nothing.
   void start_lab(const std::vector<std::string>& more = {});
-  // Puts a server that the attacker holds between the lab and whoever is started later.
+  // Puts a hostile server between the lab and all programs that are started later.
   HostileServer& take_over();
-  // `more` flags win. Without waiting, for what is to refuse to start.
+  // Starts the edge agent without waiting, for configurations that it must refuse. `more` overrides
+  // its flags.
   void launch_edge(const std::vector<std::string>& more = {}, Launch how = {});
   void start_edge(const std::vector<std::string>& more = {}, Launch how = {});
   void start_cloud(const std::vector<std::string>& more = {});
-  // All of it, with the Secret in the edge's cache.
+  // Starts all three, and waits until the edge agent has cached the Secret.
   void start_all();
 
   [[nodiscard]] Answer as_admin(const std::string& method, const std::string& target,
                                 const std::string& body = {}) const;
-  // Asks the proxy as root, without credentials: as the node.
+  // Sends a GET to the proxy as root without credentials, so that the agent uses the node's
+  // identity.
   [[nodiscard]] Answer as_node(const std::string& target) const;
-  // Has the edge cache what is behind the path, for the node.
+  // Reads the path as the node until the agent has cached it.
   void warm(const std::string& path) const;
   [[nodiscard]] std::string metrics() const;
   [[nodiscard]] bool wait_for_link(const std::string& state, Duration limit = 20s) const;
-  // How many requests the lab's API server was asked by the node whose URI and verb have this.
+  // The number of requests in the lab's audit log that the node sent with this verb and with `uri`
+  // in their URI.
   [[nodiscard]] std::size_t performed_as_node(const std::string& uri,
                                               const std::string& verb) const;
-  // Fails unless the victim's memory was within the budget (KiB) at any time; whether it was.
+  // Fails unless the victim's peak memory (KiB) is within the budget. Returns whether it is.
   static bool expect_within(Program& victim, const std::string& name, long budget,
                             const std::string& what);
-  // Fails unless root gets ten answers of ten, from the proxy and from the admin listener.
+  // Fails unless both the proxy and the admin listener answer all of ten requests from root.
   void expect_root_is_served();
   [[nodiscard]] std::string edge_log() const { return read_file(file("edge.log")); }
   [[nodiscard]] std::string file(const std::string& name) const { return dir_ + "/" + name; }
 
-  bool tls = false;  // the lab's API server speaks TLS, with certificates in file("tls")
+  bool tls = false;  // the lab's API server uses TLS with the certificates in file("tls")
   const std::uint16_t lab_port = free_port();
   const std::uint16_t edge_port = free_port();
   const std::uint16_t admin_port = free_port();

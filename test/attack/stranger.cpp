@@ -27,7 +27,7 @@ bool drop_capabilities() {
   return syscall(SYS_capset, &header, none.data()) == 0;
 }
 
-// Everybody may open as many files as root allows: the attacks hold thousands of connections.
+// Raises the limit of open files to root's maximum: the attacks hold thousands of connections.
 void allow_files() {
   rlimit limit{};
   (void)getrlimit(RLIMIT_NOFILE, &limit);
@@ -77,7 +77,7 @@ Child fork_as(const As& who, const std::function<void(int)>& act) {
   _exit(0);
 }
 
-// More of what the child says; whether any came.
+// Appends the next bytes from the child. Returns whether any came before `until`.
 bool hear(const Socket& pipe, Clock::time_point until, std::string& into) {
   const auto rest = std::chrono::duration_cast<Duration>(until - Clock::now()).count();
   pollfd one{pipe.fd(), POLLIN, 0};

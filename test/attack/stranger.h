@@ -1,7 +1,7 @@
-// Processes that attack: forked from the suite, as another user, in a pod's cgroup, or both.
+// Attacking processes: forked from the suite, as another user, in a pod's cgroup, or both.
 //
-// What they do runs in the child and returns text, which the suite judges. A child that takes
-// longer than its limit is killed.
+// The attack runs in the child and returns text, which the suite checks. A child that exceeds its
+// time limit is killed.
 
 #pragma once
 
@@ -16,25 +16,25 @@ namespace holdfast::attack {
 
 inline constexpr uid_t nobody = 65534;
 
-// What a process becomes before it acts.
+// The identity that a child process takes before it attacks.
 struct As {
   uid_t uid = 0;
-  std::string cgroup = {};  // the first words of folder names that it moves to; see PodCgroup
+  std::string cgroup = {};  // folders of a cgroup to join; see PodCgroup::folders()
   bool no_capabilities = false;
   Duration limit = 30s;
 };
 
 using Act = std::function<std::string()>;
-// Says something to the suite while going on.
+// Sends a line to the suite while the attack continues.
 using Say = std::function<void(const std::string&)>;
 
-// Runs `act` and returns its text, or "failed: " and why.
+// Runs `act` in a child. Returns its text, or "failed: " and the reason.
 [[nodiscard]] std::string as(const As& who, const Act& act);
 [[nodiscard]] std::string as_nobody(const Act& act, Duration limit = 30s);
-// One request as nobody.
+// One request as the user nobody.
 [[nodiscard]] Answer ask_as_nobody(std::uint16_t port, const Ask& question);
 
-// A process that goes on attacking until this ends.
+// A process that attacks until this object is destroyed.
 class Stranger {
  public:
   Stranger(const As& who, const std::function<void(const Say&)>& act);
@@ -42,7 +42,7 @@ class Stranger {
   Stranger(const Stranger&) = delete;
   Stranger& operator=(const Stranger&) = delete;
 
-  // The next line that it says; empty: none came in time, or it has ended.
+  // The next line from the process; empty if none came in time or it has ended.
   [[nodiscard]] std::string line(Duration limit = 30s);
 
  private:

@@ -1,4 +1,4 @@
-// What is percent-encoded in a target must not become a part of the agent's own requests.
+// Percent-encoded characters in a target must not become a part of the agent's own requests.
 
 #include <sstream>
 
@@ -9,7 +9,7 @@ namespace {
 
 const std::string smuggled = "%20HTTP%2F1.1%0D%0AHost:%20x%0D%0A%0D%0AGET%20%2Fsmuggled";
 
-// What a segment or a selector may hold, decoded or not.
+// Contents of path segments and selectors, encoded and plain.
 const std::string payloads[] = {smuggled,
                                 "a" + smuggled + "%20HTTP%2F1.1%0D%0AX:",
                                 "a%0D%0AX-Smuggled:%201",
@@ -68,7 +68,7 @@ class Targets : public Attack {
     Attack::SetUp();
     if (IsSkipped()) return;
     ASSERT_NO_FATAL_FAILURE(start_lab());
-    // What is no resource of the lab is an empty list, so that the agent goes on with it.
+    // Answers unknown resources with an empty list, so that the agent continues with the request.
     take_over().play([](const std::string& head, const Socket& to) {
       const std::string line = request_line(head);
       const bool known = line.find("/leases") != std::string::npos ||
@@ -83,7 +83,7 @@ class Targets : public Attack {
     ASSERT_NO_FATAL_FAILURE(start_edge());
   }
 
-  // Every byte that the agent sent: complete request lines, and nothing that was smuggled.
+  // Checks all bytes that the agent sent upstream: complete request lines, and no smuggled ones.
   void expect_clean(const std::string& by) {
     for (const std::string& bytes : hostile->received()) {
       const std::string first = bytes.substr(0, bytes.find("\r\n"));
@@ -131,7 +131,7 @@ TEST_F(Targets, WhatIsEncodedInAnUpgradeStaysEncoded) {
   }
 }
 
-// Raw bytes that no target may have.
+// Raw bytes that are invalid in a target.
 TEST_F(Targets, RawControlCharactersAreRefused) {
   const std::string raw[] = {"a\tb",
                              "a\x01"

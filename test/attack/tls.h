@@ -1,4 +1,4 @@
-// TLS as a stranger speaks it: believes whatever it is shown, and shows nothing itself.
+// A TLS client for attacks: it accepts any certificate and presents none.
 
 #pragma once
 
@@ -12,18 +12,18 @@ namespace holdfast::attack {
 
 class TlsSocket {
  public:
-  // Connects to a port of an address; `protocol` is offered by ALPN when it is not empty.
+  // Connects to a port of an address. Offers `protocol` by ALPN if it is not empty.
   TlsSocket(std::uint16_t port, std::string_view protocol, const char* address = "127.0.0.1");
   ~TlsSocket();
   TlsSocket(TlsSocket&&) noexcept;
 
-  // Whether it has shaken hands.
+  // Whether the handshake succeeded.
   [[nodiscard]] bool open() const;
-  // What was agreed to speak: "h2"; "" without an agreement.
+  // The protocol agreed by ALPN, for example "h2"; "" if none was.
   [[nodiscard]] std::string protocol() const;
-  // Sends all, or as much as is taken within two seconds; whether it was all.
+  // Sends all bytes, or as many as the peer takes within two seconds. Returns whether it sent all.
   [[nodiscard]] bool send(std::string_view bytes) const;
-  // What comes next; empty: the end, or nothing within the limit.
+  // The next bytes; empty at the end of the stream or after `limit`.
   [[nodiscard]] std::string receive(Duration limit) const;
 
  private:
@@ -31,7 +31,7 @@ class TlsSocket {
   std::unique_ptr<State> state_;
 };
 
-// One HTTP/1.1 request on a connection of its own.
+// One HTTP/1.1 request on a new connection.
 [[nodiscard]] Answer ask_over_tls(std::uint16_t port, const Ask& question,
                                   const char* address = "127.0.0.1");
 

@@ -1,4 +1,5 @@
-// The listener for callers with certificates, attacked by those that have none; and HTTP/2.
+// Attacks by callers without certificates on the listener for callers with certificates; and
+// HTTP/2.
 
 #include <poll.h>
 
@@ -30,7 +31,7 @@ std::string frame(char type, char flags, std::uint32_t stream, const std::string
   return bytes + payload;
 }
 
-// POST, https, with a path and an authority as literals.
+// An HPACK header block: POST, https, with path and authority as literals.
 std::string post_header(std::uint32_t stream, const std::string& credentials) {
   const auto literal = [](char name, const std::string& value) {
     return std::string{name, static_cast<char>(value.size())} + value;
@@ -42,17 +43,17 @@ std::string post_header(std::uint32_t stream, const std::string& credentials) {
   return frame(1, 4, stream, block);
 }
 
-// GET, https, by a kubelet.
+// A HEADERS frame: GET, https, as a kubelet.
 std::string get_header(std::uint32_t stream, const std::string& path, const std::string& token) {
   const auto value = [](const std::string& text) { return static_cast<char>(text.size()) + text; };
   const std::string agent = std::string{0x0f, 0x2b} + value("kubelet/v1.32.4");
   const std::string credentials = std::string{0x0f, 0x08} + value("Bearer " + token);
-  // 5: the end of the headers, and of the stream.
+  // Flags 5: END_HEADERS and END_STREAM.
   return frame(1, 5, stream,
                "\x82\x87\x04" + value(path) + "\x01" + value("localhost") + agent + credentials);
 }
 
-// By how much the window updates among `bytes` open the connection's window.
+// The sum of the increments in `bytes` that WINDOW_UPDATE frames add to the connection's window.
 std::size_t opened_by(const std::string& bytes) {
   std::size_t at = 0;
   std::size_t opened = 0;
@@ -67,7 +68,7 @@ std::size_t opened_by(const std::string& bytes) {
   return opened;
 }
 
-// How many answers begin with status 200 among `bytes`: what the frames of headers begin with.
+// The number of responses with status 200 in `bytes`, found by how such HEADERS frames begin.
 int answered_in(const std::string& bytes) {
   int count = 0;
   const auto byte = [&bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -79,8 +80,8 @@ int answered_in(const std::string& bytes) {
   return count;
 }
 
-// Asks for a list on a hundred streams of one connection and reads no more of the answers than
-// their beginnings; tells how many were given.
+// Requests a list on a hundred streams of one connection and reads only the beginnings of the
+// answers. Returns how many were answered.
 std::string ask_on_many_streams(const TlsSocket& socket, const std::string& path) {
   std::string opening = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "");
   for (std::uint32_t stream = 1; stream < 200; stream += 2) {
@@ -93,7 +94,7 @@ std::string ask_on_many_streams(const TlsSocket& socket, const std::string& path
   return std::to_string(answered_in(came));
 }
 
-// A hundred requests on one connection, and as much of their bodies as the windows allow.
+// Sends a hundred requests on one connection, with as much of their bodies as the windows allow.
 std::size_t send_streams(const TlsSocket& socket, const std::string& credentials) {
   std::string opening =
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "") + frame(4, 1, 0, "");
@@ -207,16 +208,16 @@ TEST_F(Tls, EndlessRequestsAreCutOff) {
   expect_root_is_served();
 }
 
-// The listener that speaks HTTP/2 is the lab's API server; the agent's speak HTTP/1.1 only.
+// Only the lab's API server accepts HTTP/2; the agent's listeners accept only HTTP/1.1.
 class Http2 : public Attack {
  protected:
   void start() {
     tls = true;
     ASSERT_NO_FATAL_FAILURE(start_lab());
     const auto up = [this] { return TlsSocket(lab_port, "h2").protocol() == "h2"; };
-    ASSERT_TRUE(eventually(10s, up)) << "it does not speak HTTP/2";
+    ASSERT_TRUE(eventually(10s, up)) << "the lab does not offer HTTP/2";
   }
-  // A list of so many objects of 100 KB each in a namespace of its own.
+  // Creates a namespace with `objects` objects of 100 KB each.
   void fill_list(const std::string& name, int objects) {
     ASSERT_EQ(
         as_admin("POST", "/api/v1/namespaces", R"({"metadata":{"name":")" + name + R"("}})").status,
@@ -229,8 +230,8 @@ class Http2 : public Attack {
     }
   }
 
-  // The lab's requests and answers may have 256 MiB, of which a caller who is not root may have a
-  // third. The rest is for what holds them: a body that grows is copied.
+  // The lab allows 256 MiB for requests and answers, of which one user other than root may use a
+  // third. The rest of the budget below is for copies: a body that grows is copied.
   void expect_bounded(uid_t uid, long before, const std::string& what) {
     EXPECT_TRUE(lab->running()) << what;
     const long grown = lab->peak() - before;
@@ -264,7 +265,7 @@ TEST_F(Http2, BodiesOfManyStreamsAreBounded) {
   }
 }
 
-// One connection asks for a large list on a hundred streams and reads their beginnings only.
+// One connection requests a large list on a hundred streams and reads only their beginnings.
 TEST_F(Http2, AnswersOfManyStreamsAreBounded) {
   ASSERT_NO_FATAL_FAILURE(start());
   ASSERT_NO_FATAL_FAILURE(fill_list("large", 50));

@@ -45,7 +45,7 @@ std::optional<std::string> header(std::string_view head, std::string_view name) 
   return lower.substr(first, end - first);
 }
 
-// Appends what the chunks hold; whether the last one has come.
+// Appends the content of the chunks to `body`. Returns whether the last chunk has arrived.
 bool unchunk(std::string_view bytes, std::string& body) {
   for (;;) {
     const std::size_t end = bytes.find("\r\n");

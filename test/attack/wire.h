@@ -1,7 +1,7 @@
 // HTTP/1.1 over plain sockets, byte by byte, for attacks.
 //
-// Nothing here is shared with the product's HTTP code, and nothing is checked before it is sent.
-// Every wait has a limit. Functions of this file are safe to call in a forked child.
+// This file shares no code with the product's HTTP and checks nothing before sending it. Every wait
+// has a limit. The functions may be called in a forked child.
 
 #pragma once
 
@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Duration = std::chrono::milliseconds;
 
-// Looks every few milliseconds until `done` or until `limit` has passed.
+// Calls `done` every few milliseconds until it returns true or `limit` has passed.
 [[nodiscard]] bool eventually(Duration limit, const std::function<bool()>& done);
 
-// A TCP socket that closes itself. Not connected: fd() is negative.
+// A TCP socket, closed by the destructor. If it is not connected, fd() is negative.
 class Socket {
  public:
   Socket() = default;
@@ -36,9 +36,9 @@ class Socket {
   [[nodiscard]] bool open() const { return fd_ >= 0; }
   [[nodiscard]] int release();
   void close();
-  // Sends all of it, or as much as the other side takes in time; returns the number of bytes.
+  // Sends all bytes, or as many as the peer takes within `limit`; returns their number.
   std::size_t send(std::string_view bytes, Duration limit = 5s) const;
-  // What comes next, at most 64 KiB; empty: the other side closed, or nothing came in time.
+  // The next bytes, at most 64 KiB; empty if the peer closed or nothing came within `limit`.
   [[nodiscard]] std::string receive(Duration limit = 5s) const;
 
  private:
@@ -48,15 +48,15 @@ class Socket {
 // Connects to a port of 127.0.0.1, or of another IPv4 address.
 [[nodiscard]] Socket connect_to(std::uint16_t port, const char* address = "127.0.0.1",
                                 Duration limit = 5s);
-// Listens on 127.0.0.1; `port` 0 takes a free one and tells it.
+// Listens on 127.0.0.1. A `port` of 0 takes a free one and is set to it.
 [[nodiscard]] Socket listen_on(std::uint16_t& port);
 using test::free_port;
 
 struct Answer {
-  int status = 0;  // 0: none came
+  int status = 0;  // 0: no answer came
   std::string head = {};
   std::string body = {};  // without chunk framing
-  bool whole = false;     // ended as its head says
+  bool whole = false;     // complete according to its head
 
   [[nodiscard]] bool served() const { return status >= 200 && status < 300; }
   [[nodiscard]] bool refused() const { return status == 401 || status == 403; }
@@ -65,7 +65,7 @@ struct Answer {
   }
 };
 
-// The first final answer in `bytes`: those of status 1xx are passed over.
+// The first final response in `bytes`; responses with status 1xx are skipped.
 [[nodiscard]] Answer parse_answer(std::string_view bytes);
 
 struct Ask {
@@ -75,14 +75,14 @@ struct Ask {
   std::string bearer = {};
   std::string host = {};  // empty: the address and the port
   std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
-  std::vector<std::string> headers = {};  // more lines, as they are
+  std::vector<std::string> headers = {};  // more header lines, sent unchanged
   Duration limit = 15s;
 };
 
 [[nodiscard]] std::string text_of(const Ask& ask, std::uint16_t port);
-// Sends `bytes` and returns all that comes until one answer is whole, the end, or the limit.
+// Sends `bytes` and returns what arrives until one response is complete, the end, or the limit.
 [[nodiscard]] std::string converse(const Socket& socket, std::string_view bytes, Duration limit);
-// The same on a connection of its own.
+// converse() on a new connection.
 [[nodiscard]] std::string converse(std::uint16_t port, std::string_view bytes,
                                    Duration limit = 15s);
 [[nodiscard]] std::string ask_raw(std::uint16_t port, const Ask& ask);
