@@ -20,9 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 using loop::BootClock;
 
-constexpr Duration settling = 20s;  // two rounds of renewals before anything is measured
+constexpr Duration settling = 20s;  // two rounds of lease renewals before the measurement
 constexpr Duration measuring = 60s;
-constexpr Duration grace = 40s;  // kube-controller-manager 1.20's, for the figures beside ours
+// that of kube-controller-manager 1.20, whose figures are printed for comparison
+constexpr Duration grace = 40s;
 
 struct Run {
   FleetSize size;
@@ -34,7 +35,7 @@ struct Run {
   const char* marking_theirs;
 };
 
-// The figures beside ours: kube-controller-manager 1.20.2 with only nodelifecycle.
+// For comparison: kube-controller-manager 1.20.2 running only nodelifecycle.
 constexpr Run runs[] = {
     {{1000, 2000, 300}, 20, 0.25, 1s, "139 MB", "1.16 s", "9 s after the first"},
     {{5000, 20'000, 1500}, 60, 1.5, 3s, "416 MB", "11 s", "over 100 s: 14 a second"}};
@@ -42,7 +43,7 @@ constexpr Run runs[] = {
 struct Usage {
   double resident = 0;  // MB
   double peak = 0;
-  double cpu = 0;  // seconds since its start
+  double cpu = 0;  // seconds since the process started
 };
 
 double field_of(const std::string& status, std::string_view name) {
@@ -57,7 +58,7 @@ Result<Usage> usage_of(int pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   TRY(const std::string status, fs::read_all(folder + "/status", 1 << 16));
   TRY(const std::string stat, fs::read_all(folder + "/stat", 1 << 16));
-  // After the name in brackets: utime and stime are fields 14 and 15 of all.
+  // After the name in brackets; utime and stime are fields 14 and 15 of the whole line.
   const auto fields = split(std::string_view(stat).substr(stat.rfind(')') + 2), ' ');
   if (fields.size() < 13) return fail(Errc::invalid, folder);
   const auto user = parse_int<std::int64_t>(fields[11]).value_or(0);
@@ -118,7 +119,7 @@ class Stage {
   agent::demo::Children children_;
 };
 
-// Whether all budgets were kept.
+// Returns whether all budgets were kept.
 asio::awaitable<Result<bool>> measure(Stage& stage, Fleet& fleet, const Run& run) {
   Status done = co_await fleet.create();
   if (!done) co_return fail("create objects", done.error());
@@ -152,9 +153,9 @@ asio::awaitable<Result<bool>> measure(Stage& stage, Fleet& fleet, const Run& run
         number("%.2f s", seconds(marked.last_taint - marked.first)), budget, run.marking_theirs);
   print(them + "status to taint of one node, at most",
         number("%.2f s", seconds(marked.longest_untainted)), "", "");
-  print(them + "memory and CPU of it",
+  print(them + "memory and CPU of these transitions",
         number("%.1f MB", end.resident) + number(", %.2f s", end.cpu - after.cpu), "", "");
-  // The load itself: what the server did not take was not measured either.
+  // The actual load: if the server did not keep up, the figures above do not count.
   const double wanted = run.size.nodes / 10.0;
   print(scale + "renewals a second", number("%.0f", rate), number("%.0f", wanted), "");
   if (fleet.failures() > 0)

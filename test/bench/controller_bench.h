@@ -1,4 +1,5 @@
-// holdfast-cloud under the load of a large cluster, beside its budgets and kube-controller-manager.
+// Measures holdfast-cloud under the load of a large cluster, with its budgets and the figures of
+// kube-controller-manager.
 
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace holdfast::bench {
 
-// Prints a table. Answers 1 when something did not come up, or a budget is exceeded.
+// Prints a table. Returns 1 if a program did not start or a budget is exceeded, else 0.
 boost::asio::awaitable<int> measure_controller(loop::Stop& stop);
 
 }  // namespace holdfast::bench

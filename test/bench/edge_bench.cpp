@@ -27,8 +27,9 @@ std::string ratio(const Latency& part, const Latency& whole) {
   return text;
 }
 
-// The lab's server answers in hundredths of a millisecond, and nobody's cluster does: what the
-// agent adds, beside the time that kube-apiserver took where YurtHub was measured.
+// The lab's server answers within hundredths of a millisecond, which no real cluster does. So this
+// relates the time that the agent adds to the time that kube-apiserver took where YurtHub was
+// measured.
 std::string ratio_to_real(const Latency& direct, const Latency& through) {
   constexpr Duration real = 1850us;  // p50
   const Duration added = through.percentile(0.5) - direct.percentile(0.5);
@@ -44,7 +45,7 @@ std::string mib(std::int64_t kib) {
   return text;
 }
 
-// One caller of many, at a pace of its own; what it was told goes into `latency`.
+// A client that sends requests at a fixed pace; their durations go into `latency`.
 asio::awaitable<void> call_often(http::Endpoint agent, Duration pace, int times, Latency& latency,
                                  int& failed) {
   http::Client client(std::move(agent));
@@ -53,7 +54,7 @@ asio::awaitable<void> call_often(http::Endpoint agent, Duration pace, int times,
     co_await loop::sleep_until(next);
     const auto asked = co_await Scene::ask(client, node_path, 1);
     if (asked) {
-      // From when it was due, so that a queue is not left out.
+      // Counts from when the request was due, so that waiting behind earlier requests is included.
       latency.add(loop::BootClock::now() - next);
     } else {
       ++failed;
@@ -79,7 +80,7 @@ asio::awaitable<Status> measure_load(Scene& scene) {
   co_return done;
 }
 
-// The server takes connections and says nothing any more.
+// The server accepts connections but no longer answers.
 asio::awaitable<Status> measure_black_hole(Scene& scene) {
   scene.freeze_server();
   const MonoTime frozen = loop::BootClock::now();
@@ -125,8 +126,8 @@ asio::awaitable<Status> measure_reads(Scene& scene) {
   CO_TRY(const Latency through, co_await scene.ask_agent(node_path, rounds));
   print("GET one node, direct", direct.text(), "", "1.85 to 2.36 / 10 to 13 ms");
   print("GET one node, through the agent", through.text(), "", "4.5 to 4.9 / 16 to 19 ms");
-  print("the same, as a ratio of the medians", ratio(through, direct), "", "");
-  print("what the agent adds; to 1.85 ms direct", ratio_to_real(direct, through), "1.15 x",
+  print("GET one node, ratio of the medians", ratio(through, direct), "", "");
+  print("added by the agent; ratio to 1.85 ms direct", ratio_to_real(direct, through), "1.15 x",
         "2.1 to 2.4 x");
   CO_TRY(const std::int64_t memory, scene.memory());
   print("memory of the agent, 110 pods cached", mib(memory), "20 MB", "43 to 50 MB RSS (2 pods)");

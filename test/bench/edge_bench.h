@@ -1,4 +1,4 @@
-// What a node feels of holdfast-edge: memory, latencies, outages, and what an idle hour costs.
+// Measures holdfast-edge: memory, latencies, outages, and the bytes of an idle hour.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace holdfast::bench {
 
-// Prints a table beside the budgets and YurtHub's figures. `data` is an existing directory.
+// Prints a table with the budgets and YurtHub's figures. `data` is an existing directory.
 boost::asio::awaitable<Status> measure_edge(std::filesystem::path data);
 
-// The same of an hour in which nothing happens but a kubelet's heartbeats, in virtual time: bytes
-// on the uplink and on the flash. Blocks; not from within a loop.
+// Prints the bytes on the uplink and on the flash of an hour with only a kubelet's heartbeats, in
+// virtual time. Blocks; must not be called from within an event loop.
 void measure_idle_hour();
 
 }  // namespace holdfast::bench

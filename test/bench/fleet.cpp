@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using loop::BootClock;
 
 constexpr Duration patience = 30s;
-constexpr Duration renewal_period = 10s;  // kubelet's
+constexpr Duration renewal_period = 10s;  // the kubelet's
 const std::string leases_path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 
 std::string node_body(int number, WallTime now) {

@@ -1,5 +1,5 @@
 // Nodes that exist only as objects and lease renewals: the load under which a controller is
-// measured, and the eyes that see what it makes of their silence.
+// measured, and a watcher that sees how the controller marks the silent ones.
 //
 // Threading: the loop's thread only.
 
@@ -27,36 +27,37 @@ namespace asio = boost::asio;
 struct FleetSize {
   int nodes = 0;
   int pods = 0;
-  int silent = 0;  // go silent together
+  int silent = 0;  // how many nodes go silent together
 };
 
 class Fleet final : public agent::ListWatchSource {
  public:
-  // `port` is an API server's on loopback, over plain HTTP.
+  // `port`: of an API server on loopback, over plain HTTP.
   Fleet(asio::any_io_executor executor, std::uint16_t port, FleetSize size);
 
-  // Makes all objects. Errors: what the server refused.
+  // Creates all objects. Errors: those of the server.
   asio::awaitable<Status> create();
 
-  // Every node renews its lease each ten seconds, evenly spread, until stop().
+  // Until stop(), every node renews its lease each ten seconds; the renewals are evenly spread.
   void start();
   asio::awaitable<void> stop();
 
-  // The silent ones renew once more, all together, and never again. Returns when that was done.
+  // The silent nodes renew once more, all together, and never again. Returns the time when that was
+  // done.
   asio::awaitable<MonoTime> silence();
 
-  // When a watcher saw the first node Unknown, the last one Unknown, and the last one with its
-  // NoSchedule taint as well.
+  // When a watcher saw the first node Unknown, the last node Unknown, and the last node that also
+  // has its NoSchedule taint.
   struct Marked {
     MonoTime first = MonoTime::max();
     MonoTime last_status = MonoTime::max();
     MonoTime last_taint = MonoTime::max();
     Duration longest_untainted{};  // of one node: from its status to its taint
   };
-  // Errors: timeout, saying how many were marked.
+  // Errors: timeout, with the number of nodes that were marked.
   asio::awaitable<Result<Marked>> wait_until_marked(MonoTime deadline);
 
-  // Renewals that were answered, and those that failed.
+  // Lease renewals that succeeded, and those that failed.
   [[nodiscard]] int renewals() const { return renewals_; }
   [[nodiscard]] int failures() const { return failures_; }
 
@@ -84,7 +85,7 @@ class Fleet final : public agent::ListWatchSource {
   bool silenced_ = false;
   int renewals_ = 0;
   int failures_ = 0;
-  std::map<std::string, MonoTime> unknown_;  // nodes by name: when they were seen Unknown
+  std::map<std::string, MonoTime> unknown_;  // node name -> when it was seen Unknown
   std::set<std::string> tainted_;
   Marked when_;
   loop::Event all_marked_;

@@ -1,6 +1,6 @@
-// An hour of a node on which nothing happens, in virtual time, with a real agent and a real API
-// server of the lab: its kubelet follows pods, its node and services, renews its lease every 10 s
-// and says every 5 minutes that all is well.
+// Measures an idle hour of a node in virtual time, with a real agent and the lab's API server: its
+// kubelet watches pods, its node and services, renews its lease every 10 s and reports an unchanged
+// status every 5 minutes.
 
 #include <unistd.h>
 
@@ -38,11 +38,11 @@ class IdleNode {
   void run_an_hour();
 
   struct Spent {
-    std::uint64_t uplink = 0;  // bytes, both ways
+    std::uint64_t uplink = 0;  // bytes, both directions
     std::uint64_t flash = 0;   // bytes of database pages
     std::int64_t syncs = 0;    // fsyncs of the agent's databases
   };
-  // Bytes as the agent's own metrics tell them.
+  // As the agent's metrics report them.
   [[nodiscard]] Spent spent();
 
  private:

@@ -1,4 +1,4 @@
-// Times of many calls, and what is said of them: the median and the 99th percentile.
+// The durations of many calls, with their median and 99th percentile.
 
 #pragma once
 
@@ -12,9 +12,9 @@ namespace holdfast::bench {
 class Latency {
  public:
   void add(Duration time) { times_.push_back(time); }
-  // `share` in [0, 1]. There must be a time.
+  // `share` is in [0, 1]. At least one duration must have been added.
   [[nodiscard]] Duration percentile(double share) const;
-  // "0.31 / 1.20 ms": p50 and p99.
+  // p50 and p99: "0.31 / 1.20 ms".
   [[nodiscard]] std::string text() const;
 
  private:

@@ -1,5 +1,5 @@
-// The rules of the cloud controller: what each kind of change costs, and each node and pod in
-// memory.
+// The rules of the lifecycle controller: the cost of each kind of change, and the memory of each
+// node and pod.
 
 #include <benchmark/benchmark.h>
 

@@ -1,8 +1,13 @@
-// holdfast-bench [edge | rules | scheduler | controller]: the agent's figures beside the budgets
-// and beside YurtHub's (kube-apiserver 1.20.2 as the server, so there the ratio counts), then the
-// pure rules. With "edge" only the former, with "rules" only the latter, with "scheduler" only the
-// scheduler's of them and holdfast-cloud's before the lab's API server, with "controller" the
-// figures of holdfast-cloud instead.
+// holdfast-bench [edge
+// rules
+// scheduler
+// controller]
+//
+// Without an argument: the edge agent's figures next to its budgets and to YurtHub's (measured with
+// kube-apiserver 1.20.2, so only the ratios compare), then the benchmarks of the pure rules. edge
+// and rules select one of the two parts. scheduler: holdfast-cloud's scheduler with the lab's API
+// server, then the rules of scheduling. controller: the figures of holdfast-cloud's lifecycle
+// controller.
 
 #include <benchmark/benchmark.h>
 

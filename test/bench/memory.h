@@ -1,4 +1,4 @@
-// How much memory the process has in use, for figures of bytes a piece.
+// The memory that the process has allocated, to compute bytes per item.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace holdfast::bench {
 
-// All that malloc handed out, with what it adds to each piece.
+// All bytes that malloc handed out, including its overhead.
 [[nodiscard]] inline std::int64_t bytes_in_use() {
   const auto usage = mallinfo2();
   return static_cast<std::int64_t>(usage.uordblks + usage.hblkhd);

@@ -1,4 +1,4 @@
-// What the pure parts cost that run for every object or event.
+// The cost of the pure functions that run for every object or event.
 
 #include <benchmark/benchmark.h>
 

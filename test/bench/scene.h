@@ -1,5 +1,5 @@
-// What the benchmark measures on: the lab's API server with a node and its pods, and one edge agent
-// before it, as real processes on loopback.
+// The processes for the benchmarks of the edge agent: the lab's API server with a node and its
+// pods, and one edge agent, on loopback.
 
 #pragma once
 
@@ -18,33 +18,33 @@ namespace asio = boost::asio;
 
 class Scene {
  public:
-  // `data` is an existing directory. With `tls` the server is spoken to over TLS.
+  // `data` is an existing directory. With `tls` the server uses TLS.
   explicit Scene(std::filesystem::path data, bool tls = false);
 
-  // Starts both and fills the server. Errors: what did not come up.
+  // Starts both programs and fills the server. Errors: the program that did not start.
   asio::awaitable<Status> start(int pods);
   asio::awaitable<Status> restart_agent();
   void kill_server() { children_.kill("apiserver"); }
-  // It keeps its connections and takes more, and never answers.
+  // Stops the server with SIGSTOP: the kernel keeps and accepts connections, but nothing answers.
   void freeze_server();
   void kill_agent() { children_.kill("edge"); }
   asio::awaitable<void> end();
 
-  // Asks `count` times for `target`, one after the other. Errors: an answer that is not 200.
+  // Sends `count` GET requests for `target`, one after another. Errors: an answer that is not 200.
   asio::awaitable<Result<Latency>> ask_server(std::string target, int count);
   asio::awaitable<Result<Latency>> ask_agent(std::string target, int count);
   static asio::awaitable<Result<Latency>> ask(http::Client& client, std::string target, int count);
-  // Asks until the agent answers 200. Errors: timeout.
+  // Repeats the request until the agent answers 200. Errors: timeout.
   asio::awaitable<Status> wait_for_agent(std::string target, MonoTime deadline);
 
-  // Posts an object to the server. Errors: an answer that is not 201.
+  // POSTs an object to the server. Errors: an answer that is not 201.
   asio::awaitable<Status> create(std::string target, std::string body);
 
-  // Bytes of the agent's program: the stripped copy where there is one.
+  // The size of the agent's program in bytes; of the stripped copy if there is one.
   [[nodiscard]] static Result<std::uintmax_t> agent_binary();
-  // Proportional set size of the agent, in KiB.
+  // The agent's proportional set size, in KiB.
   [[nodiscard]] Result<std::int64_t> memory() const;
-  // How many connections to the server the agent has now.
+  // The agent's current number of connections to the server.
   [[nodiscard]] Result<std::size_t> agent_connections() const;
 
   [[nodiscard]] const http::Endpoint& server() const { return server_->endpoint(); }
@@ -63,7 +63,7 @@ class Scene {
   std::unique_ptr<http::Client> agent_;
 };
 
-// Proportional set size of a process, in KiB.
+// The proportional set size of a process, in KiB.
 [[nodiscard]] Result<std::int64_t> memory_of(int pid);
 
 }  // namespace holdfast::bench

@@ -1,4 +1,4 @@
-// The scheduler's rules at the size of a large cluster: pods placed, dry runs, memory.
+// The scheduler's rules at the size of a large cluster: placing pods, dry runs, memory.
 
 #include <benchmark/benchmark.h>
 
@@ -52,7 +52,7 @@ Pod make_pod(const std::string& name, int priority, const std::string& node) {
   return pod;
 }
 
-// `count` pods, spread evenly.
+// Adds `nodes` nodes and `count` pods, evenly spread.
 void fill(schedule::Cluster& cluster, int nodes, int count) {
   for (int i = 0; i < nodes; ++i) cluster.set_node(make_node(i));
   for (int i = 0; i < count; ++i) {
@@ -73,7 +73,7 @@ void spread(Pod& pod) {
   pod.spec.topology_spread_constraints.push_back(constraint);
 }
 
-// 5,000 nodes with 100,000 pods; 10,000 more are placed, one after the other.
+// Places 10,000 pods one after another in a cluster of 5,000 nodes and 100,000 pods.
 void schedule_pods(benchmark::State& state, Shape shape, int pods) {
   constexpr int nodes = 5000;
   for (auto _ : state) {
@@ -116,7 +116,7 @@ BENCHMARK_CAPTURE(schedule_pods, spread_over_zones, spread, 200)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
-// A pod that fits nowhere: every one of 5,000 nodes is looked at and has its verdict.
+// A pod that fits nowhere: the filters run for every one of 5,000 nodes.
 void schedule_unfit(benchmark::State& state) {
   schedule::Cluster cluster;
   fill(cluster, 5000, 100'000);
@@ -132,8 +132,8 @@ void schedule_unfit(benchmark::State& state) {
 }
 BENCHMARK(schedule_unfit)->Unit(benchmark::kMillisecond);
 
-// Budget on two cores: 50 ms. 1,000 nodes with 50 pods each, all of them tried; with a budget over
-// all pods. On so many threads as the argument says.
+// A dry run of preemption on 1,000 nodes with 50 pods each, with a disruption budget over all pods.
+// The argument is the number of threads. Budget on two cores: 50 ms.
 void schedule_dry_run(benchmark::State& state) {
   loop::Workers workers(static_cast<std::size_t>(state.range(0)) - 1);
   const schedule::ForEach for_each = [&workers](std::size_t count, const auto& work) {
@@ -167,7 +167,7 @@ void schedule_dry_run(benchmark::State& state) {
 }
 BENCHMARK(schedule_dry_run)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// A pod is deleted somewhere while 10,000 wait for room.
+// A pod is deleted while 10,000 pods wait for room.
 void schedule_event(benchmark::State& state) {
   sync::schedule::Symbols symbols;
   const schedule::PluginHints hints(symbols);

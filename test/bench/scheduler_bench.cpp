@@ -47,7 +47,7 @@ std::string pod_body(int number) {
          R"("memory":"1Gi"}}}]}})";
 }
 
-// Sees which pods have a node.
+// A watcher that sees which pods are bound.
 class Eyes final : public agent::ListWatchSource {
  public:
   Eyes(asio::any_io_executor executor, ApiClient& client)
@@ -62,7 +62,7 @@ class Eyes final : public agent::ListWatchSource {
     co_await tasks_.join();
   }
 
-  // When the last pod was seen to be bound; nothing at `deadline`.
+  // Waits until all pods are bound and returns when the last one was; nullopt at `deadline`.
   asio::awaitable<std::optional<MonoTime>> wait(MonoTime deadline) {
     std::optional<MonoTime> last;
     while (bound_.size() < pods) {
@@ -143,7 +143,7 @@ std::string text_of(double value, const char* unit) {
   return text;
 }
 
-// Whether the budget was kept.
+// Returns whether the budget was kept.
 asio::awaitable<Result<bool>> measure(agent::demo::Children& children, std::filesystem::path data) {
   CO_TRY(const std::uint16_t port, co_await start_server(children, data));
   const SystemClock clock;

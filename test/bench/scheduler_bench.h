@@ -1,4 +1,4 @@
-// holdfast-cloud's scheduler against the lab's API server: how fast waiting pods are bound.
+// Measures how fast holdfast-cloud's scheduler binds waiting pods, with the lab's API server.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace holdfast::bench {
 
-// Prints a table. Answers 1 when something did not come up, or the budget is exceeded.
+// Prints a table. Returns 1 if a program did not start or the budget is exceeded, else 0.
 boost::asio::awaitable<int> measure_scheduler(loop::Stop& stop);
 
 }  // namespace holdfast::bench

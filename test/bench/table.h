@@ -1,4 +1,5 @@
-// The lines that the benchmark prints: what was measured, beside its budget and another's figure.
+// Prints a row of the benchmark's table: the measured value, its budget and the figure of a
+// comparable program.
 
 #pragma once
 

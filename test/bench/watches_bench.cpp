@@ -59,7 +59,7 @@ std::string kib(double value) {
   return text;
 }
 
-// What a watch adds to a client's memory, after the first one.
+// The memory that one more watch adds in a client, in KiB.
 asio::awaitable<Result<double>> cost_of_one(http::Endpoint server, bool http2) {
   http::Client client(std::move(server), {.http2 = {.enabled = http2}});
   Opened opened;
@@ -72,7 +72,7 @@ asio::awaitable<Result<double>> cost_of_one(http::Endpoint server, bool http2) {
   co_return static_cast<double>(after - before) / (watches - 1);
 }
 
-// The same question over TLS, with either protocol.
+// Compares the latency of the same GET over TLS with both protocols.
 asio::awaitable<Status> compare_latency(http::Endpoint server) {
   constexpr int rounds = 2000;
   const std::string target = "/api/v1/nodes/bench";
@@ -95,7 +95,7 @@ asio::awaitable<Status> measure(Scene& scene) {
   }
   if (done) done = co_await compare_latency(scene.server());
   if (!done) co_return done;
-  // HTTP/2 first: what HTTP/1.1 takes and gives back would hide what it costs.
+  // HTTP/2 first: memory that HTTP/1.1 allocates and frees would hide its cost.
   CO_TRY(const double shared, co_await cost_of_one(scene.server(), true));
   CO_TRY(const double alone, co_await cost_of_one(scene.server(), false));
   print("memory of an idle watch: HTTP/2, HTTP/1.1", kib(shared) + ", " + kib(alone), "", "");
@@ -109,7 +109,7 @@ asio::awaitable<Status> measure(Scene& scene) {
   CO_TRY(const std::size_t connections, scene.agent_connections());
   CO_TRY(const std::int64_t after, scene.memory());
   print("250 named watches: TLS connections", std::to_string(connections), "2", "");
-  print("memory of the agent for each, cache and all",
+  print("memory of the agent for each, with its cache",
         kib(static_cast<double>(after - before) / watches), "", "");
   co_return done;
 }

@@ -1,4 +1,5 @@
-// Scribbled bytes anywhere in a file: it is seen, it is set aside, nothing false is believed.
+// Random bytes written anywhere in a database file: the damage is detected, the file is
+// quarantined, and no false content is read.
 
 #include <fstream>
 #include <set>
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 class DamageTest : public testing::TestWithParam<StoryKind> {
  protected:
   void SetUp() override {
-    test::follow({});  // no fault; but no real syncs either, which take most of the time
+    test::follow({});  // no faults; and no real syncs, which take most of the time
     auto story = value(open_story(GetParam(), whole_, "fault"));
     for (std::size_t number = 0; number < story_steps; ++number) {
       ASSERT_EQ(said(story->step(number)), "ok");
@@ -53,7 +54,8 @@ std::set<std::string> values_in(const std::string& state) {
   return found;
 }
 
-// A sign that the process before did not stop in order; too short to be a log.
+// A write-ahead log file left behind shows that the last process did not stop properly; this one is
+// too short to be a valid log.
 void leave_in_disorder(const fs::path& file) { std::ofstream(file.string() + "-wal") << "x"; }
 
 TEST_P(DamageTest, AScribbledPageIsQuarantined) {
@@ -76,7 +78,7 @@ TEST_P(DamageTest, AScribbledPageIsQuarantined) {
     EXPECT_EQ(value(story->state()), states_of(GetParam()).front());
     EXPECT_EQ(said(story->step(0)), "ok");
   }
-  // Pages that are free or hold nothing but the middle of a long value look sound from outside.
+  // Damage in free pages, or in those that hold only the middle of a long value, is not detected.
   EXPECT_GT(quarantined, 5u);
 }
 
@@ -95,7 +97,7 @@ TEST_P(DamageTest, AnyScribbleIsAnErrorOrHarmlessNeverACrash) {
     scribble(file, at, bytes);
     if (round % 2 == 0) leave_in_disorder(file);
     auto recovered = recover(file);
-    // Scribbled over its own name, a file is not ours; it stays where it is.
+    // If the application ID is damaged, the file counts as somebody else's; it is not moved.
     if (!recovered) {
       EXPECT_EQ(recovered.error().code, Errc::invalid) << recovered.error().what;
       continue;

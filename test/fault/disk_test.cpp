@@ -1,4 +1,5 @@
-// A disk that is full or broken, once or for long: errors are values, and the store works again.
+// A disk that is full or broken, once or for a while: operations return errors, and the store works
+// again afterwards.
 
 #include "test/fault/stories.h"
 #include "test/support/fault_vfs.h"
@@ -37,7 +38,7 @@ class DiskTest : public testing::TestWithParam<std::tuple<StoryKind, Trouble>> {
   const StoryKind& kind() { return std::get<0>(GetParam()); }
   const Trouble& trouble() { return std::get<1>(GetParam()); }
 
-  // Opens, if need be again once the trouble is over.
+  // Opens the story; if that fails, again after the trouble is over.
   std::unique_ptr<Story> open(const fs::path& file) {
     auto story = open_story(kind(), file, "fault");
     if (story) return std::move(story).value();
@@ -70,12 +71,12 @@ TEST_P(DiskTest, WorksAgainWhenTheTroubleIsOver) {
     for (std::size_t number = 0; number < story_steps; ++number) {
       if (auto done = story->step(number); !done) {
         meet(done.error());
-        ASSERT_EQ(value(story->state()), states[number]) << "half of a failed step is there";
+        ASSERT_EQ(value(story->state()), states[number]) << "a failed step was written partly";
         ASSERT_EQ(said(story->step(number)), "ok");
       }
     }
     EXPECT_EQ(value(story->state()), states.back());
-    story.reset();  // closing writes too, and has nobody to tell
+    story.reset();  // closing writes as well, and cannot report errors
     reached = met_ || test::fault_counts().steps >= fail_from;
     test::follow({});
     EXPECT_EQ(value(value(open_story(kind(), file, "fault"))->state()), states.back());

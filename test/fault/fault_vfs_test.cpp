@@ -1,4 +1,4 @@
-// The fault VFS itself: counts, failures and their end, and what a power cut leaves.
+// Tests the fault VFS itself: its counts, when failures begin and end, and what a power cut leaves.
 
 #include "test/support/fault_vfs.h"
 
@@ -85,7 +85,8 @@ TEST_F(FaultVfsTest, APowerCutLosesWhatWasNotSynced) {
   ASSERT_EQ(said(database->execute(insert)), "ok");
   ASSERT_EQ(said(relaxed.commit()), "ok");
 
-  // As if the power went now: what a dying process would do at its end comes too late.
+  // Copies the files as of this moment, as after a power cut: later writes of the process must not
+  // count.
   const auto copy = scratch_.path() / "copy.db";
   for (const std::string suffix : {"", "-wal", ".synced", "-wal.synced"}) {
     if (!std::filesystem::exists(file_.string() + suffix)) continue;

@@ -1,4 +1,4 @@
-// kill -9 and power cuts at every write: what was acknowledged is there, and nothing is torn.
+// Kills and power cuts at every write: acknowledged steps are kept, and no step is kept partly.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class KillTest : public testing::TestWithParam<StoryKind> {
  protected:
-  // What a program that starts now finds. The file must not count as damaged.
+  // The state that a newly started program reads. The file must not count as damaged.
   std::string reopened(const fs::path& file) {
     test::follow({});
     Recovered recovered =
@@ -26,7 +26,7 @@ class KillTest : public testing::TestWithParam<StoryKind> {
     return value(value(GetParam().open(std::move(recovered.database)))->state());
   }
 
-  // A step that was not acknowledged may have happened, as a whole.
+  // A step that was not acknowledged may be there, but only as a whole.
   static bool fits(const std::vector<std::string>& states, const Told& told,
                    const std::string& found) {
     const std::size_t next = std::min(told.steps + 1, story_steps);
@@ -79,7 +79,8 @@ TEST_P(KillTest, APowerCutAtEveryWriteTearsNothing) {
 INSTANTIATE_TEST_SUITE_P(, KillTest, testing::ValuesIn(story_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
-// Tells a sequence's numbers instead of writes: none may come again after the kill.
+// A story whose steps take numbers from a sequence instead of writing: after the kill no number may
+// be handed out again.
 class SequenceStory final : public Story {
  public:
   static Result<std::unique_ptr<Story>> open(Database database) {

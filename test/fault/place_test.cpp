@@ -1,4 +1,5 @@
-// Files in the wrong place or state: removed while open, not writable, written by a newer program.
+// Files in a wrong place or state: removed while open, not writable, written by a newer version of
+// the program.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,13 +66,13 @@ TEST_P(PlaceTest, ATruncatedFileIsSetAside) {
       ASSERT_EQ(said(story->step(number)), "ok");
     }
   }
-  std::ofstream(file_.string() + "-wal") << "x";  // and it did not stop in order
+  std::ofstream(file_.string() + "-wal") << "x";  // the last process did not stop properly
   fs::resize_file(file_, fs::file_size(file_) / 2);
   const Recovered recovered = value(recover());
   EXPECT_TRUE(recovered.damage);
 }
 
-// Runs `open` as somebody who may not write to the directory, and gives what it said.
+// Opens the file as a user who may not write to the directory, and returns the error.
 std::string said_without_rights(const fs::path& directory, const StoryKind& kind) {
   fs::permissions(directory, fs::perms::owner_read | fs::perms::owner_exec |
                                  fs::perms::others_read | fs::perms::others_exec);

@@ -1,6 +1,7 @@
-// Stores and the scripted writes to them that the fault tests interrupt.
+// Stores, and the scripted writes to them that the fault tests interrupt.
 //
-// A story told in memory, without faults, says what the file must hold after each of its steps.
+// A story that runs in memory without faults defines the content that the file must have after each
+// of its steps.
 
 #pragma once
 
@@ -21,10 +22,11 @@ class Story {
  public:
   virtual ~Story() = default;
 
-  // One write that, once it returned, is acknowledged. Steps go from 0 upwards.
+  // Performs one write; when it returns success, the write is acknowledged. Steps are numbered from
+  // 0.
   [[nodiscard]] virtual Status step(std::size_t number) = 0;
 
-  // All that a reader can see, as text.
+  // Everything that a reader can see, as text.
   [[nodiscard]] virtual Result<std::string> state() = 0;
 };
 
@@ -32,7 +34,7 @@ struct StoryKind {
   std::string name;
   const Schema& schema;
   Durability durability;
-  // Takes a migrated database.
+  // Opens a migrated database.
   Result<std::unique_ptr<Story>> (*open)(Database);
 
   friend std::ostream& operator<<(std::ostream& out, const StoryKind& kind) {
@@ -42,8 +44,8 @@ struct StoryKind {
 
 constexpr std::size_t story_steps = 24;
 
-// From one interrupted write to the next. A sanitized process is slow, and takes a tenth of a
-// second to fork: there only some writes are interrupted.
+// Tests interrupt every n-th write. A sanitized process is slow and takes a tenth of a second to
+// fork, so there only some writes are interrupted.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::int64_t fault_stride = 17;
 #else
@@ -52,11 +54,11 @@ constexpr std::int64_t fault_stride = 1;
 
 [[nodiscard]] const std::vector<StoryKind>& story_kinds();
 
-// The state before the first step, after it, after the second, and so on.
+// The states before the first step, after the first, after the second, and so on.
 [[nodiscard]] std::vector<std::string> states_of(const StoryKind& kind);
 
-// Opens and migrates the file. Checkpoints come early, and the page cache is too small for the
-// larger transactions, so that these are interrupted too, also halfway.
+// Opens and migrates the file. Checkpoints are frequent and the page cache is too small for the
+// larger transactions, so that faults also hit checkpoints and half-written transactions.
 [[nodiscard]] Result<std::unique_ptr<Story>> open_story(const StoryKind& kind,
                                                         const std::filesystem::path& file,
                                                         const std::string& vfs);

@@ -15,7 +15,7 @@ namespace {
 constexpr int fine = 0;
 constexpr int met_an_error = 1;
 
-// One byte for the open file and one for each step, written when it is surely done.
+// Sends one byte when the file is open and one after each step that has returned.
 void acknowledge(int pipe) {
   const char byte = '.';
   CHECK(::write(pipe, &byte, 1) == 1);

@@ -1,4 +1,4 @@
-// A process that tells a story until it is killed, and says how far it got.
+// A child process that runs a story until it is killed, and reports how far it got.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 namespace holdfast::store {
 
 struct Told {
-  bool killed = false;    // by the plan; otherwise it came to its end
+  bool killed = false;    // by the plan; false if the story came to its end
   bool opened = false;    // the file was opened
   std::size_t steps = 0;  // acknowledged
 };
 
-// Forks; the child opens `file` on the fault VFS and follows `plan`. An error that the child meets
-// fails the test.
+// Forks. The child opens `file` on the fault VFS and follows `plan`. An error in the child fails
+// the test.
 [[nodiscard]] Told tell_in_child(const StoryKind& kind, const std::filesystem::path& file,
                                  const test::FaultPlan& plan);
 

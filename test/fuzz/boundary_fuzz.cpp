@@ -1,6 +1,6 @@
-// Our HTTP/1.1 reader against Boost.Beast's parser: what ours takes, Beast takes too, and both see
-// the same message end at the same byte. Beast takes more (it is lenient in places where RFC 9112
-// lets a reader choose), which is no danger: we refuse. The first byte says what is read.
+// Compares our HTTP/1.1 reader with Boost.Beast's parser: Beast must accept what ours accepts, and
+// see the same message end at the same byte. Beast accepts more, in places where RFC 9112 permits
+// either; that is safe, because ours refuses. The first byte of the input selects what is read.
 
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -19,10 +19,10 @@ constexpr std::size_t body_bytes = 4096;
 constexpr ReaderLimits limits{.header_bytes = header_bytes, .body_bytes = body_bytes};
 
 struct Seen {
-  bool taken = false;  // a whole message
+  bool taken = false;  // a complete message was accepted
   std::string start;   // method and target, or the status
   std::string body;
-  std::size_t size = 0;  // bytes of the message
+  std::size_t size = 0;  // the message's size in bytes
 };
 
 template <class Parser>
@@ -86,7 +86,7 @@ Seen our_response(std::string_view bytes, bool head) {
   return seen;
 }
 
-// Beast does not skip interim answers, so it is asked about each of them.
+// Beast does not skip interim responses, so each of them is parsed separately.
 Seen beast_answer(std::string_view bytes, bool head) {
   std::size_t skipped = 0;
   for (;;) {

@@ -1,5 +1,5 @@
-// Watch streams of both encodings: where the network cuts them makes no difference, limits hold,
-// and an event that is written is read again as the same.
+// Watch streams in both encodings: the result does not depend on how the network splits them,
+// limits hold, and an event that is written is read back unchanged.
 
 #include "platform/check.h"
 #include "sync/watch/frames.h"
@@ -24,7 +24,7 @@ Cut cut(const std::vector<std::string_view>& pieces, const FrameLimits& limits) 
   for (const std::string_view piece : pieces) {
     auto documents = splitter.feed(piece);
     if (!documents) {
-      // It stays broken.
+      // Once broken, a splitter stays broken.
       CHECK(!splitter.feed("{}").has_value());
       out.broken = true;
       return out;
@@ -35,8 +35,8 @@ Cut cut(const std::vector<std::string_view>& pieces, const FrameLimits& limits) 
   return out;
 }
 
-// The documents in whole, after checking that pieces give the same. What came before a break is
-// given out only if it came in an earlier piece.
+// The documents from the whole input, after checking that reading it in pieces gives the same.
+// Documents before an error are returned only if they came in an earlier piece.
 template <class Splitter>
 std::vector<std::string> documents(std::string_view bytes, const FrameLimits& limits) {
   const Cut whole = cut<Splitter>({bytes}, limits);
@@ -49,7 +49,7 @@ std::vector<std::string> documents(std::string_view bytes, const FrameLimits& li
   return pieced.documents;
 }
 
-// Ours may be a little longer than theirs.
+// Our own events may be slightly longer than the ones that were read.
 constexpr FrameLimits roomy{.document_bytes = 1U << 20U, .depth = 256};
 
 template <class Splitter>

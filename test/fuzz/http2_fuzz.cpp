@@ -1,5 +1,6 @@
-// HTTP/2 frames from a peer that may be hostile, as client and as server, under several limits:
-// no crash, and what waits here stays bounded however the bytes come. The first byte chooses.
+// HTTP/2 frames from a hostile peer, as client and as server, under several limits: no crash, and
+// bounded memory for data that waits, however the bytes are split. The first byte selects the role
+// and the limits.
 
 #include <algorithm>
 #include <unordered_map>
@@ -24,10 +25,11 @@ constexpr EngineLimits many_limits[] = {
     {.header_bytes = 4096, .streams = 10, .stream_window = 1000, .queued_frames = 100},
 };
 
-// A peer may fill the default window of a stream before it has heard of ours (RFC 9113, 6.9.2).
+// A peer may fill a stream's default window before it has received our settings (RFC 9113, 6.9.2).
 constexpr std::uint32_t default_window = 65535;
 
-// Does what an owner does: keeps bodies, gives their bytes back, answers, and resets some.
+// Behaves like the engine's owner: keeps bodies, returns their bytes to the window, answers, and
+// resets some streams.
 class Owner final : public Events {
  public:
   Owner(Engine::Role role, const EngineLimits& limits)
@@ -39,7 +41,7 @@ class Owner final : public Events {
     }
   }
 
-  // Whether to go on.
+  // Returns whether to continue.
   bool put(std::string_view bytes) {
     const bool good = engine_.receive(bytes).has_value();
     if (!good) return false;
@@ -71,7 +73,7 @@ class Owner final : public Events {
     std::size_t& kept = bodies_[id];
     kept += bytes.size();
     CHECK(kept <= window());
-    if (id % 4 != 1) return;  // the others read slowly
+    if (id % 4 != 1) return;  // the other streams are read slowly
     engine_.consume(id, kept);
     kept = 0;
   }
@@ -86,7 +88,7 @@ class Owner final : public Events {
   }
   void check_answer(StreamId id, Block block) {
     CHECK(id == 1 || id == 3);
-    if (block.too_long) heads_.insert({id, 0});  // its fields, also the status, are left out
+    if (block.too_long) heads_.insert({id, 0});  // its fields, including the status, are left out
     const Response head = to_response(std::move(block.fields));
     CHECK(!head.headers.has("connection") && !head.headers.has("transfer-encoding"));
     if (head.status >= 200) heads_.insert({id, head.status});
@@ -109,7 +111,7 @@ void check_bytes(std::string_view bytes) {
   bytes.remove_prefix(1);
   const auto role = (mode & 1U) != 0 ? Engine::Role::client : Engine::Role::server;
   const EngineLimits& limits = many_limits[(mode >> 1U) % std::size(many_limits)];
-  // Only a server is greeted; the greeting is no use to the fuzzer.
+  // Only a server receives the connection preface; fuzzing it is not useful.
   constexpr std::string_view greeting = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   Owner whole(role, limits);
   Owner pieced(role, limits);

@@ -1,5 +1,6 @@
-// Requests as they arrive: bodies and headers stay within their limits, the network's cuts make no
-// difference, and what a target and its query mean survives writing them down again.
+// Requests as they arrive: bodies and headers stay within their limits, the result does not depend
+// on how the network splits the bytes, and a target and its query keep their meaning when written
+// again.
 
 #include <algorithm>
 
@@ -41,7 +42,8 @@ void check_query(std::string_view raw) {
   CHECK(again.has_value() && *again == *query);
   auto options = parse_list_options(*query);
   if (!options) return;
-  options->limit = std::max<std::int64_t>(options->limit, 0);  // less than nothing is all, too
+  // a negative limit means no limit, too
+  options->limit = std::max<std::int64_t>(options->limit, 0);
   const auto read = parse_list_options(encode_query(*options));
   CHECK(read.has_value() && *read == *options);
 }
@@ -74,8 +76,8 @@ void check_path(std::string_view path, std::string_view query) {
   }
   CHECK(info->namespace_name != ".." && info->namespace_name.find('/') == std::string::npos);
   CHECK(info->name != ".." && info->name.find('/') == std::string::npos);
-  // Of what is inside a namespace and called "namespaces", only the path tells the difference; and
-  // a group or version may need escapes that a prefix has not.
+  // Only the path tells whether something named "namespaces" is inside a namespace; and a group or
+  // version may need escapes that a prefix does not have.
   const std::string_view named = info->parts.size() > 1 ? info->parts[1] : std::string_view();
   const bool inside =
       info->parts.size() > 2 && info->parts[2] != "status" && info->parts[2] != "finalize";

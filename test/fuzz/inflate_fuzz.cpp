@@ -1,5 +1,5 @@
-// gzip bodies: where the network cuts them makes no difference, limits hold, and what was refused
-// stays refused.
+// gzip bodies: the result does not depend on how the network splits them, limits hold, and an
+// inflater that has refused a body keeps refusing.
 
 #include "platform/check.h"
 #include "platform/http/inflate.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr InflateLimits limits{.body_bytes = 256UL << 10, .piece_bytes = 1000};
 
-// The plain bytes, or nothing when they were refused.
+// The uncompressed bytes, or the error.
 Result<std::string> in_pieces(std::string_view compressed) {
   Inflater inflater(limits);
   std::string all;

@@ -1,5 +1,5 @@
-// JSON: what is printed is read again as the same, and the cursor that builds no values sees what
-// the parser saw.
+// JSON: a printed value is read back unchanged, and the cursor, which builds no values, sees what
+// the parser sees.
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +16,11 @@
 namespace holdfast::sync {
 namespace {
 
-// Whether `printed`, read again, is what `original` was.
+// Whether `printed`, which was printed and read again, equals `original`.
 bool alike(const json::value& original, const json::value& printed);
 
-// Reading takes the last digit of a fraction lightly; what is too large for it is printed as null.
+// The parser rounds the last digit of a fraction; numbers that are too large for it are printed as
+// null.
 bool alike(double original, double printed) {
   if (std::fabs(original) > 1e307) return std::isinf(printed) || std::fabs(printed) > 1e306;
   return std::fabs(original - printed) <= std::max(std::fabs(original) * 1e-14, 1e-300);
@@ -57,7 +58,7 @@ json::value parsed(std::string_view text) {
 
 void walk(JsonCursor& in, const json::value& value);
 
-// Of two fields with one name the parser keeps the last: then there is nothing to compare.
+// If two fields have the same name, the parser keeps only the last one, so they cannot be compared.
 void walk_object(JsonCursor& in, const json::object& object) {
   std::size_t count = 0;
   JsonCursor ahead = in;
@@ -152,7 +153,7 @@ void check_codec(const json::value& value) {
 void check_json(std::string_view text) {
   const auto value = parse_json(text);
   if (!value) {
-    // Whatever it is: an error or an answer, but neither a crash nor an endless loop.
+    // Any result is fine, as long as there is no crash and no endless loop.
     (void)split_list(text);
     (void)read_header(text);
     (void)as_item(text);

@@ -1,4 +1,4 @@
-// What every fuzz target does with its input: read it as text, and cut it up.
+// Functions that every fuzz target uses: they view the input as text and split it.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace holdfast::test {
 
-// Borrowed.
+// The result refers to `data`.
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// The same bytes in pieces as a network might cut them, some empty; always the same ones for the
-// same size.
+// The bytes split as a network might split them, with some empty pieces; inputs of one size are
+// always split alike.
 inline std::vector<std::string_view> pieces(std::string_view bytes) {
   Random random(bytes.size());
   std::vector<std::string_view> cut;

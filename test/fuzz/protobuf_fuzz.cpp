@@ -1,5 +1,5 @@
-// Kubernetes' protobuf: what is written is read again as the same, a change changes nothing else,
-// and the readers (cursor, schema, generated messages) agree where all of them accept.
+// Kubernetes protobuf: what is written is read back unchanged, a change affects nothing else, and
+// the readers (cursor, schema, generated messages) agree on input that all of them accept.
 
 #include <boost/json.hpp>
 
@@ -69,7 +69,7 @@ void check_status(std::string_view bytes) {
   CHECK(again.has_value() && *again == *status);
 }
 
-// The type of an object, or nullptr if it is no object with metadata.
+// The type of an object, or nullptr if it is not an object with metadata.
 const StructType* type_of(std::string_view bytes) {
   const auto envelope = open_envelope(bytes);
   const StructType* type = envelope ? find_type(envelope->kind) : nullptr;
@@ -77,7 +77,7 @@ const StructType* type_of(std::string_view bytes) {
   return metadata != nullptr && metadata->type == find_type("ObjectMeta") ? type : nullptr;
 }
 
-// What is printed is JSON, and written back it prints the same.
+// The printed form is JSON; converted back and printed again it is the same.
 void check_json(std::string_view bytes) {
   const auto printed = json_of_protobuf(bytes);
   if (!printed) return;
@@ -90,7 +90,7 @@ void check_json(std::string_view bytes) {
     CHECK(header->name == name_of(object) && header->namespace_name == namespace_of(object));
     CHECK(header->uid == uid_of(object) && header->resource_version == version_of(object));
   }
-  // Upstream reads a written 1970 as no time at all, and so do we.
+  // Upstream reads the time 1970-01-01 as no time, and so do we.
   if (printed->find("1970-01-01T00:00:00") != std::string::npos) return;
   const auto written = to_protobuf(*printed);
   CHECK(written.has_value());
@@ -104,7 +104,7 @@ Result<json::object> shown(const StructType& type, std::string_view raw) {
   return std::move(shaped.object);
 }
 
-// A change is there, and nothing else is another.
+// A changed label is in the result, and nothing else differs.
 void check_carry(std::string_view bytes) {
   const StructType* type = type_of(bytes);
   if (type == nullptr) return;

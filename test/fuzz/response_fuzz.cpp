@@ -1,5 +1,6 @@
-// Answers as they arrive from a server that may be hostile: limits hold, the network's cuts make no
-// difference, and what is read may be written again. The first byte says what was asked.
+// Responses from a hostile server: limits hold, the result does not depend on how the network
+// splits the bytes, and a response that is accepted may be written again. The first byte selects
+// the request.
 
 #include "platform/check.h"
 #include "platform/http/grammar.h"
@@ -18,7 +19,7 @@ constexpr ReaderLimits limits{
     .interim_answers = 4};
 
 struct Read {
-  std::string end;  // "done", "open", or the error that came
+  std::string end;  // "done", "open", or the error
   Response head;
   std::string body;
   std::string rest;

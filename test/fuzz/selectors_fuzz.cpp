@@ -1,5 +1,5 @@
-// Label and field selectors: the canonical text reads back as the same selector, which is its own
-// canonical text and selects the same.
+// Label and field selectors: the canonical text reads back as the same selector, has the same
+// canonical text and selects the same objects.
 
 #include "platform/check.h"
 #include "sync/api/selector.h"
@@ -8,7 +8,8 @@
 namespace holdfast::sync {
 namespace {
 
-// Labels that the requirements may tell apart: none, and each key with each value and another.
+// Label sets that the requirements may distinguish: an empty one, and for each key one with each of
+// its values and one with another value.
 std::vector<StringMap> labels_for(const LabelQuery& query) {
   std::vector<StringMap> all(1);
   StringMap together;

@@ -1,5 +1,5 @@
-// Targets as they are built: decoded, encoded and parsed again they agree, and what is taken for a
-// target never ends the request line or begins a second request.
+// Targets as the agent builds them: decoding, encoding and parsing agree, and an accepted target
+// never ends the request line or begins a second request.
 
 #include "platform/check.h"
 #include "platform/http/grammar.h"
@@ -13,7 +13,7 @@
 namespace holdfast::sync {
 namespace {
 
-// The only request in `bytes` has this target.
+// Checks that `bytes` are exactly one request, with this target.
 void check_alone(const std::string& bytes, std::string_view target) {
   http::RequestReader reader{http::ReaderLimits{.header_bytes = 64UL * 1024}};
   CHECK(reader.put(bytes).has_value());
@@ -29,7 +29,8 @@ void check_written(std::string_view target) {
   const auto fields = http::h2::request_fields(request, "x");
   const bool acceptable = http::is_acceptable_target(target);
   CHECK(bytes.has_value() == acceptable && fields.has_value() == acceptable);
-  // Read without any check of ours: what is refused may well have been malformed, never the rest.
+  // Read without our checks: an accepted target must give one request, a refused one may be
+  // malformed.
   const std::string line = "GET " + request.target + " HTTP/1.1\r\nHost: x\r\n\r\n";
   http::RequestReader reader{http::ReaderLimits{.header_bytes = 64UL * 1024}};
   const bool read = reader.put(line).has_value() && reader.done();
@@ -40,7 +41,7 @@ void check_written(std::string_view target) {
   CHECK(again.has_value() && again->target == target);
 }
 
-// A path's meaning survives being written into a request.
+// A path keeps its meaning when it is written into a request.
 void check_path(std::string_view path) {
   const auto info = parse_request("GET", path, "");
   if (!info) return;
@@ -52,7 +53,7 @@ void check_path(std::string_view path) {
   check_written(target);
 }
 
-// Anything at all may be a part of a path, a header's name or its value.
+// Any bytes may become a part of a path, a header's name or its value.
 void check_part(std::string_view bytes) {
   const std::string encoded = percent_encode(bytes);
   const auto decoded = percent_decode(encoded, false);
@@ -65,7 +66,7 @@ void check_part(std::string_view bytes) {
   CHECK(asked.has_value() && *asked == query);
 }
 
-// Whatever the headers say, what is written is one request.
+// Whatever the headers contain, the result is exactly one request.
 void check_header(std::string_view bytes) {
   const std::size_t colon = std::min(bytes.find(':'), bytes.size());
   const std::string name(bytes.substr(0, colon));

@@ -1,4 +1,4 @@
-// A request and what comes of it, as tests want both: one call, one value.
+// Sends a request and stores the result, for tests that want one call and one value.
 
 #pragma once
 
@@ -8,8 +8,9 @@ namespace holdfast::test {
 
 namespace asio = boost::asio;
 
-// Sends `request` into `answer`: whole; of a watch with its stream, of an upgrade with its tunnel.
-// Status 0: none came, and the body says why. The client and `answer` outlive it.
+// Sends `request` and stores the response in `answer`: with the whole body, except that a watch
+// keeps its stream and an upgrade its tunnel. Status 0 means that no response came; the body then
+// contains the error. `client` and `answer` must outlive the coroutine.
 asio::awaitable<void> answer_into(http::Client& client, http::Request request, MonoTime deadline,
                                   http::Response& answer);
 

@@ -1,4 +1,5 @@
-// Certificates for tests: an authority and what it signs, made on the spot.
+// Certificates for tests: a certificate authority, created on the spot, and the certificates that
+// it signs.
 
 #pragma once
 
@@ -15,13 +16,13 @@ struct Subject {
   std::string common_name = {};
   std::vector<std::string> organizations = {};
   std::vector<std::string> names = {};  // subjectAltName: "DNS:localhost", "IP:127.0.0.1"
-  std::chrono::seconds begins{-60};     // from now on
+  std::chrono::seconds begins{-60};     // relative to now
   std::chrono::seconds ends{3600};
 };
 
 class Authority {
  public:
-  // `ends`: from now on.
+  // `ends` is relative to now.
   explicit Authority(const std::string& common_name,
                      std::chrono::seconds ends = std::chrono::hours(1));
   ~Authority();
@@ -29,7 +30,7 @@ class Authority {
   Authority& operator=(const Authority&) = delete;
 
   [[nodiscard]] std::string certificate_pem() const;
-  // A leaf with a key of its own.
+  // A leaf certificate with a new key.
   [[nodiscard]] tls::Identity sign(const Subject& subject) const;
 
  private:

@@ -1,4 +1,5 @@
-// The far end of a tunnel without a network: says what it is told, until it is told no more.
+// The far end of a tunnel, without a network: sends back what it receives until the other side
+// shuts down its direction.
 
 #pragma once
 
@@ -44,10 +45,10 @@ class Echo : public net::Connection {
   [[nodiscard]] std::string_view protocol() const override { return {}; }
 
   [[nodiscard]] bool closed() const { return closed_; }
-  std::string last_words;  // said when the other side has ended
+  std::string last_words;  // sent when the other side has shut down
 
  protected:
-  // What is done about bytes that have come.
+  // Handles received bytes; subclasses override it.
   virtual void hear(std::string_view bytes) { say(bytes); }
   void say(std::string_view bytes) {
     said_ += bytes;

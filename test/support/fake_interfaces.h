@@ -1,4 +1,4 @@
-// A machine's network interfaces in memory, and what was done to them.
+// Fake network interfaces in memory, which record the changes that were made to them.
 
 #pragma once
 
@@ -19,8 +19,8 @@ class FakeInterfaces final : public net::Interfaces {
   };
   struct State {
     std::map<std::string, Device> devices;
-    std::vector<std::string> deeds;  // "add dummy a", "up 1", "add 10.0.0.1/32"
-    std::optional<Error> refusal;    // of every change
+    std::vector<std::string> deeds;  // changes: "add dummy a", "up 1", "add 10.0.0.1/32"
+    std::optional<Error> refusal;    // if set, every change fails with it
   };
 
   // `state` is borrowed.

@@ -17,9 +17,9 @@ namespace {
 
 FaultPlan plan;
 FaultCounts counts;
-std::map<std::string, std::set<sqlite3_int64>, std::less<>> unsynced_blocks;  // by file
+std::map<std::string, std::set<sqlite3_int64>, std::less<>> unsynced_blocks;  // by file name
 
-// The real file's memory follows this one's.
+// The memory after this object holds the real file's sqlite3_file.
 struct FaultFile {
   sqlite3_file base;
   const char* name;  // null for temporary files
@@ -90,7 +90,7 @@ void keep_synced(sqlite3_file* file) {
     const int whole = static_cast<int>(size);
     CHECK(real_io(file)->xRead(real_file(file), content.data(), whole, 0) == SQLITE_OK);
   }
-  // A new file: when an old one is cut to nothing, ext4 waits for the disk.
+  // Writes a new file: truncating an existing one to zero makes ext4 wait for the disk.
   std::error_code ignored;
   std::filesystem::remove(synced_copy_of(name), ignored);
   std::ofstream out(synced_copy_of(name), std::ios::binary);
@@ -119,7 +119,7 @@ int on_delete(sqlite3_vfs* vfs, const char* name, int sync_directory) {
   return real_vfs(vfs)->xDelete(real_vfs(vfs), name, sync_directory);
 }
 
-// What follows is passed on as it is.
+// The methods below forward to the real file unchanged.
 
 int on_close(sqlite3_file* file) { return real_io(file)->xClose(real_file(file)); }
 int on_read(sqlite3_file* file, void* bytes, int size, sqlite3_int64 at) {

@@ -11,9 +11,9 @@
 
 namespace holdfast::test {
 
-// A port that nothing listened on a moment ago; 0 if there is none. It lies below the range from
-// which the kernel takes the ports of outgoing connections, so that no connection can take it
-// before the program listens. Test programs that run side by side begin at different places.
+// A port on which nothing was listening just now; 0 if there is none. It lies below the range of
+// the kernel's ephemeral ports, so that no outgoing connection can take it before the program
+// listens. Test programs that run in parallel start their search at different ports.
 [[nodiscard]] inline std::uint16_t free_port() {
   constexpr int first = 20'000;
   constexpr int count = 12'000;

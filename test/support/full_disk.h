@@ -1,4 +1,4 @@
-// A full disk, on any machine.
+// Simulates a full disk on any machine.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace holdfast::test {
 
-// While it lives, files of this process (and of children that it starts) cannot grow beyond
-// `bytes`.
+// While this object exists, files of this process and of the children that it starts cannot grow
+// beyond `bytes`.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {

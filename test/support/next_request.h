@@ -1,4 +1,4 @@
-// Reads requests for servers whose answers a test scripts byte by byte.
+// Reads requests in tests whose servers send scripted bytes as answers.
 
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace holdfast::test {
 
-// The next whole request; nothing once the connection has ended. `reader` keeps what came after it.
+// The next complete request, or nullopt at the end of the connection. `reader` keeps any bytes
+// after it.
 inline boost::asio::awaitable<std::optional<http::Request>> next_request(
     net::Connection& connection, http::RequestReader& reader) {
   std::array<char, 4096> buffer{};

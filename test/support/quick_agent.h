@@ -1,6 +1,7 @@
-// How a holdfast-edge is started by tests that wait for what it does: seconds become milliseconds.
+// Flags for a holdfast-edge in tests that wait for its actions: they shorten its intervals to about
+// a second or less.
 //
-// Includes nothing of the project, so that test/attack may use it.
+// Includes no file of the project, so that test/attack may use it.
 
 #pragma once
 

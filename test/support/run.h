@@ -1,4 +1,4 @@
-// Runs coroutines to their end inside a test, on an io_context of their own.
+// Runs coroutines to completion inside a test, on a new io_context.
 
 #pragma once
 
@@ -14,7 +14,8 @@ namespace holdfast::test {
 
 namespace asio = boost::asio;
 
-// Everything that `body` spawned must have ended when it returns; the loop then runs empty.
+// Everything that `body` spawned must have ended when it returns, because run() waits until the
+// loop is empty.
 inline void run(const std::function<asio::awaitable<void>(asio::io_context&)>& body) {
   asio::io_context context(1);
   asio::co_spawn(context, body(context), [](const std::exception_ptr& error) {

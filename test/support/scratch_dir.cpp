@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory where there is room: thousands of tests need not wait for a disk to have what nobody
-// reads again. TMPDIR says otherwise.
+// Uses /dev/shm if it has room, so that thousands of tests do not wait for a disk. TMPDIR overrides
+// it.
 fs::path base() {
   constexpr std::uintmax_t room = 1UL << 30;
   const fs::path memory = "/dev/shm";

@@ -1,4 +1,4 @@
-// A new empty directory that goes away with its owner, files and all.
+// A new empty directory that is removed with its content by the destructor.
 
 #pragma once
 

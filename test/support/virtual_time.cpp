@@ -12,7 +12,8 @@ namespace {
 
 constexpr Duration step_length = std::chrono::milliseconds(20);
 constexpr MonoTime nudge_due{};
-constexpr int steps_max = 50;  // at once; whoever waits for something looks at it in between
+// limit for one advance, so that code that polls can check its condition in between
+constexpr int steps_max = 50;
 
 }  // namespace
 
@@ -24,21 +25,22 @@ VirtualTime::~VirtualTime() {
 }
 
 void VirtualTime::settle() {
-  // A socket may become ready by what another handler did just now: quiet means twice nothing.
+  // One handler may make a socket ready for another, so the loop is idle only after two polls
+  // without a handler.
   for (int quiet = 0; quiet < 2;) {
     context_.restart();
     quiet = context_.poll() == 0 ? quiet + 1 : 0;
   }
 }
 
-// On to the next timer, or to `end` if that comes first, in whole steps.
+// Advances to the next timer, or to `end` if that is earlier, in whole steps.
 void VirtualTime::step(MonoTime end) {
-  // After a nudge alone there is no timer.
+  // If only the nudge of the last step was pending, there is no timer.
   const MonoTime due = loop::BootClock::next_due();
   const Duration left = (due == nudge_due ? end : std::min(due, end)) - clock_.mono();
   const auto steps = (left + step_length - Duration(1)) / step_length;
   clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
-  // The loop looks at its timers when an earlier one than all others comes.
+  // The loop checks its timers only when a new earliest timer is set, so set one.
   loop::Timer nudge(context_, nudge_due);
   nudge.async_wait([](const boost::system::error_code&) {});
   settle();

@@ -1,8 +1,8 @@
-// Runs a loop with real sockets on loopback in virtual time: minutes pass in milliseconds.
+// Runs an event loop with real sockets on loopback in virtual time: minutes pass in milliseconds.
 //
-// Time stands still while anything can be done, and then moves in steps; all timers of the loop
-// follow it. Bytes to ourselves arrive at once, so a loop with nothing to do has nothing under way.
-// Threading: one at a time in a process.
+// Time does not advance while any handler can run; then it advances in steps, and all timers of the
+// loop follow it. Bytes over loopback arrive at once, so an idle loop has nothing in transit.
+// Threading: only one VirtualTime at a time in a process.
 
 #pragma once
 
@@ -24,7 +24,7 @@ class VirtualClock final : public Clock {
     mono_ += duration;
     wall_ += duration;
   }
-  // Somebody sets the calendar, or the machine slept.
+  // Changes the wall clock: someone sets the calendar, or the machine was suspended.
   void jump_wall(Duration duration) { wall_ += duration; }
 
  private:
@@ -43,12 +43,12 @@ class VirtualTime {
   [[nodiscard]] asio::io_context& context() { return context_; }
   [[nodiscard]] asio::any_io_executor executor() { return context_.get_executor(); }
 
-  // Does all that can be done now, without time passing.
+  // Runs all handlers that are ready, without advancing the time.
   void settle();
   void run(Duration duration);
-  // Runs until `done`; false when `limit` came first.
+  // Runs until `done` returns true; false if `limit` passed first.
   bool run_until(Duration limit, const std::function<bool()>& done);
-  // Runs `task` to its end, at most for ten minutes.
+  // Runs `task` to its end, for at most ten minutes.
   void complete(asio::awaitable<void> task);
 
  private:

@@ -1,5 +1,5 @@
-// The architecture, as a test: who may include whom, what may not be said at all, how long a file
-// may be, and what stands at the top level.
+// Enforces the architecture: which folders may include which, which texts are banned where, how
+// long files and lines may be, and what the top level contains.
 
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,7 @@ const fs::path root = HOLDFAST_SOURCE_ROOT;
 const std::set<std::string> top_level = {
     "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "agent",
     "cross",          "platform",          "store",   "sync",      "test",
-    "build",  // never in a commit: .gitignore has it
+    "build",  // never committed: .gitignore lists it
 };
 
 const std::map<std::string, std::set<std::string>> may_include = {
@@ -27,7 +27,7 @@ const std::map<std::string, std::set<std::string>> may_include = {
     {"agent", {"agent", "sync", "store", "platform", "embedded"}},
 };
 
-// The value headers: all that pure code may know of the machine.
+// The value headers: the only headers of platform that pure code may include.
 const std::set<std::string> pure_headers = {
     "platform/check.h",  "platform/integers.h", "platform/query.h", "platform/random.h",
     "platform/result.h", "platform/text.h",     "platform/time.h",
@@ -35,7 +35,7 @@ const std::set<std::string> pure_headers = {
 
 struct Ban {
   std::string text;
-  std::string allowed_under;  // path prefix; empty: nowhere
+  std::string allowed_under;  // a path prefix; empty: allowed nowhere
   std::string instead;
 };
 
@@ -58,7 +58,7 @@ const std::vector<Ban> bans = {
 };
 
 struct SourceFile {
-  std::string name;  // from the root: "sync/api/types.h"
+  std::string name;  // relative to the root: "sync/api/types.h"
   std::vector<std::string> lines;
 
   [[nodiscard]] std::string folder() const { return name.substr(0, name.find('/')); }
@@ -82,7 +82,7 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& folders,
 
 const std::vector<std::string> product = {"platform", "store", "sync", "agent"};
 
-// The file that an `#include "..."` line names, or nothing.
+// The file that an `#include "..."` line names, or nullopt.
 std::optional<std::string> included(const std::string& line) {
   constexpr std::string_view start = "#include \"";
   if (!line.starts_with(start)) return std::nullopt;
@@ -110,7 +110,7 @@ TEST(Tidy, IncludesCrossNoForbiddenBorder) {
   }
 }
 
-// "sync/watch" of "sync/watch/frames.h"; nothing for a file that is in no room.
+// The room of a file: "sync/watch" of "sync/watch/frames.h"; nullopt for a file outside of rooms.
 std::optional<std::string> room_of(const std::string& file) {
   const std::size_t folder = file.find('/');
   const std::size_t room = folder == std::string::npos ? folder : file.find('/', folder + 1);
@@ -118,7 +118,7 @@ std::optional<std::string> room_of(const std::string& file) {
   return file.substr(0, room);
 }
 
-// Which rooms each room includes.
+// For each room, the rooms that it includes.
 std::map<std::string, std::set<std::string>> include_graph() {
   std::map<std::string, std::set<std::string>> graph;
   for (const SourceFile& file : source_files(product)) {
@@ -133,8 +133,8 @@ std::map<std::string, std::set<std::string>> include_graph() {
   return graph;
 }
 
-// Prints the include graph, and removes rooms that include none of the rooms that are left, one
-// after another: what remains at the end includes itself in a circle.
+// Prints the include graph, and removes repeatedly the rooms that include none of the remaining
+// ones. The rooms that remain at the end form a cycle.
 TEST(Tidy, NoRoomIncludesItselfThroughOthers) {
   auto graph = include_graph();
   EXPECT_GT(graph.size(), 20U);
@@ -154,7 +154,7 @@ TEST(Tidy, NoRoomIncludesItselfThroughOthers) {
   }
   for (const auto& [room, included_rooms] : graph) {
     for (const std::string& each : included_rooms) {
-      if (graph.contains(each)) ADD_FAILURE() << "in a circle: " << room << " -> " << each;
+      if (graph.contains(each)) ADD_FAILURE() << "in a cycle: " << room << " -> " << each;
     }
   }
 }
@@ -186,7 +186,7 @@ TEST(Tidy, FilesAndLinesAreShort) {
   auto folders = product;
   folders.push_back("test");
   for (const SourceFile& file : source_files(folders)) {
-    EXPECT_LE(file.lines.size(), 400u) << file.name << " wants splitting";
+    EXPECT_LE(file.lines.size(), 400u) << file.name << " has more than 400 lines";
     for (std::size_t number = 0; number < file.lines.size(); ++number) {
       EXPECT_LE(file.lines[number].size(), 100u) << file.name << ":" << number + 1;
     }
@@ -207,7 +207,8 @@ TEST(Tidy, EveryFolderSaysWhatItIs) {
   }
 }
 
-// Two types of one name in one namespace link into one program without a word, and crash there.
+// Two types with the same name in one namespace violate the one-definition rule: they link without
+// a warning and crash.
 TEST(Tidy, ATypesNameIsItsOwn) {
   std::map<std::string, std::string> homes;
   std::vector<SourceFile> files = source_files(product);
