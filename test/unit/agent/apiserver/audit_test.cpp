@@ -1,4 +1,4 @@
-// Every request leaves a line, whatever came of it.
+// The audit log has one line for every request, whatever its result.
 
 #include "agent/lab/apiserver/audit.h"
 

@@ -1,4 +1,5 @@
-// The lab's authority: who asks, who approves, what is signed, and who may do what with it.
+// The lab's certificate authority: who may request and approve certificates, what it signs, and
+// what the certificates permit.
 
 #include <boost/json.hpp>
 
@@ -71,7 +72,7 @@ class CertificatesTest : public testing::Test {
     return csr(name, signer, tls::make_request_pem(tls::make_key_pem(), names).value(), usage);
   }
 
-  // What the table says of it once the loop has seen it.
+  // The condition that a table shows for the request, after the signing loop has run.
   std::string condition(const std::string& name) {
     rig_.advance(1s);
     const test::Told told =
@@ -90,7 +91,7 @@ class CertificatesTest : public testing::Test {
     }
     return text;
   }
-  // As `kubectl certificate approve` and `deny` do.
+  // Approves or denies as `kubectl certificate approve` and `deny` do.
   int decide(const std::string& token, const std::string& name, const std::string& type) {
     json::object changed = as("admin", "GET", path + "/" + name).object();
     json::array& conditions = sync::make_object(changed, {"status"})["conditions"].emplace_array();
@@ -142,7 +143,7 @@ TEST_F(CertificatesTest, APersonDecidesTheRest) {
     const std::string name = "c" + std::to_string(number++);
     ASSERT_EQ(as(c.token, "POST", path, csr(name, c.signer, c.names)).status, 201);
     EXPECT_EQ(condition(name), "Pending") << name;
-    EXPECT_EQ(decide("node-a", name, "Approved"), 403) << "not by those who ask";
+    EXPECT_EQ(decide("node-a", name, "Approved"), 403) << "not by the requester itself";
     EXPECT_EQ(decide("admin", name, "Approved"), 200);
     EXPECT_EQ(condition(name), "Approved,Issued") << name << why_failed(name);
   }
@@ -151,7 +152,7 @@ TEST_F(CertificatesTest, APersonDecidesTheRest) {
   EXPECT_EQ(condition("no"), "Denied");
   ASSERT_EQ(as("node-a", "POST", path, csr("other", "example.org/signer", node_a)).status, 201);
   EXPECT_EQ(decide("admin", "other", "Approved"), 200);
-  EXPECT_EQ(condition("other"), "Approved") << "somebody else signs it";
+  EXPECT_EQ(condition("other"), "Approved") << "another signer is responsible";
 }
 
 TEST_F(CertificatesTest, WhatMustNotBeSignedFails) {
@@ -216,7 +217,7 @@ TEST_F(CertificatesTest, ClusterInfoIsSignedWithEachBootstrapToken) {
   const json::object data = read.object().at("data").as_object();
   EXPECT_EQ(data.at("jws-kubeconfig-joinid").as_string(),
             tls::detached_jws(data.at("kubeconfig").as_string(), "joinid", "joinsecret"));
-  EXPECT_EQ(data.size(), 2u) << "with no other token";
+  EXPECT_EQ(data.size(), 2u) << "no other token signs it";
 }
 
 TEST(Strangers, FromOtherMachinesAreUnknown) {

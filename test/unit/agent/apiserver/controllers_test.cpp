@@ -1,4 +1,5 @@
-// The lab as a control plane: deployments become pods, pods get nodes, what nobody needs goes.
+// The lab's controllers: deployments become pods, pods get nodes, and objects without an owner are
+// deleted.
 
 #include "sync/apiserver/matching.h"
 #include "sync/schema/read.h"
@@ -21,7 +22,7 @@ json::object node(std::string_view name) {
   return made;
 }
 
-// A node that pods may go to at once.
+// Adds a node without taints, so that pods are scheduled to it at once.
 void add_node(Rig& rig, std::string_view name) {
   rig.post("/api/v1/nodes", node(name));
   rig.patch("/api/v1/nodes/" + std::string(name), object(R"({"spec":{"taints":null}})"));
@@ -53,7 +54,7 @@ std::map<std::string, int> pods_by_node(Rig& rig) {
   return counts;
 }
 
-// What a kubelet would say of every pod that is bound.
+// Posts the running status of every bound pod, in place of a kubelet.
 void run_all(Rig& rig) {
   for (const json::object& pod : pods_of(rig)) {
     if (sync::dig_text(pod, {"spec", "nodeName"}).empty()) continue;
@@ -190,7 +191,7 @@ TEST(Controllers, OrphansStay) {
 
 TEST(Controllers, SayWhyAPodWaits) {
   Rig rig;
-  rig.post("/api/v1/nodes", node("a"));  // with the taint of a node that is not ready yet
+  rig.post("/api/v1/nodes", node("a"));  // with the taint of a node that is not Ready yet
   rig.post(std::string(pods),
            object(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c",)"
                   R"("image":"x"}]}})"));

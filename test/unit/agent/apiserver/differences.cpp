@@ -85,7 +85,8 @@ std::string name_of(const json::value& element) {
   for (const std::string_view key : {"name", "groupVersion"}) {
     if (const json::value* name = object->if_contains(key)) return std::string(name->as_string());
   }
-  const json::value* inner = object->if_contains("object");  // an event of a watch, a table's row
+  // the object of a watch event or of a table row
+  const json::value* inner = object->if_contains("object");
   const json::object& about = inner != nullptr ? inner->as_object() : *object;
   if (const json::value* rows = about.if_contains("rows")) {
     return name_of(rows->as_array().at(0));
@@ -116,7 +117,7 @@ void cut_to_line(json::value& text) {
   text = json::value(all.substr(0, all.find('\n')));
 }
 
-// Calls `act` with what is at `path`; a step "*" means every element of a list.
+// Calls `act` with the values at `path`; a step "*" means every element of a list.
 template <class Act>
 void each_at(json::value& root, std::string_view path, Act act) {
   if (path.empty()) {

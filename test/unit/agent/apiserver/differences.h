@@ -1,4 +1,4 @@
-// Where our answers differ from the recorded ones on purpose, and why.
+// The deliberate differences between our answers and the recorded ones, with their reasons.
 
 #pragma once
 
@@ -13,24 +13,24 @@ namespace holdfast::test {
 
 struct Deliberate {
   enum class What {
-    value,       // the value at `path` is our own
-    left_out,    // elements of the list at `path` that we do not have, by name
-    added,       // elements of the list at `path` that only we have, by name
+    value,       // the value at `path` differs
+    left_out,    // the list at `path` lacks these elements, by name
+    added,       // the list at `path` has these additional elements, by name
     order,       // the list at `path` is sorted by metadata.name
-    first_line,  // of the text at `path` only the first line is the same
+    first_line,  // only the first line of the text at `path` is compared
   };
 
   std::vector<std::size_t> exchanges;
   What what;
-  std::string path;  // "/status/phase"; "" is the whole answer
+  std::string path;  // for example "/status/phase"; "" is the whole answer
   std::vector<std::string> names = {};
   std::string_view reason;
 };
 
 const std::vector<Deliberate>& deliberate();
 
-// Takes the deliberate differences out of both answers. `used` collects the entries that had an
-// effect, so that an entry that is not needed any more is noticed.
+// Removes the deliberate differences from both answers. Adds the indices of the entries that had an
+// effect to `used`, so that the test can report entries that are no longer needed.
 void apply_differences(std::size_t exchange, boost::json::value& recorded, boost::json::value& ours,
                        std::set<std::size_t>& used);
 

@@ -1,5 +1,5 @@
-// 108 requests with a real kube-apiserver's answers: ours are compared in status, headers, reason,
-// message, details, defaults, tables, shape and order of fields.
+// 108 requests with the answers of a real kube-apiserver. Our answers are compared in status,
+// headers, reason, message, details, defaults, tables, shape and order of fields.
 
 #include <set>
 
@@ -20,7 +20,7 @@ constexpr std::string_view tokens =
 agent::lab::ApiServerOptions options() {
   agent::lab::ApiServerOptions made;
   made.tokens = std::string(tokens);
-  made.controllers = false;  // as the recorded server had none
+  made.controllers = false;  // as in the recorded server
   return made;
 }
 
@@ -29,7 +29,7 @@ std::string token_for(const Exchange& exchange) {
   return exchange.note == "forbidden" ? "bootstrap" : "admin";
 }
 
-// How long the recorded server took where that shows in later answers.
+// How long the recorded server took, where that affects later answers.
 Duration delay_of(const Exchange& exchange) {
   return exchange.status == 504 ? std::chrono::seconds(3) : Duration::zero();
 }
@@ -51,14 +51,14 @@ json::value parsed(const Told& told) {
   return is_json ? told.json() : json::value(told.body);
 }
 
-// A request that had a deadline was recorded as a list, also when it was answered at once.
+// Answers to requests with a deadline were recorded as arrays, even if they were answered at once.
 json::value recorded_answer(const Exchange& exchange, const Told& told) {
   const bool wrapped = exchange.response.is_array() && !told.stream;
   return wrapped ? exchange.response.as_array().at(0) : exchange.response;
 }
 
-// A Status in which every byte should be the same: not #53, which has another message, and not #43,
-// whose recorded length is not that of its recorded body.
+// Whether the answer is a Status in which every byte should be the same. Excluded are #53, which
+// has another message, and #43, whose recorded Content-Length does not match its recorded body.
 bool is_status(const Exchange& exchange) {
   const json::object* object = exchange.response.if_object();
   if (object == nullptr || !object->contains("kind")) return false;
@@ -71,7 +71,7 @@ void compare_headers(const Exchange& exchange, const Told& told) {
     EXPECT_EQ(told.headers.get(name), recorded == exchange.headers.end() ? "" : recorded->second)
         << name;
   }
-  // Bytes count too, but other objects were recorded without their managedFields.
+  // Compares the length, too. Other objects were recorded without their managedFields.
   const auto length = exchange.headers.find("content-length");
   if (length != exchange.headers.end() && is_status(exchange)) {
     EXPECT_EQ(std::to_string(told.body.size()), length->second);
@@ -96,15 +96,15 @@ TEST(RecordedApiServer, AnswersAreTheSame) {
     }
   }
   for (std::size_t at = 0; at < deliberate().size(); ++at) {
-    EXPECT_TRUE(used.contains(at)) << "not needed any more: " << deliberate()[at].reason;
+    EXPECT_TRUE(used.contains(at)) << "no longer needed: " << deliberate()[at].reason;
   }
 }
 
-// What a kube-apiserver 1.36.2 answers to the same requests. Its objects have more fields than
-// ours; compared are the status, the content type, and refusals word for word.
+// Differences to a kube-apiserver 1.36.2. Its objects have more fields than ours, so the test
+// compares the status, the content type, and the exact text of refusals.
 struct Newer {
   std::size_t number;
-  bool status;  // not only the words differ
+  bool status;  // the status differs, not only the text
   const char* reason;
 };
 

@@ -1,4 +1,5 @@
-// The lab's API server without its headers: they know another Version than the edge's do.
+// The lab's API server without its headers, whose type Version conflicts with that of the edge
+// agent.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// A node's requests to a lab that has the Node authorizer, and answers that are compressed.
+// A node's requests to a lab with the Node authorizer; and compressed answers.
 
 #include "platform/http/inflate.h"
 #include "sync/schema/read.h"
@@ -76,7 +76,8 @@ TEST(LabNodes, MayDoWhatConcernsThemselves) {
       "this object");
 }
 
-// A request of node edge1 by its certificate, which every server with --tls-dir takes.
+// The status of a request of node edge1 with its certificate, which every server with --tls-dir
+// accepts.
 int status_for_a_certificate(Rig& rig, const std::string& organization, const std::string& target) {
   return rig
       .ask({.target = target,
@@ -110,7 +111,7 @@ TEST(LabNodes, ReadEverythingWhereTheAuthorizerIsSwitchedOff) {
   options.node_authorizer = false;
   Rig rig(std::move(options));
   EXPECT_EQ(rig.ask({.target = "/api/v1/pods", .token = "node"}).status, 200);
-  EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 403) << "nobody is no node";
+  EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 403) << "an anonymous caller is not a node";
 }
 
 TEST(LabCompression, IsForLargeListsOfThoseWhoTakeIt) {
@@ -142,7 +143,7 @@ struct Typed {
   std::string type;
 };
 
-// As a kube-apiserver 1.36.2 answers each path.
+// The content types that a kube-apiserver 1.36.2 uses for each path.
 TEST(LabDocuments, HaveTheRealContentTypes) {
   const std::string text = "text/plain; charset=utf-8";
   const Typed all[] = {

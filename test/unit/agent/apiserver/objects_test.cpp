@@ -1,4 +1,4 @@
-// Requests that the recorded conversation does not have: paging, finalizers, namespaces, conflicts,
+// Requests that the recorded session does not contain: paging, finalizers, namespaces, conflicts,
 // dry runs, tokens, and files that outlive the process.
 
 #include "platform/text.h"
@@ -136,7 +136,7 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
   const json::array& causes = sync::dig_list(why, {"details", "causes"});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(text(causes[0].as_object(), {"reason"}), "NamespaceTerminating");
-  // An unnamed object is called by what its name was to begin with; a token is content, too.
+  // An object without a name is identified by its generateName; a token counts as content, too.
   const Told unnamed = rig.ask({.method = "POST",
                                 .target = "/api/v1/namespaces/t/configmaps",
                                 .body = R"({"metadata":{"generateName":"late-"}})"});
@@ -151,7 +151,8 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
   EXPECT_EQ(names_of(rig.get("/api/v1/namespaces/t/configmaps")), Names{});
 }
 
-// A replayed status that merges two addresses of one family was accepted here and is 422 there.
+// The lab once accepted a replayed status with two addresses of one family, which kube-apiserver
+// refuses with 422.
 TEST(ApiServer, RefusesTwoAddressesOfOneFamily) {
   Rig rig(quiet());
   rig.post(std::string(pods_path), pod_named("p"));

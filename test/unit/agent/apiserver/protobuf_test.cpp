@@ -1,4 +1,4 @@
-// Answers in protobuf: who gets them, and that they say what the JSON says.
+// Answers in protobuf: who gets them, and that they have the same content as the JSON.
 
 #include "platform/text.h"
 #include "sync/protobuf/decode.h"

@@ -22,7 +22,7 @@ std::vector<std::string> keys_of(const json::object& object) {
   return keys;
 }
 
-// What the server chose: the first time it is seen it is learnt.
+// Whether the server chose this value: it is learnt when it is first seen.
 bool is_chosen(std::string_view key, const std::string& recorded) {
   if (key == "uid" || key == "continue" || key == "clusterIP" || key == "clusterIPs") return true;
   return recorded.starts_with("g-") && (key == "name" || key == "cells");
@@ -110,7 +110,7 @@ void Translation::objects(const std::string& path, const json::object& recorded,
   }
   for (const auto& pair : recorded) {
     const json::value* mine = ours.if_contains(pair.key());
-    if (mine == nullptr) continue;  // said above
+    if (mine == nullptr) continue;  // already reported above
     values(path + "/" + std::string(pair.key()), pair.key(), pair.value(), *mine);
   }
 }
@@ -118,7 +118,8 @@ void Translation::objects(const std::string& path, const json::object& recorded,
 void Translation::texts(const std::string& path, std::string_view key, const std::string& recorded,
                         const std::string& ours) {
   if (key == "resourceVersion") {
-    // Version 1 is older than anything that either of the servers has made.
+    // Version 1 is older than everything that either server has created, so it means the same in
+    // both.
     const auto known = versions_.try_emplace(recorded, recorded == "1" ? recorded : ours).first;
     if (known->second != ours) found_.push_back({path, known->second, ours});
     return;

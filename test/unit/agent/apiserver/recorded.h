@@ -1,7 +1,7 @@
-// A recorded conversation with a real kube-apiserver, and how our answers compare to it.
+// A recorded session with a real kube-apiserver, and the comparison of our answers with it.
 //
-// What a server chooses (uids, versions, generated names, continue tokens, cluster IPs) is learnt
-// the first time it appears in an answer and must stay the same from then on.
+// Values that a server chooses (uids, versions, generated names, continue tokens, cluster IPs) are
+// learnt when they first appear in an answer and must stay the same from then on.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace holdfast::test {
 
 struct Exchange {
-  std::size_t number = 0;  // from 0, as the lines of the file
+  std::size_t number = 0;  // index of the line in the file, from 0
   std::string note;
   std::string method;
   std::string target;
@@ -26,10 +26,10 @@ struct Exchange {
   boost::json::value response;
 };
 
-// `file` in test/data/apiserver.
+// Loads `file` from test/data/apiserver.
 std::vector<Exchange> load_exchanges(const std::string& file = "exchanges.jsonl");
 
-// How an answer of ours differs from what was recorded.
+// A difference between our answer and the recorded one.
 struct Difference {
   std::string path;  // "/spec/containers/0/image"
   std::string recorded;
@@ -42,10 +42,10 @@ struct Difference {
 
 class Translation {
  public:
-  // The request with what was recorded replaced by what is ours.
+  // The text of a request, with recorded values replaced by ours.
   [[nodiscard]] std::string to_ours(std::string text) const;
 
-  // Everything in which `ours` is not `recorded`; learns on the way.
+  // All differences between `recorded` and `ours`. Learns the values that the servers chose.
   std::vector<Difference> compare(const boost::json::value& recorded,
                                   const boost::json::value& ours);
 

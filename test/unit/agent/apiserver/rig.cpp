@@ -94,7 +94,7 @@ std::vector<std::string> Rig::lines_now(const Told& told) {
   context_.restart();
   context_.poll();
   if (!piece) {
-    // Nothing there: the reader must not stay behind.
+    // No line is available: stop the pending read.
     told.stream->cancel();
     context_.restart();
     context_.poll();

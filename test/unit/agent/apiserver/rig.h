@@ -1,4 +1,4 @@
-// An API server without a socket, on a clock that stands still until it is told to go.
+// The lab's API server without a socket, with a manual clock.
 
 #pragma once
 
@@ -36,45 +36,45 @@ struct Asked {
   std::string accept = {};
   std::string token = {};
   std::string accept_encoding = {};
-  net::Peer peer = {};  // who the client's certificate says that it is
+  net::Peer peer = {};  // the caller, as its client certificate identifies it
 };
 
 struct Told {
   int status = 0;
   http::Headers headers;
-  std::string body;                          // of a stream: all of it
+  std::string body;                          // of a stream: what was read of it by drain()
   std::shared_ptr<http::BodyStream> stream;  // not read yet
 
-  // The body; for a stream its lines, as an array.
+  // The body as JSON; for a stream an array of its lines.
   [[nodiscard]] boost::json::value json() const;
-  // The body must be an object.
+  // The body, which must be a JSON object.
   [[nodiscard]] boost::json::object object() const;
 };
 
-// Without the controllers, so that nothing moves by itself.
+// Options without the controllers, so that objects change only by requests.
 [[nodiscard]] agent::lab::ApiServerOptions quiet();
 
 class Rig {
  public:
-  // 2026-11-21T01:23:14Z: when the fixture was recorded.
+  // 2026-11-21T01:23:14Z: the time of the recording.
   static WallTime start();
 
   explicit Rig(agent::lab::ApiServerOptions options = {});
 
-  // Asks and, unless the answer is a stream, has all of it.
+  // Sends a request. Unless the answer is a stream, reads all of it.
   Told ask(const Asked& asked);
-  // Reads what a stream has now, without waiting.
+  // Reads the lines of a stream that are available now, without waiting.
   std::vector<std::string> lines_now(const Told& told);
-  // Reads a stream to its end; the clock goes on by seconds until it comes.
+  // Reads a stream to its end; advances the clock by seconds until then.
   void drain(Told& told);
 
-  // Lets time pass and the server notice.
+  // Advances the clock and runs the server's timers.
   void advance(Duration by);
 
   // Closes the server and opens it again on the same files.
   void restart();
 
-  // Shorthands: JSON in, JSON out.
+  // Requests with JSON as input and output.
   boost::json::object get(const std::string& target);
   boost::json::object post(const std::string& target, const boost::json::object& body);
   boost::json::object patch(const std::string& target, const boost::json::object& body);

@@ -21,7 +21,7 @@ TEST(Serve, WithoutTokensOnlyThisMachineIsServed) {
   }
 }
 
-// The settings that the words of a command line give, or why they do not.
+// The settings from a command line, or the error.
 Result<ServeSettings> settings_of(const std::vector<const char*>& words) {
   ServeSettings settings;
   config::Options options("lab", "");

@@ -1,4 +1,4 @@
-// The server's certificates: made once where there are none, and never in the place of others.
+// The server's certificates: it creates them if there are none, and never replaces existing ones.
 
 #include "agent/lab/apiserver/tls_dir.h"
 

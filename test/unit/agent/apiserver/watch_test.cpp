@@ -1,4 +1,4 @@
-// Watches: where they start, what they show, how they end.
+// Watches: where they start, which events they contain, how they end.
 
 #include "platform/text.h"
 #include "sync/schema/read.h"
@@ -20,7 +20,7 @@ json::object config_map(std::string_view name, std::string_view label = "") {
   return made;
 }
 
-// "ADDED a", "MODIFIED b": the events that are there now.
+// The events that are available now: "ADDED a", "MODIFIED b".
 std::vector<std::string> events_now(Rig& rig, const Told& told) {
   std::vector<std::string> events;
   for (const std::string& line : rig.lines_now(told)) {
@@ -183,7 +183,7 @@ TEST(Watch, CutsOffWhoDoesNotRead) {
     rig.post(std::string(maps), config_map("a" + std::to_string(number)));
   }
   rig.drain(told);
-  EXPECT_EQ(told.body, "");  // broken off, not ended: the client will list again
+  EXPECT_EQ(told.body, "");  // broken off instead of ended, so that the client lists again
 }
 
 TEST(Watch, ManyCostLittle) {

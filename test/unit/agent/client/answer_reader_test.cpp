@@ -1,4 +1,5 @@
-// Answers of an API server in pieces: one too large, many at once, late ones, and whose they are.
+// Answers of an API server in pieces: limits on their size, number and time, and the shares of
+// their owners.
 
 #include "agent/client/answer_reader.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Gives its pieces one by one and then waits; an empty one is the end.
+// Returns its pieces one by one and then waits; an empty piece is the end.
 class Source final : public http::BodyStream {
  public:
   Source(asio::any_io_executor executor, std::vector<std::size_t> sizes)
@@ -137,8 +138,8 @@ TEST(HeldPool, ForeignListsAlwaysLeaveRoomForOneListOfTheNode) {
     }
     HeldBytes node(pool, Requester::own);
     EXPECT_TRUE(node.set(list));
-    EXPECT_FALSE(foreign.back()->set(1)) << "they have their share";
-    EXPECT_TRUE(foreign.front()->set(10)) << "fewer are always possible";
+    EXPECT_FALSE(foreign.back()->set(1)) << "their share is used up";
+    EXPECT_TRUE(foreign.front()->set(10)) << "shrinking is always possible";
     foreign.clear();
     EXPECT_EQ(pool.bytes(), list);
   }

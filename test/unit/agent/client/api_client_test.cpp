@@ -1,5 +1,5 @@
-// The client's credentials: swapped while requests go on, kept from those who bring their own, and
-// what answers tell of them.
+// The client's credentials: they can be replaced during requests and are not used for callers with
+// their own; and what the client reports about answers.
 
 #include "agent/client/api_client.h"
 
@@ -32,13 +32,13 @@ TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
     EXPECT_TRUE(client->adopt(server.access("second")));
     EXPECT_EQ(co_await ask(*client), "second/");
     server.stream->go();
-    EXPECT_EQ((co_await (*stream)->next()).value(), "piece") << "nobody was hung up on";
+    EXPECT_EQ((co_await (*stream)->next()).value(), "piece") << "the stream was not closed";
     EXPECT_EQ((co_await (*stream)->next()).value(), "");
     EXPECT_GT(client->traffic().sent, 100u);
     ClusterAccess bad = server.access("third");
     bad.tls_settings.identity.key_pem = "nonsense";
     EXPECT_FALSE(client->adopt(bad));
-    EXPECT_EQ(co_await ask(*client), "second/") << "and nothing has changed";
+    EXPECT_EQ(co_await ask(*client), "second/") << "the old credentials are still used";
     client->forget_connections();
     co_await server.stop();
   });
@@ -103,7 +103,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
     http::Request others{.target = "/private"};
     others.headers.add("Authorization", "Bearer alice");
     const auto passed = co_await uplink.forward(std::move(others), false, 5s);
-    EXPECT_TRUE(passed) << "hers to know";
+    EXPECT_TRUE(passed) << "the caller must see the refusal";
     EXPECT_EQ(passed->status, 401);
     EXPECT_EQ(observed.refused, 1);
     client->forget_connections();
@@ -133,7 +133,7 @@ TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
   });
 }
 
-// 200 KiB, asked for as a list is.
+// A request for 200 KiB, made as for a list.
 ApiRequest large(bool may_be_large = true) {
   return {.target = "/large", .may_be_large = may_be_large};
 }
@@ -163,7 +163,7 @@ TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
     asked = large(false);
     const auto plain = co_await client->send(std::move(asked), false, soon());
     EXPECT_EQ(plain->body, expected);
-    EXPECT_EQ(plain->wire_bytes, nullptr) << "nobody asked for gzip";
+    EXPECT_EQ(plain->wire_bytes, nullptr) << "gzip was not requested";
     client->forget_connections();
     co_await server.stop();
   });

@@ -102,8 +102,8 @@ TEST_F(Kubeconfig, OtherReadersOfCredentialsAreReported) {
   const struct {
     std::string name;
     std::string user;
-    std::vector<std::string> readable;  // by everybody
-    std::vector<std::string> expect;    // of them
+    std::vector<std::string> readable;  // world-readable
+    std::vector<std::string> expect;    // those that are reported
   } rows[] = {
       {"nothing secret", "{}", {"config"}, {}},
       {"a token inside", "{token: t}", {"config"}, {"config"}},
@@ -159,7 +159,7 @@ TEST_F(Kubeconfig, AServerThatMayBeAnybodyIsReported) {
     std::string name;
     std::string cluster;
     std::string user;
-    std::string expect;  // a part of the one warning; "": none
+    std::string expect;  // a part of the one warning; "" if there is none
   } rows[] = {
       {"verified", "{server: 'https://h'}", "{token: secret}", ""},
       {"not verified", "{server: 'https://h', insecure-skip-tls-verify: true}", "{token: secret}",

@@ -1,4 +1,4 @@
-// The client's manners, against a server on loopback in virtual time.
+// The rate limits and retries of the client, with a server on loopback in virtual time.
 
 #include "agent/client/limited_client.h"
 
@@ -20,10 +20,10 @@ TEST(RequestBucket, GivesABurstAndThenARate) {
   EXPECT_EQ(bucket.saturation(start), 1);
   EXPECT_EQ(bucket.take(start), start + 50ms);
   EXPECT_EQ(bucket.take(start), start + 100ms);
-  EXPECT_EQ(bucket.take(start + 60ms), start + 150ms) << "in the order of asking";
+  EXPECT_EQ(bucket.take(start + 60ms), start + 150ms) << "waiters are served in FIFO order";
   EXPECT_EQ(bucket.take(start + 1h), start + 1h);
   for (int index = 0; index < 29; ++index) EXPECT_EQ(bucket.take(start + 1h), start + 1h);
-  EXPECT_EQ(bucket.take(start + 1h), start + 1h + 50ms) << "no more than a burst is saved up";
+  EXPECT_EQ(bucket.take(start + 1h), start + 1h + 50ms) << "unused time saves up at most one burst";
 }
 
 TEST(RequestBucket, APauseHoldsEverybody) {
@@ -60,7 +60,7 @@ TEST(RetryPolicy, ABudgetIsNotAboutUs) {
   EXPECT_EQ(pause_of(response, {}), std::nullopt);
 }
 
-// A server that notes when it was asked and answers from a list, then 200.
+// A server that records the times of its requests and answers from a list, then with 200.
 class Rig : public WritePermit {
  public:
   Rig(asio::any_io_executor executor, const Clock& clock, RequestLimits limits)
@@ -146,7 +146,8 @@ TEST_F(Slow, RequestsKeepTheRate) {
   for (int index = 0; index < 4; ++index) call(1s);
   EXPECT_TRUE(time.run_until(10s, [this] { return rig.results.size() == 4; }));
   for (std::size_t index = 0; index < 4; ++index) {
-    EXPECT_EQ(rig.results[index], "fine") << "the wait for the turn is not the server's";
+    EXPECT_EQ(rig.results[index], "fine")
+        << "the wait for the rate limit does not count against the deadline";
     EXPECT_GE(rig.asked_at[index], start + 500ms * static_cast<int>(index));
   }
   EXPECT_LE(rig.asked_at[3], start + 1600ms);

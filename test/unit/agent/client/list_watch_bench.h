@@ -1,4 +1,4 @@
-// A server that follows a script, a sink that takes notes, and a list-watch between them.
+// A scripted server, a sink that records its calls, and a list-watch between them.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace holdfast::agent::scripted {
 using namespace std::chrono_literals;
 using Lines = std::vector<std::string>;
 
-// Gives its pieces one by one; then it ends, breaks, or stays silent.
+// Returns its pieces one by one; then it ends, fails, or does not return.
 class Pieces final : public http::BodyStream {
  public:
   enum class End : std::uint8_t { ends, breaks, waits };
@@ -51,7 +51,7 @@ struct Script final : ListWatchSource {
   explicit Script(asio::any_io_executor where) : executor(where), changed(where) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    // How long a watch may last is chosen at random.
+    // The timeout of a watch is random, so it is left out of the record.
     const std::size_t random = request.target.find("&timeoutSeconds=");
     accepts.push_back(request.accept);
     asked.push_back((streamed ? "watch " : "list ") + request.target.substr(0, random));
@@ -109,7 +109,7 @@ inline std::string event(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
-// A run that ends once as many requests were made.
+// Runs a list-watch that ends after a given number of requests.
 struct Bench {
   explicit Bench(asio::io_context& context)
       : script(context.get_executor()), tasks(context.get_executor()) {}

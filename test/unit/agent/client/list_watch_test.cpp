@@ -1,4 +1,4 @@
-// The shell around the reflector, against a server that follows a script.
+// The list-watch loop around the reflector, with a scripted server.
 
 #include "agent/client/list_watch.h"
 
@@ -22,7 +22,7 @@ TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
     bench.script.list("7", pod("5"));
     const std::string all = event("ADDED", pod("8")) + event("MODIFIED", pod("9")) +
                             event("BOOKMARK", pod("12")) + event("DELETED", pod("13"));
-    // Cut anywhere: frames are not pieces.
+    // The cuts ignore frame borders: frames are not pieces.
     std::deque<std::string> pieces;
     for (std::size_t at = 0; at < all.size(); at += 50) pieces.push_back(all.substr(at, 50));
     bench.script.watch(pieces, Pieces::End::ends);
@@ -33,14 +33,14 @@ TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
     EXPECT_NE(bench.script.asked[2].find("resourceVersion=7"), std::string::npos);
     EXPECT_EQ(bench.script.asked[2].substr(0, watch_target.size()), watch_target);
     EXPECT_NE(bench.script.asked[3].find("resourceVersion=13"), std::string::npos)
-        << "it ended well: watched again from where it was";
+        << "after a normal end the watch continues from its version";
     EXPECT_EQ(bench.notes.lines,
               (Lines{"replace 7 Pod " + pod("3") + " " + pod("5"), "ADDED " + pod("8"),
                      "MODIFIED " + pod("9"), "bookmark 12", "DELETED " + pod("13")}));
   });
 }
 
-// Refuses what it has no room for.
+// A sink that refuses objects for which it has no room.
 struct Narrow final : ListWatchSink {
   void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
   void apply(const sync::WatchEvent&) override {}
@@ -79,11 +79,12 @@ TEST(ListWatch, WhatASinkHasNoRoomForIsListedAgainAndNothingAfterItIsTold) {
     co_await bench.tasks.join();
     EXPECT_EQ(narrow.lines, (Lines{"failed exhausted", "replace 8", "apply 8", "failed exhausted",
                                    "replace 12"}));
-    EXPECT_TRUE(bench.script.asked[1].starts_with("list ")) << "no watch of a list not taken over";
+    EXPECT_TRUE(bench.script.asked[1].starts_with("list "))
+        << "no watch follows a list that was refused";
   });
 }
 
-// Takes pages, and no object twice.
+// A sink that accepts pages and expects no object twice.
 struct Pages final : ListWatchSink {
   void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
   void apply(const sync::WatchEvent&) override {}
@@ -128,7 +129,7 @@ TEST(ListWatch, PageByPageOnlyOnePageIsHeld) {
     EXPECT_EQ(pages.lines, expected);
     EXPECT_TRUE(bench.script.asked[13].starts_with("watch "));
     EXPECT_EQ(pages.held, 0u);
-    EXPECT_LE(pages.held_most, 250u) << "bytes of one page";
+    EXPECT_LE(pages.held_most, 250u) << "only one page at a time is in memory";
   });
 }
 
@@ -165,7 +166,7 @@ TEST(ListWatch, AWatchThatBreaksGoesOnAndOneThatIsGoneListsAgain) {
     EXPECT_NE(asked[2].find("resourceVersion=8"), std::string::npos) << asked[2];
     EXPECT_TRUE(asked[3].starts_with("list ")) << asked[3];
     EXPECT_NE(asked[4].find("resourceVersion=20"), std::string::npos) << asked[4];
-    EXPECT_TRUE(asked[5].starts_with("list ")) << "what can't be read may be anything";
+    EXPECT_TRUE(asked[5].starts_with("list ")) << "after an unreadable event the state is unknown";
     EXPECT_EQ(bench.notes.lines, (Lines{"replace 7 Pod", "ADDED " + pod("8"), "replace 20 Pod"}));
   });
 }
@@ -187,7 +188,7 @@ TEST(ListWatch, ResumesWithoutAList) {
   });
 }
 
-// Of a Pod, without envelope: metadata.name is field 1 of field 1, its resourceVersion 6.
+// A Pod without envelope: metadata.name is field 1 of field 1, and its resourceVersion is field 6.
 std::string protobuf_pod(const std::string& version) {
   std::string metadata;
   sync::append_wire(metadata, 1, "a");
@@ -202,7 +203,7 @@ http::Response in_protobuf(http::Response response, const std::string& more = ""
   return response;
 }
 
-// A PodList with one pod, and whether more follow.
+// A PodList with one pod; `more` is the continue token.
 http::Response protobuf_list(const std::string& version, const std::string& more) {
   std::string metadata;
   sync::append_wire(metadata, 2, version);
@@ -257,16 +258,16 @@ TEST(ListWatch, ANoInProtobufIsUnderstood) {
     answers.push_back(protobuf_list("60", ""));
     co_await bench.run_until_asked(6);
     const auto& asked = bench.script.asked;
-    EXPECT_TRUE(asked[1].starts_with("list ")) << "a refused watch";
+    EXPECT_TRUE(asked[1].starts_with("list ")) << "after a refused watch";
     EXPECT_NE(asked[2].find("resourceVersion=50"), std::string::npos) << asked[2];
-    EXPECT_TRUE(asked[3].starts_with("list ")) << "an event of the watch";
-    EXPECT_TRUE(asked[4].starts_with("list ")) << "a Status is no empty list";
+    EXPECT_TRUE(asked[3].starts_with("list ")) << "after an error event";
+    EXPECT_TRUE(asked[4].starts_with("list ")) << "a Status is not an empty list";
     EXPECT_NE(asked[5].find("resourceVersion=60"), std::string::npos) << asked[5];
     EXPECT_EQ(bench.notes.lines.size(), 2u);
   });
 }
 
-// Small pieces are waited for, so that several come at once; nothing is lost or out of order.
+// Small pieces are collected, so that several are handled at once; none is lost or reordered.
 TEST(ListWatch, GathersSmallPieces) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     Bench bench(context);

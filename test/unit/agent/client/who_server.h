@@ -1,4 +1,4 @@
-// A server over TLS that says who its caller is, for tests of credentials.
+// A TLS server that answers with the identity of its caller, for tests of credentials.
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline const Authority& authority() {
   return made;
 }
 
-// Two pieces: the second once the test says so.
+// A stream of two pieces; the second follows when the test calls go().
 class TwoPieces final : public http::BodyStream {
  public:
   explicit TwoPieces(asio::any_io_executor executor) : go_(std::move(executor)) {}
@@ -40,8 +40,8 @@ class TwoPieces final : public http::BodyStream {
   int count_ = 0;
 };
 
-// Says who its caller is; streams on /stream; refuses those without a token on
-// /private; has 200 KiB on /large, compressed for those who take gzip.
+// Answers with its caller's identity. /stream is a stream, /private requires a token, and /large
+// has 200 KiB, compressed for clients that accept gzip.
 class WhoServer {
  public:
   explicit WhoServer(asio::io_context& context)

@@ -1,4 +1,4 @@
-// What the tables show of texts that somebody else wrote.
+// How the tables print texts that other people wrote.
 
 #include "agent/ctl/show.h"
 
@@ -8,11 +8,11 @@
 namespace holdfast::agent {
 namespace {
 
-// Clears the screen, sets the title, changes the direction, and starts a line of its own.
+// Clears the screen, sets the title, changes the text direction, and starts a new line.
 const std::string evil = "\x1b[2J\x1b]0;t\x07\xe2\x80\xae\nFAKE  line \xc2\x9b";
 const std::string safe = "\\x1b[2J\\x1b]0;t\\x07\\u202e\\nFAKE  line \\u009b";
 
-// A document in which every string is the evil one, as JSON has it.
+// A document in which every string is replaced by the evil one, in its JSON form.
 std::string with_evil(std::string_view document) {
   std::string made(document);
   const std::string text = sync::serialize(sync::json::value(evil));

@@ -1,4 +1,4 @@
-// Each promise holds in a good run, and is broken by the one thing that must break it.
+// Each check passes for a good run, and fails for a run with the one fault that it must detect.
 
 #include "agent/lab/demo/checks.h"
 
@@ -33,7 +33,7 @@ struct Spoiled {
   std::string name;
   Check check;
   std::function<void(History&)> spoil;
-  std::string detail;  // what the verdict says then
+  std::string detail;  // the verdict's detail for this fault
 };
 
 class DemoChecksSpoiled : public testing::TestWithParam<Spoiled> {};

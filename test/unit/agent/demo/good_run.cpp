@@ -61,7 +61,7 @@ NodeSeen site_node(int when, const std::string& name, const std::string& ready,
   return {at(when), name, ready, std::move(taints)};
 }
 
-// The second act: two nodes of the first site are evicted before everything is dark.
+// The second act: two nodes of the first site are evicted before the whole site is dark.
 void add_sites(History& history) {
   history.marks.insert(history.marks.end(), {{at(42), Deed::sites_open},
                                              {at(44), Deed::site_cut},
@@ -99,7 +99,7 @@ PodSeen crowd_pod(int when, const std::string& name, const std::string& node) {
   return made;
 }
 
-// Before the second act: two pods leave for an important one.
+// Before the second act: two pods are evicted to make room for an important one.
 void add_room(History& history) {
   history.marks.insert(history.marks.end(), {{at(41), Deed::crowded, {"edge-c"}},
                                              {at(41), Deed::vip_posted, {"edge-c"}},

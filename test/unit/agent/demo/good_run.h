@@ -1,4 +1,4 @@
-// A made-up run in which everything went well; tests spoil one thing at a time.
+// A made-up history of a run in which everything worked. Each test changes one thing in it.
 
 #pragma once
 
@@ -8,11 +8,11 @@ namespace holdfast::agent::demo {
 
 inline At at(int seconds) { return std::chrono::seconds(seconds); }
 
-// The times of the deeds: cut 10, agent killed 12, back 13, pod killed 14, restored 30, ended 40;
-// of the second act: open 42, site cut 44, all cut 54, all dark 60, restored 66, closed 70.
+// The times of the actions: cut 10, agent killed 12, back 13, pod killed 14, restored 30, ended 40;
+// in the second act: open 42, site cut 44, all cut 54, all dark 60, restored 66, closed 70.
 [[nodiscard]] History good_run();
 
-// edge-a's pod a1 was killed.
+// The pod a1 on edge-a is the one that is killed.
 [[nodiscard]] Cast good_cast();
 
 }  // namespace holdfast::agent::demo

@@ -1,4 +1,4 @@
-// The report's small parts, and what is drawn of a run.
+// The parts of the report, and the drawing of a run.
 
 #include "agent/lab/demo/report.h"
 

@@ -1,4 +1,4 @@
-// The present, as it is put together from what is seen.
+// The current state of the demo, as it is assembled from observations.
 
 #include "agent/lab/demo/scene.h"
 

@@ -10,7 +10,7 @@ TEST(DemoTokens, GiveAgentsTheRightsOfTheirNodesAndNoMore) {
   const Tokens tokens = Tokens::make({"edge-a", "edge-b"});
   const auto table = sync::TokenTable::parse(tokens.file());
   ASSERT_TRUE(table) << table.error().what;
-  EXPECT_EQ(table->all().size(), 3u) << "each has a secret of its own";
+  EXPECT_EQ(table->all().size(), 3u) << "each token has its own secret";
   const sync::Identity* const admin = table->find(tokens.admin);
   ASSERT_NE(admin, nullptr);
   EXPECT_TRUE(admin->in_group("system:masters"));

@@ -38,7 +38,7 @@ inline sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::st
   return made;
 }
 
-// One run of the agent on the data directory.
+// The parts of an agent that keep its cache, opened on a data directory.
 struct Agent {
   Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
       : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}

@@ -1,5 +1,5 @@
-// How much of the flash one pod's life costs: the bytes that are written to cache.db and its log
-// while pods come, are told of as often as a kubelet 1.36 changed them, and go.
+// The flash wear of one pod's life: the bytes written to cache.db and its log while pods are
+// created, change as often as those of a recorded kubelet 1.36, and are deleted.
 
 #include <algorithm>
 #include <random>
@@ -25,10 +25,10 @@ const store::ScopeKey node_pods{.owner = "node",
                                 .field_selector = "spec.nodeName=edge1",
                                 .encoding = "protobuf"};
 
-// What happens to a pod, and when. `bytes` are its own then, or the token's.
+// A change of a pod and its time. `bytes`: the size of the object, or of the token.
 struct Moment {
   enum class What : std::uint8_t { told, token, gone } what = What::told;
-  Duration at{};  // since it came
+  Duration at{};  // since the pod was created
   std::string bytes = {};
 };
 
@@ -39,13 +39,13 @@ std::string digits(std::size_t count, unsigned seed) {
   return text;
 }
 
-// A field that no reader knows, at the end of an envelope; at most 127 bytes.
+// An unknown field at the end of an envelope; at most 127 bytes.
 std::string more(std::string_view bytes) {
   return std::string("\x7a").append(1, static_cast<char>(bytes.size())).append(bytes);
 }
 
-// As the recorded kubelet was told of its pod "web". The recording has no deletion: a pod is told
-// of twice more when it is to go, and when its containers have ended.
+// The changes of the pod "web" in the recording. It contains no deletion: a pod that is deleted
+// changes twice more, when the deletion begins and when its containers have ended.
 std::vector<Moment> recorded_life() {
   const auto is_pods = [](const replay::Exchange& exchange) {
     return exchange.is_watch && exchange.request.path() == "/api/v1/pods";
@@ -59,7 +59,7 @@ std::vector<Moment> recorded_life() {
     if (life.empty()) came = frame.at;
     life.push_back({.at = frame.at - came, .bytes = event.object});
   }
-  // A bound token is 1.5 KB in all; the token proper is 1141 letters.
+  // The answer with a bound token has 1.5 KB in all; the token itself has 1141 characters.
   life.push_back({Moment::What::token, 120ms, std::string(390, 'm')});
   const std::string last = life[life.size() - 2].bytes;
   life.push_back({.at = 6s, .bytes = last + more("2026-11-23T04:07:29Z")});
@@ -81,7 +81,7 @@ class FlashBudget : public testing::TestWithParam<int> {
   }
   ~FlashBudget() override { test::follow({}); }
 
-  // `count` pods, from `first`, one 50 ms after the other, from begin to end.
+  // Runs the lives of `count` pods from number `first`, starting one every 50 ms.
   void live(int first, int count) {
     std::multimap<Duration, std::pair<int, const Moment*>> story;
     for (int pod = first; pod < first + count; ++pod) {
@@ -100,7 +100,7 @@ class FlashBudget : public testing::TestWithParam<int> {
  private:
   static sync::ObjectKey name_of(int pod) { return {"site", "churn-" + std::to_string(pod)}; }
 
-  // No two pods have the same uid.
+  // Gives each pod its own uid.
   sync::CachedObject object_of(int pod, const std::string& bytes) {
     const std::string uid = digits(36, static_cast<unsigned>(pod));
     const std::string recorded = sync::read_protobuf_header(bytes).value().uid;
@@ -139,7 +139,7 @@ class FlashBudget : public testing::TestWithParam<int> {
 };
 
 TEST_P(FlashBudget, APodsLifeIsWrittenInFewBytes) {
-  constexpr int lives = 200;  // enough to empty the log
+  constexpr int lives = 200;  // enough for a checkpoint of the log
   const test::FaultCounts before = test::fault_counts();
   for (int first = 100; first < 100 + lives; first += GetParam()) live(first, GetParam());
   const test::FaultCounts& after = test::fault_counts();
@@ -148,8 +148,9 @@ TEST_P(FlashBudget, APodsLifeIsWrittenInFewBytes) {
   RecordProperty("bytes", std::to_string(bytes));
   RecordProperty("bytes_of_blocks", std::to_string(blocks));
   EXPECT_LT(bytes, budget_bytes);
-  EXPECT_LT(blocks, budget_bytes) << "in whole blocks of the disk";
-  EXPECT_GE(after.syncs - before.syncs, 3 * lives) << "it came, its token, it went: all durable";
+  EXPECT_LT(blocks, budget_bytes) << "counted in whole blocks of the disk";
+  EXPECT_GE(after.syncs - before.syncs, 3 * lives)
+      << "its creation, its token and its deletion are durable";
 }
 
 INSTANTIATE_TEST_SUITE_P(Pods, FlashBudget, testing::Values(1, 10), [](const auto& test) {

@@ -1,4 +1,4 @@
-// Which processes of this machine act as the node.
+// Which local processes act as the node.
 
 #include "agent/edge/door/local_callers.h"
 
@@ -12,7 +12,7 @@
 namespace holdfast::agent {
 namespace {
 
-// A machine of our own: its /proc and its cgroups of version 2.
+// A fake /proc and fake cgroups of version 2.
 class LocalCallersTest : public testing::Test {
  protected:
   LocalCallersTest() {
@@ -76,7 +76,7 @@ TEST_F(LocalCallersTest, OnlyAProcessOfTheHostDoes) {
   EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 102, .cookie = 102}));
 }
 
-// Without the right to see other processes, their cgroup alone decides.
+// Without permission to see other processes, the cgroup of the socket alone decides.
 TEST_F(LocalCallersTest, WhoIsNotFoundIsOfTheHostOnlyWhereProcessesAreHidden) {
   const net::SocketOwner kubelet{
       .uid = 0, .inode = 100, .cgroup = id_of("system.slice/kubelet.service")};
@@ -92,7 +92,7 @@ TEST_F(LocalCallersTest, WhoIsNotFoundIsOfTheHostOnlyWhereProcessesAreHidden) {
   }
 }
 
-// The kernel's cookies and its inodes are numbers of their own.
+// A socket's cookie and its inode are different numbers.
 TEST_F(LocalCallersTest, ACookieIsNoInode) {
   add(1, "systemd", 99, "/init.scope");
   add(10, "kubelet", 100, "/system.slice/kubelet.service");
@@ -119,7 +119,7 @@ TEST_F(LocalCallersTest, ARelayThatFloodsKeepsNobodyElseOut) {
   EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 100}));
 }
 
-// Where the node is a container itself, its processes are below that container.
+// If the node itself runs in a container, its processes are in cgroups below that container.
 TEST_F(LocalCallersTest, TheContainerThatTheNodeIsDoesNotCount) {
   add(1, "systemd", 99, "/docker/0a/init.scope");
   add(10, "kubelet", 100, "/docker/0a/kubelet.service");

@@ -1,4 +1,4 @@
-// The agent's own lease against a server that keeps one lease.
+// The agent's own lease, with a server that stores one lease.
 
 #include "agent/edge/forward/node_lease.h"
 
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 
-// A wall clock that jumps.
+// A wall clock that the test sets.
 struct JumpingClock final : Clock {
   [[nodiscard]] MonoTime mono() const override { return SystemClock().mono(); }
   [[nodiscard]] WallTime wall() const override { return now; }
@@ -106,17 +106,18 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     const auto same = sync::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(same.spec.holder_identity, "edge-a");
     EXPECT_EQ(same.metadata.owner_references, made.metadata.owner_references);
-    clock.now -= 1h;  // The clock goes back: LeaseServer::store() sees that the time grows.
+    clock.now -= 1h;  // the wall clock goes back; LeaseServer::store() checks that renewTime grows
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
-    cloud.lease = sync::with_resource_version(cloud.lease, "999").value();  // Somebody else wrote.
+    // somebody else wrote it
+    cloud.lease = sync::with_resource_version(cloud.lease, "999").value();
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "PUT /edge-a"}));
 
-    cloud.lease.clear();  // Deleted.
+    cloud.lease.clear();  // somebody deleted it
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "POST "}));

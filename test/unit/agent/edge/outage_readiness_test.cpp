@@ -1,4 +1,4 @@
-// What the agent and holdfastctl say about coming back without the cloud, from real scopes.
+// What the agent and holdfastctl report about a boot without the cloud, based on real scopes.
 
 #include "agent/edge/cache/outage_readiness.h"
 
@@ -43,7 +43,7 @@ constexpr const char* wants_map = R"("volumes":[{"configMap":{"name":"m"}}])";
 constexpr const char* wants_token =
     R"("volumes":[{"projected":{"sources":[{"serviceAccountToken":{"path":"token"}}]}}])";
 
-// A node with three pods: one is complete, one lacks a ConfigMap, one lacks a token.
+// A node with three pods: one is complete, one lacks its ConfigMap, one lacks its token.
 void fill_node(Agent& run) {
   fill(run, scope_of("pods", "", "spec.nodeName=n"), "Pod",
        {{key("good"), pod("good", wants_map)},

@@ -1,4 +1,5 @@
-// Who may have anything cached: whom the API server has accepted by what nobody can make up.
+// Which callers may have rows in the cache: those whose credentials the API server has accepted in
+// a way that invented ones cannot achieve.
 
 #include "agent/edge/forward/owners.h"
 
@@ -46,7 +47,7 @@ TEST(Owners, ARefusalForgetsAnAcceptanceAndTheOtherWayRound) {
   const std::string owner = owner_of("Bearer abc");
   owners.hear("Bearer abc", list, 200);
   owners.hear("Bearer abc", list, 403);
-  EXPECT_TRUE(owners.accepted(owner)) << "known, if not allowed";
+  EXPECT_TRUE(owners.accepted(owner)) << "a 403 proves who the caller is";
   owners.hear("Bearer abc", list, 401);
   EXPECT_FALSE(owners.accepted(owner));
   EXPECT_TRUE(owners.rejected(owner));
@@ -61,7 +62,7 @@ TEST(Owners, TheirNumberIsLimited) {
     owners.hear(token, list, 200);
   }
   EXPECT_TRUE(owners.accepted(owner_of("Bearer a")));
-  EXPECT_FALSE(owners.accepted(owner_of("Bearer b"))) << "the least recently heard";
+  EXPECT_FALSE(owners.accepted(owner_of("Bearer b"))) << "the least recently used one";
   EXPECT_TRUE(owners.accepted(owner_of("Bearer c")));
 }
 

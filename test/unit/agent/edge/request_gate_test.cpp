@@ -1,4 +1,4 @@
-// How large a body may be, by the head of its request.
+// The limit of a request body, which is decided from the head of the request.
 
 #include "agent/edge/door/request_gate.h"
 

@@ -1,4 +1,4 @@
-// What the agent's cache may hold, for all owners and for each of them.
+// The limits of the agent's cache, for all owners together and for each of them.
 
 #include "test/unit/agent/edge/cache_run.h"
 
@@ -12,7 +12,7 @@ TEST(Scopes, TheirNumberIsLimited) {
   asio::io_context context(1);
   Agent run(context, dir.path(), 1);
   ASSERT_TRUE(run.scopes.open(pods));
-  EXPECT_TRUE(run.scopes.open(pods)) << "the same one";
+  EXPECT_TRUE(run.scopes.open(pods)) << "opening it again is not counted";
   const auto more = run.scopes.open(configmaps);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Errc::exhausted);
@@ -41,10 +41,10 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
     ++dropped;
   });
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 20u) << "half of all";
+  EXPECT_EQ(count(run.scopes, "token:a"), 20u) << "an owner may have half of all";
   EXPECT_EQ(dropped, 10u);
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:b", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 10u) << "they share alike";
+  EXPECT_EQ(count(run.scopes, "token:a"), 10u) << "foreign owners share equally";
   EXPECT_EQ(count(run.scopes, "token:b"), 10u);
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(run.scopes.open(of("node", i))) << i;
   EXPECT_EQ(count(run.scopes, "node"), 40u);
@@ -68,11 +68,12 @@ TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
   }
   run.scopes.find(named("watched"))->watch_begins();
   ASSERT_TRUE(run.scopes.open(of("node", 3)));
-  EXPECT_EQ(run.scopes.find(named("idle")), nullptr) << "one object that nobody needs";
+  EXPECT_EQ(run.scopes.find(named("idle")), nullptr) << "a scope of one unused object goes first";
   ASSERT_TRUE(run.scopes.open(of("node", 4)));
-  EXPECT_EQ(run.scopes.find(of("node", 2)), nullptr) << "then one namespace, the oldest first";
+  EXPECT_EQ(run.scopes.find(of("node", 2)), nullptr)
+      << "then scopes of one namespace, the oldest first";
   for (const int number : {3, 4}) run.scopes.find(of("node", number))->watch_begins();
-  EXPECT_FALSE(run.scopes.open(of("node", 5))) << "never what is needed";
+  EXPECT_FALSE(run.scopes.open(of("node", 5))) << "scopes in use are never dropped";
   for (const auto& key : {all_pods, named("needed"), named("watched")}) {
     EXPECT_NE(run.scopes.find(key), nullptr);
   }
@@ -114,21 +115,22 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
     return done ? "ok" : std::string(to_string(done.error().code));
   };
   EXPECT_EQ(fill(of("node", 1), 50'000, 5), "ok");
-  EXPECT_EQ(fill(of("node", 1), 70'000, 6), "exhausted") << "of one scope";
+  EXPECT_EQ(fill(of("node", 1), 70'000, 6), "exhausted") << "the limit of one scope";
   EXPECT_EQ(run.scopes.find(of("node", 1))->cache().version(), 5u);
   EXPECT_EQ(fill(of("token:a", 1), 15'000, 5), "ok");
-  EXPECT_EQ(fill(of("token:a", 2), 25'000, 5), "exhausted") << "of one owner";
-  EXPECT_EQ(fill(of("token:a", 3), 15'000, 5), "ok") << "his own last one made room";
+  EXPECT_EQ(fill(of("token:a", 2), 25'000, 5), "exhausted") << "the limit of one owner";
+  EXPECT_EQ(fill(of("token:a", 3), 15'000, 5), "ok") << "the owner's oldest scope made room";
   EXPECT_EQ(run.scopes.find(of("token:a", 1)), nullptr);
-  EXPECT_EQ(fill(of("node", 2), 48'000, 5), "ok") << "the foreign one made room";
+  EXPECT_EQ(fill(of("node", 2), 48'000, 5), "ok") << "the foreign scope made room";
   EXPECT_EQ(run.scopes.find(of("token:a", 3)), nullptr);
-  EXPECT_EQ(fill(of("node", 3), 10'000, 5), "exhausted") << "of all";
-  EXPECT_FALSE(run.scopes.find(of("node", 3))->cache().complete()) << "unknown, not empty";
+  EXPECT_EQ(fill(of("node", 3), 10'000, 5), "exhausted") << "the limit of all scopes";
+  EXPECT_FALSE(run.scopes.find(of("node", 3))->cache().complete())
+      << "the scope is unknown, not empty";
   EXPECT_LE(run.scopes.memory_bytes(), limits.memory_bytes);
 
   const ScopePtr scope = run.scopes.find(of("node", 2));
   EXPECT_FALSE(run.scopes.apply(*scope, {sync::EventType::modified, key("b"), large(20'000, 9)}));
-  EXPECT_EQ(scope->cache().version(), 5u) << "an event without room is not half taken over";
+  EXPECT_EQ(scope->cache().version(), 5u) << "an event without room changes nothing";
   sync::WatchCache::Objects many;
   for (int i = 0; i < 11; ++i) many[key(std::to_string(i))] = large(1, 5);
   EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
@@ -173,7 +175,7 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
     for (const char* owner : {"token:a", "token:b", "token:c"}) {
       EXPECT_LE(count(run.scopes, owner), 4u);
     }
-    EXPECT_EQ(run.scopes.all().size(), 18u) << "half of all for foreign owners";
+    EXPECT_EQ(run.scopes.all().size(), 18u) << "foreign owners may have half of all";
   }
   Agent run(context, dir.path(),
             CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
@@ -184,7 +186,7 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
   }
 }
 
-// Copies of what the node has written: the outbox keeps the writes.
+// Local writes in foreign scopes are only copies: the outbox keeps the writes.
 TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   const test::ScratchDir dir;
   asio::io_context context(1);
@@ -197,7 +199,7 @@ TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   }
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(run.scopes.open(of("node", i))) << i;
   EXPECT_EQ(count(run.scopes, "token:a"), 0u);
-  // The node's own scopes stay.
+  // The node's own scopes are kept.
   const ScopePtr own = run.scopes.find(of("node", 0));
   EXPECT_TRUE(run.scopes.replace(*own, objects({{"a", 4}}), 5, pod_kind));
   run.scopes.apply_local(*own, put("a", local + 2));

@@ -1,4 +1,4 @@
-// What of the cache a power cut leaves, what that costs in fsyncs, and who is told meanwhile.
+// What a power cut leaves of the cache, how many fsyncs that costs, and when watchers are told.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -18,7 +18,7 @@ class ScopesDurability : public testing::Test {
  protected:
   ~ScopesDurability() override { test::follow({}); }
 
-  // What a restart finds after the power went: only what was synced.
+  // What a restart finds after a power cut: only what was synced.
   std::string after_power_cut(const store::ScopeKey& which) {
     const test::ScratchDir copy;
     for (const std::string name : {"cache.db", "cache.db-wal"}) {
@@ -33,7 +33,7 @@ class ScopesDurability : public testing::Test {
     return shown(agent.scopes.find(which));
   }
 
-  // What a restart finds after the process was killed, or the power went just after a sync.
+  // What a restart finds after the process was killed.
   std::string after_kill(const store::ScopeKey& which) {
     const test::ScratchDir copy;
     for (const char* name : {"cache.db", "cache.db-wal"}) {
@@ -55,23 +55,24 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   Agent run(context_, dir_.path(), CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
-  EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list";
+  EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list is durable";
   ASSERT_TRUE(run.scopes.apply(*scope, put("a", 10)));
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "an update is written, but not synced";
   ASSERT_TRUE(run.scopes.apply(*scope, put("b", 11)));
-  EXPECT_EQ(after_power_cut(pods), "11: a@10 b@11") << "a pod came";
+  EXPECT_EQ(after_power_cut(pods), "11: a@10 b@11") << "a new pod is durable";
   ASSERT_TRUE(run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)}));
-  EXPECT_EQ(after_power_cut(pods), "12: b@11") << "a pod went";
+  EXPECT_EQ(after_power_cut(pods), "12: b@11") << "a deletion is durable";
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind));
-  EXPECT_EQ(after_power_cut(pods), "14: b@11 c@14") << "a pod came by a list";
+  EXPECT_EQ(after_power_cut(pods), "14: b@11 c@14") << "a new pod in a list is durable";
   const ScopePtr other = run.scopes.open(configmaps).value();
   ASSERT_TRUE(run.scopes.replace(*other, objects({{"m", 3}}), 9, {"ConfigMap", "v1"}));
-  EXPECT_EQ(after_power_cut(configmaps), "9: m@3") << "the first list of any scope";
+  EXPECT_EQ(after_power_cut(configmaps), "9: m@3") << "the first list of every scope is durable";
 }
 
-// Whatever happened, each commit leaves what the agent has in memory, with the scope's version: not
-// all of them write it. A cut leaves the state of some commit, so no event is lost or comes again.
+// Each commit leaves the scope on disk as it is in memory, with its version, although not all
+// commits write the version. A power cut leaves the state of some commit, so no event is lost or
+// repeated.
 TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
   test::follow({});
   Agent run(context_, dir_.path(), CacheLimits{}, "fault");
@@ -98,8 +99,8 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
         run.scopes.bookmark(*scope, next);
         (void)run.scopes.apply(*scope, put(name, next + 1));
       } else if (what < 19) {
-        // The cloud's next list; or its first one after it was restored from a backup; or one whose
-        // objects are numbered apart.
+        // The cloud's next list; or its first one after a restore from a backup; or one whose
+        // objects have versions of their own.
         const int version = 1000 + step * 3 - (what == 17 ? 500 : 0);
         const int of_object = what == 18 ? version + 70 : version - 1;
         const auto list = objects({{"a", of_object}, {name, version - 2}});
@@ -146,10 +147,10 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   }
   std::int64_t before = syncs();
   ASSERT_TRUE(run.scopes.apply(*scope, put("b", 200)));
-  EXPECT_EQ(syncs() - before, 1) << "a pod came";
+  EXPECT_EQ(syncs() - before, 1) << "a new pod costs one fsync";
   before = syncs();
   ASSERT_TRUE(run.scopes.put_answer("node", "token a", token));
-  EXPECT_EQ(syncs() - before, 1) << "a token came";
+  EXPECT_EQ(syncs() - before, 1) << "a new token costs one fsync";
 }
 
 asio::awaitable<void> read_into(http::BodyStream& stream, std::string& told) {
@@ -207,12 +208,12 @@ TEST_F(ScopesDurability, AnHourOfHeartbeatsCostsFewFsyncs) {
     site.time.run(10s);
     const std::int64_t before = syncs();
     EXPECT_GT(before, 0) << "the first list was durable";
-    for (int i = 0; i < 360; ++i) {  // a leader election's ConfigMap, say
+    for (int i = 0; i < 360; ++i) {  // for example a leader election's ConfigMap
       site.cloud.put("/api/v1/namespaces/a/configmaps", "one",
                      R"({"data":{"beat":")" + std::to_string(i) + "\"}}");
       site.time.run(10s);
     }
-    EXPECT_LE(syncs() - before, 10) << "checkpoints; was 360";
+    EXPECT_LE(syncs() - before, 10) << "only for checkpoints";
     EXPECT_GE(test::fault_counts().writes, 360) << "they were written";
   }
   test::use_for_all(false);

@@ -1,4 +1,4 @@
-// The agent's cache over a database: what a restart finds, and what a watch on it sees.
+// The agent's cache on a database: what a restart finds, and what a watch of the cache sees.
 
 #include <algorithm>
 
@@ -28,14 +28,14 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
   Agent run(context, dir.path());
   EXPECT_EQ(shown(run.scopes.find(configmaps)), "10: a@3 b@5 c@10");
   EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(), (sync::ScopeKind{"ConfigMap", "v1"}));
-  EXPECT_EQ(run.scopes.find(pods), nullptr) << "never listed is not empty";
+  EXPECT_EQ(run.scopes.find(pods), nullptr) << "a list that was never received is not empty";
 }
 
 TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   const test::ScratchDir dir;
   asio::io_context context(1);
   const auto restarted = [&context, &dir] {
-    // What a kill leaves behind: the file and its log.
+    // A copy of the files as a kill would leave them: the database and its log.
     const test::ScratchDir copy;
     for (const char* name : {"cache.db", "cache.db-wal"}) {
       std::error_code missing;
@@ -51,7 +51,7 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   (void)run.scopes.apply(*scope, put("b", 10));
   EXPECT_EQ(restarted(), "10: a@3 b@10");
   (void)run.scopes.apply(*scope, put("b", 11));
-  EXPECT_EQ(restarted(), "10: a@3 b@10") << "a mere update waits for its group";
+  EXPECT_EQ(restarted(), "10: a@3 b@10") << "an update waits for the next group commit";
   (void)run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)});
   EXPECT_EQ(restarted(), "12: b@11");
   (void)run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind);
@@ -118,7 +118,7 @@ TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
   (void)run.scopes.replace(*scope, objects({{"b", 11}}), 11, {"ConfigMap", "v1"});
   run.scopes.bookmark(*scope, 12);
   run.scopes.apply_local(*scope, put("a", local));
-  EXPECT_FALSE(run.scopes.has_unwritten()) << "that would outlive the scope";
+  EXPECT_FALSE(run.scopes.has_unwritten()) << "nothing may be written after the scope is dropped";
   EXPECT_FALSE(run.scopes.derive(*scope));
   scope.reset();
   EXPECT_TRUE(run.scopes.flush());
@@ -163,8 +163,10 @@ TEST(Scopes, OnlyAScopeThatWouldHaveItProvesThatAnObjectIsNotThere) {
   const ScopePtr by_node = run.scopes.find(mine);
   EXPECT_EQ(run.scopes.covering(pods, key("a"), true), by_node);
   EXPECT_EQ(run.scopes.covering(pods, key("a"), false), nullptr);
-  EXPECT_EQ(run.scopes.covering(pods, key("x"), true), nullptr) << "a selection proves nothing";
-  EXPECT_NE(run.scopes.covering(other_owner, key("x"), true), nullptr) << "all of them do";
+  EXPECT_EQ(run.scopes.covering(pods, key("x"), true), nullptr)
+      << "a selection does not prove that an object is missing";
+  EXPECT_NE(run.scopes.covering(other_owner, key("x"), true), nullptr)
+      << "a complete list proves it";
   EXPECT_NE(run.scopes.covering(configmaps, key("x"), true), nullptr);
   EXPECT_EQ(run.scopes.covering(configmaps, {"elsewhere", "a"}, true), nullptr);
 }
@@ -175,7 +177,7 @@ TEST(WatchStream, PassesOverWhatItsClientHasSeenInTheCloud) {
     Agent run(context, dir.path());
     const ScopePtr scope = run.scopes.open(pods).value();
     (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
-    // A list that the cloud itself answered was at 20.
+    // The client's list was answered by the cloud at version 20.
     const WatchRequest request{.from = 20, .bookmarks = true, .end = run.clock.mono() + 60s};
     const auto stream = open_watch(scope, request, run.clock).value();
     const auto bookmark = co_await stream->next();
@@ -211,7 +213,7 @@ TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
               std::string::npos)
         << *piece;
     const auto end = co_await stream->next();
-    EXPECT_EQ(end.value(), "") << "at its time it ends well";
+    EXPECT_EQ(end.value(), "") << "it ends normally at its timeout";
     request.from = 4;
     const auto too_old = open_watch(scope, request, run.clock);
     EXPECT_FALSE(too_old);
@@ -259,7 +261,7 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
     const auto json = sync::parse_json(sync::cached_json(scope->cache().kind(), bytes).value());
     EXPECT_EQ(json->at("spec").at("nodeName").as_string(), "edge1");
 
-    // A derived scope takes no room on the disk, and its own list takes its place.
+    // A derived scope is not stored; its own list replaces it.
     EXPECT_TRUE(scope->derived());
     EXPECT_FALSE(run.scopes.has_unwritten());
     EXPECT_FALSE(scope->row());

@@ -1,4 +1,4 @@
-// The settings file of the package: what it documents is what the agent has.
+// The settings file in the package: it documents exactly the settings that the agent has.
 
 #include <algorithm>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 
 const std::string packaged = HOLDFAST_SOURCE_ROOT "/cross/package/edge.yaml";
 
-// Settings that have no default, or whose default is nothing to show: the file has examples.
+// Settings without a default, or with an empty one: the file shows examples for them.
 const std::set<std::string> examples = {"node-name",
                                         "kubeconfig",
                                         "bootstrap-kubeconfig",
@@ -31,7 +31,7 @@ const std::set<std::string> examples = {"node-name",
                                         "uplink-budget",
                                         "disabled-resource-filters",
                                         "nodepool-name"};
-// The lines that are settings once the "#" in front is gone, by key.
+// The settings in the file, also those that are commented out, by key.
 std::map<std::string, std::string> documented() {
   std::map<std::string, std::string> lines;
   std::ifstream in(packaged);
@@ -64,13 +64,13 @@ FileOutcome read_text(const std::string& text) {
   return read_file(path);
 }
 
-// The file's text in a file of our own: the source tree may be another user's.
+// Copies the file's text to a file that this user owns: the source tree may be another user's.
 FileOutcome read_packaged() {
   std::ifstream in(packaged);
   return read_text(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-// Every flag with the value that it has in `settings`.
+// The help text: every flag with its value in `settings`.
 std::string help(EdgeOptions settings) {
   config::Options options("holdfast-edge", "");
   add_options(options, settings);
@@ -86,7 +86,7 @@ TEST(SettingsFile, AsItIsShippedItAsksForTheNodesName) {
   EXPECT_EQ(checked.error().what, "--node-name is required");
 }
 
-// Callers send their tokens to the proxy in the clear.
+// Without TLS, callers would send their tokens to the proxy unencrypted.
 TEST(SettingsFile, AProxyForTheNetworkMustBeAskedForTwice) {
   const struct {
     const char* listen;
@@ -139,7 +139,8 @@ TEST(SettingsFile, NoSettingIsMissing) {
   EXPECT_EQ(join({missing.begin(), missing.end()}, " "), "");
 }
 
-// What the agent's own checks need, and what keeps a hostile caller's memory from the node's pods.
+// The unit needs the capabilities for the agent's checks, and a memory limit that protects the
+// node's pods from hostile callers.
 TEST(SettingsFile, TheUnitGrantsWhatTheAgentNeedsAndNoMore) {
   std::ifstream in(HOLDFAST_SOURCE_ROOT "/cross/package/holdfast-edge.service");
   const std::set<std::string> lines = [&in] {
@@ -185,7 +186,7 @@ TEST(EdgeOptions, PathsAreMadeAbsoluteOnce) {
   EXPECT_EQ(options.static_pod_path, "/etc/kubernetes/manifests");
   EXPECT_EQ(options.identity.kubeconfig,
             std::filesystem::path(here + "/../config").lexically_normal().string());
-  EXPECT_EQ(options.identity.ca_file, "") << "what was not given stays so";
+  EXPECT_EQ(options.identity.ca_file, "") << "a path that was not given stays empty";
   EXPECT_EQ(options.node_token_file, "");
   const EdgeOptions before = options;
   ASSERT_TRUE(make_paths_absolute(options));

@@ -1,4 +1,4 @@
-// The kubelet's folder of static pods: what is put there, what is refused, what is left as it was.
+// The kubelet's folder of static pods: which manifests are replaced, refused, or left alone.
 
 #include "agent/edge/admin/static_pods.h"
 
@@ -27,7 +27,7 @@ TEST(StaticPods, AManifestIsReadAsFarAsItIsLookedAt) {
                                                                     .containers = {{"c", "i:1"}}}));
   EXPECT_EQ(read_manifest(R"({"kind":"Pod","spec":{"containers":[7,{"name":["x"]}]}})").value(),
             (sync::PodManifest{.kind = "Pod", .containers = {{}, {}}}))
-      << "JSON is YAML; odd values are none";
+      << "JSON is valid YAML; values of a wrong type count as missing";
   EXPECT_EQ(read_manifest("{kind: Pod, metadata: 7, spec: [], apiVersion: {}}").value(),
             (sync::PodManifest{.kind = "Pod"}));
   const std::pair<std::string, std::string> bad[] = {
@@ -52,7 +52,7 @@ class StaticPodFolder : public testing::Test {
   void put(const std::string& file, const std::string& text) {
     std::ofstream(folders_.manifests / file) << text;
   }
-  // All that is there, hidden or not: "nginx.yaml".
+  // The names of all files, including hidden ones: "nginx.yaml".
   std::string names(const fs::Path& folder) {
     std::string all;
     for (const std::string& name : fs::list_dir(folder).value_or(std::vector<std::string>())) {
@@ -78,7 +78,8 @@ TEST_F(StaticPodFolder, ANewVersionTakesThePlaceAndTheOldOneIsKept) {
   EXPECT_EQ(names(folders_.manifests), "nginx.yaml other.yaml");
   EXPECT_EQ(text(folders_.manifests / "other.yaml"), "left: alone");
   EXPECT_EQ(replace({"nginx.yaml", nginx("i:2")}).value(), ManifestChange::same);
-  EXPECT_EQ(text(folders_.kept / "nginx.yaml.bak"), nginx("i:1")) << "still the last one";
+  EXPECT_EQ(text(folders_.kept / "nginx.yaml.bak"), nginx("i:1"))
+      << "the backup is still the last different version";
 }
 
 TEST_F(StaticPodFolder, WhatDoesNotFitIsRefusedAndChangesNothing) {

@@ -43,7 +43,7 @@ asio::awaitable<http::Response> hello(const http::Request& request) {
   co_return response;
 }
 
-// A server behind a proxy.
+// A server behind a fault proxy.
 struct Rig {
   explicit Rig(asio::io_context& context) : server(context.get_executor(), {}, hello) {
     auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
@@ -116,7 +116,7 @@ TEST(FaultProxy, WhatABlackHoleSwallowedDoesNotPassWhileRefusing) {
     std::string answer;
     loop::Tasks tasks(context.get_executor());
     tasks.spawn("ask", ask_into(client, answer));
-    // It was accepted once the next one, which comes later, was seen to hang.
+    // Connections are accepted in order: once a later one hangs, this one was accepted.
     http::Client later(rig.through());
     co_await expect(later, 50ms, "timeout");
     rig.proxy->set(Fault::parse("refuse").value());
@@ -133,7 +133,7 @@ TEST(FaultProxy, DelaysAndThrottles) {
     rig.proxy->set(Fault::parse("delay=30ms").value());
     MonoTime began = BootClock::now();
     co_await expect(client, 10s, "hello /x");
-    EXPECT_GE(BootClock::now() - began, 60ms) << "there and back";
+    EXPECT_GE(BootClock::now() - began, 60ms) << "both directions are delayed";
     rig.proxy->set(Fault::parse("limit=1000").value());
     began = BootClock::now();
     co_await expect(client, 10s, "hello /x");

@@ -1,4 +1,4 @@
-// Many watches on one connection, and a cable that is cut: in virtual time over real sockets.
+// Many watches on one connection whose link is cut: in virtual time over real sockets.
 
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/loop/tasks.h"
@@ -38,7 +38,7 @@ struct SharedRig {
   loop::Tasks tasks{time.executor()};
 };
 
-// Reads until the watch ends; `ends` gets how, `at` when.
+// Reads until the watch ends. Stores how in `ends` and when in `at`.
 asio::awaitable<void> watch(http::Client& client, std::vector<Errc>& ends, MonoTime& at) {
   http::Request request{.target = "/watch"};
   const auto answer = co_await client.open(std::move(request), BootClock::now() + 5s);
@@ -74,13 +74,13 @@ TEST(SharedConnection, ABlackHoleCostsEveryRequestItsDeadlineAndTheWatchesAPing)
     const MonoTime began = rig.time.clock().mono();
     rig.time.complete(ask(*rig.client, 1s, answer));
     EXPECT_EQ(answer, "timeout");
-    EXPECT_LE(rig.time.clock().mono() - began, 1100ms) << "deadlines stay what they are";
+    EXPECT_LE(rig.time.clock().mono() - began, 1100ms) << "deadlines do not change";
   }
   rig.time.run(20s);
   EXPECT_EQ(ends, std::vector<Errc>(watches, Errc::unavailable));
   const http::h2::SessionLimits limits;
   EXPECT_LE(ended_at - cut_at, 1s + limits.ping_timeout + 100ms)
-      << "the first timeout asks for a sign of life at once";
+      << "the first timeout sends a ping at once";
 
   rig.proxy->set({});
   rig.time.complete(ask(*rig.client, 1s, answer));
@@ -93,7 +93,7 @@ TEST(SharedConnection, WatchesAloneFindABlackHoleToo) {
   MonoTime ended_at{};
   for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
   rig.time.run(60s);
-  EXPECT_TRUE(ends.empty()) << "silence alone is not the end";
+  EXPECT_TRUE(ends.empty()) << "silence alone does not end a watch";
   rig.proxy->set(Fault::parse("black-hole").value());
   const MonoTime cut_at = rig.time.clock().mono();
   rig.time.run(20s);

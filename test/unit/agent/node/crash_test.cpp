@@ -1,4 +1,4 @@
-// An agent that is killed at any moment neither starts a container twice nor forgets one.
+// An agent that is killed at a random moment neither starts a container twice nor forgets one.
 
 #include <set>
 
@@ -28,7 +28,7 @@ class Crash : public testing::Test {
   [[nodiscard]] fs::Path list_file() const { return scratch_.path() / "list.json"; }
   [[nodiscard]] std::string mark() const { return "MARK=" + scratch_.path().string(); }
 
-  // Pods that no earlier round had.
+  // Pods with names that no other round uses.
   [[nodiscard]] std::vector<std::shared_ptr<sync::Pod>> pods_of(int round) const {
     std::vector<std::shared_ptr<sync::Pod>> pods;
     for (int i = 0; i < pods_per_round; ++i) {
@@ -49,7 +49,7 @@ class Crash : public testing::Test {
     ASSERT_TRUE(fs::atomic_write(list_file(), "[" + join(items, ",") + "]"));
   }
 
-  // The first processes of all containers of this test that run, or of that pod's alone.
+  // The first processes of all running containers of this test, or only of `pod`.
   [[nodiscard]] std::set<pid_t> leaders(const std::string& pod) const {
     std::set<pid_t> found;
     const auto names = fs::list_dir("/proc");
@@ -92,7 +92,7 @@ TEST_F(Crash, AtAnyMoment) {
   Random random(seed);
   constexpr int rounds = 30;
   for (int round = 0; round < rounds; ++round) {
-    const auto pods = pods_of(round / 3);  // some rounds meet the pods of the last one
+    const auto pods = pods_of(round / 3);  // some rounds reuse the pods of the last one
     write_list(pods);
     run_and_kill(random);
     for (const auto& pod : pods) EXPECT_LE(leaders(pod->metadata.name).size(), 1u);

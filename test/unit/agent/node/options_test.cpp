@@ -1,4 +1,4 @@
-// The flags of holdfast-node: what is refused, and which API they name.
+// The flags of holdfast-node: which values are refused, and which API server they select.
 
 #include "agent/node/options.h"
 
@@ -53,14 +53,15 @@ TEST(NodeOptionsTest, TheApiIsTheEdgeAgentsUnlessAnotherIsNamed) {
   EXPECT_NE(api_access(options).error().what.find("/nowhere/k"), std::string::npos);
 }
 
-// Containers and shims have other working directories: a relative path made them start in a loop.
+// Containers and shims have other working directories. With a relative path they once started in a
+// loop.
 TEST(NodeOptionsTest, PathsAreMadeAbsoluteOnce) {
   const std::string here = std::filesystem::current_path().string();
   NodeOptions options = good();
   options.data_dir = "./node";
   ASSERT_TRUE(make_paths_absolute(options));
   EXPECT_EQ(options.data_dir, here + "/node");
-  EXPECT_EQ(options.kubeconfig, "") << "what was not given stays so";
+  EXPECT_EQ(options.kubeconfig, "") << "a path that was not given stays empty";
   ASSERT_TRUE(make_paths_absolute(options));
   EXPECT_EQ(options.data_dir, here + "/node");
 }

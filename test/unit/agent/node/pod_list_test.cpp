@@ -15,7 +15,7 @@ std::string pod(const std::string& name, const std::string& version,
 
 class PodListTest : public testing::Test {
  protected:
-  // "p@1 q@2", or "?" while nothing is known.
+  // The known pods, "p@1 q@2", or "?" before the first list.
   [[nodiscard]] std::string known() const {
     const sync::DesiredPods desired = list.desired();
     const auto* complete = std::get_if<sync::CompletePods>(&desired);

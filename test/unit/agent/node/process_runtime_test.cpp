@@ -37,7 +37,7 @@ class ProcessPods : public testing::Test {
     if (!agent_) agent_ = std::make_unique<RuntimeHarness>(dir());
     return *agent_;
   }
-  // The agent goes away; its successor starts at the next agent().
+  // Stops the agent; the next call of agent() starts a new one.
   void stop_agent() { agent_.reset(); }
 
  private:
@@ -98,7 +98,7 @@ TEST_F(ProcessPods, WhoIgnoresTermIsKilledWithAllItsProcesses) {
   agent().source.list({});
   EXPECT_TRUE(agent().run_until([this] { return !is_there(dir() / "pods/uid-a"); }));
   EXPECT_FALSE(proc::is_alive(leader));
-  EXPECT_EQ(::kill(-leader.pid, 0), -1) << "somebody of its group still lives";
+  EXPECT_EQ(::kill(-leader.pid, 0), -1) << "a process of its group still runs";
 }
 
 TEST_F(ProcessPods, APodThatCannotStartSaysWhyAndBacksOff) {
@@ -131,7 +131,7 @@ TEST_F(ProcessPods, ASuccessorAdoptsWhatRuns) {
   const auto before = process("a", 0);
   stop_agent();
   EXPECT_TRUE(proc::is_alive(before));
-  // It has never heard of any list: it stops nothing, and knows what runs.
+  // It has not received a list yet: it stops nothing and knows what runs.
   const auto status = agent().await_running("a", 0);
   EXPECT_EQ(status.container_id, "process://uid-a/c/0");
   EXPECT_EQ(process("a", 0), before);

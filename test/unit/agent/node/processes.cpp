@@ -24,7 +24,7 @@ bool await_files(const fs::Path& dir, const std::function<bool()>& is_true) {
   const MonoTime last = clock.mono() + patience;
   const Descriptor waiting(::dup(watch->descriptor()));
   while (!is_true()) {
-    // Not only the pidfd of a process can be waited for like this.
+    // wait_for_end() accepts any descriptor that becomes readable, not only a pidfd.
     if (!proc::wait_for_end(waiting, last - clock.mono())) return is_true();
     watch->drain();
   }

@@ -1,4 +1,5 @@
-// Real processes for the tests of the runtime: started, awaited without sleeping, and always ended.
+// Real processes for the tests of the process runtime: waiting for them needs no sleep, and all are
+// killed at the end.
 
 #pragma once
 
@@ -12,16 +13,16 @@
 
 namespace holdfast::agent::node::test {
 
-// The program that is a shim or an agent, by its first argument.
+// The program that runs as a shim or as an agent, depending on its first argument.
 [[nodiscard]] std::string test_program();
 
-// Waits until `is_true`, looking again whenever a file appears in `dir`. False after 30 s.
+// Waits until `is_true` holds; checks whenever a file appears in `dir`. False after 30 s.
 [[nodiscard]] bool await_files(const fs::Path& dir, const std::function<bool()>& is_true);
 
-// Waits for the end of a process, ours or not; false after 30 s.
+// Waits for the end of a process, which need not be a child; false after 30 s.
 [[nodiscard]] bool await_end(const proc::ProcessIdentity& process);
 
-// A directory for attempts. At its end everything that was started in it is killed.
+// A directory for attempts. The destructor kills everything that was started in it.
 class Attempts {
  public:
   Attempts() = default;
@@ -29,9 +30,9 @@ class Attempts {
   Attempts(const Attempts&) = delete;
   Attempts& operator=(const Attempts&) = delete;
 
-  // An empty attempt directory.
+  // Creates an empty attempt directory.
   [[nodiscard]] fs::Path make(const std::string& name);
-  // Starts a shim there for `sh -c script`. It is our child.
+  // Starts a shim in `dir` for `sh -c script`, as a child of this process.
   proc::ProcessIdentity start_shim(const fs::Path& dir, const std::string& script);
   proc::ProcessIdentity start_shim(const fs::Path& dir, const std::vector<std::string>& argv);
 
@@ -43,11 +44,11 @@ class Attempts {
   std::vector<fs::Path> dirs_;
 };
 
-// What run.json and exit.json say, once they are there. Fails the test otherwise.
+// The content of run.json and of exit.json, once they exist. Fails the test after a time.
 [[nodiscard]] RunRecord await_run(const fs::Path& dir);
 [[nodiscard]] sync::ContainerExit await_exit(const fs::Path& dir);
 
-// Kills the process and its group at once.
+// Kills the process and its process group.
 void kill_now(const proc::ProcessIdentity& process);
 
 }  // namespace holdfast::agent::node::test

@@ -1,5 +1,5 @@
-// PodWorkers with a ProcessRuntime on a loop of their own. The test says what should run, and gets
-// the reports.
+// PodWorkers with a ProcessRuntime on their own event loop. The test provides the list of pods and
+// receives the reports.
 
 #pragma once
 
@@ -16,7 +16,7 @@ class FakeSource final : public PodSource {
  public:
   explicit FakeSource(asio::any_io_executor executor) : changed_(std::move(executor)) {}
 
-  // From now on: the complete list, or none at all.
+  // list() sets the complete list; never_received() simulates that no list has arrived.
   void list(std::vector<std::shared_ptr<sync::Pod>> pods);
   void never_received();
   void set_config_map(const std::string& name, sync::StringMap data);
@@ -40,10 +40,10 @@ class FakeSink final : public StatusSink {
   asio::awaitable<Status> record_event(sync::Event event) override;
   asio::awaitable<Status> final_delete(sync::PodKey pod) override;
 
-  std::vector<Error> failures;                      // the next answers
+  std::vector<Error> failures;                      // errors for the next calls
   std::vector<std::string> calls;                   // "status NAME PHASE", "delete NAME"
   std::vector<std::string> events;                  // "NAME REASON MESSAGE"
-  std::map<std::string, sync::PodStatus> statuses;  // the last one, by pod name
+  std::map<std::string, sync::PodStatus> statuses;  // the latest one, by pod name
 
  private:
   Status next_answer();
@@ -51,21 +51,21 @@ class FakeSink final : public StatusSink {
 
 class RuntimeHarness {
  public:
-  // `shim` runs a shim; empty: the test program's own.
+  // `shim` is the command line of a shim; empty means the test program's own.
   explicit RuntimeHarness(const fs::Path& dir, std::vector<std::string> shim = {});
-  // The agent stops in good order; the containers run on.
+  // Stops the agent in an orderly way; the containers keep running.
   ~RuntimeHarness();
   RuntimeHarness(const RuntimeHarness&) = delete;
   RuntimeHarness& operator=(const RuntimeHarness&) = delete;
 
-  // Runs the loop until `is_true`; false after 30 s.
+  // Runs the loop until `is_true` holds; false after 30 s.
   [[nodiscard]] bool run_until(const std::function<bool()>& is_true);
-  // The same, until the pod's first container has started for the n-th time; its status.
+  // Runs until the pod's first container has started for the n-th time; returns its status.
   sync::ContainerStatus await_running(const std::string& pod, int restarts);
-  // The same, until it waits for that reason.
+  // Runs until the container waits for that reason; returns its status.
   sync::ContainerStatus await_waiting(const std::string& pod, const std::string& reason);
   void cancel() { tasks_->cancel(); }
-  // Runs whatever is ready without waiting.
+  // Runs all handlers that are ready, without waiting.
   void run_ready();
 
   asio::io_context io;
@@ -73,7 +73,7 @@ class RuntimeHarness {
   FakeSink sink;
 
  private:
-  // The pod's first container as it was last reported; nullptr before that.
+  // The last reported status of the pod's first container; nullptr before the first report.
   [[nodiscard]] const sync::ContainerStatus* status(const std::string& pod) const;
 
   SystemClock clock_;
@@ -84,11 +84,11 @@ class RuntimeHarness {
   std::unique_ptr<loop::Tasks> tasks_;
 };
 
-// "default/NAME", uid "uid-NAME", container "c" with that shell script; grace as given.
+// The pod "default/NAME" with uid "uid-NAME" and a container "c" that runs that shell script.
 [[nodiscard]] std::shared_ptr<sync::Pod> script_pod(const std::string& name,
                                                     const std::string& script, int grace = 30);
 
-// Kills whatever the records below a runtime's directory name.
+// Kills all processes that the records below a runtime's directory name.
 void kill_everything_below(const fs::Path& dir);
 
 }  // namespace holdfast::agent::node::test

@@ -1,6 +1,6 @@
-// `runtime_test_program shim DIR WORKDIR`: a shim.
-// `runtime_test_program agent DIR LIST`: runs the pods in the file LIST (a JSON array) and nothing
-// else, until it is stopped or killed.
+// `runtime_test_program shim DIR WORKDIR`: runs as a shim.
+// `runtime_test_program agent DIR LIST`: runs the pods in the file LIST (a JSON array) until it is
+// stopped or killed.
 
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>

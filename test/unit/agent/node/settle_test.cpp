@@ -1,4 +1,4 @@
-// What every kind of death leaves behind, and what is made of it.
+// The files that each kind of death leaves behind, and the state that is concluded from them.
 
 #include "agent/node/process/settle.h"
 
@@ -18,7 +18,7 @@ using Kind = ContainerExit::Kind;
 
 class Settle : public testing::Test {
  protected:
-  // An attempt whose run.json names these two.
+  // An attempt whose run.json names these two processes.
   fs::Path attempt_with(const std::string& name, const proc::ProcessIdentity& shim,
                         const proc::ProcessIdentity& process) {
     const fs::Path dir = attempts_.make(name);
@@ -27,7 +27,7 @@ class Settle : public testing::Test {
     return dir;
   }
 
-  // Somebody who is dead, or who never was: our own pid at another time.
+  // The identity of a dead process with a reused pid: our own pid with another start time.
   static proc::ProcessIdentity recycled() {
     proc::ProcessIdentity identity = proc::identify(::getpid()).value();
     identity.start_ticks -= 1;
@@ -49,7 +49,7 @@ TEST_F(Settle, NeverBegan) {
   EXPECT_EQ(view.attempt.state, AttemptState::ended);
   EXPECT_EQ(view.attempt.exit.kind, Kind::never_began);
   EXPECT_EQ(view.watched, std::nullopt);
-  EXPECT_EQ(read_exit(dir)->exit, view.attempt.exit) << "a late shim must see it";
+  EXPECT_EQ(read_exit(dir)->exit, view.attempt.exit) << "recorded, so that a late shim sees it";
 }
 
 TEST_F(Settle, AboutToBegin) {
@@ -122,7 +122,8 @@ TEST_F(Settle, RunsWithoutItsShim) {
   EXPECT_EQ(ended.attempt.exit,
             (ContainerExit{Kind::unknown, 0,
                            "it ended while nobody watched: its exit status is unknown"}));
-  EXPECT_EQ(settle_attempt(dir, 0, {}).attempt, ended.attempt) << "the same, however often asked";
+  EXPECT_EQ(settle_attempt(dir, 0, {}).attempt, ended.attempt)
+      << "asking again gives the same result";
 }
 
 TEST_F(Settle, LaunchedButNotYetBegun) {

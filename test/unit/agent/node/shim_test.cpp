@@ -1,4 +1,4 @@
-// The shim as a real process.
+// Tests the shim as a real process.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ using test::await_run;
 
 class Shim : public testing::Test {
  protected:
-  // A pipe that scripts hold open: it ends when all who have it open have ended.
+  // A pipe that scripts hold open. It ends when the last process that has it open has ended.
   Descriptor make_pipe(const fs::Path& path) {
     EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
     return Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -60,7 +60,7 @@ TEST_F(Shim, GivesTheProgramItsEnvironmentAndLog) {
   const fs::Path dir = attempts_.make("0");
   attempts_.start_shim(dir, "echo $NAME; pwd; echo wrong >&2; env | wc -l");
   EXPECT_EQ(await_exit(dir), (ContainerExit{Kind::code, 0, ""}));
-  // The shell adds PWD (and some _ or SHLVL): what counts is that ours are few.
+  // The shell adds PWD (and sometimes _ or SHLVL), so only the beginning is compared.
   EXPECT_TRUE(fs::read_all(dir / log_file, 1000)
                   ->starts_with("value\n" + attempts_.root().string() + "\nwrong\n"));
 }
@@ -93,7 +93,7 @@ TEST_F(Shim, IgnoresTheTerminalAndPassesOnTerm) {
   (void)await_run(dir);
   for (const int number : {SIGHUP, SIGINT}) ASSERT_TRUE(proc::signal_process(shim, number));
   ASSERT_TRUE(proc::signal_process(shim, SIGTERM));
-  // The shell may not have set its trap yet; then the signal itself ends it.
+  // If the shell has not set its trap yet, the signal itself ends it.
   const ContainerExit exit = await_exit(dir);
   EXPECT_TRUE(exit == (ContainerExit{Kind::code, 3, ""}) ||
               exit == (ContainerExit{Kind::signal, SIGTERM, ""}));
@@ -104,12 +104,12 @@ TEST_F(Shim, TakesWhatTheProgramLeavesBehindWithIt) {
   const fs::Path path = attempts_.root() / "pipe";
   const Descriptor pipe = make_pipe(path);
   ASSERT_EQ(::mkfifo((attempts_.root() / "ready").c_str(), 0600), 0);
-  // One in the group, and one that left for a session of its own and an orphan's life.
+  // One process stays in the group; the other starts a new session and becomes an orphan.
   attempts_.start_shim(dir, "exec 3> " + path.string() +
                                 "; sleep 1000 & (setsid sh -c 'echo up > ready; sleep 1000' &);"
                                 " read line < ready; exit 5");
   EXPECT_EQ(await_exit(dir), (ContainerExit{Kind::code, 5, ""}));
-  EXPECT_EQ(next(pipe), "") << "somebody still holds the pipe open";
+  EXPECT_EQ(next(pipe), "") << "a process still holds the pipe open";
 }
 
 TEST_F(Shim, HasNoPartInAnAttemptThatIsTaken) {
@@ -122,7 +122,7 @@ TEST_F(Shim, HasNoPartInAnAttemptThatIsTaken) {
   EXPECT_EQ(proc::reap(second.pid), (proc::ExitStatus{false, 0}));
   EXPECT_EQ(read_run(dir).value(), run);
 
-  // Nor in one that was given up before it began, or has ended.
+  // Nor in one that was given up before it began, or that has ended.
   const fs::Path ended = attempts_.make("1");
   const ExitRecord never{{Kind::never_began, 0, ""}, BootTime::now()};
   ASSERT_TRUE(fs::atomic_write(ended / exit_file, to_json(never)));

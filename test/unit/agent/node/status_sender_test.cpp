@@ -22,11 +22,11 @@ class Sender : public testing::Test {
   }
   static sync::PodKey key(const std::string& pod) { return {"default", pod, "uid-" + pod}; }
 
-  // Runs until nothing is left to send.
+  // Runs until nothing is left to send. Returns the calls.
   std::vector<std::string> sent() {
     const SystemClock clock;
     const MonoTime last = clock.mono() + 30s;
-    // A sender that is at a call has taken its item off the queue: let it come to rest.
+    // A sender in the middle of a call has already removed its item from the queue: wait for it.
     do {
       io_.restart();
       (void)io_.run_for(2ms);

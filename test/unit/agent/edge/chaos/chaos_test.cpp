@@ -1,7 +1,8 @@
-// Random schedules of cuts, restorations, kills, restarts, calendars gone wrong and writes from
-// both sides: whatever the order, nothing accepted is lost and everything comes together.
+// Random sequences of link cuts, restorations, kills, restarts, clock jumps, and writes from both
+// sides: in any order, no acknowledged write is lost, and agent and cloud agree in the end.
 //
-// HOLDFAST_SCHEDULES: how many, 40 without it. HOLDFAST_SEED: only that one, with its deeds told.
+// HOLDFAST_SCHEDULES: the number of sequences, default 40. HOLDFAST_SEED: runs only the sequence
+// with this seed and prints its actions.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace holdfast::agent::chaos {
 namespace {
 
 constexpr int deeds_each = 30;
-constexpr std::uint64_t groups = 8;  // tests, which run side by side
+constexpr std::uint64_t groups = 8;  // the sequences are divided among tests that run in parallel
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);

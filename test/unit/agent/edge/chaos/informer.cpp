@@ -46,7 +46,7 @@ asio::awaitable<void> Informer::follow() {
   }
 }
 
-// The resourceVersion of the list; "" when there was none.
+// The resourceVersion of the list; "" if the list failed.
 asio::awaitable<std::string> Informer::list() {
   std::string version;
   http::Request request{.target = own_pods};
@@ -93,7 +93,7 @@ void Informer::take(std::string_view line, std::int64_t& newest) {
   if (line.empty()) return;
   const boost::json::value event = boost::json::parse(line);
   const std::string type = text_of(event, {"type"});
-  if (type == "ERROR") return;  // The watch ends, and the list comes again.
+  if (type == "ERROR") return;  // the watch ends, and the informer lists again
   const boost::json::value& object = event.at("object");
   const std::string version = text_of(object, {"metadata", "resourceVersion"});
   const auto number = parse_int<std::int64_t>(version).value_or(0);

@@ -105,7 +105,7 @@ void World::restart_agent() {
   start_agent();
 }
 
-// What it had written until now is all that is left of it.
+// The new agent gets a copy of the files as they are at this moment.
 void World::kill_agent() {
   did("kill the agent");
   cable_->set(Fault::parse("refuse").value());
@@ -214,7 +214,7 @@ void World::add_pod(const std::string& name) {
   ask_cloud(http::Method::post, pods_path, json::serialize(pod));
 }
 
-// The cloud deletes a pod and makes one of the same name.
+// The cloud deletes a pod and creates another one with the same name.
 void World::replace_pod() {
   const std::string name = pick_pod();
   did("replace pod " + name);
@@ -360,7 +360,8 @@ void World::check_node() {
   if (label != label_) broken("the cloud's label is lost");
 }
 
-// To an agent that starts after the calendar was set forward, what waits is a year old.
+// If the wall clock was set forward before the agent started, its waiting writes look a year old
+// and expire.
 bool World::told_expired(const std::string& event) {
   const auto rows = edge_->ledger().journal().read({.limit = 100'000}).value();
   return std::any_of(rows.begin(), rows.end(), [&event](const store::Record& row) {
@@ -376,7 +377,7 @@ void World::check_events() {
   }
 }
 
-// Whoever follows the pods knows what the cloud knows.
+// Checks that the informer knows the same pods as the cloud.
 void World::check_informer() {
   std::map<std::string, std::string> there;
   for (const char* name : {"a", "b", "c"}) {

@@ -1,6 +1,6 @@
-// One edge node and its cloud in virtual time, to which anything may happen: a real API server of
-// the lab behind a cable, an agent that can be killed, a kubelet that writes down what it was
-// promised and follows its pods.
+// One edge node and its cloud in virtual time, for random sequences of faults: the lab's API server
+// behind a link that can be cut, an agent that can be killed, and a kubelet that records which
+// writes were acknowledged and follows its pods.
 //
 // Threading: the loop's thread only.
 
@@ -24,19 +24,19 @@
 
 namespace holdfast::agent::chaos {
 
-// The pods of the node as a kubelet sees them: listed once, then followed; listed anew when the
-// watch ends.
+// The pods of the node as a kubelet sees them: it lists them once and then watches; when the watch
+// ends, it lists them again.
 class Informer {
  public:
   Informer(asio::any_io_executor executor, net::HostPort agent);
   ~Informer();
 
-  // Ends it; nothing of it runs when this returns.
+  // Stops it. Nothing of it runs when this returns.
   asio::awaitable<void> stop();
 
-  // By name: "uid message". Empty before the first list.
+  // Pod name -> "uid message". Empty before the first list.
   [[nodiscard]] const std::map<std::string, std::string>& pods() const { return pods_; }
-  // What must not have happened.
+  // Observations that must not have happened.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
 
  private:
@@ -53,10 +53,10 @@ class Informer {
   loop::Tasks tasks_;
 };
 
-// What was accepted for one object, and so must be there in the end.
+// What was acknowledged for one object, and therefore must be there in the end.
 struct Promise {
-  std::string accepted = {};         // the last write that was; "" when none
-  std::set<std::string> maybe = {};  // later ones whose answer was lost or refused
+  std::string accepted = {};         // the last acknowledged write; "" if there is none
+  std::set<std::string> maybe = {};  // later writes whose answer was lost or negative
 };
 
 class World {
@@ -66,13 +66,13 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // Something happens, as the seed decides.
+  // Performs one random action, as the seed decides.
   void next();
-  // The link is whole again; everything must come together. What is wrong is added to `faults`.
+  // Restores the link and waits until agent and cloud agree. Adds what is wrong to `faults`.
   void converge();
 
-  std::vector<std::string> deeds;   // in order, with their times
-  std::vector<std::string> faults;  // broken promises
+  std::vector<std::string> deeds;   // the actions in order, with their times
+  std::vector<std::string> faults;  // violated promises
 
  private:
   using Json = boost::json::object;
@@ -121,14 +121,14 @@ class World {
   std::unique_ptr<Edge> edge_;
   std::unique_ptr<http::Client> kubelet_;
   std::unique_ptr<Informer> informer_;
-  int lives_ = 0;    // of the agent; each kill leaves a data directory of its own
-  int written_ = 0;  // numbers what the kubelet writes
+  int lives_ = 0;    // of the agent; each kill starts a new data directory
+  int written_ = 0;  // numbers the kubelet's writes
   bool listed_ = false;
   std::string renewed_;
   std::string label_;
   std::map<std::string, Promise> pods_;  // by uid
   Promise node_;
-  std::map<std::string, bool> events_;  // by name: accepted for certain
+  std::map<std::string, bool> events_;  // by name: whether it was acknowledged for certain
 };
 
 }  // namespace holdfast::agent::chaos

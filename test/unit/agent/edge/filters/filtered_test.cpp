@@ -1,5 +1,5 @@
-// What OpenYurt's components are shown through the agent, online and offline, while what the
-// filters must know comes, changes and is missing.
+// What OpenYurt's components read through the agent, online and offline, while the objects that the
+// filters need appear, change or are missing.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ std::string nodes_in(const json::value& slice_json) {
   return nodes;
 }
 
-// The nodes of the endpoints of the only slice in an answer.
+// The nodes of the endpoints in the only EndpointSlice of an answer.
 std::string nodes_of(Stage& stage, const Client& client, const std::string& target) {
   const json::value items = stage.get(client, target);
   return items.is_array() && items.get_array().size() == 1 ? nodes_in(items.get_array()[0]) : "?";
@@ -93,12 +93,13 @@ TEST(Filtered, ListsAndGetsLookTheSameOnlineFromTheCacheAndOffline) {
   stage.time.run(5s);
   stage.cut();
   check("offline");
-  EXPECT_EQ(stage.names(proxy, ns + "/services?resourceVersion=0"), "here") << "from a wider list";
+  EXPECT_EQ(stage.names(proxy, ns + "/services?resourceVersion=0"), "here")
+      << "answered from a list over all namespaces";
   stage.restart_agent();
   check("after a restart");
   stage.restore();
   check("again");
-  EXPECT_EQ(stage.ask({"coredns"}, services).status, 200) << "no filter is his";
+  EXPECT_EQ(stage.ask({"coredns"}, services).status, 200) << "no filter applies to coredns";
 }
 
 TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
@@ -111,7 +112,7 @@ TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
   const auto initial = stage.watch(
       proxy_protobuf, services + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true" +
                           "&resourceVersionMatch=NotOlderThan");
-  // Nobody caches for this one: its watch is the cloud's own.
+  // The agent caches nothing for this client: its watch goes to the cloud.
   const Client ingress{"nginx-ingress-controller"};
   const auto passed = stage.watch(ingress, slices + "?watch=true");
   EXPECT_EQ(stage.news(from_list), "");
@@ -151,7 +152,7 @@ TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
   const auto watch = stage.watch(proxy, slices + "?watch=true&resourceVersion=0");
   EXPECT_EQ(stage.news(watch), "ADDED s");
 
-  // The service changes, the slice does not.
+  // The Service changes, the EndpointSlice does not.
   stage.on_server("PATCH", ns + "/services/web",
                   R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
   EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
@@ -160,14 +161,14 @@ TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
   EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
   EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a edge-b cloud");
 
-  // A slice comes before its service.
+  // An EndpointSlice is created before its Service.
   stage.on_server("POST", ns_slices, slice("t", "later"));
   EXPECT_EQ(stage.news(watch), "ADDED t");
   stage.on_server("POST", ns + "/services", service("later", topology("kubernetes.io/hostname")));
   EXPECT_EQ(stage.news(watch), "DELETED t, ADDED t");
   EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a");
   stage.on_server("POST", ns + "/services", service("other", ""));
-  EXPECT_EQ(stage.news(watch), "") << "of no concern to any slice";
+  EXPECT_EQ(stage.news(watch), "") << "no slice belongs to this Service";
 }
 
 TEST(Filtered, WhatIsNotKnownIsNotShown) {
@@ -193,7 +194,7 @@ TEST(Filtered, WhatIsNotKnownIsNotShown) {
   stage.time.run(5s);
   stage.cut();
   stage.restart_agent();
-  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b") << "known from the disk";
+  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b") << "read from the disk";
 }
 
 TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
@@ -277,13 +278,13 @@ TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
   stage.time.run(5s);
   stage.cut();
   stage.restart_agent();
-  EXPECT_EQ(stage.names(mine, services + cached), "web") << "cached, and the settings are, too";
+  EXPECT_EQ(stage.names(mine, services + cached), "web") << "the settings are cached, too";
   stage.restore();
 
   const auto other = stage.watch(mine, services + "?watch=true&resourceVersion=0");
   EXPECT_EQ(stage.news(other), "ADDED web");
   stage.on_server("DELETE", configmaps + "/yurt-hub-cfg");
-  EXPECT_EQ(stage.news(other), "ERROR") << "it must list again";
+  EXPECT_EQ(stage.news(other), "ERROR") << "the client must list again";
   EXPECT_NE(other->objects.back().find("\"code\":410"), std::string::npos);
   EXPECT_EQ(stage.names(mine, services), "cloud web");
 }

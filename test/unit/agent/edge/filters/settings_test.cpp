@@ -1,4 +1,4 @@
-// The filters' switches, and the numbers that are told of local clients.
+// The settings of the filters, and the metrics of local clients.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 TEST(FilterOptions, BadValuesAreNamed) {
   struct Row {
     FilterOptions options;
-    std::string problem;  // "": none
+    std::string problem;  // "": no problem
   };
   const Row rows[] = {
       {{}, ""},
@@ -60,7 +60,7 @@ TEST(FilterOptions, PodsReachTheAgentAtAnAddressOfTheirOwnNode) {
   }
 }
 
-// Two pieces, then the end.
+// A stream of two pieces.
 class TwoPieces final : public http::BodyStream {
  public:
   asio::awaitable<Result<std::string>> next() override {
@@ -130,11 +130,11 @@ TEST(HubMetrics, WhatClientsChooseMakesNoEndlessSeries) {
   };
   EXPECT_EQ(count("a", "/api/v1/pods"), 1u);
   EXPECT_EQ(count("b", "/api/v1/pods"), 2u);
-  EXPECT_EQ(count("c", "/api/v1/pods"), 3u) << "of all others";
+  EXPECT_EQ(count("c", "/api/v1/pods"), 3u) << "all other components count together";
   EXPECT_EQ(count("d", "/api/v1/pods"), 3u);
   EXPECT_EQ(count(std::string(65, 'x'), "/api/v1/pods"), 3u);
   EXPECT_EQ(count("\xff", "/api/v1/pods"), 3u);
-  EXPECT_EQ(count("a", "/api/v1/anything"), 4u) << "of anything else";
+  EXPECT_EQ(count("a", "/api/v1/anything"), 4u) << "all other resources count together";
   EXPECT_EQ(count("a", "/api/v1/everything"), 4u);
 }
 

@@ -154,7 +154,7 @@ asio::awaitable<http::Response> Stage::answer(const http::Request& request) {
   co_return co_await lab_->handler()(request);
 }
 
-// The lab has no NodePools; here is the one.
+// Answers for NodePools, which the lab does not have.
 http::Response Stage::pools(const http::Request& request) {
   http::Response response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
   if (request.query().find("watch=") != std::string_view::npos) return {.status = 500};

@@ -1,5 +1,5 @@
-// One agent between clients of any name and the lab's API server, all in this process and in
-// virtual time.
+// One agent between clients with any user agent and the lab's API server, all in this process and
+// in virtual time.
 
 #pragma once
 
@@ -22,10 +22,10 @@ namespace json = sync::json;
 struct Client {
   std::string component;
   bool protobuf = false;
-  std::string accept = {};  // instead
+  std::string accept = {};  // replaces the default Accept header
 };
 
-// A watch through the agent, and what came: "ADDED a".
+// A watch through the agent and the events that arrived: "ADDED a".
 struct OpenWatch {
   std::shared_ptr<http::BodyStream> stream;
   std::vector<std::string> events;  // bookmarks are left out
@@ -39,19 +39,19 @@ class Stage {
   explicit Stage(EdgeOptions options = {});
   ~Stage();
 
-  // Straight on the server; the answer must be a good one.
+  // Sends a request to the server directly; the answer must be a success.
   json::object on_server(const std::string& method, const std::string& target,
                          const std::string& body = {});
 
-  // Through the agent.
+  // Sends a request through the agent.
   http::Response ask(const Client& client, const std::string& target,
                      const std::string& method = "GET", const std::string& body = {});
-  // The objects of a list, or the object, as JSON.
+  // The objects of a list, or one object, as JSON.
   json::value get(const Client& client, const std::string& target);
   // The names in a list: "a b".
   std::string names(const Client& client, const std::string& target);
   std::shared_ptr<OpenWatch> watch(const Client& client, const std::string& target);
-  // What came since the last time.
+  // The events since the last call.
   std::string news(const std::shared_ptr<OpenWatch>& watch);
   http::Response admin(const std::string& target, const std::string& method = "GET");
 
@@ -61,9 +61,9 @@ class Stage {
 
   test::VirtualTime time;
   std::set<std::string> refused;  // paths that the server answers with 503
-  std::set<std::string> absent;   // and with 404
-  std::vector<std::string> pool_nodes = {"edge-a", "edge-b"};  // of NodePool hangzhou
-  std::vector<std::string> asked;                              // paths that the agent asked for
+  std::set<std::string> absent;   // paths that the server answers with 404
+  std::vector<std::string> pool_nodes = {"edge-a", "edge-b"};  // of the NodePool hangzhou
+  std::vector<std::string> asked;                              // paths that the agent requested
   [[nodiscard]] Edge& edge() { return *edge_; }
 
  private:

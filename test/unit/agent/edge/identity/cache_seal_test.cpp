@@ -1,5 +1,4 @@
-// The cache's key: files that hold one, files that do not, and a cache that was sealed with
-// another.
+// The cache's key: valid and invalid key files, and a cache that was sealed with another key.
 
 #include "agent/edge/identity/cache_seal.h"
 
@@ -24,8 +23,8 @@ class CacheSealTest : public testing::Test {
   }
   std::string data_dir() { return dir_.path().string(); }
 
-  // One run of an agent with this key: a secret is cached if `bytes` says which, and what is there
-  // is returned; "none" for a scope that is not complete.
+  // Runs an agent with this key. Caches a Secret if `bytes` is not empty. Returns the cached
+  // content, or "none" if the scope is not complete.
   std::string run(const std::string& key_file, const std::string& bytes = {}) {
     std::unique_ptr<store::Seal> seal;
     if (!key_file.empty()) seal = read_cache_key(key_file).value();
@@ -106,8 +105,8 @@ TEST_F(CacheSealTest, AWrongKeyMakesTheCacheAbsentAndNeverWrong) {
   EXPECT_EQ(run(first), "{\"secret\":1}");
   EXPECT_EQ(run(second), "none");
   EXPECT_EQ(run(""), "none");
-  EXPECT_EQ(run(first), "{\"secret\":1}") << "looking does no harm";
-  EXPECT_EQ(run(second, "{\"secret\":2}"), "{\"secret\":2}") << "and it fills again";
+  EXPECT_EQ(run(first), "{\"secret\":1}") << "opening it with another key does no harm";
+  EXPECT_EQ(run(second, "{\"secret\":2}"), "{\"secret\":2}") << "the cache fills again";
   EXPECT_EQ(run(second), "{\"secret\":2}");
   EXPECT_EQ(run(first), "none");
 }

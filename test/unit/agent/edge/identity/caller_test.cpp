@@ -1,4 +1,4 @@
-// Who asks, on loopback and over TLS, and whose rows he is given.
+// How callers are identified, on loopback and over TLS, and whose cached rows they may read.
 
 #include "agent/edge/door/identify.h"
 
@@ -24,7 +24,7 @@ std::string owner(const Result<Caller>& caller) {
   return kind == "token" ? kind : caller->owner;
 }
 
-// Whoever is on loopback as uid 0, or brings the node's token.
+// Accepts as the node: uid 0 on loopback, and callers with the node's token.
 const NodeProof proof{.of_peer =
                           [](const net::Peer& peer) {
                             if (peer.owner && peer.owner->uid == 0) return Status();
@@ -128,7 +128,7 @@ TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
     EXPECT_EQ(owner(caller), c.owner) << c.common_name;
     EXPECT_EQ(caller->by_certificate, c.by_certificate) << c.common_name;
     EXPECT_TRUE(caller->cached);
-    EXPECT_EQ(caller->owner.find("a-token"), std::string::npos) << "tokens are in no key";
+    EXPECT_EQ(caller->owner.find("a-token"), std::string::npos) << "keys must not contain tokens";
   }
   http::Request nobody = request("");
   nobody.peer.owner = net::SocketOwner{.uid = 0, .inode = 1};

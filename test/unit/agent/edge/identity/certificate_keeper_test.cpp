@@ -1,4 +1,4 @@
-// The keeper of a certificate against a pretended API server, in virtual time.
+// The certificate keeper with a fake registrar, in virtual time.
 
 #include "agent/edge/identity/certificate_keeper.h"
 
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using sync::rotate::Credentials;
 
-// Signs what it is asked for, or does not.
+// Signs the requests, or fails, as the test says.
 class FakeRegistrar final : public Registrar {
  public:
   explicit FakeRegistrar(const Clock& clock)
@@ -32,10 +32,10 @@ class FakeRegistrar final : public Registrar {
     co_return answer;
   }
 
-  std::vector<Credentials> asked;  // with what a certificate was asked for
+  std::vector<Credentials> asked;  // the credentials of each request
   std::optional<Error> error;      // instead of an answer
   bool decided = true;
-  bool for_another = false;  // issues what was not asked for
+  bool for_another = false;  // issues a certificate that was not requested
   Duration lifetime = 1000h;
 
  private:
@@ -70,7 +70,7 @@ class FakeRegistrar final : public Registrar {
 
 class KeeperTest : public testing::Test {
  protected:
-  // The agent starts: another keeper on the same files.
+  // Starts the agent: a new keeper on the same files.
   void start(const std::vector<std::string>& names = {}) {
     stop();
     keeper_.emplace(time_.executor(),
@@ -119,19 +119,19 @@ TEST_F(KeeperTest, ANewNodeGetsItsCertificateAndKeepsItOverARestart) {
   ASSERT_TRUE(keeper_->held());
   EXPECT_TRUE(tls::check_pair(*keeper_->held()));
   time_.run(1h);
-  EXPECT_EQ(registrar_.asked.size(), 1u) << "it has one";
+  EXPECT_EQ(registrar_.asked.size(), 1u) << "it has a certificate";
 }
 
 TEST_F(KeeperTest, OneThatLacksANameServesUntilAnotherHasIt) {
   start({"DNS:a"});
   ASSERT_TRUE(run_until_changes(1, 10s));
   start({"DNS:a", "IP:fd00:0::2:1"});
-  EXPECT_TRUE(keeper_->held()) << "better than none";
+  EXPECT_TRUE(keeper_->held()) << "it serves until a better one is issued";
   ASSERT_TRUE(run_until_changes(2, 10s));
   EXPECT_EQ(keeper_->certificate()->names.alternatives.size(), 2u);
   start({"IP:fd00::2:1"});
   time_.run(1h);
-  EXPECT_EQ(registrar_.asked.size(), 2u) << "it has all, and more";
+  EXPECT_EQ(registrar_.asked.size(), 2u) << "its certificate has all names, and more";
 }
 
 TEST_F(KeeperTest, ItIsRenewedInTimeWithWhatIsHeldAndANewKey) {
@@ -157,7 +157,7 @@ TEST_F(KeeperTest, WhenRenewalFailsTheOldOneStaysAndBootstrapsOnceExpired) {
   EXPECT_EQ(keeper_->held()->certificate_pem, held);
   EXPECT_EQ(registrar_.asked.back(), Credentials::bootstrap);
   start();
-  ASSERT_TRUE(keeper_->held()) << "an expired one is still better than none";
+  ASSERT_TRUE(keeper_->held()) << "an expired certificate is still used";
   registrar_.error.reset();
   ASSERT_TRUE(run_until_changes(2, 20min));
   EXPECT_NE(keeper_->held()->certificate_pem, held);
@@ -168,7 +168,7 @@ TEST_F(KeeperTest, WhatItCannotUseIsNotTaken) {
   start();
   time_.run(1min);
   EXPECT_FALSE(keeper_->held());
-  EXPECT_EQ(registrar_.asked.size(), 1u) << "and not asked for at once again";
+  EXPECT_EQ(registrar_.asked.size(), 1u) << "it does not ask again at once";
   registrar_.for_another = false;
   ASSERT_TRUE(run_until_changes(1, 30min));
 }

@@ -1,4 +1,5 @@
-// Where the cluster is and whom to believe: good settings, bad settings, a pinned authority.
+// How the agent finds the cluster and its authority: valid and invalid settings, and a pinned
+// authority.
 
 #include "agent/edge/identity/cluster.h"
 
@@ -74,7 +75,8 @@ TEST(Cluster, OnlyThePinnedAuthorityIsBelieved) {
   const std::string theirs = tls::Signer::make_authority("theirs", now, now + 1h).certificate_pem;
   const std::string pin = "sha256:" + tls::read_certificate(ours)->public_key_sha256;
   EXPECT_EQ(pinned_authority(info(ours), pin).value(), ours);
-  EXPECT_EQ(pinned_authority(info(ours + theirs), pin).value(), ours) << "nothing comes with it";
+  EXPECT_EQ(pinned_authority(info(ours + theirs), pin).value(), ours)
+      << "other certificates are ignored";
   const auto other = pinned_authority(info(theirs), pin);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Errc::denied);
@@ -95,7 +97,7 @@ std::string signed_info(const std::string& key, const std::string& signature) {
          signature + R"("}})";
 }
 
-// The signature is one that another implementation made: see test/unit/platform/tls/jws_test.cpp.
+// Another implementation made the signature: see test/unit/platform/tls/jws_test.cpp.
 TEST(Cluster, OnlyADocumentThatIsSignedWithTheTokenIsBelieved) {
   const JoinToken token = parse_join_token("07401b.f395accd246ae52d").value();
   const std::string key = "jws-kubeconfig-07401b";

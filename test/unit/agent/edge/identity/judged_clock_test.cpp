@@ -1,4 +1,4 @@
-// The agent's clock over restarts, boots in 1970 and wrong calendars.
+// The agent's wall clock across restarts, boots in 1970 and wrong system clocks.
 
 #include "agent/edge/identity/judged_clock.h"
 
@@ -39,7 +39,7 @@ TEST_F(JudgedClockTest, ABootIn1970FindsTheLastKnownTime) {
   system_.advance(1min);
   EXPECT_EQ(clock.wall(), today + 91min);
   system_.jump_wall(today + 24h - system_.wall());
-  EXPECT_EQ(clock.wall(), today + 24h) << "set right, it counts";
+  EXPECT_EQ(clock.wall(), today + 24h) << "once it is correct, the system's time is used";
 }
 
 TEST_F(JudgedClockTest, AYearAheadIsForgottenWhenItIsTakenBack) {

@@ -1,4 +1,5 @@
-// The node's identity as a whole: what it comes with, when, and what it does without.
+// The node's identity as a whole: its credentials, when they are loaded again, and what works
+// without them.
 
 #include "agent/edge/identity/node_identity.h"
 
@@ -59,12 +60,12 @@ TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld
     write_certificate("second");
     EXPECT_EQ(co_await ask(*client), "first/");
     identity->unauthorized();
-    EXPECT_EQ(co_await ask(*client), "first/") << "this one is under way already";
+    EXPECT_EQ(co_await ask(*client), "first/") << "this connection was already open";
     EXPECT_EQ(co_await ask(*client), "second/");
     std::ofstream(dir_.path() / "node.pem") << "half a file";
     identity->unauthorized();
     (void)co_await ask(*client);
-    EXPECT_EQ(co_await ask(*client), "second/") << "what is no use is not taken";
+    EXPECT_EQ(co_await ask(*client), "second/") << "an invalid file changes nothing";
     tasks.cancel();
     co_await tasks.join();
     client->forget_connections();
@@ -98,7 +99,7 @@ TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
   const PkiDir pki = PkiDir::open(dir_.path()).value();
   const auto held = test::authority().sign({.common_name = "system:node:a"});
   ASSERT_TRUE(pki.store(sync::CertificateUse::client, held));
-  EXPECT_FALSE(open(context.get_executor())) << "nobody knows where the cluster is";
+  EXPECT_FALSE(open(context.get_executor())) << "the address of the cluster is unknown";
   ClusterAccess access;
   access.tls = true;
   access.server = {"192.0.2.1", 6443};
@@ -124,7 +125,8 @@ TEST_F(NodeIdentityTest, UntilTheClusterSignsTheListenerSignsForItself) {
               (tls::Names{.common_name = "system:node:a",
                           .organizations = {"system:nodes"},
                           .alternatives = {"DNS:a", "IP:192.0.2.9", "DNS:edge.example.org"}}));
-    EXPECT_EQ(identity->serving()->key_pem, serving.key_pem) << "the same for all callers";
+    EXPECT_EQ(identity->serving()->key_pem, serving.key_pem)
+        << "the same certificate for all callers";
     co_await server.stop();
   });
 }

@@ -1,4 +1,4 @@
-// Keys and certificates on disk: nobody else reads them, and damage is told.
+// Keys and certificates on disk: only their owner can read them, and damage is reported.
 
 #include "agent/edge/identity/pki_dir.h"
 
@@ -37,7 +37,7 @@ TEST_F(PkiDirTest, WhatIsStoredIsThereAgainForUsAlone) {
   EXPECT_TRUE(tls::check_pair(*loaded));
   EXPECT_TRUE(tls::Context::for_client({.identity = *loaded}));
   EXPECT_EQ(pki_.load(CertificateUse::serving).value(), std::nullopt);
-  ASSERT_TRUE(pki_.store(CertificateUse::serving, *loaded)) << "as it was loaded";
+  ASSERT_TRUE(pki_.store(CertificateUse::serving, *loaded)) << "what was loaded can be stored";
   EXPECT_TRUE(tls::check_pair(*pki_.load(CertificateUse::serving).value()));
   EXPECT_EQ(mode_of(dir_.path() / "pki"), 0700u);
   EXPECT_EQ(mode_of(dir_.path() / "pki/client-current.pem"), 0600u);
@@ -76,7 +76,8 @@ TEST_F(PkiDirTest, TheClusterIsFoundAgain) {
   EXPECT_EQ(found.token, "");
   EXPECT_EQ(found.tls_settings.ca_pem, access.tls_settings.ca_pem);
   EXPECT_EQ(found.tls_settings.server_name, "kubernetes");
-  EXPECT_TRUE(tls::check_pair(found.tls_settings.identity)) << "kubectl can use it, too";
+  EXPECT_TRUE(tls::check_pair(found.tls_settings.identity))
+      << "the kubeconfig contains a usable identity";
   EXPECT_EQ(mode_of(dir_.path() / "pki/node.kubeconfig"), 0600u);
 }
 

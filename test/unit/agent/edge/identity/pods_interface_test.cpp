@@ -1,4 +1,4 @@
-// The interface for pods: its settings, and that it is looked after, in virtual time.
+// The interface for pods: its settings, and that the agent restores it, in virtual time.
 
 #include "agent/edge/door/pods_interface.h"
 
@@ -17,8 +17,8 @@ using test::FakeInterfaces;
 TEST(PodsInterfaceOptions, AreYurtHubsAndBadOnesAreNamed) {
   struct Row {
     IdentityOptions options;
-    std::string address;  // of pods
-    std::string problem;  // "": none
+    std::string address;  // the address for pods
+    std::string problem;  // "": no problem
   };
   const std::string bad_ip = "--dummy-if-ip: \"";
   const std::string bad_name = "--dummy-if-name: \"";
@@ -90,14 +90,14 @@ TEST(PodsInterface, IsMadeAsSoonAsItCanBeAndMadeAgain) {
   EXPECT_EQ(machine.deeds,
             (std::vector<std::string>{"add dummy yurthub-dummy0", "add 169.254.2.1/32", "up 1"}));
   time.run(10min);
-  EXPECT_EQ(machine.deeds.size(), 3u) << "it is as it should be";
-  machine.devices.clear();  // Somebody took it away.
+  EXPECT_EQ(machine.deeds.size(), 3u) << "an intact interface is left alone";
+  machine.devices.clear();  // somebody deletes it
   time.run(60s);
   EXPECT_EQ(machine.deeds.size(), 6u);
-  EXPECT_EQ(changes, 1) << "nobody need be told: the address is the same";
+  EXPECT_EQ(changes, 1) << "the address is the same, so no change is reported";
   machine.devices.clear();
   time.complete(end_all(tasks));
-  EXPECT_TRUE(machine.devices.empty()) << "its end makes nothing anew";
+  EXPECT_TRUE(machine.devices.empty()) << "after its end nothing is created";
   EXPECT_TRUE(pods.ensure());
   pods.remove();
   EXPECT_TRUE(machine.devices.empty());

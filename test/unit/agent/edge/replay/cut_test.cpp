@@ -1,6 +1,5 @@
-// The uplink is cut at one of fifty points of the conversation, and the kubelet starts again
-// without it: everything that was known is answered, in any order, and nothing that was not empty
-// is empty.
+// The uplink is cut at one of fifty points of the session, and the kubelet restarts without it. It
+// gets answers for everything that was known, in any order, and no list that had objects is empty.
 
 #include <gtest/gtest.h>
 
@@ -20,10 +19,10 @@ namespace holdfast::agent::replay {
 namespace {
 
 constexpr int points = 50;
-constexpr int groups = 10;  // tests, which run side by side
+constexpr int groups = 10;  // the points are divided among tests that run in parallel
 constexpr const char* nodes_scope = "/api/v1/nodes metadata.name=edge1";
 
-// What was known when the uplink was cut.
+// What the cache had received when the uplink was cut.
 struct Known {
   Known(const Stage& stage, int last) {
     const FakeUpstream::Objects* nodes = stage.upstream.objects(nodes_scope);
@@ -62,7 +61,7 @@ struct Known {
   std::vector<std::string> tokens;   // the requests for them
 };
 
-// The kubelet's requests from its second start to its third, in an order of their own.
+// The kubelet's requests between its second and third start, in a random order.
 std::vector<Exchange> restart_sequence(const Recording& recording, int seed) {
   std::vector<Exchange> sequence;
   for (const Exchange& exchange : recording.exchanges) {
@@ -74,7 +73,7 @@ std::vector<Exchange> restart_sequence(const Recording& recording, int seed) {
   return sequence;
 }
 
-// One object, by the end of its path, unlike a collection of a namespace.
+// Whether the path ends with one object of the resource, not with its collection.
 bool is_object_of(std::string_view path, std::string_view resource) {
   const auto at = path.find(resource);
   return at != std::string_view::npos && at + resource.size() < path.size();
@@ -90,7 +89,7 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-// What the upstream had when it was cut off.
+// The names that the upstream had when the link was cut.
 std::vector<std::string> names_there(const Stage& stage, const Exchange& exchange) {
   std::vector<std::string> names;
   const FakeUpstream::Objects* objects = stage.upstream.objects(scope_of(exchange.request));
@@ -117,7 +116,7 @@ asio::awaitable<void> read_piece(http::BodyStream& stream, std::string& piece) {
   piece = (co_await stream.next()).value_or("");
 }
 
-// A watch that begins with all objects brings them at once, with a bookmark behind them.
+// Checks that such a watch first brings all objects and then a bookmark, at once.
 void check_watch_list(Stage& stage, const Exchange& exchange, const http::Response& response,
                       bool known) {
   EXPECT_EQ(response.status, known ? 200 : 503) << exchange.name() << ": " << response.body;
@@ -137,7 +136,7 @@ void check_watch_list(Stage& stage, const Exchange& exchange, const http::Respon
   EXPECT_EQ(names, names_there(stage, exchange)) << exchange.name();
 }
 
-// The status that a known or unknown thing is answered with.
+// Checks the status for a known thing, and for an unknown one.
 void check_status(const Exchange& exchange, const http::Response& response, bool known,
                   int status) {
   EXPECT_EQ(response.status, known ? status : 503) << exchange.name() << ": " << response.body;
@@ -158,25 +157,26 @@ void check(Stage& stage, const Known& known, const Exchange& exchange,
   } else if (exchange.is_token()) {
     check_status(exchange, response, known.token(exchange.request.body), 201);
   } else if (path.find("/csinodes/") != std::string_view::npos) {
-    // Before it was made, the server said 404, and so does who knows that it is complete.
+    // Before the CSINode was created, the server answered 404; the agent does the same once it
+    // knows all CSINodes.
     if (known.csi_node) check_status(exchange, response, true, 200);
     EXPECT_NE(response.status, 0) << exchange.name();
   } else if (is_object_of(path, "/pods/") || is_object_of(path, "/persistentvolumeclaims/") ||
              is_object_of(path, "/persistentvolumes/")) {
     if (known.object(path)) check_status(exchange, response, true, 200);
-    EXPECT_NE(response.status, 404) << exchange.name() << ": taken for a deletion";
+    EXPECT_NE(response.status, 404) << exchange.name() << ": the kubelet takes that for a deletion";
   } else if (path == "/api/v1/nodes") {
     check_status(exchange, response, known.node, 409);
   } else if (path.starts_with("/api/v1/nodes/") && known.node) {
     check_status(exchange, response, true, 200);
   } else {
-    EXPECT_TRUE(!read || path.starts_with("/api/v1/nodes/")) << "not judged: " << exchange.name();
+    EXPECT_TRUE(!read || path.starts_with("/api/v1/nodes/")) << "not checked: " << exchange.name();
   }
 }
 
 bool goes_on(const Exchange& exchange) { return exchange.is_watch && !exchange.is_watch_list(); }
 
-// A watch begins where the kubelet's own list ended.
+// The watch request, starting at the version of the kubelet's own list.
 http::Request watch_request(Stage& stage, const Exchange& watch) {
   http::Request list = watch.request;
   auto query = Query::parse(watch.request.query()).value();
@@ -236,7 +236,7 @@ TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
   stage.time.settle();
 
   const std::string after = stage.ask(get).body;
-  EXPECT_EQ(answer.body, after) << "the answer is what is cached";
+  EXPECT_EQ(answer.body, after) << "the answer equals the cached object";
   const sync::Node was = sync::decode_protobuf<sync::Node>(before).value();
   const sync::Node is = sync::decode_protobuf<sync::Node>(after).value();
   ASSERT_EQ(is.status.conditions.size(), was.status.conditions.size());
@@ -260,7 +260,7 @@ TEST_P(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
     int status;
     std::vector<std::string> names;
   };
-  // A kubelet 1.36 asks for the services that have an address, and for no others.
+  // A kubelet 1.36 lists only the Services that have a cluster IP.
   const bool some = GetParam() != Session::v1_20;
   const std::string services =
       std::string("/api/v1/services?") + (some ? "fieldSelector=spec.clusterIP%21%3DNone" : "");

@@ -15,7 +15,7 @@ namespace {
 
 using EventType = sync::WatchEvent::Type;
 
-// The agent's own question: there are no settings.
+// A list that the agent makes for its own settings; there are none.
 constexpr std::string_view settings =
     "/api/v1/namespaces/kube-system/configmaps metadata.name=yurt-hub-cfg";
 constexpr std::string_view no_settings =
@@ -39,7 +39,7 @@ std::int64_t number(std::string_view version) {
 
 }  // namespace
 
-// One client's watch: the frames of its scope that are newer than what it has seen.
+// A client's watch: the frames of its scope that are newer than those it has seen.
 class UpstreamWatch final : public http::BodyStream {
  public:
   UpstreamWatch(FakeUpstream& upstream, std::string scope, std::int64_t seen)
@@ -123,7 +123,7 @@ void FakeUpstream::take_list(Scope& scope, const Exchange& list) {
   replace(scope, std::move(objects), list.at);
 }
 
-// They are there at once, as in a list; the bookmark behind them has the list's kind and version.
+// The objects come at once, as in a list; the bookmark after them has the list's kind and version.
 void FakeUpstream::take_initial(Scope& scope, const Exchange& watch) {
   const std::size_t initial = watch.initial_frames();
   taken_[watch.line] = initial + 1;
@@ -140,7 +140,8 @@ void FakeUpstream::take_initial(Scope& scope, const Exchange& watch) {
   replace(scope, std::move(objects), watch.at);
 }
 
-// What changed while the kubelet had no watch: other watches of the scope are told of it.
+// Applies changes that happened while the kubelet had no watch: other watches of the scope receive
+// them as events.
 void FakeUpstream::replace(Scope& scope, Objects objects, Duration at) {
   std::map<std::int64_t, Frame> changes;  // by version
   for (const auto& [name, object] : objects) {
@@ -151,7 +152,7 @@ void FakeUpstream::replace(Scope& scope, Objects objects, Duration at) {
     changes[number(header.resource_version)] = {at, sync::encode_protobuf_event(type, object)};
   }
   for (const auto& [name, object] : scope.objects) {
-    CHECK(objects.contains(name));  // no recording has a deletion that no watch has
+    CHECK(objects.contains(name));  // every deletion in a recording is also in a watch
   }
   for (auto& [version, frame] : changes) scope.frames.push_back(std::move(frame));
   scope.objects = std::move(objects);
@@ -176,7 +177,7 @@ void FakeUpstream::take_frames(Scope& scope, const Exchange& watch, Duration unt
   }
 }
 
-// The kubelet never lists these, but the agent does, to answer for them later.
+// The kubelet never lists CSINodes, but the agent does, to answer for them while offline.
 void FakeUpstream::note_csi_node(const Exchange& exchange) {
   if (!exchange.request.path().starts_with(csi_nodes)) return;
   Scope& scope = scopes_["/apis/storage.k8s.io/v1/csinodes metadata.name=edge1"];
@@ -226,7 +227,7 @@ http::Response FakeUpstream::lease(const http::Request& request) {
           .body = *std::move(body)};
 }
 
-// As the agent asks for it when it has come back: in JSON.
+// The node in JSON, as the agent reads it when it reconnects.
 http::Response FakeUpstream::node() {
   const Objects& nodes = scopes_["/api/v1/nodes metadata.name=edge1"].objects;
   if (nodes.empty()) return {.status = 404};

@@ -1,8 +1,10 @@
-// An API server made of the recorded answers: at each moment it says what the real one said then.
+// An API server that replays recorded answers: at each moment it gives the answer that the real
+// server gave at that point.
 //
-// Lists and watches are answered as of now, by the last recorded list and the frames since; all
-// else by the exchange that is being played. The agent's own lease is the one thing it makes up.
-// What it is asked beside that, it refuses and notes.
+// Lists and watches reflect the current point of the recording: the last recorded list and the
+// frames since then. Every other request gets the answer of the exchange that is being replayed.
+// Only the agent's own lease is invented. Requests that the recording does not have are refused and
+// noted.
 //
 // Threading: the loop's thread only.
 
@@ -24,22 +26,22 @@ namespace asio = boost::asio;
 
 class FakeUpstream {
  public:
-  using Objects = std::map<std::string, std::string>;  // name to bytes in the envelope
+  using Objects = std::map<std::string, std::string>;  // name -> bytes in the envelope
 
   FakeUpstream(asio::any_io_executor executor, const Recording& recording);
 
   void listen();
-  // Hangs up on everyone; whoever calls from now on is refused.
+  // Closes all connections and refuses new ones.
   asio::awaitable<void> cut(MonoTime deadline);
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  // Goes on to this exchange, and to all frames that had come by then.
+  // Continues to this exchange and to all frames that had arrived by then.
   void advance(const Exchange& to);
 
-  // What a scope holds now; null: it was never listed.
+  // The current objects of a scope; nullptr if it was never listed.
   [[nodiscard]] const Objects* objects(const std::string& scope) const;
 
-  std::vector<std::string> unexpected;  // requests that the recording does not have
+  std::vector<std::string> unexpected;  // requests that are not in the recording
   int renewals = 0;                     // of the agent's lease
 
  private:
@@ -48,7 +50,7 @@ class FakeUpstream {
     sync::ListHead head;
     Objects objects;
     std::string version;        // of the newest list or event; empty: none has been recorded yet
-    std::vector<Frame> frames;  // that came, in order
+    std::vector<Frame> frames;  // received frames, in order
   };
 
   asio::awaitable<http::Response> answer(const http::Request& request);
@@ -69,7 +71,7 @@ class FakeUpstream {
   loop::Event changed_;
   const Exchange* now_ = nullptr;
   std::map<std::string, Scope> scopes_;
-  std::map<int, std::size_t> taken_;  // frames of the watch on that line
+  std::map<int, std::size_t> taken_;  // watch's line -> how many of its frames were taken
 };
 
 }  // namespace holdfast::agent::replay

@@ -1,4 +1,4 @@
-// A dead kubelet's node is not kept alive in the cloud, and its silence is not the cloud's.
+// If the kubelet is dead, the agent stops renewing the node's lease, but the link stays connected.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ int renewals_in(Stage& stage, Duration time) {
 }
 
 void expect_silence(Stage& stage) {
-  stage.time.run(41s);  // the grace
+  stage.time.run(41s);  // the grace period
   EXPECT_EQ(renewals_in(stage, 60s), 0);
   EXPECT_EQ(stage.edge().uplink().link().state(), sync::LinkState::connected);
 }
@@ -28,7 +28,7 @@ TEST_P(KubeletSilence, EndsTheRenewalsAndNothingElse) {
   EXPECT_EQ(renewals_in(stage, 30s), 3);
   expect_silence(stage);
 
-  // Its first word after that brings them back, with the next probe.
+  // Its first request after that resumes the renewals, with the next probe.
   EXPECT_EQ(stage.ask(renewal.request).status, 200);
   EXPECT_EQ(renewals_in(stage, 30s), 3);
   expect_silence(stage);

@@ -1,5 +1,5 @@
-// A kubelet that is offline finds its own status as it wrote it, with every field of its release.
-// A status that comes back truncated is patched again every 10 seconds.
+// A kubelet that is offline reads back its own status as it wrote it, with every field of its
+// release. If the status were truncated, the kubelet would patch it again every 10 seconds.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ json::object read(Stage& stage, const Row& row) {
   return sync::object_of_protobuf(response.body).value();
 }
 
-// Every field of the kind's status; scalars and addresses are those of the recorded object.
+// A status with every field of the kind; scalars and addresses are those of the recorded object.
 json::object full_status(const std::string& kind, const json::object& recorded) {
   json::object status = sync::test::full_object(sync::known_type(kind + "Status"));
   for (const auto& field : recorded.at("status").as_object()) {
@@ -52,7 +52,7 @@ json::object full_status(const std::string& kind, const json::object& recorded) 
   return status;
 }
 
-// As a kubelet does: patches what differs. Whether there was anything to patch.
+// Patches what differs, as a kubelet does. Returns whether anything differed.
 bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
   const json::object seen = read(stage, row);
   json::object before{{"status", seen.at("status")}};

@@ -25,7 +25,7 @@ Duration seconds(const json::value& value) {
       std::chrono::duration<double>(value.to_number<double>()));
 }
 
-// A token's answer is left out of the recording; this one stands for it.
+// A token that replaces the real ones, which the recording does not contain.
 std::string some_token() {
   constexpr std::int64_t year_2100 = 4'102'444'800;
   std::string expires;
@@ -38,7 +38,7 @@ std::string some_token() {
   return sync::enveloped("authentication.k8s.io/v1", "TokenRequest", raw);
 }
 
-// The chunks of a watch, cut into frames; a frame is there when its last chunk is.
+// The frames in the chunks of a watch; the time of a frame is that of its last chunk.
 std::vector<Frame> frames_of(const json::array& chunks) {
   std::vector<Frame> all;
   sync::ProtobufFrames splitter;

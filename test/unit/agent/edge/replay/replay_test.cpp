@@ -1,5 +1,5 @@
-// A real kubelet's conversation, played through the agent: it gets what it got from the API server
-// itself. The node's lease alone is the agent's own and answered by it, connected or not.
+// A real kubelet's session, replayed through the agent: it gets what it got from the API server.
+// Only the node's lease belongs to the agent, which answers for it, connected or not.
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ void check_lease(const Exchange& exchange, const http::Response& response, WallT
   renewed = lease->spec.renew_time.value_or(WallTime::min());
 }
 
-// A list from the server's cache has no order and knows of changes to other objects of its kind;
-// ours says up to where this scope was seen.
+// A list from the server's cache is unordered, and its version may reflect changes to other
+// objects; the version of ours is the one up to which this scope was seen.
 void check_list(const Exchange& exchange, const http::Response& response) {
   const auto ours = sync::split_protobuf_list(response.body);
   const auto theirs = sync::split_protobuf_list(exchange.body);
@@ -63,7 +63,7 @@ void check_answer(const Exchange& exchange, const http::Response& response) {
   }
 }
 
-// The objects that a watch begins with have no order, but all come before the bookmark.
+// The objects with which a watch begins are unordered, but all come before the bookmark.
 void sort_initial(const OpenWatch& watch, std::vector<std::string>& events,
                   std::vector<std::string>& expected) {
   const std::size_t initial = watch.exchange->initial_frames();
@@ -98,7 +98,7 @@ TEST_P(Replay, EveryWatchBringsTheSameEventsInTheSameOrder) {
             std::ranges::count_if(stage.recording.exchanges, &Exchange::is_watch));
   EXPECT_GT(stage.watches.size(), 20U);
   for (const auto& watch : stage.watches) {
-    // Bookmarks come at the agent's own times.
+    // Bookmarks are left out: the agent sends them at its own times.
     std::vector<std::string> expected;
     for (const Frame& frame : watch->exchange->frames) {
       if (!frame.is_bookmark) expected.push_back(shown(frame.bytes));

@@ -29,7 +29,7 @@ asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
   }
 }
 
-// Cancellation is for the loop's own thread of events.
+// Tasks must be cancelled in the loop's thread.
 asio::awaitable<void> end(loop::Tasks& tasks) {
   tasks.cancel();
   co_await tasks.join();

@@ -1,4 +1,4 @@
-// One agent between the recorded kubelet and an upstream made of the recording, in virtual time.
+// One agent between the recorded kubelet and a FakeUpstream, in virtual time.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace holdfast::agent::replay {
 
-// One watch that the kubelet has open through the agent, and what came.
+// One watch that the kubelet has open through the agent, and what arrived on it.
 struct OpenWatch {
   const Exchange* exchange = nullptr;
   std::shared_ptr<http::BodyStream> stream;
-  std::vector<std::string> events;     // frames with their lengths, without bookmarks
+  std::vector<std::string> events;     // frames with their length prefixes, without bookmarks
   std::vector<std::string> bookmarks;  // their resourceVersions
-  std::size_t before_bookmark = 0;     // events before the first of these
+  std::size_t before_bookmark = 0;     // number of events before the first bookmark
 };
 
 class Stage {
@@ -28,22 +28,22 @@ class Stage {
   explicit Stage(Session session);
   ~Stage();
 
-  // Plays the recording up to and including this exchange; `check` sees every answer.
+  // Replays the recording up to and including this line; `check` sees every answer.
   using Check = std::function<void(const Exchange&, const http::Response&)>;
   void play(int last_line, const Check& check);
 
-  // The kubelet asks; the answer is complete, or a stream for a watch.
+  // Sends a request of the kubelet. The answer is complete, or a stream for a watch.
   http::Response ask(const http::Request& request);
 
-  // The upstream is gone, and the agent knows it.
+  // Stops the upstream and waits until the agent has noticed.
   void cut();
-  // The agent is stopped and started again.
+  // Stops the agent and starts it again.
   void restart_agent();
 
   const Recording& recording;
   test::VirtualTime time;
   FakeUpstream upstream;
-  std::vector<std::shared_ptr<OpenWatch>> watches;  // all there were, in order
+  std::vector<std::shared_ptr<OpenWatch>> watches;  // all that were opened, in order
   [[nodiscard]] Edge& edge() { return *edge_; }
 
  private:
@@ -57,7 +57,7 @@ class Stage {
   std::unique_ptr<Edge> edge_;
   std::unique_ptr<http::Client> kubelet_;
   MonoTime began_;
-  std::unique_ptr<loop::Tasks> tasks_;  // that read watches
+  std::unique_ptr<loop::Tasks> tasks_;  // the tasks that read watches
 };
 
 }  // namespace holdfast::agent::replay

@@ -27,7 +27,7 @@ const std::map<std::string, std::string, std::less<>> kinds = {
     {"persistentvolumeclaims", "PersistentVolumeClaim"},
     {"persistentvolumes", "PersistentVolume"}};
 
-// What the Node authorizer lets a node get by name alone.
+// Resources that the Node authorizer lets a node get by name only.
 bool is_got_by_name(std::string_view path) {
   const std::string_view resource = path.substr(path.rfind('/') + 1);
   return resource == "csinodes" || resource.starts_with("persistentvolume");
@@ -43,7 +43,7 @@ std::string api_version_of(const std::string& collection) {
   return std::string(words[2]) + "/" + std::string(words[3]);
 }
 
-// The collection's path without its namespace: what a list over all namespaces asks for.
+// The collection's path without its namespace, as used by a list over all namespaces.
 std::string everywhere(const std::string& collection) {
   const std::size_t at = collection.find("/namespaces/");
   if (at == std::string::npos) return collection;
@@ -62,7 +62,7 @@ bool selected(const Query& query, std::string_view name) {
 
 http::Response ok(std::string body) { return json_response(200, std::move(body)); }
 
-// What happens to a collection after `seen`.
+// The changes of a collection after version `seen`.
 class Watch final : public http::BodyStream {
  public:
   Watch(Cloud& cloud, std::string collection, Query query, std::int64_t seen)
@@ -163,7 +163,7 @@ namespace {
 
 bool is_ipv6(std::string_view address) { return address.find(':') != std::string_view::npos; }
 
-// What kube-apiserver says of a pod's addresses; "" when they are good.
+// The error of kube-apiserver for a pod's addresses; "" if they are valid.
 std::string wrong_addresses(const json::object& status) {
   const json::value* all = status.if_contains("podIPs");
   if (all == nullptr || all->as_array().empty()) return {};

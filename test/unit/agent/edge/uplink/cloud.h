@@ -1,5 +1,5 @@
-// A cloud that fits into a test: some objects, one lease, and any number of API servers in front of
-// them, each behind a cable that can be cut and each able to misbehave by itself.
+// A small fake cloud: some objects, one lease, and any number of API servers, each behind a link
+// that can be cut, and each with its own faults.
 //
 // Threading: the loop's thread only.
 
@@ -26,17 +26,18 @@ struct Asked {
   MonoTime at;
 };
 
-// What all servers share.
+// The state that all API servers share.
 class Cloud {
  public:
   explicit Cloud(asio::any_io_executor executor) : changed(std::move(executor)) {}
 
-  // Creates or changes an object in a collection: "/api/v1/namespaces/a/secrets". `body` is JSON
-  // without metadata; the namespace is the path's.
+  // Creates or changes an object in a collection such as "/api/v1/namespaces/a/secrets". `body` is
+  // JSON without metadata; the namespace comes from the path.
   void put(const std::string& collection, const std::string& name, const std::string& body = "{}");
   void remove(const std::string& collection, const std::string& name);
 
-  // How often the requests that begin so came, from the `from`-th request on.
+  // How many requests whose text begins with `start` arrived, counted from the `from`-th request
+  // on.
   [[nodiscard]] int count(std::string_view start, std::size_t from = 0) const;
 
   struct Happened {
@@ -49,17 +50,17 @@ class Cloud {
 
   http::Response answer(const http::Request& request);
 
-  // An object as it is now; "" when it is not there.
+  // The current JSON of an object; "" if it does not exist.
   [[nodiscard]] std::string object(const std::string& collection, const std::string& name) const;
 
   std::vector<Asked> asked;
-  std::vector<std::string> renewals;  // the renewTimes of the lease, as they came
+  std::vector<std::string> renewals;  // the renewTimes of the lease, in order of arrival
   std::vector<Happened> events;
   loop::Event changed;
 
  private:
   http::Response lease(const http::Request& request);
-  // Strategic merge patches, and what a kube-apiserver refuses of a pod's addresses.
+  // Applies strategic merge patches, and refuses what kube-apiserver refuses of a pod's addresses.
   http::Response patch_status(const http::Request& request);
   http::Response list(const std::string& collection, const Query& query);
 
@@ -70,22 +71,22 @@ class Cloud {
 
 class ApiServer {
  public:
-  // `tls` null: plain HTTP.
+  // A null `tls` means plain HTTP.
   ApiServer(asio::any_io_executor executor, Cloud& cloud, const Clock& clock, std::size_t number,
             std::shared_ptr<const tls::Context> tls);
 
   [[nodiscard]] std::uint16_t port() const { return cable->port(); }
   void cut(std::string_view fault) { cable->set(Fault::parse(fault).value()); }
-  // Comes back at the same address with another certificate.
+  // Restarts at the same address with another certificate.
   asio::awaitable<void> show(std::shared_ptr<const tls::Context> tls);
   asio::awaitable<void> stop(MonoTime deadline);
 
-  Duration latency{};  // of each answer
-  // Instead of the cloud's answers, once it is set; a `status` of 0: none at all, the connection
-  // stays open.
+  Duration latency{};  // delay of each answer
+  // If set, the answer to all requests instead of the cloud's. A `status` of 0 means no answer: the
+  // connection stays open.
   std::optional<http::Response> instead;
-  bool leases_too = true;  // those of the agent's own lease also
-  // Before all that: what a test answers by itself.
+  bool leases_too = true;  // `instead` also applies to the agent's own lease
+  // A test's own answers; they take precedence over `instead` and the cloud.
   using Special = std::function<std::optional<http::Response>(const http::Request&)>;
   Special special = [](const http::Request&) { return std::nullopt; };
 

@@ -1,5 +1,5 @@
-// What a node may get, but neither list nor watch, is cached one by one; and what the cache does
-// not reach back to is asked in the cloud.
+// Objects that a node may get, but neither list nor watch, are cached one by one; and watches from
+// versions older than the cache go to the cloud.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ TEST(GotByName, WhatWasGotIsServedOfflineAndAfterAPowerCut) {
   site.time.run(1s);
   const std::size_t from = site.cloud.asked.size();
   site.time.run(10min);
-  EXPECT_EQ(site.cloud.count("GET " + std::string(claims) + "?", from), 0) << "no list, in no loop";
+  EXPECT_EQ(site.cloud.count("GET " + std::string(claims) + "?", from), 0)
+      << "the agent must not try to list them";
   EXPECT_EQ(site.cloud.count("GET " + claim("data"), from), 0);
 
   for (const bool restarted : {false, true}) {
@@ -41,8 +42,8 @@ TEST(GotByName, WhatWasGotIsServedOfflineAndAfterAPowerCut) {
     EXPECT_EQ(data.status, 200) << restarted;
     EXPECT_EQ(field_of(data, {"spec", "volumeName"}), "pv-1");
     EXPECT_EQ(field_of(data, {"kind"}), "PersistentVolumeClaim");
-    EXPECT_EQ(site.ask(claim("gone")).status, 404) << "the API server has said so";
-    EXPECT_EQ(site.ask(claim("never")).status, 503) << "nobody has ever looked";
+    EXPECT_EQ(site.ask(claim("gone")).status, 404) << "the API server answered 404 for it";
+    EXPECT_EQ(site.ask(claim("never")).status, 503) << "it was never requested";
     site.restore_link();
   }
 }
@@ -62,7 +63,7 @@ TEST(GotByName, IsRefreshedByARejoinByARequestAndByAPod) {
   };
   site.cloud.put(claims, "data", R"({"spec":{"volumeName":"pv-2"}})");
   EXPECT_EQ(offline_value(), "pv-1");
-  EXPECT_EQ(offline_value(), "pv-2") << "by the rejoin before";
+  EXPECT_EQ(offline_value(), "pv-2") << "refreshed by the last rejoin";
 
   site.cloud.put(claims, "data", R"({"spec":{"volumeName":"pv-3"}})");
   EXPECT_EQ(field_of(site.ask(claim("data") + "?resourceVersion=0"), {"spec", "volumeName"}),
@@ -79,7 +80,7 @@ TEST(GotByName, IsRefreshedByARejoinByARequestAndByAPod) {
   EXPECT_EQ(site.ask(std::string(volumes) + "/pv-4").status, 200) << "found through the claim";
 }
 
-// The Node authorizer refuses a Secret until it has heard of the pod that refers to it.
+// The Node authorizer refuses a Secret until it has seen the pod that refers to it.
 TEST(GotByName, AListOfOneNameThatWasRefusedForAMomentIsWatchedAgain) {
   Site site;
   const std::string secrets = "/api/v1/namespaces/a/secrets";

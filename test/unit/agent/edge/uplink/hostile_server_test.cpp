@@ -1,5 +1,5 @@
-// An API server that sends too much: the one list suffers, and neither the memory nor the link
-// does.
+// An API server that sends too much: only the one list fails; the memory and the link are not
+// affected.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ constexpr const char* flooded = "/api/v1/namespaces/a/configmaps";
 constexpr const char* flooded_cached = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
 constexpr std::size_t mebibyte = 1UL << 20;
 
-// The same piece again and again, as often as wanted.
+// Returns the same piece again and again.
 class Flood final : public http::BodyStream {
  public:
   Flood(std::string begin, std::size_t bytes) : piece_(std::move(begin)), left_(bytes) {}
@@ -72,7 +72,8 @@ std::string fault_of_flooded(Site& site) {
   return "none";
 }
 
-// Cached, then offline, then back with `special`: connected, and what was cached is still there.
+// Caches an object, disconnects, and reconnects with `special`: the link must be connected and the
+// cached object still there.
 void expect_unharmed(Site& site, const ApiServer::Special& special, const std::string& fault) {
   site.cloud.put(flooded, "one", R"({"data":{"a":"cached"}})");
   site.cloud.put("/api/v1/services", "web");
@@ -112,8 +113,8 @@ TEST(HostileServer, AListWithoutEndIsCutOff) {
   };
   expect_unharmed(site, special, "too_large");
   for (const auto& each : floods) sent += each->sent;
-  EXPECT_LE(lists, 20u) << "not a loop";
-  EXPECT_LE(sent, lists * 8 * mebibyte) << "what sockets hold, besides the limit";
+  EXPECT_LE(lists, 20u) << "the agent must not list in a loop";
+  EXPECT_LE(sent, lists * 8 * mebibyte) << "the limit, and what sockets buffer";
 }
 
 TEST(HostileServer, PagesWithoutEndAreCutOff) {
@@ -143,7 +144,7 @@ TEST(HostileServer, TooManyObjectsAreNotTakenOver) {
   expect_unharmed(site, special, "too_large");
 }
 
-// Each would cost twenty times its bytes before anything of it could be checked.
+// Each object would need twenty times its bytes in memory before it could be checked.
 TEST(HostileServer, ManyEmptyObjectsAreNotTakenApart) {
   Site site(small);
   std::string items = "{}";
@@ -158,8 +159,8 @@ TEST(HostileServer, ManyEmptyObjectsAreNotTakenApart) {
 TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
   const std::string huge = std::to_string(sync::first_local_version);
   const std::string lists[] = {
-      list_of(item("one", "500", 1), "abc"),  // no version: the watch would begin nowhere
-      list_of(item("one", "500", 1), huge),   // one of ours
+      list_of(item("one", "500", 1), "abc"),  // no version: the watch would have no start
+      list_of(item("one", "500", 1), huge),   // a version of the range for local ones
       list_of(item("one", huge, 1), "500"),  list_of(R"({"data":{}})", "500"),
       list_of(item("", "500", 1), "500"),
   };
@@ -201,7 +202,7 @@ TEST(HostileServer, AnAnswerThatIsPassedOnIsLimited) {
   EXPECT_EQ(site.ask("/version").status, 200);
 }
 
-// What it has cost is charged, and that the server has answered is heard.
+// The bytes received are charged to the budget, and the link counts the answer as a sign of life.
 TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
   Site site(small);
   ASSERT_TRUE(site.until(LinkState::connected));

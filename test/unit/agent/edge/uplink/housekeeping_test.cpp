@@ -1,4 +1,4 @@
-// An agent that runs for days: what its kubelet no longer asks for goes, all else stays.
+// An agent that runs for days: scopes that its kubelet no longer uses are dropped, all others stay.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string named(const std::string& collection, const std::string& name) {
   return collection + "?fieldSelector=metadata.name%3D" + name;
 }
 
-// The cached scopes, without the agent's own settings: "secrets metadata.name=x".
+// The cached scopes without those of the agent's own settings: "secrets metadata.name=x".
 std::vector<std::string> scopes_of(Site& site) {
   std::vector<std::string> found;
   for (const auto& [key, scope] : site.edge->scopes().all()) {
@@ -58,10 +58,10 @@ TEST(EdgeHousekeeping, SecretsOfPodsThatAreGoneAreDropped) {
                   "secrets metadata.name=two"};
   EXPECT_EQ(scopes_of(site), all);
   site.time.run(100s);
-  EXPECT_EQ(scopes_of(site), all) << "a grace for what was asked for";
+  EXPECT_EQ(scopes_of(site), all) << "a recently requested scope has a grace period";
   ask(pods);
 
-  // "two" is of no pod; but nothing is thrown away while the cloud is out of reach.
+  // No pod refers to "two"; but nothing is dropped while the cloud is unreachable.
   site.servers[0]->cut("refuse");
   site.time.run(150s);
   EXPECT_EQ(scopes_of(site), all);
@@ -72,16 +72,16 @@ TEST(EdgeHousekeeping, SecretsOfPodsThatAreGoneAreDropped) {
   EXPECT_EQ(scopes_of(site), (Names{all[0], all[1]}));
   const auto dropped = site.metric("holdfast_edge_scopes_dropped_total");
   EXPECT_TRUE(std::count(dropped.begin(), dropped.end(), "{reason=\"orphaned\"} 1"));
-  EXPECT_EQ(dropped.size(), 5u) << "one for each reason";
+  EXPECT_EQ(dropped.size(), 5u) << "one time series for each reason";
 
-  // Its watch upstream has ended too, and it comes back when it is asked for.
+  // Its upstream watch has ended, too; the scope returns when it is requested.
   const std::size_t from = site.cloud.asked.size();
   site.time.run(2min);
   EXPECT_EQ(site.cloud.count("GET " + named(secrets, "two"), from), 0);
   ask(named(secrets, "two"));
   EXPECT_EQ(scopes_of(site), all);
 
-  // A restart has nothing of it any more, once the pod is gone for good.
+  // Once the pod is gone for good, a restart does not find the scope.
   site.cloud.remove("/api/v1/namespaces/a/pods", "p");
   ask(pods);
   site.time.run(4min);
@@ -113,7 +113,7 @@ TEST(EdgeHousekeeping, WhatIsWatchedOrAskedForStaysAndTheRestGoesAfterItsTime) {
   open.stream->cancel();
   open.stream.reset();
   site.time.run(4min);
-  EXPECT_EQ(scopes_of(site), Names{"services"}) << "from the end of the watch on";
+  EXPECT_EQ(scopes_of(site), Names{"services"}) << "the time counts from the end of the watch";
   site.time.run(10min);
   EXPECT_EQ(scopes_of(site), Names{});
 }

@@ -1,5 +1,5 @@
-// Everything that can be wrong with the way to the cloud, through the whole agent: the state it
-// ends in, how soon, the word for it, and that no client is ever given what was not the cloud's.
+// Every fault of the connection to the cloud, through the whole agent: the resulting link state,
+// how soon, the reported fault, and that clients never get an answer that is not the cloud's.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ const test::Authority& authority() {
 
 std::string pem_in_yaml(const std::string& pem) { return base64_encode(pem); }
 
-// A connected agent that has a configmap in its cache.
+// Waits until the agent is connected and has cached a ConfigMap.
 void prepare(Site& site) {
   site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
   ASSERT_TRUE(site.until(LinkState::connected));
@@ -45,7 +45,7 @@ struct BrokenWay {
   const char* what;
   std::function<void(ApiServer&)> spoil;
   const char* word;
-  const char* reason;  // part of it
+  const char* reason;  // a part of it
 };
 
 TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
@@ -82,10 +82,11 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
     c.spoil(*site.servers[0]);
     const MonoTime began = site.time.clock().mono();
     const http::Response first = site.ask(newest);
-    EXPECT_LE(site.time.clock().mono() - began, 2100ms) << "no read waits longer";
+    EXPECT_LE(site.time.clock().mono() - began, 2100ms) << "no read waits longer than its deadline";
     EXPECT_EQ(first.status, 200);
     EXPECT_NE(first.body.find("cached"), std::string::npos) << first.body;
-    ASSERT_TRUE(site.until(LinkState::offline, 1100ms)) << "the second deadline is a probe's";
+    ASSERT_TRUE(site.until(LinkState::offline, 1100ms))
+        << "the second missed deadline is a probe's";
     EXPECT_EQ(fault_in(site), c.word);
     EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
     const auto failures = site.metric("holdfast_edge_uplink_failures_total");
@@ -149,7 +150,7 @@ TEST(LinkFaults, TextFromAVerifiedServerIsNoPortals) {
   struct Case {
     const char* what;
     std::string cluster;
-    const char* audit_id;  // "": none
+    const char* audit_id;  // "": the answer has no Audit-ID
     LinkState state;
   };
   const std::string ca =
@@ -193,24 +194,25 @@ TEST(LinkFaults, AStormIsNotAnOutageAndIsGivenTheTimeItAsksFor) {
     EXPECT_EQ(site.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 1"});
     EXPECT_NE(site.admin("/v1/link").find("overloaded_for_seconds"), std::string::npos);
     const int renewals = site.cloud.count("PUT", from) + site.cloud.count("PATCH", from);
-    EXPECT_LE(renewals, 9) << "every 15 s, not every 10 s";
+    EXPECT_LE(renewals, 9) << "renewals every 15 s instead of every 10 s";
     EXPECT_GE(renewals, 7);
     const http::Response told = site.ask(newest);
-    EXPECT_EQ(told.status, status) << "what the cloud says is what the client is told";
+    EXPECT_EQ(told.status, status) << "the client gets the cloud's answer";
     EXPECT_EQ(told.headers.get("Retry-After"), "15");
-    EXPECT_EQ(site.ask(list).status, 200) << "the cache answers as ever";
+    EXPECT_EQ(site.ask(list).status, 200) << "the cache still answers";
 
-    // A failure on top of it, and the storm alone does not bring the link back.
+    // Another failure on top; afterwards 429 answers alone do not restore the link.
     site.servers[0]->cut("black-hole");
     ASSERT_TRUE(site.until(LinkState::offline, 30s));
     site.servers[0]->cut("pass");
-    site.time.run(2s);  // what was stuck goes on
+    site.time.run(2s);  // blocked requests continue
     const std::size_t offline = site.cloud.asked.size();
     site.time.run(2min);
     EXPECT_EQ(site.state(), LinkState::offline);
     EXPECT_GE(site.cloud.asked.size(), offline + 4);
     for (std::size_t i = offline + 1; i < site.cloud.asked.size(); ++i) {
-      EXPECT_GE(site.cloud.asked[i].at - site.cloud.asked[i - 1].at, 15s) << "as it asks for";
+      EXPECT_GE(site.cloud.asked[i].at - site.cloud.asked[i - 1].at, 15s)
+          << "the agent must respect Retry-After";
     }
     EXPECT_EQ(site.reason().find("answered " + std::to_string(status)), 0u) << site.reason();
     site.servers[0]->instead.reset();
@@ -224,20 +226,20 @@ TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
   prepare(site);
   const auto proxied = site.servers[0]->cable->port();
   EXPECT_NE(proxied, 0);
-  site.servers[0]->cut("black-hole");  // what was open before is dead
+  site.servers[0]->cut("black-hole");  // existing connections are dead
   site.time.clock().advance(1h);
   const MonoTime woke = site.time.clock().mono();
   ASSERT_TRUE(site.time.run_until(5s, [&site] { return site.state() != LinkState::connected; }));
-  EXPECT_LE(site.time.clock().mono() - woke, 3100ms) << "a look around, and one deadline";
+  EXPECT_LE(site.time.clock().mono() - woke, 3100ms) << "one check and one deadline";
   EXPECT_EQ(fault_in(site), "timeout");
-  site.servers[0]->cut("refuse");  // resets them
-  site.servers[0]->cut("pass");    // new connections are good
+  site.servers[0]->cut("refuse");  // resets the connections
+  site.servers[0]->cut("pass");    // new connections work
   const auto back = site.until(LinkState::connected, 60s);
   ASSERT_TRUE(back);
   EXPECT_LE(*back, 10s);
   site.cloud.put("/api/v1/namespaces/a/configmaps", "two");
   site.time.run(10s);
-  EXPECT_NE(site.ask(list).body.find("\"two\""), std::string::npos) << "and watches go on";
+  EXPECT_NE(site.ask(list).body.find("\"two\""), std::string::npos) << "watches continue";
 }
 
 }  // namespace

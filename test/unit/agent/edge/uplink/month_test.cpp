@@ -1,5 +1,5 @@
-// A month without the cloud: whatever expires meanwhile and whatever the calendar does, the node is
-// served to the last day, and it comes back with what was true last.
+// A month without the cloud: whatever expires and however the wall clock is set, the agent serves
+// the node to the last day, and then replays the latest state.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using sync::LinkState;
 
 constexpr int days = 30;
 constexpr int pods_count = 20;
-constexpr int changes_a_day = 17;  // of each pod: 10,200 together
+constexpr int changes_a_day = 17;  // of each pod; 10,200 in all
 constexpr hours day(24);
 
 constexpr const char* pods = "/api/v1/namespaces/a/pods";
@@ -29,7 +29,7 @@ const std::vector<std::string> reads = {
     "/api/v1/namespaces/a/secrets?resourceVersion=0",
     "/api/v1/namespaces/a/configmaps?resourceVersion=0", "/api/v1/services?resourceVersion=0"};
 
-// The files that a kubeconfig names, as an administrator replaces them.
+// The credential files of a kubeconfig, and their replacement by an administrator.
 class Files {
  public:
   void write(const test::Authority& authority, const test::Subject& subject) const {
@@ -66,7 +66,7 @@ std::string ip_of(int pod, int change) {
   return "10.1." + std::to_string(change % 250) + "." + std::to_string(pod + 1);
 }
 
-// A pod was restarted once more, and has another address.
+// A restart of the pod's container and a new address.
 void change_status(Site& site, int pod, int change) {
   const std::string name = "p" + std::to_string(pod);
   const std::string before = ip_of(pod, change - 1);
@@ -79,7 +79,7 @@ void change_status(Site& site, int pod, int change) {
   ASSERT_EQ(site.ask(as_kubelet(http::Method::patch, target, std::move(body))).status, 200);
 }
 
-// A token that ends after a week, like those that the API server gives.
+// Issues a token that expires after a week, as the API server does.
 std::optional<http::Response> give_token(Site& site, const http::Request& request) {
   if (request.path() != token) return std::nullopt;
   const WallTime ends = site.time.clock().wall() + 7 * day;
@@ -110,7 +110,7 @@ void prepare(Site& site) {
   site.time.run(5s);
 }
 
-// All that a node needs is there; the token as long as it is good.
+// Checks that every read is answered; the token only while it is valid.
 void expect_served(Site& site, WallTime token_ends) {
   for (const std::string& target : reads) {
     const http::Response answer = site.ask(target);
@@ -132,7 +132,7 @@ void pass_a_month(Site& site, WallTime token_ends) {
       }
     }
     site.time.clock().advance(day - 10min);
-    // Somebody sets the calendar, and sets it right again.
+    // The wall clock is set wrong, and corrected a day later.
     if (at == 10) site.time.clock().jump_wall(400 * day);
     if (at == 11) site.time.clock().jump_wall(-400 * day);
     if (at == 15) site.time.clock().jump_wall(3h);
@@ -162,19 +162,19 @@ TEST(Month, WithoutTheCloudIsServedToTheLastDayAndTheReturnIsClean) {
   ASSERT_TRUE(site.until(LinkState::offline));
   pass_a_month(site, token_ends);
 
-  // The cloud is there again, with another authority that does not know the node's certificate.
+  // The cloud returns with another authority, which does not accept the node's certificate.
   site.time.complete(site.servers[0]->show(server_of(new_authority, 400 * day)));
   site.time.run(1min);
   EXPECT_EQ(site.state(), LinkState::offline);
   expect_served(site, token_ends);
 
-  // Then somebody gives it another one.
+  // Then an administrator gives the node a new certificate.
   files.write(new_authority, {.common_name = "system:node:edge1", .ends = 400 * day});
   const std::size_t from = site.cloud.asked.size();
   ASSERT_TRUE(site.until(LinkState::connected, 20min)) << site.reason();
   site.time.run(1min);
   EXPECT_EQ(site.state(), LinkState::connected);
-  // 10,200 changes, and one write for each pod.
+  // 10,200 changes become one write for each pod.
   EXPECT_EQ(site.cloud.count("PATCH /api/v1/namespaces/a/pods", from), pods_count);
   const int last = days * changes_a_day;
   for (int pod = 0; pod < pods_count; ++pod) {

@@ -1,4 +1,4 @@
-// What the agent must never do on its own: say that an API does not exist, or ask for a token.
+// What the agent must never do by itself: answer that an API does not exist, or request a token.
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ http::Response json_answer(int status, std::string body) {
       .status = status, .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
 }
 
-// A client that is told 404 takes the API for removed: garbage collectors and namespace controllers
-// have then deleted what they no longer saw.
+// A client that gets 404 assumes that the API was removed: garbage collectors and namespace
+// controllers then delete objects that they can no longer see.
 TEST(Never, IsAnApiSaidToBeMissingUnlessTheApiServerSaysSo) {
   struct Case {
     std::string target;
-    int connected;  // the API server's status; 0: not asked while it was there
+    int connected;  // the API server's status; 0: not requested while connected
     int offline;
   };
   const Case cases[] = {
@@ -29,7 +29,7 @@ TEST(Never, IsAnApiSaidToBeMissingUnlessTheApiServerSaysSo) {
       {"/api/v1", 0, 503},
       {"/apis/apps/v1", 200, 200},
       {"/apis/batch/v1", 0, 503},
-      {"/apis/example.com/v1", 404, 503},     // it may have been installed since
+      {"/apis/example.com/v1", 404, 503},     // it may have been installed since then
       {"/apis/metrics.k8s.io/v1", 503, 503},  // an aggregated API server that is down
       {"/apis/policy/v1", 500, 503},
       {"/openapi/v3", 200, 200},
@@ -74,8 +74,8 @@ http::Request token_request(const std::string& audience) {
   return request;
 }
 
-// A token is a right: one that nobody has asked for, or for another audience, is a right given
-// away.
+// A token grants rights: the agent must not obtain one that nobody has requested, or for another
+// audience.
 TEST(Never, IsATokenAskedForThatTheKubeletDidNotAskFor) {
   Site site;
   site.servers[0]->special = [&site](const http::Request& request) {
@@ -104,10 +104,10 @@ TEST(Never, IsATokenAskedForThatTheKubeletDidNotAskFor) {
   EXPECT_EQ(site.ask(token_request("two")).status, 503);
   EXPECT_EQ(site.ask(token_request("")).status, 503);
   site.time.run(2h);
-  EXPECT_EQ(site.ask(token_request("one")).status, 503) << "it has expired";
+  EXPECT_EQ(site.ask(token_request("one")).status, 503) << "the token has expired";
   site.restore_link();
   site.time.run(10min);
-  EXPECT_EQ(asked(), 1) << "neither a pod nor the return is a reason";
+  EXPECT_EQ(asked(), 1) << "neither a pod nor the reconnection is a reason";
 }
 
 }  // namespace

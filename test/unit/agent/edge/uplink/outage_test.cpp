@@ -1,5 +1,5 @@
-// What people get to hear of an outage, through the whole agent: the log, the journal, the refusals
-// and the warnings that answers from the cache carry.
+// How the agent reports an outage to people: in the log, the journal, refusals, and warnings on
+// answers from the cache.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using sync::LinkState;
 
-// The log's lines meanwhile, without their time; of the levels warn and info, and of outages alone.
+// The log lines on outages at levels warn and info, without their times.
 class LogOfOutages {
  public:
   LogOfOutages() {
@@ -37,7 +37,7 @@ class LogOfOutages {
   }
 };
 
-// The journal's records of outages.
+// The journal's records on outages.
 std::vector<sync::json::value> outages(Site& site) {
   const auto journal = sync::parse_json(site.admin("/v1/journal?subject=cloud"));
   std::vector<sync::json::value> found;
@@ -82,7 +82,7 @@ TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
   site.time.run(1s);
   const std::vector<sync::json::value> records = outages(site);
   ASSERT_EQ(records.size(), 2u);
-  // Probes are jittered: the moments are taken from the journal.
+  // Probes are jittered, so the times are taken from the journal.
   const sync::json::object& ended = records[1].at("detail").as_object();
   const std::string begin(ended.at("begin").as_string());
   const std::string at = begin.substr(11, 8) + "Z";
@@ -132,7 +132,7 @@ TEST(Outages, ThatAreNotOverWhenTheAgentEndsAreTakenUp) {
                               "connection refused; "),
             std::string::npos)
       << refused.body;
-  EXPECT_EQ(outages(site).size(), 1u) << "it is the same outage";
+  EXPECT_EQ(outages(site).size(), 1u) << "the outage continues";
   site.servers[0]->cut("pass");
   ASSERT_TRUE(site.until(LinkState::connected));
   site.time.run(1s);

@@ -1,4 +1,4 @@
-// Invented credentials leave nothing behind, and one caller cannot take the room of all.
+// Invented credentials leave no trace in the cache, and one caller cannot use up the space of all.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ http::Request token_request(const std::string& authorization) {
   return request;
 }
 
-// As a real API server: an invalid bearer token is refused, another scheme is an anonymous caller
-// who may see the version.
+// Like a real API server: an invalid bearer token is refused; another scheme makes the caller
+// anonymous, who may read /version.
 std::optional<http::Response> judge_credentials(const http::Request& request) {
   const std::string_view credentials = request.headers.get("authorization");
   if (credentials.empty() || credentials.starts_with("Bearer good")) return std::nullopt;
@@ -51,9 +51,10 @@ TEST(OwnerQuota, InventedCredentialsLeaveNothingBehind) {
   ASSERT_EQ(site.ask(asks("/version", "Bearer good")).status, 200);
   site.servers[0]->cut("refuse");
   ASSERT_TRUE(site.until(LinkState::offline));
-  EXPECT_EQ(site.ask(token_request("")).status, 200) << "the node's pods keep their tokens";
+  EXPECT_EQ(site.ask(token_request("")).status, 200) << "the node's tokens are still cached";
   EXPECT_EQ(site.ask(asks("/version", "Basic 7")).status, 503);
-  EXPECT_EQ(site.ask(asks("/version", "Bearer good")).status, 503) << "proved nothing yet";
+  EXPECT_EQ(site.ask(asks("/version", "Bearer good")).status, 503)
+      << "its credentials were never accepted";
 }
 
 TEST(OwnerQuota, OneCallerCannotTakeTheRoomOfAll) {

@@ -1,5 +1,5 @@
-// What was written during an outage reaches the cloud: statuses as patches of what the cloud has
-// then, each write judged by its own answer, many at a time.
+// Writes made during an outage reach the cloud: statuses as patches of the cloud's current object,
+// each write handled according to its own answer, many in parallel.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ void put_pod(Site& site, const std::string& name, const std::string& status) {
   site.cloud.put(pods, name, R"({"spec":{"nodeName":"edge1"},"status":)" + status + "}");
 }
 
-// A connected agent that has the node's pods in its cache; then the link is cut.
+// Waits until the agent is connected and has cached the node's pods; then cuts the link.
 void cut_off(Site& site) {
   ASSERT_TRUE(site.until(LinkState::connected));
   ASSERT_EQ(site.ask(our_pods).status, 200);
@@ -56,7 +56,7 @@ json::value status_in_cloud(Site& site, const std::string& name) {
   return sync::parse_json(site.cloud.object(pods, name)).value().at("status");
 }
 
-// How the writes ended, by the journal: "applied pods/a/one".
+// The results of the writes, from the journal: "applied pods/a/one".
 std::vector<std::string> ends(Site& site) {
   std::vector<std::string> all;
   const auto rows = sync::parse_json(site.admin("/v1/journal?limit=10000")).value();
@@ -83,13 +83,13 @@ TEST(ReplayedStatus, APodsNewAddressesReplaceTheOld) {
   Site site;
   put_pod(site, "one", status_before);
   cut_off(site);
-  // As the kubelet says it after a reboot.
+  // The patch that a kubelet sends after a reboot.
   ASSERT_EQ(patch_status(site, "one",
                          R"({"podIP":"10.0.0.9","$setElementOrder/podIPs":[{"ip":"10.0.0.9"}],)"
                          R"("podIPs":[{"ip":"10.0.0.9"},{"$patch":"delete","ip":"10.0.0.1"}],)"
                          R"("containerStatuses":[{"name":"c","restartCount":1}]})"),
             200);
-  // Meanwhile in the cloud.
+  // Meanwhile the cloud changes the pod.
   put_pod(
       site, "one",
       R"({"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"conditions":[)"
@@ -131,7 +131,7 @@ TEST(ReplayOfWrites, ARefusedWriteHoldsUpNeitherTheLinkNorOthers) {
   struct Row {
     std::string name;
     http::Response refusal;
-    int refusals;  // how often
+    int refusals;  // how many times
     std::string end;
   };
   const std::string terminating =
@@ -161,7 +161,7 @@ TEST(ReplayOfWrites, ARefusedWriteHoldsUpNeitherTheLinkNorOthers) {
     site.servers[0]->cut("pass");
     const auto took = site.until(LinkState::connected, 2min);
     ASSERT_TRUE(took) << site.reason();
-    EXPECT_LT(*took, 40s) << "the refused write did not delay the rejoin";
+    EXPECT_LT(*took, 40s) << "a refused write must not delay the rejoin";
     EXPECT_EQ(status_in_cloud(site, "one").at("phase"), "Failed");
     site.time.run(5min);
     EXPECT_EQ(site.state(), LinkState::connected);
@@ -254,7 +254,7 @@ TEST(ReplayOfWrites, AThousandTakeFiveSeconds) {
   for (int i = 0; i < count; ++i) {
     ASSERT_EQ(patch_status(site, "p" + std::to_string(i), R"({"phase":"Failed"})"), 200);
   }
-  site.servers[0]->latency = 5ms;  // Virtual time goes in steps of 20 ms.
+  site.servers[0]->latency = 5ms;  // virtual time advances in steps of 20 ms
   const std::size_t from = site.cloud.asked.size();
   site.servers[0]->cut("pass");
   ASSERT_TRUE(site.until(LinkState::connected)) << site.reason();

@@ -1,4 +1,4 @@
-// One list that cannot be fetched: it is marked and retried, and nothing else waits for it.
+// One list that cannot be fetched is marked and retried; nothing else waits for it.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ bool is_bad_list(const http::Request& request) {
          request.query().find("watch=") == std::string_view::npos;
 }
 
-// A connected agent that has cached both lists.
+// Waits until the agent is connected and has cached both lists.
 void cache_two_lists(Site& site) {
   site.cloud.put(bad, "one", R"({"data":{"a":"cached"}})");
   site.cloud.put("/api/v1/services", "web");
@@ -30,7 +30,7 @@ void cache_two_lists(Site& site) {
   site.time.run(1s);
 }
 
-// Health of the bad scope as /v1/scopes has it: "refused: answered 403".
+// The health of the bad scope in /v1/scopes: "refused: answered 403".
 std::string health_of(Site& site) {
   const auto rows = sync::parse_json(site.admin("/v1/scopes")).value();
   for (const auto& row : rows.as_array()) {
@@ -105,14 +105,14 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
               std::string::npos);
     EXPECT_EQ(journalled(site, c.state), 1);
 
-    // What was complete is still served, and it stays connected while the list is tried again.
+    // The last complete list is still served, and the link stays connected during the retries.
     site.time.run(5min);
     EXPECT_EQ(site.state(), LinkState::connected);
-    // Asking again is no use where the API server has decided, until it decides otherwise.
+    // If the API server refuses the list, the agent does not retry until the server permits it.
     const bool refused = std::string_view(c.state) == "refused";
     const int lists = site.cloud.count("GET " + std::string(bad) + "?limit", from);
-    EXPECT_GE(lists, refused ? 1 : 3) << "tried again";
-    EXPECT_LE(lists, refused ? 1 : 25) << "not a loop";
+    EXPECT_GE(lists, refused ? 1 : 3) << "the list is retried";
+    EXPECT_LE(lists, refused ? 1 : 25) << "the agent must not list in a loop";
     EXPECT_EQ(journalled(site, c.state), 1) << "once for each change";
     site.cut_link();
     EXPECT_NE(site.ask(bad_cached).body.find("cached"), std::string::npos);
@@ -135,7 +135,7 @@ TEST(ScopeHealth, ARefusedListIsListedAgainOnceACallerIsGrantedIt) {
     return status_answer(403);
   };
   site.restore_link();
-  EXPECT_EQ(site.ask(bad_cached).status, 403) << "the cloud says so itself while it is there";
+  EXPECT_EQ(site.ask(bad_cached).status, 403) << "while connected, the cloud answers";
   site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
   EXPECT_EQ(health_of(site), "refused: 403 unknown");
   EXPECT_EQ(site.ask(bad_cached).status, 200);
@@ -170,7 +170,7 @@ TEST(ScopeHealth, WhatWasNeverCompleteIsAskedForInTheCloudAndElseUnavailable) {
   };
   EXPECT_NE(site.ask(bad_cached).status, 200);
   const std::size_t from = site.cloud.asked.size();
-  EXPECT_EQ(site.ask(bad_cached).status, 403) << "the cloud's own answer";
+  EXPECT_EQ(site.ask(bad_cached).status, 403) << "the cloud answers";
   EXPECT_EQ(site.cloud.count("GET " + std::string(bad) + "?resourceVersion=0", from), 1);
   site.cut_link();
   EXPECT_EQ(site.ask(bad_cached).status, 503) << "never an empty list";

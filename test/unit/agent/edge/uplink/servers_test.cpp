@@ -1,4 +1,4 @@
-// Several API servers: who is asked, who is not, and when the link is really offline.
+// Several API servers: which of them gets the requests, and when the link is offline.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using sync::LinkState;
 
 constexpr const char* configmap = "/api/v1/namespaces/a/configmaps/one";
 
-// How many of the requests from the `from`-th on came to each server.
+// How many of the requests from the `from`-th on arrived at each server.
 std::vector<int> by_server(const Site& site, std::size_t from, std::string_view start = "") {
   std::vector<int> counts(site.servers.size());
   for (std::size_t i = from; i < site.cloud.asked.size(); ++i) {
@@ -64,14 +64,14 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
     ASSERT_TRUE(site.until(LinkState::connected));
     c.spoil(*site.servers[0]);
     for (int i = 0; i < 6; ++i) {
-      EXPECT_EQ(site.ask(configmap, "kubectl").status, 200) << i << ": the other one answers";
+      EXPECT_EQ(site.ask(configmap, "kubectl").status, 200) << i << ": the other server answers";
     }
     EXPECT_EQ(site.edge->uplink().servers().at(0).health, sync::ServerHealth::failed);
     EXPECT_NE(site.admin("/v1/link").find(c.reason), std::string::npos) << site.admin("/v1/link");
     const std::size_t from = site.cloud.asked.size();
     site.time.run(60s);
     EXPECT_EQ(site.state(), LinkState::connected);
-    EXPECT_EQ(by_server(site, from, "PATCH")[0], 0) << "renewals go to the other one";
+    EXPECT_EQ(by_server(site, from, "PATCH")[0], 0) << "renewals go to the other server";
     const std::string here = "{server=\"127.0.0.1:" + std::to_string(site.servers[0]->port());
     const std::string there = "{server=\"127.0.0.1:" + std::to_string(site.servers[1]->port());
     const auto health = site.metric("node_yurthub_server_healthy_status");
@@ -99,16 +99,17 @@ TEST(Servers, TheLinkIsOfflineOnlyWhenNoneAnswers) {
   EXPECT_EQ(site.state(), LinkState::connected);
   const int renewed = static_cast<int>(site.cloud.renewals.size());
   site.time.run(60s);
-  EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewed, 6) << "the lease is kept";
+  EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewed, 6)
+      << "the lease is still renewed";
   site.servers[1]->cut("black-hole");
   const auto lost = site.until(LinkState::offline, 30s);
   ASSERT_TRUE(lost);
-  EXPECT_LE(*lost, 10s + 6s) << "a probe, and two deadlines at each server";
+  EXPECT_LE(*lost, 10s + 6s) << "one probe interval, and two deadlines for each server";
   EXPECT_FALSE(site.reason().empty());
   site.time.run(60s);
   site.servers[2]->cut("pass");
   const auto back = site.until(LinkState::connected, 60s);
-  ASSERT_TRUE(back) << "whichever comes back first";
+  ASSERT_TRUE(back) << "one server is enough";
   EXPECT_EQ(site.edge->uplink().servers().at(2).health, sync::ServerHealth::healthy);
 }
 
@@ -126,11 +127,12 @@ TEST(Servers, AWatchStaysWithItsServerUntilThatIsOut) {
   const std::size_t home = watches()[0] == 1 ? 0 : 1;
   site.servers[1 - home]->cut("refuse");
   site.time.run(30s);
-  EXPECT_EQ(watches()[0] + watches()[1], 1) << "another server's fate is not its own";
+  EXPECT_EQ(watches()[0] + watches()[1], 1) << "a failure of another server does not affect it";
   site.servers[1 - home]->cut("pass");
   site.time.run(40s);
 
-  // Its own server goes dark: the watch is opened at the other one, which is offline for nobody.
+  // When its own server stops answering, the watch is opened at the other one; the link stays
+  // connected.
   site.servers[home]->cut("black-hole");
   site.time.run(30s);
   EXPECT_EQ(watches()[1 - home], 1);

@@ -1,4 +1,5 @@
-// One fetch for all who ask the same, pages out of the cache, and a budget for what goes upstream.
+// Requests for the same objects share one fetch; pages come from the cache; and a byte budget
+// limits the uplink.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ TEST(Sharing, WhatSeveralComponentsAskForIsFetchedOnce) {
     EXPECT_EQ(site.cloud.count("GET " + collection + "?watch=true"), 1) << collection;
     EXPECT_EQ(site.cloud.count("GET " + collection), 2) << "one list, one watch";
   }
-  // One event comes once and reaches everybody.
+  // An event is received once and delivered to all watchers.
   const auto cost = [&site] {
     return site.edge->uplink().bytes().cost(sync::UplinkClass::relist).received;
   };
@@ -78,7 +79,7 @@ TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
   site.time.run(1s);
   using Names = std::vector<std::string>;
   EXPECT_EQ(names_in(site.ask(list + "resourceVersion=0&limit=2")).size(), 5u)
-      << "as an API server: any state, no pages";
+      << "like an API server: resourceVersion=0 returns everything in one page";
 
   site.servers[0]->cut("refuse");
   ASSERT_TRUE(site.until(LinkState::offline));
@@ -88,7 +89,7 @@ TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
   const std::string token = head_of(first).continue_token;
   ASSERT_FALSE(token.empty());
 
-  // The link comes back and everything changes; the moment stays what it was.
+  // The link returns and objects change; the pages still show the old version.
   site.servers[0]->cut("pass");
   site.cloud.remove(configmaps, "c");
   site.cloud.put(configmaps, "cc");
@@ -107,7 +108,7 @@ TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
   EXPECT_EQ(head_of(third).remaining_item_count, std::nullopt);
   EXPECT_EQ(names_in(site.ask(list + "resourceVersion=0")), (Names{"a", "b", "cc", "d", "e"}));
 
-  // Too late, of another list, of another run, of an API server: 410 in its words.
+  // Expired tokens, and those of another list, run or API server, get 410 with upstream's message.
   site.servers[0]->cut("refuse");
   ASSERT_TRUE(site.until(LinkState::offline));
   const std::string fresh = head_of(site.ask(list + "limit=1")).continue_token;
@@ -145,17 +146,18 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   const auto cost = [&site](sync::UplinkClass traffic) {
     return site.edge->uplink().bytes().cost(traffic);
   };
-  // The first list spends more than the burst of 10 KiB; the second waits for the debt.
+  // The first list exceeds the burst of 10 KiB; the second one has to wait for the budget.
   const MonoTime began = site.time.clock().mono();
   EXPECT_EQ(site.ask(std::string(configmaps) + "?resourceVersion=0").status, 200);
   EXPECT_LE(site.time.clock().mono() - began, 1s);
   EXPECT_GT(cost(sync::UplinkClass::relist).received, 20'000u);
   const std::size_t from = site.cloud.asked.size();
   EXPECT_EQ(site.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 503)
-      << "a read does not wait for it";
+      << "a read does not wait for the budget";
   site.time.run(5s);
   EXPECT_EQ(site.cloud.count("GET /api/v1/namespaces/b", from), 0);
-  EXPECT_EQ(site.state(), LinkState::connected) << "that is no fault of the link";
+  EXPECT_EQ(site.state(), LinkState::connected)
+      << "waiting for the budget is not a fault of the link";
   const int renewals = static_cast<int>(site.cloud.renewals.size());
   site.time.run(30s);
   EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewals, 3);
@@ -164,7 +166,7 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_GT(cost(sync::UplinkClass::relist).held_back, 0u);
   EXPECT_EQ(cost(sync::UplinkClass::heartbeat).held_back, 0u);
 
-  // What is passed through has a budget of its own, and is told when to come back.
+  // Forwarded requests have their own budget; beyond it they get 429 with Retry-After.
   EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps/one", "kubectl").status, 200);
   const http::Response spent = site.ask("/api/v1/namespaces/a/configmaps/one", "kubectl");
   EXPECT_EQ(spent.status, 429);
@@ -178,7 +180,7 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_EQ(site.ask(event).status, 429);
   EXPECT_EQ(site.state(), LinkState::connected);
 
-  // Every byte is counted, by class.
+  // All bytes are counted, by class.
   const auto sent = site.metric("holdfast_edge_uplink_class_sent_bytes_total");
   EXPECT_EQ(sent.size(), sync::uplink_classes);
   EXPECT_EQ(site.metric("holdfast_edge_uplink_held_back_total").size(), sync::uplink_classes);
@@ -205,7 +207,7 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_EQ(written("{database=\"outbox.db\"} "), 1);
 }
 
-// One that is waited for must not stop all others, as long as there is budget for them.
+// While there is budget left, one slow read must not delay the others.
 TEST(Sharing, ASlowReadUnderABudgetHoldsUpNobody) {
   for (const bool roomy : {true, false}) {
     SCOPED_TRACE(roomy);
@@ -230,7 +232,8 @@ TEST(Sharing, ASlowReadUnderABudgetHoldsUpNobody) {
     if (roomy) {
       EXPECT_LT(took, 2s);
     } else {
-      EXPECT_GT(took, 9s) << "nobody knows what the other one costs, and there is room for one";
+      EXPECT_GT(took, 9s)
+          << "the cost of a running read is unknown, and the budget has room for one";
     }
     site.time.complete(tasks.join());
     EXPECT_EQ(late.status, 504);
@@ -239,7 +242,7 @@ TEST(Sharing, ASlowReadUnderABudgetHoldsUpNobody) {
 
 TEST(Sharing, ARejoinOverATinyBudgetTakesItsTimeAndSucceeds) {
   Site site({.set = [](EdgeOptions& options) { options.uplink_budget = {"1KiB/s"}; }});
-  // Each owes for longer than a turn of a rejoin may take.
+  // The debt of each list takes longer to pay than a rejoin step may take.
   const std::string large = R"({"data":{"a":")" + std::string(80'000, 'x') + R"("}})";
   ASSERT_TRUE(site.until(LinkState::connected));
   for (const char* space : {"a", "b", "c"}) {

@@ -19,7 +19,7 @@ asio::awaitable<void> stop_server(ApiServer& server, MonoTime deadline) {
 }  // namespace
 
 Site::Site(const SiteOptions& site) {
-  // Certificates are of today.
+  // Certificates are valid now, so set the virtual wall clock to the real time.
   if (site.tls) time.clock().jump_wall(SystemClock().wall() - time.clock().wall());
   const std::string scheme = site.tls ? "https://" : "http://";
   for (std::size_t i = 0; i < site.servers; ++i) {
@@ -34,7 +34,7 @@ Site::Site(const SiteOptions& site) {
                       << site.cluster << "}}]\nusers: [{name: u, user: " << site.user << "}]\n";
   cloud.put("/api/v1/nodes", "edge1");
   options.node_name = "edge1";
-  options.kubelet_grace = 0s;  // there is none
+  options.kubelet_grace = 0s;  // there is no kubelet
   options.identity.kubeconfig = file.string();
   options.identity.secure_listen = "";
   options.data_dir = (scratch_.path() / "data").string();

@@ -17,8 +17,8 @@ namespace holdfast::agent::uplink {
 struct SiteOptions {
   std::size_t servers = 1;
   std::shared_ptr<const tls::Context> tls = {};  // of the servers; null: plain HTTP
-  std::string user = "{}";                       // of the kubeconfig, as YAML
-  std::string cluster = "";                      // more of its cluster: ", key: value"
+  std::string user = "{}";                       // the user of the kubeconfig, as YAML
+  std::string cluster = "";                      // more members of its cluster: ", key: value"
   std::function<void(EdgeOptions&)> set = [](EdgeOptions&) {};
 };
 
@@ -32,23 +32,23 @@ class Site {
   void start();
   void stop();
 
-  // What a local client gets; status 0: nothing came, or something that is not HTTP.
+  // Sends a request as a local client; status 0 means no answer, or one that is not HTTP.
   http::Response ask(const std::string& target, const std::string& agent = "kubelet");
   http::Response ask(http::Request request);
   // A page of the admin listener.
   std::string admin(const std::string& target);
-  // One metric's line without its name: "{state=\"connected\"} 1".
+  // The lines of one metric without its name: "{state=\"connected\"} 1".
   std::vector<std::string> metric(const std::string& name);
 
   [[nodiscard]] sync::LinkState state() { return edge->uplink().link().state(); }
   [[nodiscard]] const std::string& reason() { return edge->uplink().link().reason(); }
-  // Refuses connections to the first server until the link is offline, and lets them pass until it
-  // is connected.
+  // cut_link() refuses connections to the first server and waits until the link is offline.
+  // restore_link() permits them and waits until the link is connected.
   void cut_link();
   void restore_link();
-  // The same as cut_link; with `then_restart` the agent is stopped and started without the cloud.
+  // As cut_link(); with `then_restart` the agent is then restarted while offline.
   void lose_link(bool then_restart);
-  // Runs until the link is in `state`; how long that took, or nothing after `limit`.
+  // Runs until the link is in `state`. Returns how long that took, or nullopt after `limit`.
   std::optional<Duration> until(sync::LinkState state, Duration limit = 2min);
 
   test::VirtualTime time;

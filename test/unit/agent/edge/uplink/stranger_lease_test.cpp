@@ -1,4 +1,5 @@
-// Whose word counts as the kubelet's: with a dead kubelet, nobody else keeps its lease renewed.
+// Which requests count as signs of life of the kubelet: if it is dead, no other caller keeps its
+// lease renewed.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ const std::string lease_target =
 const std::string lease_collection =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 
-// Accepts no token but those of "good" and "detector"; the latter may write the node's status only.
+// Accepts only the tokens "good" and "detector"; the latter may only write the node's status.
 std::optional<http::Response> check_token(const http::Request& request) {
   const std::string_view token = request.headers.get("authorization");
   if (token.empty() || token == "Bearer good") return std::nullopt;
@@ -74,7 +75,8 @@ TEST(StrangerLease, OnlyAProvenCallerOfTheNodeKeepsItAlive) {
       (void)site.ask(with_token(word.method, word.target, word.token));
     }
     const int renewals = site.cloud.count("PATCH " + lease_target);
-    site.time.run(25s);  // 75 s after the start: a grace that nobody has extended is over
+    // 75 s after the start: the grace period is over unless something extended it
+    site.time.run(25s);
     EXPECT_EQ(site.cloud.count("PATCH " + lease_target) > renewals, word.counts);
   }
 }

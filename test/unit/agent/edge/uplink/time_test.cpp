@@ -1,5 +1,5 @@
-// A calendar that jumps, a machine that sleeps, a board that boots in 1970: the lease goes on, and
-// its time only grows.
+// A wall clock that jumps, a suspended machine, a board that boots in 1970: the lease is still
+// renewed, and its time only grows.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr const char* lease =
 
 WallTime time_of(const std::string& text) { return parse_rfc3339(text).value(); }
 
-// Waits for the next renewal and says when it claims to be.
+// Waits for the next renewal and returns its renewTime.
 WallTime next_renewal(Site& site, Duration limit = 12s) {
   const std::size_t before = site.cloud.renewals.size();
   const auto came = [&site, before] { return site.cloud.renewals.size() > before; };
@@ -30,7 +30,7 @@ WallTime next_renewal(Site& site, Duration limit = 12s) {
   return came() ? time_of(site.cloud.renewals.back()) : WallTime{};
 }
 
-// The next three renewals are at max(now, last + 1 us).
+// Checks that the next three renewals are at max(now, last + 1 us).
 void expect_renewals(Site& site) {
   WallTime last = time_of(site.cloud.renewals.back());
   for (int i = 0; i < 3; ++i) {
@@ -41,7 +41,8 @@ void expect_renewals(Site& site) {
   }
 }
 
-// The same after an outage: what the node said to itself, and what it tried in vain, counts, too.
+// expect_renewals() after an outage: local renewals and failed attempts count as the last ones,
+// too.
 void expect_renewals_come_back(Site& site) {
   WallTime last = time_of(site.cloud.renewals.back());
   for (int i = 0; i < 3; ++i) {
@@ -53,7 +54,7 @@ void expect_renewals_come_back(Site& site) {
   }
 }
 
-// What the kubelet is told of its lease grows in the same way.
+// Checks that the lease that the kubelet reads grows in the same way.
 void expect_local_lease_grows(Site& site) {
   WallTime last{};
   for (int i = 0; i < 3; ++i) {
@@ -95,7 +96,7 @@ TEST(Time, TheLeaseGrowsWhateverTheCalendarDoes) {
     EXPECT_EQ(site.state(), LinkState::connected);
     expect_local_lease_grows(site);
 
-    // And over an outage in which the calendar is set right again.
+    // Also during an outage in which the wall clock is corrected.
     site.servers[0]->cut("black-hole");
     ASSERT_TRUE(site.until(LinkState::offline, 30s));
     site.time.clock().jump_wall(-hours(24));
@@ -120,7 +121,7 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
     site.time.clock().jump_wall(WallTime(10s) - site.time.clock().wall());
   };
 
-  // Offline: the cache is there, and the lease is answered with what is known of the time.
+  // Offline: the cache is served, and the lease uses what is known of the time.
   boot_in_1970();
   site.servers[0]->cut("refuse");
   site.start();
@@ -128,18 +129,18 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
   EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
   expect_local_lease_grows(site);
 
-  // The cloud has seen a later time: that one counts, a microsecond at a time.
+  // The cloud has a later time: renewals continue from it, by a microsecond at a time.
   site.servers[0]->cut("pass");
   EXPECT_GE(next_renewal(site, 1min), before + microseconds(1));
   EXPECT_LT(time_of(site.cloud.renewals.back()), before + 1s);
   ASSERT_TRUE(site.until(LinkState::connected));
   expect_renewals(site);
-  // Then somebody sets the clock.
+  // Then somebody sets the clock correctly.
   site.time.clock().jump_wall(before + hours(1) - site.time.clock().wall());
   expect_renewals(site);
   EXPECT_GT(time_of(site.cloud.renewals.back()), before + hours(1));
 
-  // What was surely known is kept for the next time.
+  // The latest time that is certain is stored for the next boot.
   const WallTime known = before + hours(30);
   boot_in_1970();
   std::ofstream(std::filesystem::path(site.options.data_dir) / "time-floor")
@@ -149,7 +150,7 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
   EXPECT_LT(time_of(site.cloud.renewals.back()), known + 1min);
 }
 
-// What became of the events, by the journal: "applied events/a/young".
+// The results of the events, from the journal: "applied events/a/young".
 std::vector<std::string> ends_of_events(Site& site) {
   std::vector<std::string> ends;
   const auto rows = sync::parse_json(site.admin("/v1/journal?limit=1000")).value();
@@ -165,9 +166,9 @@ std::vector<std::string> ends_of_events(Site& site) {
 TEST(Time, AnEventThatWaitedTooLongIsDroppedAndSaidSo) {
   struct Row {
     std::string name;
-    Duration first_wait;  // then the agent is started anew, or not
+    Duration first_wait;  // then the agent is restarted, if `restarts`
     bool restarts;
-    Duration jump;  // of the calendar
+    Duration jump;  // of the wall clock
     std::vector<std::string> ends;
   };
   const std::vector<std::string> one_of_two{"expired events/a/old", "applied events/a/young"};

@@ -97,7 +97,8 @@ TEST(Upgrade, BytesGoBothWaysWhateverIsSpoken) {
       EXPECT_EQ(opened.headers.get("connection"), "Upgrade");
       EXPECT_EQ(opened.headers.get("x-stream-protocol-version"), "v4.channel.k8s.io");
       for (const http::Header& sent : row.headers) {
-        EXPECT_EQ(std::count(came.begin(), came.end(), sent), 1) << sent.name << " as it was sent";
+        EXPECT_EQ(std::count(came.begin(), came.end(), sent), 1)
+            << sent.name << " must be forwarded unchanged";
       }
       ASSERT_TRUE(opened.tunnel);
       const std::string every_byte = std::string("\x80\x03\x00\x01", 4) + "\xff text";
@@ -143,7 +144,7 @@ TEST(Upgrade, ARefusalIsPassedOnAsItIs) {
   EXPECT_EQ(site.state(), LinkState::connected);
 }
 
-// A kubelet behind the API server that does not answer is no reason to call the cloud dead.
+// If the kubelet behind the API server does not answer, the link to the API server is still good.
 TEST(Upgrade, AKubeletsSilenceSaysNothingAboutTheLink) {
   Site site(with_http2());
   ASSERT_TRUE(site.until(LinkState::connected));
@@ -257,7 +258,7 @@ TEST(Upgrade, LogsComeAsTheyAreWritten) {
   EXPECT_EQ(piece, "second\n");
   log.stream->cancel();
   site.time.run(1s);
-  EXPECT_TRUE(lines->cancelled) << "upstream it has ended, too";
+  EXPECT_TRUE(lines->cancelled) << "the upstream request has ended, too";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the API server answers to a write, and what the agent may conclude from it.
+// The API server's answers to writes, and what the agent may conclude from them.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ http::Request write(http::Method method, const std::string& target, std::string 
   return request;
 }
 
-// Whatever is asked in this way is answered so, and not by the cloud.
+// Gives this answer to all such requests, instead of the cloud's.
 void answer_writes(Site& site, int status, const std::string& body) {
   site.servers[0]->special = [status, body](const http::Request& request) {
     const bool read = request.method == http::Method::get;
@@ -49,7 +49,7 @@ TEST(Written, AnAnswerThatIsNotTheObjectIsNotCached) {
     const char* why;
     std::string target;
     std::string answer;
-    const char* driver;  // what the cache shows afterwards
+    const char* driver;  // what the cache contains afterwards
   };
   const Case cases[] = {
       {"a dry run", std::string(csi_node) + "?dryRun=All",
@@ -130,8 +130,8 @@ TEST(Written, OfflineADryRunIsRefusedAndChangesNothing) {
   EXPECT_EQ(site.cloud.count("PATCH /api/v1", from), 0);
 }
 
-// The API server has the node, so nobody may be told that there is none, although the watch has
-// not told of it yet.
+// The API server has created the node, so no client may get 404 for it, although the watch has not
+// delivered it yet.
 TEST(Written, ANodeThatWasCreatedIsThereWhenTheLinkBreaksAtOnce) {
   const std::string list = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
   const std::string node =
@@ -166,12 +166,12 @@ TEST(Written, ANodeThatWasCreatedIsThereWhenTheLinkBreaksAtOnce) {
 }
 
 // A kubelet that was told that its node exists does not register it again. If the cloud has lost
-// the node, as when a box was switched off for weeks, the registration is sent to it later.
+// the node, for example while a machine was off for weeks, the agent registers it later.
 TEST(Written, ARegistrationReachesACloudThatHasLostTheNode) {
   struct Case {
     const char* why;
-    bool deleted;  // in the cloud, while it is out of reach
-    bool started;  // again, while it is out of reach
+    bool deleted;  // in the cloud, while it is unreachable
+    bool started;  // the agent is restarted while the cloud is unreachable
     std::size_t sent;
   };
   const Case cases[] = {{"deleted", true, false, 1},

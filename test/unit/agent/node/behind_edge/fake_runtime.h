@@ -12,11 +12,11 @@
 
 namespace holdfast::agent::node::test {
 
-// What survives a FakeRuntime, as containers survive holdfast-node.
+// What survives a FakeRuntime, as containers survive the end of holdfast-node.
 struct FakeContainers {
   sync::ObservedPods observed = {};
   std::vector<std::string> log = {};  // "start a/main", "terminate a/main", "forget a"
-  std::map<std::string, sync::LaunchPlan> plans = {};  // the last one, by "pod/container"
+  std::map<std::string, sync::LaunchPlan> plans = {};  // the latest plan, by "pod/container"
 };
 
 class FakeRuntime final : public Runtime {

@@ -1,5 +1,5 @@
-// A NodeAgent in virtual time, as a client of an edge agent's proxy over loopback. The edge agent
-// has a cloud whose link can be cut.
+// A NodeAgent in virtual time as a client of an edge agent over loopback. The edge agent's link to
+// its cloud can be cut.
 
 #include "agent/node/node_agent.h"
 
@@ -40,7 +40,7 @@ const std::string from_config_map =
 class NodeBehindEdge : public testing::Test {
  protected:
   NodeBehindEdge() {
-    // Some time passes between requests: the edge agent tells lists apart by when they came.
+    // Requests take some time: the edge agent distinguishes lists by their times.
     site.servers[0]->latency = 20ms;
     site.cloud.put("/api/v1/namespaces/a/configmaps", "words", R"({"data":{"text":"hello"}})");
   }
@@ -66,7 +66,7 @@ class NodeBehindEdge : public testing::Test {
     site.time.complete(node->stop(site.time.clock().mono() + 5s));
     node.reset();
   }
-  // The machine is switched off and on: nothing runs any more.
+  // Simulates a reboot of the machine: no container runs any more.
   void reboot() {
     stop_node();
     containers = {};
@@ -82,7 +82,7 @@ class NodeBehindEdge : public testing::Test {
     if (found == containers.observed.end() || !found->second.contains("main")) return false;
     return found->second.at("main").back().state == sync::AttemptState::running;
   }
-  // What the cloud has of a pod or of the node.
+  // The cloud's copy of a pod or of the node.
   [[nodiscard]] std::string in_cloud(const std::string& collection, const std::string& name) {
     return site.cloud.object(collection, name);
   }
@@ -142,7 +142,7 @@ TEST_F(NodeBehindEdge, AfterARebootOfflineThePodsAreBackAtOnce) {
   start_node();
   site.cloud.put(pods, "p", pod_body(from_config_map));
   ASSERT_TRUE(until([this] { return cloud_shows(pods, "p", R"("phase":"Running")"); }));
-  ASSERT_TRUE(until([] { return false; }, 5s) == false) << "the cache is written";
+  ASSERT_TRUE(until([] { return false; }, 5s) == false) << "wait until the cache is written";
   site.cut_link();
   reboot();
   const MonoTime began = site.time.clock().mono();
