@@ -1,4 +1,4 @@
-// Connecting where nobody accepts.
+// Connecting to addresses that accept no connections.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,10 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An address whose queue is full: who connects there waits for ever.
+// An address whose accept queue is full: a connection attempt gets no answer.
 class FullQueue {
  public:
-  // Port 0 takes a free one.
+  // A port of 0 takes a free one.
   FullQueue(int family, std::uint16_t port) : family_(family) {
     const int listener = open_socket(0);
     address_.ss_family = static_cast<sa_family_t>(family);
@@ -64,7 +64,7 @@ class FullQueue {
 TEST(Connect, TheDeadlineHoldsForAllAddressesOfANameTogether) {
   const FullQueue v4(AF_INET, 0);
   ASSERT_TRUE(v4.good());
-  const FullQueue v6(AF_INET6, v4.port());  // Where there is no IPv6, one address is left.
+  const FullQueue v6(AF_INET6, v4.port());  // without IPv6 only one address is left
   const std::uint16_t port = v4.port();
   test::run([port](asio::io_context&) -> asio::awaitable<void> {
     for (const char* host : {"127.0.0.1", "localhost"}) {

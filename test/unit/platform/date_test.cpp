@@ -1,4 +1,4 @@
-// The Date header, both ways.
+// Writing and parsing the Date header.
 
 #include "platform/http/date.h"
 

@@ -1,4 +1,4 @@
-// What may be written: targets, headers, and nothing of another connection.
+// Which targets and headers may be written, and which headers must not be forwarded.
 
 #include "platform/http/grammar.h"
 

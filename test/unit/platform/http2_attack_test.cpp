@@ -1,4 +1,4 @@
-// What an HTTP/2 server of ours refuses: too much of everything.
+// What our HTTP/2 server refuses: too many or too large requests, resets, idle and slow clients.
 
 #include "platform/http/h2/engine.h"
 #include "platform/loop/tasks.h"
@@ -25,12 +25,12 @@ TEST(Http2, WhatIsOverTheLimitIsRefusedByName) {
     Request good{.target = "/a"};
     const auto answer = co_await client.send(good, soon());
     EXPECT_TRUE(answer.has_value());
-    EXPECT_EQ(pair.server.connections(), 1u) << "the connection is as good as before";
+    EXPECT_EQ(pair.server.connections(), 1u) << "the refusal does not affect the connection";
     co_await pair.server.stop(soon());
   });
 }
 
-// A client that is a machine only: it does what a test tells it, also what no client should.
+// A client that does exactly what the test tells it, including what no client should do.
 class Caller final : public h2::Events {
  public:
   explicit Caller(h2::EngineLimits limits = {}) : engine(h2::Engine::Role::client, limits, *this) {}
@@ -155,7 +155,7 @@ TEST(Http2, AnIdleCallerIsSentAway) {
 TEST(Http2, ARequestThatDoesNotComeToItsEndIsGivenUp) {
   Rig rig;
   (void)rig.caller.request("/a", std::string(100'000, 'x'));
-  rig.time.complete(rig.caller.speak());  // The beginning only.
+  rig.time.complete(rig.caller.speak());  // only the beginning of the request
   const ServerLimits limits;
   rig.time.run(limits.receive + 1s);
   EXPECT_TRUE(rig.caller.closed.empty());

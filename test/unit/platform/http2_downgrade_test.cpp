@@ -1,4 +1,4 @@
-// A server that speaks HTTP/2 and wants some or all requests over HTTP/1.1 (HTTP_1_1_REQUIRED).
+// A server with HTTP/2 that requires HTTP/1.1 for some or all requests (HTTP_1_1_REQUIRED).
 
 #include "platform/http/h2/engine.h"
 #include "platform/loop/tasks.h"
@@ -13,7 +13,7 @@ namespace {
 
 enum class Reluctance : std::uint8_t { upgrades, everything, after_the_head };
 
-// What came by HTTP/2 and by HTTP/1.1: "GET /a".
+// A server that records which requests came by HTTP/2 and which by HTTP/1.1: "GET /a".
 class Reluctant final : public h2::Events {
  public:
   Reluctant(asio::any_io_executor executor, Reluctance how)
@@ -138,11 +138,12 @@ TEST(Http2Downgrade, OneKindOfRequestGoesOverHttp1AndStaysThere) {
   EXPECT_EQ(rig.server.by_http1, Came{"POST /pods/a/exec?x=1 whole body"});
   EXPECT_EQ(rig.ask(Method::post, "/pods/b/exec").body, "old");
   EXPECT_EQ(rig.ask(Method::get, "/pods/b").status, 204);
-  EXPECT_EQ(rig.ask(Method::get, "/pods/b/exec").body, "old") << "another method: asked once";
+  EXPECT_EQ(rig.ask(Method::get, "/pods/b/exec").body, "old")
+      << "another method is tried over HTTP/2 once";
   EXPECT_EQ(rig.server.by_http2,
             (Came{"GET /pods/a", "POST /pods/a/exec?x=1", "GET /pods/b", "GET /pods/b/exec"}));
   EXPECT_EQ(rig.server.by_http1.size(), 3u);
-  // The way is new, and so may be the server at its end.
+  // On a new connection the server may be another one, so everything is tried again.
   rig.client.forget_connections();
   EXPECT_EQ(rig.ask(Method::post, "/pods/b/exec").body, "old");
   EXPECT_EQ(rig.server.by_http2.size(), 5u);

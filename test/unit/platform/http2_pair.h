@@ -1,4 +1,4 @@
-// A server on a free port with TLS that speaks HTTP/2, and what the tests ask it for.
+// A server with TLS and HTTP/2 on a free port, its client, and handlers for the tests' requests.
 
 #pragma once
 
@@ -31,7 +31,7 @@ inline std::shared_ptr<const tls::Context> server_tls(std::vector<std::string> p
       .value();
 }
 
-// A watch without events, or, with `flood`, one that always has something to say.
+// A watch without events or, with `flood`, with an endless number of them.
 class Watch final : public BodyStream {
  public:
   Watch(asio::any_io_executor executor, bool flood)
@@ -71,7 +71,7 @@ struct Pair {
     server.listen(std::move(listener));
   }
 
-  // /watch and /flood stream, /slow waits for `go_on`, /none is empty; all else is an echo.
+  // /watch and /flood are streams, /slow waits for `go_on`, /none has no body; all others echo.
   asio::awaitable<Response> answer(const Request& request) {
     Response response;
     if (request.path() == "/watch" || request.path() == "/flood") {

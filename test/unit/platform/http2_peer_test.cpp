@@ -1,5 +1,5 @@
-// One HTTP/2 connection of a client against a server that does what it should not: falls silent,
-// goes away in the middle, breaks streams off, talks nonsense. In virtual time over real sockets.
+// A client's HTTP/2 connection to a faulty server: it stops answering, goes away during requests,
+// breaks streams off, or sends invalid data. In virtual time over real sockets.
 
 #include "platform/http/h2/session.h"
 
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using loop::BootClock;
 
-// What the server does about each request.
+// What the server does for each request.
 using Script = std::function<void(Engine&, StreamId)>;
 
 class Peer final : public Events {
@@ -65,7 +65,7 @@ class Peer final : public Events {
  public:
   Engine engine;
   std::unique_ptr<net::Connection> connection;
-  std::string before;  // raw bytes that are sent before what the engine says, and after
+  std::string before;  // raw bytes sent before the engine's output; `after`: sent after it
   std::string after;
   bool deaf = false;
   bool hangs_up = false;
@@ -229,7 +229,8 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
 TEST(Http2Peer, DataBeforeAHeadIsCorrupt) {
   Rig* rig = nullptr;
   Rig made([&rig](Engine&, StreamId) {
-    rig->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);  // DATA of stream 1, its end
+    // DATA of stream 1 with END_STREAM
+    rig->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);
   });
   rig = &made;
   const auto outcome = made.ask(false, 5s);
@@ -270,8 +271,8 @@ TEST(Http2Peer, ASilentServerIsAskedForASignOfLifeAndGivenUp) {
   const auto stream = (*outcome->answer)->stream;
   const std::size_t heard = rig.peer.heard;
   rig.time.run(30s);
-  EXPECT_GT(rig.peer.heard, heard) << "it was asked";
-  EXPECT_EQ(rig.session->state(), Session::State::ready) << "it answers PING";
+  EXPECT_GT(rig.peer.heard, heard) << "the client has sent a PING";
+  EXPECT_EQ(rig.session->state(), Session::State::ready) << "the server has answered the PING";
   rig.peer.deaf = true;
   const MonoTime deaf_since = rig.time.clock().mono();
   const auto over = [&rig] { return rig.session->state() == Session::State::ending; };
@@ -314,10 +315,11 @@ TEST(Http2Peer, ATimeoutWhileTheServerSpeaksIsTheRequestsOwn) {
   const auto watch = rig.ask(true);
   const auto slow = rig.ask(false, 1s);
   rig.time.run(2s);
-  EXPECT_EQ(text(*slow), "timeout, final") << "its end never came";
+  EXPECT_EQ(text(*slow), "timeout, final") << "the response never ended";
   EXPECT_EQ(rig.session->state(), Session::State::ready);
   EXPECT_EQ(rig.session->streams(), 1u);
-  EXPECT_EQ(rig.peer.closed, std::vector<Code>{Code::cancel}) << "the server is told";
+  EXPECT_EQ(rig.peer.closed, std::vector<Code>{Code::cancel})
+      << "the server gets a reset of the stream";
 }
 
 TEST(Http2Peer, GoingAwayLetsOldStreamsFinish) {
@@ -329,11 +331,12 @@ TEST(Http2Peer, GoingAwayLetsOldStreamsFinish) {
   rig.time.complete(rig.peer.speak());
   rig.time.run(1s);
   EXPECT_EQ(text(*first), "200 hello");
-  EXPECT_EQ(text(*second), "unavailable, unprocessed") << "past the last that it takes";
+  EXPECT_EQ(text(*second), "unavailable, unprocessed")
+      << "its number is above the last stream of GOAWAY";
   EXPECT_EQ(rig.session->state(), Session::State::ending);
   const auto third = rig.ask();
   EXPECT_EQ(text(*third), "unavailable, unprocessed");
-  EXPECT_TRUE(rig.peer.gone) << "an empty connection is not kept for nothing";
+  EXPECT_TRUE(rig.peer.gone) << "a connection without streams is closed";
 }
 
 TEST(Http2Peer, AnIdleConnectionIsClosedInTheEnd) {

@@ -1,4 +1,4 @@
-// Server and client against each other over TLS, where they agree on HTTP/2, and where they do not.
+// Our server and our client together over TLS, both with HTTP/2 and with HTTP/1.1.
 
 #include "platform/loop/tasks.h"
 #include "test/support/run.h"
@@ -142,7 +142,7 @@ TEST(Http2, ASlowReaderHoldsOnlyItsOwnStreamBack) {
       const auto answer = co_await client.send(request, soon());
       EXPECT_TRUE(answer.has_value());
     }
-    // The window of 256 KiB, 64 KiB that wait at the server, and the piece under way.
+    // The window of 256 KiB, 64 KiB that wait in the server, and the piece being sent.
     EXPECT_LE(pair.watches.front()->pieces, (256 + 64) * 1024 / 10'000 + 2);
     EXPECT_EQ(pair.server.connections(), 1u);
     opened.clear();
@@ -162,7 +162,8 @@ TEST(Http2, ARequestEndsAloneWhicheverWay) {
     Request slow{.target = "/slow"};
     const auto late = co_await client.send(slow, BootClock::now() + 20ms);
     EXPECT_EQ(late.error().code, Errc::timeout);
-    // Nothing was heard since: until the server has given a sign of life, it is left alone.
+    // The connection is suspect after the timeout: no new requests until the server sends
+    // something.
     const std::uint64_t received = client.traffic().received;
     const auto heard = [&client, received] { return client.traffic().received > received; };
     co_await eventually(heard);
@@ -219,7 +220,7 @@ TEST(Http2, StopEndsStreamsAndTheNextServerIsFound) {
     co_await pair->server.stop(soon());
     EXPECT_EQ(pair->server.connections(), 0u);
     const auto cut = co_await opened.front()->stream->next();
-    EXPECT_FALSE(cut.has_value()) << "a stream that did not end is not a stream that ended";
+    EXPECT_FALSE(cut.has_value()) << "an interrupted stream must not look complete";
     Request request{.target = "/a"};
     const auto refused = co_await client.send(request, soon());
     EXPECT_EQ(refused.error().code, Errc::unavailable);

@@ -1,4 +1,4 @@
-// Callers who only want to take up room: too many, too slow, or silent.
+// Clients that only use up connections: too many, too slow, or silent.
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 namespace holdfast::http {
 namespace {
 
-// A caller's bare socket, which says what it is told to and nothing else.
+// A client's socket that sends exactly what the test tells it.
 class Stranger {
  public:
   explicit Stranger(std::uint16_t port)
@@ -30,7 +30,7 @@ class Stranger {
   void say(std::string_view bytes) const {
     (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  // What has come since the last time.
+  // The bytes received since the last call.
   std::string hear() {
     std::string heard;
     char bytes[4096];
@@ -102,7 +102,7 @@ TEST(Flood, TenThousandConnectionsTakeNobodysPlaceAndTheirOwnOnlyForATime) {
       EXPECT_TRUE(regular.hear().ends_with("/a"));
       regular.say(get);
       door.time.settle();
-      EXPECT_TRUE(regular.hear().ends_with("/a")) << "who is in is served on";
+      EXPECT_TRUE(regular.hear().ends_with("/a")) << "existing connections are still served";
     }
     Stranger late(door.port);
     door.time.settle();
@@ -121,9 +121,9 @@ TEST(Flood, WhoSpeaksTooSlowlyIsSentAway) {
   struct Case {
     const char* what;
     std::string_view first;
-    std::string_view drop;  // said every five seconds
+    std::string_view drop;  // sent every five seconds
     Duration patience;
-    std::string_view answer;  // how it begins
+    std::string_view answer;  // the beginning of the expected answer
   };
   const ServerLimits limits;
   const Case cases[] = {

@@ -1,5 +1,5 @@
-// A gate judges a request by its head: what it refuses costs no body, and callers who fill a server
-// with bodies or connections meet limits of their own.
+// A gate decides on a request by its head: a refused request costs no body memory, and clients that
+// use up memory or connections reach limits of their own.
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 namespace holdfast::http {
 namespace {
 
-constexpr std::size_t small_bytes = 10;  // bytes that "/small" takes
+constexpr std::size_t small_bytes = 10;  // the limit for bodies sent to "/small"
 
 Admission admit(const Request& head) {
   if (head.headers.get("authorization").empty()) return {.refusal = plain_problem(401, "no token")};
@@ -52,8 +52,8 @@ struct GatedServer {
   std::uint16_t port = 0;
 };
 
-// A connection to the port of 127.0.0.1. `flags` are of the socket; `receive_bytes` is the size of
-// its buffer, 0 for the kernel's default.
+// Connects to the port on 127.0.0.1. `flags` apply to the socket; `receive_bytes` is the size of
+// its receive buffer, 0 for the kernel's default.
 Descriptor connect_bare(std::uint16_t port, int flags = 0, int receive_bytes = 0) {
   Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   if (receive_bytes > 0) {
@@ -72,7 +72,7 @@ class BareCaller {
   explicit BareCaller(GatedServer& rig)
       : rig_(rig), socket_(connect_bare(rig.port, SOCK_NONBLOCK)) {}
 
-  // The status of the answer to what is said now; 0 without one.
+  // Sends `bytes` and returns the status of the answer; 0 if there is none.
   int ask(std::string_view bytes) {
     (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     rig_.time.settle();
@@ -145,7 +145,7 @@ TEST(HttpGate, BytesOfTheNextRequestStayCounted) {
   BareCaller early(rig);
   EXPECT_EQ(early.ask(both), 200);
   BareCaller late(rig);
-  EXPECT_EQ(late.ask(both), 429) << "the same caller's third of all is 20,000 bytes";
+  EXPECT_EQ(late.ask(both), 429) << "one caller may use a third of the memory, 20,000 bytes";
   early.hang_up();
   rig.time.settle();
   BareCaller again(rig);
@@ -170,7 +170,7 @@ TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
     EXPECT_GE(waiting, trusted ? 12U : 4U);
     EXPECT_LE(waiting, trusted ? 16U : 5U);
     EXPECT_EQ(rig.server.refusals().memory, 30 - waiting);
-    EXPECT_EQ(slow.front().ask("x"), 200) << "who has room is served to the end";
+    EXPECT_EQ(slow.front().ask("x"), 200) << "requests within the limit are completed";
     for (BareCaller& caller : slow) caller.hang_up();
     rig.time.settle();
     BareCaller next(rig);
@@ -199,7 +199,7 @@ TEST(HttpGate, AnswersThatNobodyReadsAreBounded) {
     (void)::send(readers.back().get(), get.data(), get.size(), MSG_NOSIGNAL);
     time.settle();
   }
-  EXPECT_EQ(server.refusals().memory, 19U) << "a third for one caller: one answer of these";
+  EXPECT_EQ(server.refusals().memory, 19U) << "one caller's third has room for one such answer";
   time.complete(server.stop(time.clock().mono() + 1s));
 }
 
@@ -220,7 +220,7 @@ TEST(HttpGate, OneCallersConnectionsLeaveRoomForTrustedOnes) {
   };
   std::deque<Descriptor> held;
   for (int i = 0; i < 100; ++i) held.push_back(connect());
-  EXPECT_EQ(server.connections(), 10U) << "an eighth for one caller";
+  EXPECT_EQ(server.connections(), 10U) << "one caller may have an eighth of the connections";
   EXPECT_EQ(server.refusals().caller_full, 90U);
   trusted = true;
   held.push_back(connect());

@@ -1,4 +1,5 @@
-// Which kept connection carries which request, when the server says more than it was asked.
+// Which kept connection carries which request, and what happens when the server sends more than one
+// answer.
 
 #include <deque>
 
@@ -16,7 +17,7 @@ namespace {
 const std::string hello_answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const std::string secret_answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
 
-// Answers the requests, over whichever connection they come, with the next bytes of its script.
+// Answers each request, on any connection, with the next bytes of its script.
 class Talker {
  public:
   Talker(asio::any_io_executor executor, std::deque<std::string> script, bool secure = false)
@@ -36,11 +37,11 @@ class Talker {
   }
   void close() { listener_->close(); }
   void cancel() { tasks_.cancel(); }
-  // Over the connection that was made last, without being asked.
+  // Sends bytes on the newest connection without a request.
   asio::awaitable<void> blurt(std::string bytes) { (void)co_await last_->write(bytes); }
 
   std::vector<std::string> heard;  // the number of the connection, and the request
-  std::string expectation;         // of the last request
+  std::string expectation;         // the Expect header of the last request
 
  private:
   asio::awaitable<void> accept_all() {
@@ -87,7 +88,7 @@ struct PoolRig {
   explicit PoolRig(std::deque<std::string> script, bool secure = false)
       : talker(time.executor(), std::move(script), secure), client(talker.endpoint()) {}
   ~PoolRig() {
-    // One after the other: a task must not be cancelled while it ends.
+    // Not at the same time: a task must not be cancelled while it ends.
     client.forget_connections();
     time.settle();
     talker.close();
@@ -164,7 +165,7 @@ TEST(HttpPool, AnInterimAnswerIsNotTheAnswer) {
     Request request{.method = Method::post, .target = "/1", .body = "x"};
     request.headers.add("Expect", "100-continue");
     EXPECT_EQ(rig.ask(request, streamed).substr(0, 3), "200");
-    EXPECT_EQ(rig.talker.expectation, "") << "it is answered where it was received";
+    EXPECT_EQ(rig.talker.expectation, "") << "our client does not forward Expect";
     EXPECT_EQ(rig.ask("/2"), "200 hello");
   }
 }

@@ -1,4 +1,4 @@
-// Server and client against each other over real sockets on loopback.
+// Our server and our client together over real sockets on loopback.
 
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ using loop::BootClock;
 
 MonoTime soon() { return BootClock::now() + 10s; }
 
-// Pieces handed out one by one; ends when told, or waits for cancel().
+// A stream whose pieces the test provides; it ends when told to, or waits for cancel().
 class ScriptedStream final : public BodyStream {
  public:
   ScriptedStream(asio::any_io_executor executor, std::vector<std::string> pieces, bool ends)
@@ -46,7 +46,7 @@ class ScriptedStream final : public BodyStream {
   loop::Event changed_;
 };
 
-// Echoes what it was asked; /stream and /endless stream, /status/N answers N.
+// Echoes the request; /stream and /endless are streams, /status/N answers with status N.
 asio::awaitable<Response> echo(const Request& request) {
   Response response;
   const auto executor = co_await asio::this_coro::executor;
@@ -104,7 +104,7 @@ TEST(Http, RequestsAndAnswersTravelWhole) {
       EXPECT_EQ(answer->headers.get("x-method"), to_string(method));
       EXPECT_EQ(answer->headers.get("x-uid"), std::to_string(getuid()));
     }
-    EXPECT_EQ(pair.server.connections(), 1u) << "one kept connection serves them all";
+    EXPECT_EQ(pair.server.connections(), 1u) << "all requests use one kept connection";
     Request none{.target = "/none"};
     const auto empty = co_await client.send(none, soon());
     EXPECT_TRUE(empty && empty->status == 204 && empty->body.empty());
@@ -145,7 +145,7 @@ TEST(Http, StopEndsStreamsAndFreesTheServer) {
     co_await pair.server.stop(soon());
     EXPECT_EQ(pair.server.connections(), 0u);
     const auto cut = co_await answer->stream->next();
-    EXPECT_FALSE(cut.has_value()) << "a stream that did not end is not a stream that ended";
+    EXPECT_FALSE(cut.has_value()) << "an interrupted stream must not look complete";
   });
 }
 
@@ -182,7 +182,7 @@ asio::awaitable<void> hang_up(net::Listener& server) {
 
 TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    // Accepts by the kernel's backlog, never answers.
+    // The kernel accepts the connection into its queue; nothing ever answers.
     auto hole = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     Client client(Endpoint{.at = {"127.0.0.1", hole->port()}});
     Request request{.target = "/"};
@@ -208,7 +208,7 @@ TEST(Http, AServerThatHangsUpUnheardIsUnavailable) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     auto server = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     loop::Tasks tasks(context.get_executor());
-    // A process that is killed: what it was asked is read, the answer never begins.
+    // Like a killed process: the request was read, and the answer never begins.
     tasks.spawn("hang up", hang_up(*server));
     Client client(Endpoint{.at = {"127.0.0.1", server->port()}});
     Request request{.method = Method::post, .target = "/"};
@@ -236,7 +236,7 @@ TEST(Http, AKeptConnectionThatDiedIsReplaced) {
   });
 }
 
-// Sends raw bytes and returns everything the server says until it closes.
+// Sends raw bytes and returns everything that the server sends until it closes.
 asio::awaitable<std::string> raw(std::uint16_t port, std::string bytes) {
   const net::HostPort at{"127.0.0.1", port};
   auto connection = co_await net::connect(at, nullptr, soon());
@@ -286,7 +286,7 @@ TEST(Http, BadRequestsAreRefusedByName) {
 
 TEST(Http, TunnelsCarryBytesBothWays) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    // The far side upgrades and echoes one message; the near side passes the tunnel on.
+    // The far server upgrades and echoes one message; the near server forwards the tunnel.
     auto far = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     const Endpoint far_end{.at = {"127.0.0.1", far->port()}};
     loop::Tasks tasks(context.get_executor());

@@ -1,4 +1,4 @@
-// gzip as servers send it: whole, in any pieces, in members, broken, and far too much of it.
+// gzip bodies: complete, in pieces, with several members, damaged, and too large.
 
 #include "platform/http/inflate.h"
 
@@ -24,7 +24,7 @@ std::string gzip(std::string_view plain, int level = 1) {
   return out;
 }
 
-// Text that compresses as lists of objects do.
+// Text that compresses like lists of objects.
 std::string list_text(std::size_t bytes) {
   std::string text;
   for (std::size_t i = 0; text.size() < bytes; ++i) {
@@ -80,7 +80,7 @@ TEST(Inflate, RefusesEveryTruncation) {
   }
 }
 
-// The checksum and the length at the end cover the text; the header has bytes that mean nothing.
+// The checksum and the length at the end cover the text; some bytes of the header have no meaning.
 TEST(Inflate, RefusesEveryFlippedBitOrGivesTheSameText) {
   const std::string plain = list_text(300);
   const std::string compressed = gzip(plain);
@@ -106,7 +106,7 @@ TEST(Inflate, RefusesABombAtItsLimit) {
   ASSERT_FALSE(whole);
   EXPECT_EQ(whole.error().code, Errc::exhausted);
   EXPECT_EQ(whole.error().what, "gzip: the body is larger than 1048576 bytes");
-  // Exactly the limit is not over it.
+  // A body of exactly the limit is accepted.
   const std::string fits = gzip(std::string(1UL << 20, 'a'));
   EXPECT_EQ(inflate(fits, {.body_bytes = 1UL << 20})->size(), 1UL << 20);
 }

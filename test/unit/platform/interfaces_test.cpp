@@ -1,4 +1,4 @@
-// A dummy interface as it should be, whatever is there: rules over a machine in memory.
+// Creating a dummy interface, whatever exists already: the rules, on fake interfaces in memory.
 
 #include "platform/net/interfaces.h"
 
@@ -27,7 +27,7 @@ struct InterfaceRow {
   asio::ip::address wanted = ours.address;
   DummyChange change = DummyChange::none;
   std::vector<std::string> deeds = {};
-  std::vector<std::string> undone = {};  // what remove() does afterwards
+  std::vector<std::string> undone = {};  // the changes that remove() then makes
 };
 
 FakeInterfaces::Device device_of(std::string kind, bool up,
@@ -85,11 +85,12 @@ TEST(DummyInterface, IsBroughtToWhatItShouldBe) {
     ASSERT_TRUE(done) << done.error().what;
     EXPECT_EQ(*done, row.change);
     EXPECT_EQ(state.deeds, row.deeds);
-    EXPECT_EQ(ensure(machine, wanted).value(), DummyChange::none) << "once is enough";
+    EXPECT_EQ(ensure(machine, wanted).value(), DummyChange::none)
+        << "a second call changes nothing";
     state.deeds.clear();
     EXPECT_TRUE(remove(machine, wanted));
     EXPECT_EQ(state.deeds, row.undone);
-    EXPECT_TRUE(remove(machine, wanted)) << "nothing to do is no error";
+    EXPECT_TRUE(remove(machine, wanted)) << "removing a missing interface succeeds";
     EXPECT_EQ(state.deeds, row.undone);
   }
 }

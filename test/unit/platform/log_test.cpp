@@ -5,7 +5,8 @@
 namespace holdfast {
 namespace {
 
-// Not inlined: GCC 12 then sees a copy past the field's end that is not there.
+// Not inlined, because GCC 12 then warns of a copy past the end of the field, which does not
+// happen.
 [[gnu::noinline]] LogField field_of(const Error& error) { return {"e", error}; }
 
 TEST(Log, FieldsAreQuotedWhereTheyMust) {

@@ -1,4 +1,4 @@
-// What coroutines of one loop may rely on: events, groups of tasks, cancellation.
+// The guarantees for coroutines on one loop: events, groups of tasks, cancellation.
 
 #include <boost/asio/this_coro.hpp>
 #include <csignal>
@@ -21,7 +21,7 @@ asio::awaitable<void> wait_and_note(Event& event, MonoTime deadline, std::string
   notes.push_back(name + (notified ? " notified" : " late"));
 }
 
-// Notes when it is left, however that happens.
+// Records when its scope is left, whether normally or by cancellation.
 struct Leaving {
   Leaving(std::string left, Notes& into) : name(std::move(left)), notes(into) {}
   ~Leaving() { notes.push_back(name + " left"); }
@@ -37,7 +37,7 @@ asio::awaitable<void> wait_for_ever(Event& event, std::string name, Notes& notes
   for (;;) co_await event.wait();
 }
 
-// Lets everything run that is ready.
+// Lets all ready handlers run, `count` times.
 asio::awaitable<void> turns(int count) {
   for (int i = 0; i < count; ++i) co_await sleep_until(BootClock::now());
 }
@@ -47,7 +47,7 @@ TEST(Loop, AnEventWakesEveryoneWhoWaitsAndRemembersNothing) {
     Event event(context.get_executor());
     Tasks tasks(context.get_executor());
     Notes notes;
-    event.notify_all();  // Nobody waits: nothing is kept.
+    event.notify_all();  // nobody waits, and the event is not remembered
     tasks.spawn("a", wait_and_note(event, in(10s), "a", notes));
     tasks.spawn("b", wait_and_note(event, MonoTime::max(), "b", notes));
     tasks.spawn("c", wait_and_note(event, in(-1s), "c", notes));
@@ -91,7 +91,7 @@ TEST(Loop, CancelledTasksLeaveThroughTheirDestructors) {
     EXPECT_EQ(tasks.size(), 0u);
     EXPECT_EQ(notes, (Notes{"a waits", "b waits", "a left", "b left"}));
     tasks.spawn("c", wait_for_ever(event, "c", notes));
-    EXPECT_EQ(tasks.size(), 0u) << "after cancel() nothing begins";
+    EXPECT_EQ(tasks.size(), 0u) << "after cancel() no task starts";
   });
 }
 
@@ -123,7 +123,7 @@ TEST(Loop, AnExceptionEndsItsTaskAlone) {
     co_await turns(10);
     EXPECT_EQ(tasks.size(), 1u);
     const bool ended = co_await tasks.join_until(in(10ms));
-    EXPECT_FALSE(ended) << "one still runs";
+    EXPECT_FALSE(ended) << "one task still runs";
     tasks.cancel();
     co_await tasks.join();
   });

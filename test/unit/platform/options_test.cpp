@@ -139,7 +139,7 @@ TEST(Options, AFileThatOthersMayWriteToIsRefused) {
   EXPECT_EQ(parse({"run", "--config=" + file}).error, "");
   std::filesystem::create_symlink(file, dir.path() / "link");
   EXPECT_EQ(parse({"run", "--config=" + (dir.path() / "link").string()}).error, "");
-  if (::geteuid() != 0) return;  // Only root gives files away.
+  if (::geteuid() != 0) return;  // only root can change the owner of files
   ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
   EXPECT_EQ(parse({"run", "--config=" + file}).error,
             file + " belongs to user 65534; run: chown 0 " + file);

@@ -1,4 +1,5 @@
-// Messages that two readers could read differently, and those that would take up room: refused.
+// Messages that two parsers could interpret differently, and messages that use up memory, are
+// refused.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ const std::string get_a = "GET /a HTTP/1.1\r\nHost: x\r\n";
 const std::string post_a = "POST /a HTTP/1.1\r\nHost: x\r\n";
 const std::string ok_head = "HTTP/1.1 200 OK\r\n";
 
-// 0 when the request is taken, whole or in pieces; the refusal otherwise; -1 when it has no end.
+// 0 if the request is accepted, the refusal's status, or -1 if the request is incomplete.
 int refusal_of(std::string_view bytes, std::size_t piece, ReaderLimits limits = {}) {
   RequestReader reader(limits);
   for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
@@ -39,7 +40,7 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {get_a + "\r\n", 0},
       {get_a + "X: a\tb \x80\xff \r\n\r\n", 0},
       {"GET /a HTTP/1.0\r\n\r\n", 0},
-      // The length of the body.
+      // The length of the body is ambiguous.
       {post_a + "Transfer-Encoding: xchunked\r\nContent-Length: 1\r\n\r\na", 400},
       {post_a + "Transfer-Encoding: xchunked\r\n\r\n", 400},
       {post_a + "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", 400},
@@ -57,7 +58,7 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {post_a + "Content-Length: 0x1\r\n\r\na", 400},
       {post_a + "Content-Length: 99999999999999999999\r\n\r\n", 400},
       {post_a + "Content-Length:\r\n\r\n", 400},
-      // Whose request it is.
+      // The target of the request is ambiguous.
       {"GET /a HTTP/1.1\r\n\r\n", 400},
       {"GET /a HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400},
       {"GET /a HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400},
@@ -69,7 +70,7 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {get_a + "Connection: keep-\xff\r\n\r\n", 400},
       {get_a + "Connection: a b\r\n\r\n", 400},
       {get_a + "Connection: , close,\r\n\r\n", 0},
-      // Lines.
+      // Malformed header lines.
       {get_a + " X: folded\r\n\r\n", 400},
       {get_a + "X: a\r\n b\r\n\r\n", 400},
       {get_a + "X : a\r\n\r\n", 400},
@@ -83,7 +84,7 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {get_a + std::string("X\0: b\r\n\r\n", 9), 400},
       {get_a + "\n", 400},
       {"\r\n" + get_a + "\r\n", 400},
-      // The request line.
+      // Malformed request lines.
       {"GET  /a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       {"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       {"GET /a\tb HTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -209,7 +210,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
       {ok_head + "\r\nabc", "until the end"},
       {ok_head + "Content-Length: 5\r\n\r\nabc", "unfinished"},
       {ok_head + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "unfinished"},
-      // Interim answers.
+      // Interim responses.
       {"HTTP/1.1 100 Continue\r\n\r\n" + ok_head + "Content-Length: 0\r\n\r\n", "200 kept"},
       {early + early + ok_head + "Content-Length: 0\r\n\r\n", "200 kept"},
       {early, "unfinished"},
@@ -217,7 +218,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
       {"HTTP/1.1 101 x\r\nUpgrade: t\r\n\r\n", "corrupt"},
       {"HTTP/1.1 101 x\r\nUpgrade: t\r\n\r\n", "101 not kept", upgrade},
       {early + "HTTP/1.1 101 x\r\nUpgrade: t\r\n\r\nbytes", "101 not kept", upgrade},
-      // Those without a body.
+      // Responses without a body.
       {ok_head + "Content-Length: 5\r\n\r\n", "200 kept", head},
       {ok_head + "Transfer-Encoding: chunked\r\n\r\n", "200 kept", head},
       {ok_head + "Content-Length: 1\r\n\r\na", "200 not kept", head},
@@ -227,7 +228,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
       {"HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n", "204 not kept"},
       {"HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n", "204 not kept"},
       {"HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n", "304 kept"},
-      // What is malformed.
+      // Malformed responses.
       {ok_head + "Transfer-Encoding: xchunked\r\n\r\n", "corrupt"},
       {ok_head + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", "corrupt"},
       {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "corrupt"},

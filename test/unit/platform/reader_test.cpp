@@ -7,8 +7,8 @@
 namespace holdfast::http {
 namespace {
 
-// What a reader makes of bytes that come in pieces, one after the other: "GET /a body", or the
-// refusal; then what is left over.
+// The result of reading requests that arrive in these pieces: "GET /a body" or the refusal for
+// each, then the bytes that are left.
 std::string read_request(const std::vector<std::string_view>& pieces) {
   RequestReader reader{ReaderLimits{}};
   std::string heard;
@@ -120,7 +120,7 @@ TEST(Reader, AHeaderIsThereBeforeItsBodyIsRead) {
   ASSERT_TRUE(reader.put(""));
   ASSERT_TRUE(reader.header_done());
   EXPECT_EQ(reader.head().target, "/b");
-  EXPECT_FALSE(reader.done()) << "no body was accepted for it, though it has none";
+  EXPECT_FALSE(reader.done()) << "done() needs accept_body() even if there is no body";
   reader.accept_body(0);
   ASSERT_TRUE(reader.put(""));
   EXPECT_TRUE(reader.done());

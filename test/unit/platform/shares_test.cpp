@@ -1,4 +1,4 @@
-// How a server's connections and memory are shared out among its callers.
+// How a server divides its connections and its memory among its callers.
 
 #include "platform/http/shares.h"
 
@@ -25,7 +25,7 @@ TEST(Shares, ACallerIsAUserOrANetwork) {
   EXPECT_EQ(caller_name(host("")), "");
 }
 
-// How many connections of a peer are let in, and why no more are.
+// How many connections of a peer are admitted, and why no more are.
 std::pair<std::size_t, Shares::Room> fill(Shares& shares, const net::Peer& peer, bool trusted,
                                           std::vector<Share>& held) {
   for (std::size_t count = 0;; ++count) {
@@ -66,16 +66,16 @@ TEST(Shares, MemoryIsSharedOutAlike) {
   ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
   EXPECT_TRUE(first.take(300));
   EXPECT_TRUE(second.take(100));
-  EXPECT_FALSE(second.take(1)) << "a third for each caller, over all his connections";
+  EXPECT_FALSE(second.take(1)) << "one caller may use a third, over all its connections";
   EXPECT_TRUE(other.take(200));
-  EXPECT_FALSE(third.take(1)) << "half for all callers that are not trusted";
-  EXPECT_TRUE(root.take(600)) << "the rest for those that are";
+  EXPECT_FALSE(third.take(1)) << "untrusted callers together may use half";
+  EXPECT_TRUE(root.take(600)) << "trusted callers may use the rest";
   EXPECT_FALSE(root.take(1));
   first.give_back(1000);
-  EXPECT_TRUE(second.take(300)) << "more than was taken is never given back";
+  EXPECT_TRUE(second.take(300)) << "returning more than was taken has no effect";
   EXPECT_FALSE(second.take(1));
   second = Share();
-  EXPECT_TRUE(third.take(400)) << "an ended connection gives all back";
+  EXPECT_TRUE(third.take(400)) << "the end of a connection returns its memory";
 }
 
 TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
@@ -86,25 +86,25 @@ TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
   ASSERT_EQ(shares->enter(user(1000), false, first), Shares::Room::yes);
   ASSERT_EQ(shares->enter(user(1001), false, second), Shares::Room::yes);
   ASSERT_EQ(shares->enter(user(0), true, root), Shares::Room::yes);
-  EXPECT_FALSE(first.take_answer(601, 0)) << "more than all such callers may have";
+  EXPECT_FALSE(first.take_answer(601, 0)) << "more than all untrusted callers may use";
   EXPECT_TRUE(first.take_answer(600, 0));
-  EXPECT_FALSE(first.take_answer(500, 0)) << "another answer of the same connection is under way";
+  EXPECT_FALSE(first.take_answer(500, 0)) << "the same connection is sending another answer";
   EXPECT_FALSE(second.take_answer(1, 0));
-  EXPECT_FALSE(root.take_answer(5000, 0)) << "something is under way";
+  EXPECT_FALSE(root.take_answer(5000, 0)) << "another answer is being sent";
   EXPECT_TRUE(root.take_answer(600, 0));
   root.give_back_all();
   first.give_back_all();
   ASSERT_TRUE(first.take(10));
-  EXPECT_FALSE(first.take_answer(600, 0)) << "another request of the same connection is under way";
+  EXPECT_FALSE(first.take_answer(600, 0)) << "the same connection has another request in progress";
   EXPECT_TRUE(first.take_answer(600, 10)) << "its own request does not count";
   EXPECT_EQ(first.bytes(), 610U);
   first.give_back_all();
   ASSERT_TRUE(root.take(700));
-  EXPECT_FALSE(first.take_answer(600, 0)) << "it would come on top of what others use";
+  EXPECT_FALSE(first.take_answer(600, 0)) << "others use memory at the same time";
   EXPECT_TRUE(first.take_answer(500, 0));
   first.give_back_all();
   root.give_back_all();
-  EXPECT_TRUE(root.take_answer(5000, 0)) << "a trusted caller's may be of any size";
+  EXPECT_TRUE(root.take_answer(5000, 0)) << "an answer to a trusted caller may have any size";
 }
 
 }  // namespace

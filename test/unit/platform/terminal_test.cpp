@@ -33,7 +33,7 @@ TEST(Terminal, WhatATerminalObeysIsEscaped) {
   };
   for (const auto& [text, expect] : rows) {
     EXPECT_EQ(escape_for_terminal(text), expect);
-    EXPECT_EQ(escape_for_terminal(expect), expect) << "and once is enough";
+    EXPECT_EQ(escape_for_terminal(expect), expect) << "escaping twice changes nothing";
   }
   EXPECT_EQ(escape_for_terminal("a\nb\x1b\n", LineEnds::kept), "a\nb\\x1b\n");
 }

@@ -1,4 +1,5 @@
-// TLS both ways over real sockets on loopback: who is believed, who is not, and why.
+// TLS on both sides over real sockets on loopback: which certificates are accepted, and which
+// errors the others give.
 
 #include <boost/asio/this_coro.hpp>
 
@@ -30,7 +31,7 @@ const test::Subject local_server{.common_name = "server",
 const test::Subject client_subject{.common_name = "system:node:a",
                                    .organizations = {"system:nodes", "edge"}};
 
-// Answers with the names of its caller.
+// Answers with the names in its caller's certificate.
 asio::awaitable<http::Response> who(const http::Request& request) {
   http::Response response;
   response.body = request.peer.common_name;
@@ -40,7 +41,7 @@ asio::awaitable<http::Response> who(const http::Request& request) {
   co_return response;
 }
 
-// What a client with these settings gets from a server with those.
+// The answer that a client with `client_settings` gets from a server with `server_settings`.
 Result<std::string> ask(const ServerSettings& server_settings,
                         const ClientSettings& client_settings,
                         const std::string& host = "127.0.0.1") {

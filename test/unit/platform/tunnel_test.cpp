@@ -1,4 +1,4 @@
-// Tunnels through the server: over TLS, to their ends, under their limits, in virtual time.
+// Tunnels through the server over TLS, in virtual time: their ends and their limits.
 
 #include "platform/http/tunnel.h"
 
@@ -21,7 +21,7 @@ using ConnPtr = std::shared_ptr<net::Connection>;
 const std::string ask_upgrade =
     "GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: t\r\n\r\n";
 
-// A server over TLS whose every answer is a tunnel to `far`.
+// A server with TLS that answers each request with a tunnel to `far`.
 struct Gate {
   explicit Gate(ServerLimits limits = {})
       : server(time.executor(), limits, [this](const Request&) { return answer(); }) {
@@ -40,7 +40,7 @@ struct Gate {
     upgraded.headers.add("Upgrade", "t");
     co_return upgraded;
   }
-  // Says `words` with the request and reads on until `until` has come.
+  // Sends `words` with the request and reads until `until` has arrived.
   ConnPtr open(const Bytes& words, const Bytes& until, Bytes& heard) {
     ConnPtr made;
     time.complete(open_into(words, until, made, heard));
@@ -55,7 +55,7 @@ struct Gate {
     (void)co_await made->write(all);
     co_await read_until(made, until, heard);
   }
-  // Until `until` has come, or with "" until the end: then "<end>" or "<cut>" follows.
+  // Reads until `until` has arrived, or with "" to the end; then appends "<end>" or "<cut>".
   static asio::awaitable<void> read_until(ConnPtr from, Bytes until, Bytes& heard) {
     std::array<char, 4096> buffer{};
     while (until.empty() || heard.find(until) == Bytes::npos) {
@@ -101,7 +101,7 @@ TEST(Tunnel, AnEndThatIsNeverAnsweredIsCutOffInTheEnd) {
   Bytes heard;
   const ConnPtr near = gate.open("x", "x", heard);
   gate.time.run(1h);
-  EXPECT_EQ(mute->until, MonoTime::max()) << "an open one has no limit";
+  EXPECT_EQ(mute->until, MonoTime::max()) << "an open tunnel has no time limit";
   near->shutdown_write();
   gate.time.settle();
   EXPECT_EQ(mute->until, gate.time.clock().mono() + TunnelLimits{}.half_closed);
@@ -121,7 +121,7 @@ TEST(Tunnel, TheServerHasSoManyAndEndsThemWhenItStops) {
   const MonoTime began = gate.time.clock().mono();
   second->close();
   gate.time.complete(gate.server.stop(began + 1h));
-  EXPECT_LT(gate.time.clock().mono() - began, 1s) << "nobody waits for a tunnel";
+  EXPECT_LT(gate.time.clock().mono() - began, 1s) << "stopping does not wait for tunnels";
   EXPECT_TRUE(mine->closed());
 }
 
@@ -135,7 +135,7 @@ asio::awaitable<void> write_much(ConnPtr to, std::size_t pieces, std::size_t& wr
 }
 
 TEST(Tunnel, ASlowReaderHoldsTheOtherSideBack) {
-  // The far end never takes more than it is asked for.
+  // The far end takes no bytes until the test releases it.
   class Slow final : public Echo {
    public:
     explicit Slow(asio::any_io_executor executor) : Echo(executor), go_on(executor) {}
@@ -159,7 +159,7 @@ TEST(Tunnel, ASlowReaderHoldsTheOtherSideBack) {
   loop::Tasks tasks(gate.time.executor());
   tasks.spawn("write", write_much(near, pieces, written));
   gate.time.run(1min);
-  EXPECT_LT(written, pieces * 64UL * 1024 / 2) << "only what sockets hold";
+  EXPECT_LT(written, pieces * 64UL * 1024 / 2) << "only the sockets' buffers are filled";
   EXPECT_EQ(slow->taken, 0u);
   slow->released = true;
   slow->go_on.notify_all();
@@ -170,7 +170,7 @@ TEST(Tunnel, ASlowReaderHoldsTheOtherSideBack) {
   gate.time.complete(tasks.join());
 }
 
-// Another program's TLS tells a told end from a cut line; so must ours say it.
+// In TLS, an orderly end (close_notify) differs from a cut connection. Our server must send it.
 TEST(Tunnel, TheEndOfOneSideIsToldInTls) {
   namespace ssl = boost::asio::ssl;
   using boost::asio::ip::tcp;
@@ -185,7 +185,7 @@ TEST(Tunnel, TheEndOfOneSideIsToldInTls) {
     const ConnPtr connection = *std::move(made);
     (void)co_await connection->write("said");
     connection->shutdown_write();
-    connection->shutdown_write();  // Once is enough, twice does no harm.
+    connection->shutdown_write();  // a second call has no effect
     co_await Gate::read_until(connection, "", into);
   }(*listener, heard));
   const auto context = tls::Context::for_client({.ca_pem = authority().certificate_pem()}).value();
@@ -212,7 +212,8 @@ TEST(Tunnel, TheEndOfOneSideIsToldInTls) {
   time.complete(client(listener->port(), context, told, end));
   time.complete(tasks.join());
   EXPECT_EQ(told, "said");
-  EXPECT_EQ(end, boost::asio::error::eof) << end.message() << ": a cut line reads otherwise";
+  EXPECT_EQ(end, boost::asio::error::eof)
+      << end.message() << ": a cut connection gives another error";
   EXPECT_EQ(heard, "still here<end>");
 }
 

@@ -26,7 +26,7 @@ TEST(Workers, MayEndUnused) { const Workers workers(4); }
 TEST(Workers, ShareTheWork) {
   Workers workers(1);
   std::atomic<int> arrived = 0;
-  // Each piece waits for the other: one thread alone would never end.
+  // Each piece waits for the other, so a single thread would never finish.
   workers.for_each(2, [&arrived](std::size_t) {
     ++arrived;
     while (arrived < 2) {

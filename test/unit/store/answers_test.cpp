@@ -1,4 +1,5 @@
-// Cached answers: kept per owner, limited, expired by whoever has a clock.
+// Cached answers: stored per owner, limited in size, and removed when the caller says that they
+// have expired.
 
 #include "store/answers.h"
 
@@ -73,7 +74,7 @@ TEST_F(AnswersTest, OneThatIsTooLargeIsNotKept) {
 }
 
 TEST_F(AnswersTest, KeysCountByTheirBytes) {
-  // 20 characters in 40 bytes: ten such keys are 400 bytes, of which five fit in 210.
+  // 20 characters with 40 bytes: ten such keys have 400 bytes, of which 210 hold five.
   Answers answers(database_, {.foreign_bytes = 210});
   const auto kept = [this] {
     auto statement = database_.prepare("SELECT count(*) FROM answer");
@@ -110,10 +111,10 @@ TEST_F(AnswersTest, AnOwnerWhoHasManyLosesTheLeastRecentlyUsed) {
   }
   EXPECT_TRUE(kept("/1"));
   EXPECT_EQ(said(put(answers, "o", "/3", apis)), "ok");
-  EXPECT_FALSE(kept("/2")) << "documents first, the least recently used of them";
+  EXPECT_FALSE(kept("/2")) << "documents go first, the least recently used of them";
   EXPECT_TRUE(kept("/1"));
   EXPECT_TRUE(kept("token 1"));
-  EXPECT_EQ(said(put(answers, "o", "/1", {200, "", "new", {}})), "ok") << "in its own place";
+  EXPECT_EQ(said(put(answers, "o", "/1", {200, "", "new", {}})), "ok") << "it replaces its own row";
   EXPECT_TRUE(kept("/3"));
   EXPECT_EQ(said(put(answers, "other", "/1", apis)), "ok");
   EXPECT_TRUE(kept("/1"));
@@ -137,15 +138,16 @@ TEST_F(AnswersTest, ForeignOwnersShareHalfAndTheNodeAlwaysHasRoom) {
   for (int i = 0; i < 25; ++i) {
     EXPECT_EQ(said(put(answers, "node", "/api/" + std::to_string(i), apis)), "ok");
   }
-  EXPECT_EQ(count("owner = 'node'"), 20) << "whoever else has something makes room";
+  EXPECT_EQ(count("owner = 'node'"), 20) << "foreign answers make room";
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(said(put(answers, "node", "token " + std::to_string(i), token)), "ok");
   }
   EXPECT_EQ(count("key LIKE 'token %'"), 20);
   const std::string full = "exhausted: the cache holds as many answers as it may";
-  EXPECT_EQ(said(put(answers, "node", "token more", token)), full) << "tokens do not go for others";
-  EXPECT_EQ(said(put(answers, "stranger", "/api", apis)), full) << "all is the node's by now";
-  EXPECT_EQ(said(put(answers, "node", "token 7", apis)), "ok") << "in its own place";
+  EXPECT_EQ(said(put(answers, "node", "token more", token)), full)
+      << "tokens are not removed for other answers";
+  EXPECT_EQ(said(put(answers, "stranger", "/api", apis)), full) << "the node uses all of the space";
+  EXPECT_EQ(said(put(answers, "node", "token 7", apis)), "ok") << "it replaces its own row";
 }
 
 TEST_F(AnswersTest, ExpireWhenTold) {

@@ -1,4 +1,4 @@
-// The cache: scopes, what is known of objects, replacement, grouped changes, windows.
+// The cache: scopes, known and unknown objects, replacement, grouped changes, windows.
 
 #include "store/cache.h"
 
@@ -101,7 +101,7 @@ TEST_F(CacheTest, ReplacementWritesOnlyWhatChanged) {
   EXPECT_EQ(value(cache_->list(scope)), (std::vector{a, b, c}));
 
   CachedObject same = a;
-  same.local_version = 99;  // not a change by itself
+  same.local_version = 99;  // alone this is not a change
   CachedObject newer = b;
   newer.bytes = "22";
   newer.local_version = 100;
@@ -148,7 +148,7 @@ TEST_F(CacheTest, ScopesDoNotSeeEachOther) {
   EXPECT_EQ(value(cache_->size()), (CacheSize{1, 4}));
   EXPECT_EQ(said(apply(other, {{}, {theirs}, "5"})), "not_found: cache scope 2");
   EXPECT_EQ(said(replace(other, {theirs})), "not_found: cache scope 2");
-  EXPECT_EQ(open(other_key), ScopeId{3});  // an old id never means a new scope
+  EXPECT_EQ(open(other_key), ScopeId{3});  // an old id is never used for a new scope
 }
 
 TEST_F(CacheTest, ChangesOfManyScopesShareATransaction) {
@@ -167,7 +167,7 @@ TEST_F(CacheTest, ChangesOfManyScopesShareATransaction) {
   const CachedObject c = object("default", "c", "3");
   Transaction transaction = value(database_.begin());
   const ScopeChanges first{{a.name, {"default", "never there"}}, {local}, "12"};
-  const ScopeChanges second{{c.name}, {c}, ""};  // deleted and made again
+  const ScopeChanges second{{c.name}, {c}, ""};  // deleted and created again
   ASSERT_EQ(said(cache_->apply(transaction, scope, first)), "ok");
   ASSERT_EQ(said(cache_->apply(transaction, other, second)), "ok");
   ASSERT_EQ(said(transaction.commit()), "ok");
@@ -230,7 +230,7 @@ TEST_F(CacheTest, UseIsRememberedByTheDay) {
       {midday + 24h - 1s, midday},
       {midday + 24h, midday + 24h},
       {midday + 47h, midday + 24h},
-      {midday - 24h, midday - 24h},  // the calendar was set back
+      {midday - 24h, midday - 24h},  // the wall clock was set back
   };
   for (const auto& row : rows) {
     Transaction transaction = value(database_.begin());
@@ -246,8 +246,8 @@ TEST_F(CacheTest, LongBytesArePackedAndNobodyNotices) {
                                           object("ns", "b", "short")};
   EXPECT_EQ(value(replace(scope, objects)), (Replaced{2, 0, 0}));
   EXPECT_EQ(value(cache_->list(scope)), objects);
-  EXPECT_EQ(value(cache_->size(scope)), (CacheSize{2, 5005})) << "as they are in memory";
-  EXPECT_EQ(value(replace(scope, objects)), (Replaced{0, 2, 0})) << "the same again";
+  EXPECT_EQ(value(cache_->size(scope)), (CacheSize{2, 5005})) << "counted unpacked";
+  EXPECT_EQ(value(replace(scope, objects)), (Replaced{0, 2, 0})) << "unchanged";
   Statement kept = database_.prepare("SELECT length(bytes), packed FROM object ORDER BY name");
   Cursor row = kept.use();
   ASSERT_TRUE(value(row.next()));
@@ -278,7 +278,7 @@ TEST_F(CacheTest, AnOlderProgramFindsNoPackedRows) {
   const Migration& packed = cache_schema().migrations[3];
   ASSERT_EQ(said(database_.execute(packed.down)), "ok");
   ASSERT_EQ(said(database_.execute(packed.up)), "ok");
-  EXPECT_FALSE(value(cache_->find_scope(pods))->complete) << "it is listed again";
+  EXPECT_FALSE(value(cache_->find_scope(pods))->complete) << "the scope must be listed again";
   EXPECT_EQ(value(cache_->size(scope)), (CacheSize{1, 1}));
   EXPECT_EQ(value(cache_->list(plain)), (std::vector{object("ns", "b", "b")}));
 }

@@ -1,4 +1,4 @@
-// The journal: a ring of records, read from anywhere, by subject.
+// The journal: a ring of records that can be read from any record on and by subject.
 
 #include "store/journal.h"
 

@@ -1,4 +1,4 @@
-// Migrations up, back down by an older program, and refused by name.
+// Migrations up, migrations down by an older program, and files that are refused.
 
 #include "store/migrate.h"
 
@@ -11,7 +11,7 @@ const Migration steps[] = {
     {.compatible_from = 1,
      .up = "CREATE TABLE one (a INTEGER NOT NULL) STRICT; INSERT INTO one (a) VALUES (1);",
      .down = "DROP TABLE one;"},
-    {.compatible_from = 1,  // an added column with a default does not disturb an older program
+    {.compatible_from = 1,  // an older program ignores an added column with a default
      .up = "ALTER TABLE one ADD COLUMN b INTEGER NOT NULL DEFAULT 2;",
      .down = "ALTER TABLE one DROP COLUMN b;"},
     {.compatible_from = 3,

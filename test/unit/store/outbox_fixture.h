@@ -1,4 +1,4 @@
-// An outbox in memory, with its journal, and writes to put into it.
+// An outbox in memory with its journal, and functions that add writes to it.
 
 #pragma once
 

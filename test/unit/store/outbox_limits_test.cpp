@@ -1,4 +1,5 @@
-// A full outbox: what goes first, what is refused, and that sums survive rollbacks.
+// A full outbox: which entries are dropped, which writes are refused, and that its sums survive
+// rollbacks.
 
 #include "test/unit/store/outbox_fixture.h"
 
@@ -17,7 +18,7 @@ Write event(std::string name, std::string body = "e") {
   return write;
 }
 
-// A write that counts for exactly `bytes`.
+// A write whose size counts as exactly `bytes`.
 Write sized(std::string name, std::size_t bytes, int urgency = 0) {
   Write write{.object = {"", "", "", "", name, ""},
               .verb = "",
@@ -47,7 +48,7 @@ TEST_F(OutboxLimitsTest, WithoutDroppableOnesANewWriteIsRefused) {
   reopen({.entries = 2, .bytes = 1 << 20, .droppable_from = droppable});
   ASSERT_TRUE(add(event("e1")));
   ASSERT_TRUE(add(event("e2")));
-  ASSERT_EQ(said(mark_sending(1)), "ok");  // on its way: too late to drop
+  ASSERT_EQ(said(mark_sending(1)), "ok");  // being sent: too late to drop it
   EXPECT_EQ(value(add(patch("a", "1"))).dropped, std::vector{EntryId{2}});
   EXPECT_EQ(said(add(patch("b", "1"))), "exhausted: the outbox is full");
   EXPECT_EQ(said(add(event("e3"))), "exhausted: the outbox is full");
@@ -67,7 +68,8 @@ TEST_F(OutboxLimitsTest, BytesCountLikeEntries) {
   EXPECT_EQ(value(add(sized("c", 1))).dropped, std::vector{EntryId{1}});
   EXPECT_EQ(value(outbox_->size()), (OutboxSize{4, 701}));
 
-  EXPECT_EQ(said(add(sized("d", 600))), "exhausted: the outbox is full");  // nothing was dropped
+  // and nothing was dropped
+  EXPECT_EQ(said(add(sized("d", 600))), "exhausted: the outbox is full");
   EXPECT_EQ(value(outbox_->size()), (OutboxSize{4, 701}));
   EXPECT_EQ(said(add(sized("d", 1001))), "exhausted: the outbox is full");
   EXPECT_EQ(value(add(sized("d", 599))).dropped, std::vector{EntryId{3}});

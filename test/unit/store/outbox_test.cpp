@@ -1,4 +1,4 @@
-// The outbox: order per object, superseding, attempts and their ends, what the journal is told.
+// The outbox: order per object, superseding, attempts and their results, and the journal's records.
 
 #include "store/outbox.h"
 
@@ -12,7 +12,7 @@ using Texts = std::vector<std::string>;
 
 class OutboxTest : public OutboxFixture {};
 
-// Takes everything that may be sent, in order, as a sender would that always succeeds.
+// Takes all entries that may be sent, in order, like a sender that always succeeds.
 Texts drain(Outbox& outbox, Database& database) {
   Texts sent;
   while (const auto entry = value(outbox.next())) {
@@ -52,7 +52,7 @@ TEST_F(OutboxTest, WhatMayBeSentComesInPages) {
   EXPECT_EQ(names(first), (Texts{"a", "c"}));
   const Outbox::Page second = value(outbox_->sendable(first.after, 2));
   EXPECT_EQ(names(second), Texts{"d"});
-  EXPECT_EQ(second.after, 0) << "it was the last one";
+  EXPECT_EQ(second.after, 0) << "it was the last page";
   ASSERT_EQ(said(mark_sending(1)), "ok");
   ASSERT_EQ(said(settle(1, Outcome::applied)), "ok");
   EXPECT_EQ(names(value(outbox_->sendable(0, 9))), (Texts{"a", "c", "d"}));
@@ -121,7 +121,8 @@ TEST_F(OutboxTest, OnlyTheSameSortOfWriteIsSuperseded) {
   for (const Write& other : others) {
     EXPECT_EQ(value(add(other, Coalesce::replace)).superseded, std::nullopt);
   }
-  EXPECT_EQ(value(add(patch("a", "1"))).superseded, std::nullopt);  // was not asked
+  // the write did not ask for superseding
+  EXPECT_EQ(value(add(patch("a", "1"))).superseded, std::nullopt);
 }
 
 TEST_F(OutboxTest, WhatMayHaveBeenSentIsNotSuperseded) {

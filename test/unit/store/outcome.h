@@ -1,4 +1,4 @@
-// What a call of the store answered, in a form that a failing test prints well.
+// Converts results of the store to a form that a failing test prints well.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace holdfast::store {
 
-// "ok", or "conflict: key a is at revision 2, not 1".
+// "ok", or the error: "conflict: key a is at revision 2, not 1".
 template <class T>
 std::string said(const Result<T>& result) {
   if (result) return "ok";
   return std::string(to_string(result.error().code)) + ": " + result.error().what;
 }
 
-// The value; without one the test fails and ends.
+// The value; an error fails the test and stops it.
 template <class T>
 T value(Result<T> result) {
   if (!result) ADD_FAILURE() << said(result);

@@ -1,4 +1,4 @@
-// Packed values: what is packed, and what a scribbled or hostile row can do.
+// Packed values: which values are packed, and how damaged or hostile rows are handled.
 
 #include "store/pack.h"
 
@@ -33,14 +33,15 @@ TEST(Pack, WhatIsPackedIsSmallerAndUnpacksToTheSame) {
       const std::string plain = words(size);
       const Packed packed = pack(plain, step);
       if (packed.plain_size == 0) {
-        EXPECT_TRUE(step == PackStep::coarse && size < 600) << "nothing to gain";
+        EXPECT_TRUE(step == PackStep::coarse && size < 600) << "packing would save nothing";
         continue;
       }
       EXPECT_EQ(packed.plain_size, static_cast<std::int64_t>(size));
       EXPECT_LT(packed.bytes.size(), size);
       EXPECT_TRUE(step == PackStep::exact || packed.bytes.size() % 256 == 0);
       EXPECT_EQ(value(unpack(packed.bytes, packed.plain_size)), plain);
-      EXPECT_EQ(pack(plain, step).bytes, packed.bytes) << "what did not change is not written";
+      EXPECT_EQ(pack(plain, step).bytes, packed.bytes)
+          << "packing is deterministic, so unchanged values need no write";
     }
   }
 }
@@ -77,7 +78,7 @@ TEST(Pack, AScribbledValueIsCorrupt) {
   }
 }
 
-// 16 MiB of zeros in 16 KiB, whatever the row says of it.
+// 16 MiB of zeros are packed in 16 KiB, and the row announces various sizes.
 TEST(Pack, AHostileValueDoesNotGrowBeyondWhatItsRowAnnounces) {
   constexpr PackLimits limits;
   const Packed bomb = pack(std::string(limits.plain_max, '\0'), PackStep::exact);

@@ -1,5 +1,5 @@
-// Opening whatever happened to the file: damaged ones are set aside, foreign and newer ones
-// refused.
+// Opening a file in any state: a damaged file is quarantined, and files of other or newer programs
+// are refused.
 
 #include "store/recover.h"
 
@@ -59,7 +59,8 @@ TEST_F(RecoverTest, ADamagedFileIsSetAsideAndAFreshOneMade) {
 }
 
 TEST_F(RecoverTest, OnlyTheNewestDamagedFilesAreKept) {
-  for (const auto at : {300s, 100s, 200s, 400s, 5s}) {  // the last by a clock that was never set
+  // the last time is from a clock that was never set
+  for (const auto at : {300s, 100s, 200s, 400s, 5s}) {
     write(std::string(8192, 'x'));
     write("log", "-wal");
     EXPECT_EQ(value(set_aside(file_, WallTime{at})),

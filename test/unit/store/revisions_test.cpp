@@ -1,4 +1,4 @@
-// Revisions: writes with expectations, reads of the past, paging, history and its compaction.
+// Revisions: conditional writes, reads of the past, paging, history and its compaction.
 
 #include "store/revisions.h"
 
@@ -12,7 +12,7 @@ using Kind = KeyEvent::Kind;
 
 Revisions in_memory() { return value(Revisions::open(Database::in_memory())); }
 
-// Revisions 1 to 6: /a/1, /a/2, /b/1, /a/1 again, /a/2 removed, /a/3.
+// Revisions 1 to 6: create /a/1, /a/2, /b/1; update /a/1; remove /a/2; create /a/3.
 Revisions with_history() {
   Revisions store = in_memory();
   EXPECT_EQ(value(store.put("/a/1", "one")), 1);
@@ -138,7 +138,7 @@ TEST(Revisions, CompactionForgetsOnlyWhatIsOver) {
     Revisions whole = with_history();
     Revisions store = with_history();
     ASSERT_EQ(said(store.compact(compacted)), "ok");
-    ASSERT_EQ(said(store.compact(compacted - 1)), "ok");  // already
+    ASSERT_EQ(said(store.compact(compacted - 1)), "ok");  // already compacted
     EXPECT_EQ(store.compacted_revision(), compacted);
     for (std::int64_t at = 0; at <= 6; ++at) {
       if (at < compacted) {
@@ -202,7 +202,7 @@ TEST(Revisions, RevisionsNeverRepeatAcrossRestarts) {
     Revisions store = value(Revisions::open(file));
     ASSERT_TRUE(store.put("a", "1"));
     ASSERT_TRUE(store.remove("a"));
-    ASSERT_TRUE(store.compact(2));  // nothing is left of the history
+    ASSERT_TRUE(store.compact(2));  // the history is empty now
   }
   Revisions store = value(Revisions::open(file));
   EXPECT_EQ(store.current_revision(), 2);

@@ -1,4 +1,4 @@
-// What is carried over from a damaged outbox: everything that can still be read, in order.
+// Salvage from a damaged outbox: every readable entry is kept, in order.
 
 #include "store/salvage.h"
 
@@ -17,7 +17,7 @@ constexpr int written = 400;
 
 class SalvageTest : public testing::Test {
  protected:
-  // Entries 1 to `written`, each about half a page long; the first was being sent.
+  // Adds entries 1 to `written`, each about half a page long; the first one is being sent.
   void fill() {
     Database database = value(Database::open(file_, {.durability = Durability::relaxed}));
     ASSERT_EQ(said(migrate(database, outbox_schema())), "ok");
@@ -39,7 +39,7 @@ class SalvageTest : public testing::Test {
     out << std::string(size, '\xa5');
   }
 
-  // The entries that a fresh outbox has after the salvage.
+  // The entries in a new outbox after the salvage.
   std::vector<Entry> salvage(Salvaged& salvaged) {
     Database fresh = Database::in_memory();
     EXPECT_EQ(said(migrate(fresh, outbox_schema())), "ok");

@@ -1,5 +1,5 @@
-// What readers are told of each file's tables is what the migrations make, and every way back
-// works.
+// The documented tables of each file equal those that the migrations create, and every migration
+// can be reverted.
 
 #include <algorithm>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 
 const Schema* const schemas[] = {&cache_schema(), &outbox_schema(), &revisions_schema()};
 
-// Every object's SQL but for comments and layout, by name.
+// The SQL of every object by name, without comments and layout.
 std::map<std::string, std::string> objects(Database& database) {
   Statement all = database.prepare(
       "SELECT name, sql FROM sqlite_schema"

@@ -1,4 +1,4 @@
-// Sealed rows: what the file shows, who can read them, and sealing all of them anew.
+// Sealed rows: what the file contains, who can read them, and sealing all of them with a new key.
 
 #include "store/seal.h"
 
@@ -16,7 +16,7 @@
 namespace holdfast::store {
 namespace {
 
-// Hides the bytes well enough for a test, and knows its own key and the name.
+// A simple cipher for tests that checks its own key and the name.
 class FakeSeal final : public Seal {
  public:
   explicit FakeSeal(std::string key) : key_(std::move(key)) {}
@@ -70,7 +70,7 @@ class SealTest : public testing::Test {
     EXPECT_EQ(said(in.commit()), "ok");
   }
 
-  // Everything, or what went wrong with it.
+  // All content, or the first error.
   std::string shown(const Seal* seal) {
     Cache cache(database_, with(seal));
     Answers answers(database_, {}, with(seal));
@@ -116,7 +116,7 @@ TEST_F(SealTest, OnlyWhatIsToBeSealedIs) {
   EXPECT_TRUE(file_has("v1.32"));
 }
 
-// What is packed is packed before it is sealed, and the seal covers that, too.
+// Rows are packed before they are sealed, and the seal covers the size that marks them as packed.
 TEST_F(SealTest, PackedRowsAreSealedAndTheirMarkCannotBeChanged) {
   const std::string secret = "password" + std::string(1000, 'x');
   for (const char* change : {"", "packed = 0", "packed = packed - 1"}) {
@@ -135,7 +135,7 @@ TEST_F(SealTest, PackedRowsAreSealedAndTheirMarkCannotBeChanged) {
     if (set.empty()) continue;
     ASSERT_EQ(said(database_.execute("UPDATE object SET " + set + "; UPDATE answer SET " + set)),
               "ok");
-    // Whoever means harm makes the checksums fit.
+    // An attacker would adjust the checksums as well.
     const std::int64_t mark =
         set == "packed = 0" ? 0 : static_cast<std::int64_t>(secret.size()) - 1;
     Statement rows = database_.prepare(
@@ -206,7 +206,7 @@ TEST_F(SealTest, ARowThatWasMovedDoesNotOpen) {
   EXPECT_NE(shown(&old_key).find("corrupt: cached object ns/a"), std::string::npos);
 }
 
-// Who can write to the file and has no key must not choose who is given what.
+// A user who can write to the file but has no key must not be able to show a row to another owner.
 TEST_F(SealTest, ARowThatWasCopiedToAnotherOwnerOrScopeDoesNotOpen) {
   fill(&old_key);
   Cache cache(database_, with(&old_key));
@@ -246,7 +246,7 @@ TEST_F(SealTest, WithAKeyNothingPlainIsTakenForASecret) {
   EXPECT_EQ(shown(&old_key),
             "denied: cached object ns/a: not sealed, although a key is given pod p "
             "denied: cached answer: not sealed, although a key is given v1.32 ");
-  EXPECT_EQ(shown(nullptr), all) << "without a key the file is as it was";
+  EXPECT_EQ(shown(nullptr), all) << "without a key the file is unchanged";
 }
 
 TEST_F(SealTest, SealingHappensOnce) {
@@ -256,18 +256,19 @@ TEST_F(SealTest, SealingHappensOnce) {
   for (const char* hidden : {"password", "phrase", "my token"}) {
     EXPECT_FALSE(file_has(hidden)) << hidden;
   }
-  // Somebody puts plain rows in their place.
+  // An attacker replaces the rows by plain ones.
   Cache plain(database_);
   Transaction in = value(database_.begin());
   const ScopeId scope = value(plain.find_scope(secrets))->id;
   value(plain.replace_all(in, scope, "10", {object("a", "forged")}));
   EXPECT_EQ(said(in.commit()), "ok");
   EXPECT_EQ(value(seal_once(database_, with(&old_key))), Resealed{});
-  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{}) << "nor with another key";
+  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{})
+      << "with another key it does nothing, either";
   EXPECT_EQ(shown(&old_key).find("forged"), std::string::npos) << shown(&old_key);
 }
 
-// Rows of schema 2 were sealed under names without the scope.
+// Rows of schema 2 were sealed with names that do not contain the scope.
 TEST_F(SealTest, OldNamesAreReplacedOnceAndNotTakenLater) {
   fill(&old_key);
   const auto seal_as_before = [this] {
@@ -307,11 +308,11 @@ TEST_F(SealTest, PlainRowsAreSealedOnceThereIsAKey) {
 TEST_F(SealTest, AllOfItIsSealedWithANewKeyOrNothing) {
   fill(&old_key);
   EXPECT_EQ(said(reseal(database_, &new_key, with(&new_key))), "denied: secrets ns/a: another key");
-  EXPECT_EQ(shown(&old_key), all) << "nothing was changed";
+  EXPECT_EQ(shown(&old_key), all) << "nothing may have changed";
   EXPECT_EQ(value(reseal(database_, &old_key, with(&new_key))), (Resealed{2, 1}));
   EXPECT_EQ(shown(&new_key), all);
   EXPECT_EQ(value(reseal(database_, &new_key, with(&new_key))), (Resealed{0, 0}));
-  // Some with another key than the rest: not even half of it is done.
+  // Some rows have another key than the rest: none may be changed.
   ASSERT_EQ(said(database_.execute("UPDATE answer SET bytes = x'00', checksum = -1"
                                    " WHERE key = 'token a'")),
             "ok");
@@ -338,7 +339,8 @@ TEST_F(SealTest, WhoeverKeepsTheLogFromBeingEmptiedIsAConflict) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, Errc::conflict) << done.error().what;
   }
-  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{}) << "the log is emptied";
+  EXPECT_EQ(value(seal_once(database_, with(&new_key))), Resealed{})
+      << "now the log can be emptied";
   EXPECT_FALSE(file_has("password", "shared.db"));
   EXPECT_EQ(shown(&new_key), all);
 }
@@ -352,7 +354,7 @@ TEST_F(SealTest, AnOlderProgramFindsNothingThatItWouldMistake) {
   for (const std::size_t step : {1U, 2U, 3U}) {
     ASSERT_EQ(said(database_.execute(steps[step].up)), "ok");
   }
-  EXPECT_EQ(shown(nullptr).substr(0, 12), "unavailable:") << "the scope is listed again";
+  EXPECT_EQ(shown(nullptr).substr(0, 12), "unavailable:") << "the scope must be listed again";
   EXPECT_NE(shown(nullptr).find("pod p"), std::string::npos);
 }
 

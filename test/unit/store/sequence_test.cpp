@@ -1,4 +1,4 @@
-// Sequence: numbers that never repeat, whatever happens to the process.
+// Sequence: numbers that never repeat, even if the process is killed.
 
 #include "store/sequence.h"
 

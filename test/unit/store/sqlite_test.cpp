@@ -1,4 +1,4 @@
-// The SQLite wrapper: values there and back, transactions, who may open a file, what errors mean.
+// The SQLite wrapper: binding and reading values, transactions, opening files, and errors.
 
 #include "store/sqlite.h"
 

@@ -61,7 +61,7 @@ TEST_F(File, AtomicWriteRemovesWhatACrashLeftAndNothingElse) {
   EXPECT_EQ(list_dir(at("")).value(), expected);
 }
 
-// Whoever may write to the directory must not choose which file is written.
+// A user who may write to the directory must not be able to redirect a write to another file.
 TEST_F(File, NothingIsWrittenThroughALink) {
   ASSERT_TRUE(append(at("victim"), "old"));
   for (const char* name : {"a", "a.tmp", "log", "lock"}) {
@@ -94,7 +94,7 @@ TEST_F(File, WhatCannotBeDoneSaysWhy) {
     SCOPED_TRACE(row.name);
     ASSERT_FALSE(row.got);
     EXPECT_EQ(row.got.error().code, row.expect) << row.got.error().what;
-    EXPECT_NE(row.got.error().what.find('/'), std::string::npos) << "names no file";
+    EXPECT_NE(row.got.error().what.find('/'), std::string::npos) << "the error must name the file";
   }
   EXPECT_EQ(read_all(at("none"), 1).error().code, Errc::not_found);
   EXPECT_EQ(read_all(at("dir"), 1).error().code, Errc::invalid);
@@ -145,7 +145,7 @@ TEST_F(File, ALockHasOneHolderAndEndsWithIt) {
   EXPECT_EQ(FileLock::take(at("none/lock")).error().code, Errc::not_found);
 }
 
-// An owner that is killed while it starts a process leaves a child that has not let go yet.
+// An owner that is killed while it starts a process leaves a child that still holds the lock.
 TEST_F(File, ALockOfAnEndedOwnerIsWaitedFor) {
   const pid_t owner = ::fork();
   if (owner == 0) {

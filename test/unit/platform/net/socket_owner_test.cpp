@@ -1,4 +1,4 @@
-// Which records of the kernel prove who a local caller is, and which do not.
+// Which records of the kernel identify the owner of a local connection, and which do not.
 
 #include "platform/net/socket_owner.h"
 
@@ -24,7 +24,7 @@ namespace {
 namespace ip = boost::asio::ip;
 using ip::tcp;
 
-// An answer of sock_diag, as the kernel lays it out.
+// An answer of sock_diag in the kernel's layout.
 struct Answer {
   std::uint16_t type = SOCK_DIAG_BY_FAMILY;
   std::uint8_t family = AF_INET;
@@ -34,7 +34,7 @@ struct Answer {
   std::string source = "127.0.0.1";
   std::string destination = "127.0.0.1";
   std::uint32_t inode = 77;
-  std::size_t cut = 0;  // bytes that are missing at the end
+  std::size_t cut = 0;  // number of bytes missing at the end
   std::optional<std::uint64_t> cgroup = 42;
 
   [[nodiscard]] std::vector<char> bytes() const {
@@ -152,13 +152,13 @@ TEST(SocketOwner, AConnectionKeepsItsOwnerOnlyWhileHeHoldsIt) {
       EXPECT_EQ(connection.peer().owner->uid, ::getuid());
       EXPECT_NE(connection.peer().owner->inode, 0U);
       connection.confirm_owner();
-      EXPECT_TRUE(connection.peer().owner) << "he is still there";
+      EXPECT_TRUE(connection.peer().owner) << "the owner still exists";
       client->shutdown(tcp::socket::shutdown_send);
       connection.confirm_owner();
-      EXPECT_TRUE(connection.peer().owner) << "he waits for the answer";
+      EXPECT_TRUE(connection.peer().owner) << "the owner waits for the answer";
       client.reset();
       connection.confirm_owner();
-      EXPECT_FALSE(connection.peer().owner) << "nobody holds the socket";
+      EXPECT_FALSE(connection.peer().owner) << "no process holds the socket";
     });
   }
 }

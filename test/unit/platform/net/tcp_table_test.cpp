@@ -1,4 +1,4 @@
-// The kernel's table of sockets, and the one of the running kernel.
+// Parsing the kernel's table of TCP sockets, from texts and from the running kernel.
 
 #include "platform/net/tcp_table.h"
 

@@ -1,4 +1,4 @@
-// What the kernel says that a process has written.
+// The number of bytes that a process has written, as the kernel reports it.
 
 #include "platform/proc/disk_usage.h"
 

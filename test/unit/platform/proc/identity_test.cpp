@@ -16,7 +16,7 @@ ProcessIdentity start(std::vector<std::string> argv) {
   return started.value();
 }
 
-// Ends the child and collects it.
+// Waits for the end of the child and reaps it.
 void finish(const ProcessIdentity& child) {
   const auto pidfd = open_pidfd(child);
   (void)signal_process(child, SIGKILL).has_value();
@@ -80,7 +80,7 @@ TEST(Identity, ARecycledPidIsAStranger) {
     EXPECT_EQ(signal_group(stranger, SIGKILL).error().code, Errc::not_found);
     EXPECT_EQ(signal_process(stranger, SIGKILL).error().code, Errc::not_found);
   }
-  EXPECT_TRUE(is_alive(child)) << "the stranger's signal hit it";
+  EXPECT_TRUE(is_alive(child)) << "a signal for another process reached this one";
   finish(child);
 }
 
@@ -96,7 +96,7 @@ TEST(Identity, NobodyIsNotFound) {
 
 TEST(Identity, TheEndIsSeenBeforeTheZombieIsCollected) {
   const ProcessIdentity child = start({"sh", "-c", "read line; exit 7"});
-  // Standard input is /dev/null, so it ends at once.
+  // Its standard input is /dev/null, so it ends at once.
   const auto pidfd = open_pidfd(child);
   if (pidfd) {
     ASSERT_TRUE(wait_for_end(*pidfd, 10s));

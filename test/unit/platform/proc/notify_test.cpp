@@ -27,7 +27,7 @@ Environment environment(Variables variables) {
   };
 }
 
-// The service manager's end.
+// The service manager's end of the socket.
 class Manager {
  public:
   explicit Manager(const std::string& name)
@@ -40,7 +40,7 @@ class Manager {
     CHECK(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0);
   }
 
-  // The next datagram; "" when there is none.
+  // The next datagram; "" if there is none.
   std::string next() {
     std::array<char, 256> buffer{};
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);

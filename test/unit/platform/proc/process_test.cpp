@@ -76,7 +76,7 @@ TEST_F(Process, InheritsNoDescriptorSignalOrSession) {
   const Descriptor leaked(::open("/dev/null", O_RDONLY));  // without CLOEXEC
   const Descriptor high(::fcntl(leaked.get(), F_DUPFD, 700));
   auto* const before = ::signal(SIGUSR1, SIG_IGN);
-  // `ls` opens one for the directory itself.
+  // `ls` itself opens one descriptor, for the directory.
   EXPECT_EQ(run("ls /proc/self/fd | wc -l; grep -E 'Sig(Ign|Blk)' /proc/self/status"),
             (ExitStatus{false, 0}));
   (void)::signal(SIGUSR1, before);
@@ -96,7 +96,7 @@ TEST_F(Process, ASignalToTheGroupReachesItsGrandchildren) {
   const fs::Path pipe = dir_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const Descriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  // The grandchild holds the pipe open; it has ended when the pipe has.
+  // The grandchild holds the pipe open, so the end of the pipe shows the end of the grandchild.
   const auto child = spawn({.argv = {"sh", "-c", "(echo ready; sleep 1000) > pipe & wait"},
                             .working_directory = dir_.path()});
   ASSERT_TRUE(child) << child.error().what;
@@ -178,7 +178,7 @@ TEST_F(Process, WhatWaitsHoldsNoLockOfOurs) {
   auto lock = std::make_unique<fs::FileLock>(fs::FileLock::take(dir_.path() / "lock").value());
   const auto launch = Launch::prepare({.argv = {"sleep", "1000"}});
   ASSERT_TRUE(launch);
-  // Its session is made after the descriptors are closed.
+  // The process creates its session after it has closed the descriptors.
   while (::getsid(launch->identity().pid) != launch->identity().pid) (void)::sched_yield();
   lock.reset();
   EXPECT_TRUE(fs::FileLock::take(dir_.path() / "lock"));

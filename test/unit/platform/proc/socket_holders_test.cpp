@@ -1,4 +1,4 @@
-// Which process holds a socket, and in which cgroups it is.
+// Which process holds a socket, and the cgroups of that process.
 
 #include "platform/proc/socket_holders.h"
 
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr MonoTime now{1h};
 
-// A /proc of its own: processes with links where descriptors are.
+// A fake /proc: processes with symbolic links as descriptors.
 struct Processes {
   test::ScratchDir dir;
 
@@ -76,7 +76,7 @@ TEST(SocketHolders, TellsWhatAProcessWasCalledAs) {
   EXPECT_EQ(holders.find(100, 0, now)->called, called);
 }
 
-// A look at one of these processes costs three entries: itself and its two descriptors.
+// Examining one of these processes costs three entries: itself and its two descriptors.
 const HolderLimits small{.each = {.burst = 12, .per_second = 12},
                          .total = {.burst = 24, .per_second = 12}};
 
@@ -104,7 +104,8 @@ TEST(SocketHolders, WhoeverSpendsTheBudgetOfACgroupSpendsNoOthers) {
   EXPECT_EQ(holders.find(100, 7, now).error().code, Errc::exhausted);
   EXPECT_TRUE(holders.find(100, 8, now));
   for (int i = 0; i < 10; ++i) (void)holders.find(999, 8, now);
-  EXPECT_EQ(holders.find(100, 9, now).error().code, Errc::exhausted) << "that of all is spent";
+  EXPECT_EQ(holders.find(100, 9, now).error().code, Errc::exhausted)
+      << "the budget of all cgroups is spent";
 }
 
 TEST(SocketHolders, AnUnknownCgroupHasTheBudgetOfAll) {
@@ -128,7 +129,7 @@ TEST(SocketHolders, RelaysDoNotDisplaceTheNodesProcesses) {
   EXPECT_TRUE(holders.find(100, 7, now));
 }
 
-// A process that is not looked at to the end might have held the socket.
+// A process that is not examined completely might hold the socket.
 TEST(SocketHolders, AProcessWithManyDescriptorsIsLeftOutAndHoldsNobodyUp) {
   Processes processes;
   processes.add(10, "proxy", 100, "/");
@@ -157,22 +158,22 @@ TEST(SocketHolders, FindsACgroupByItsIdWhereVersion2Is) {
   struct stat inside {};
   ASSERT_EQ(::stat(pod.c_str(), &inside), 0);
   EXPECT_EQ(SocketHolders({}, "/proc", dir.path()).cgroup_path(inside.st_ino, now), std::nullopt)
-      << "version 2 is not mounted there";
+      << "cgroup v2 is not mounted there";
   std::ofstream(dir.path() / "unified" / "cgroup.controllers") << "cpu\n";
   SocketHolders holders({}, "/proc", dir.path());
   EXPECT_EQ(holders.cgroup_path(inside.st_ino, now), "/kubepods.slice/pod.slice");
   EXPECT_EQ(holders.cgroup_path(inside.st_ino, now), "/kubepods.slice/pod.slice");
-  EXPECT_EQ(holders.cgroup_path(1, now), std::nullopt) << "the root's";
+  EXPECT_EQ(holders.cgroup_path(1, now), std::nullopt) << "the id of the root cgroup";
   struct stat outside {};
   ASSERT_EQ(::stat((dir.path() / "memory" / "other").c_str(), &outside), 0);
-  EXPECT_EQ(holders.cgroup_path(outside.st_ino, now), std::nullopt) << "of version 1";
+  EXPECT_EQ(holders.cgroup_path(outside.st_ino, now), std::nullopt) << "a cgroup of version 1";
 }
 
 TEST(SocketHolders, ACgroupThatIsNotFoundIsNotLookedForAtOnce) {
   test::ScratchDir dir;
   std::filesystem::create_directories(dir.path() / "a");
   std::ofstream(dir.path() / "cgroup.controllers") << "cpu\n";
-  // Made elsewhere and moved here later, so that its id is known before.
+  // Created elsewhere and moved here later, so that its id is known beforehand.
   test::ScratchDir elsewhere;
   std::filesystem::create_directories(elsewhere.path() / "late");
   struct stat late {};
@@ -199,7 +200,7 @@ TEST(SocketHolders, LookingForACgroupCostsItsBudget) {
   SocketHolders holders({.each = rate}, processes.dir.path(), dir.path());
   EXPECT_EQ(holders.cgroup_path(999'999'999, now), std::nullopt);
   EXPECT_EQ(holders.find(100, 999'999'999, now).error().code, Errc::exhausted);
-  EXPECT_TRUE(holders.find(100, 0, now)) << "of another cgroup";
+  EXPECT_TRUE(holders.find(100, 0, now)) << "another cgroup has its own budget";
   HolderLimits enough;
   enough.each = {.burst = 2000, .per_second = 1};
   EXPECT_EQ(SocketHolders(enough, processes.dir.path(), dir.path()).cgroup_path(deep.st_ino, now),

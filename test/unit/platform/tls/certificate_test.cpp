@@ -1,4 +1,4 @@
-// Keys, requests and certificates: what is made can be read, and what is wrong is named.
+// Keys, certificate requests and certificates: creating, reading, and errors.
 
 #include "platform/tls/certificate.h"
 
@@ -70,7 +70,7 @@ TEST(Certificate, WhatDoesNotBelongTogetherIsRefused) {
     EXPECT_EQ(c.status.error().code, Errc::invalid);
     EXPECT_TRUE(c.status.error().what.starts_with(c.what)) << c.status.error().what;
   }
-  EXPECT_FALSE(Signer::make({pem, key})) << "a leaf is no authority";
+  EXPECT_FALSE(Signer::make({pem, key})) << "a leaf certificate cannot sign";
 }
 
 TEST(Certificate, BadTextIsAnError) {

@@ -3,7 +3,7 @@
 namespace holdfast::tls {
 namespace {
 
-// Computed with Python's hmac and base64; the headers are those of Kubernetes' documentation.
+// Computed with Python's hmac and base64; the headers are those in the Kubernetes documentation.
 TEST(Jws, SignaturesAreThoseOfTheBootstrapSigner) {
   EXPECT_EQ(detached_jws("", "abcdef", "0123456789abcdef"),
             "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9.."

@@ -1,4 +1,4 @@
-// Seals: what goes in comes out, under the same key and name only.
+// Sealing: a value can be opened only with the same key and name.
 
 #include "platform/tls/seal.h"
 
@@ -17,7 +17,8 @@ TEST(Seal, OpensWhatItSealed) {
     const std::string sealed = key.seal(plain, "ns/name");
     EXPECT_EQ(sealed.size(), plain.size() + 28);
     EXPECT_EQ(key.open(sealed, "ns/name").value(), plain);
-    EXPECT_EQ(key.seal(plain, "ns/name"), sealed) << "what did not change is not written again";
+    EXPECT_EQ(key.seal(plain, "ns/name"), sealed)
+        << "sealing is deterministic, so unchanged values need no write";
     EXPECT_NE(key.seal(plain, "ns/other"), sealed);
   }
   EXPECT_EQ(key.seal("secret", "n").find("secret"), std::string::npos);
