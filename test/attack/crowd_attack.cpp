@@ -11,7 +11,7 @@ namespace {
 
 constexpr int crowd = 5000;
 constexpr int cloud_crowd = 1500;
-// the minimum that must have been opened, even if the victim has closed them since
+// The minimum that must have been opened, even if the victim has closed them since.
 constexpr int crowd_min = 500;
 
 // Opens connections, sends part of a request on every second one, and continues to send single

@@ -53,7 +53,7 @@ class Attack : public ::testing::Test {
   void launch_edge(const std::vector<std::string>& more = {}, Launch how = {});
   void start_edge(const std::vector<std::string>& more = {}, Launch how = {});
   void start_cloud(const std::vector<std::string>& more = {});
-  // Starts all three, and waits until the edge agent has cached the Secret.
+  // Starts the lab and the edge agent, and waits until the agent has cached the Secret.
   void start_all();
 
   [[nodiscard]] Answer as_admin(const std::string& method, const std::string& target,

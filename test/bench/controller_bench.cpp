@@ -22,7 +22,7 @@ using loop::BootClock;
 
 constexpr Duration settling = 20s;  // two rounds of lease renewals before the measurement
 constexpr Duration measuring = 60s;
-// that of kube-controller-manager 1.20, whose figures are printed for comparison
+// As in kube-controller-manager 1.20, whose figures are printed for comparison.
 constexpr Duration grace = 40s;
 
 struct Run {

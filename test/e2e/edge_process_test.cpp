@@ -138,7 +138,7 @@ TEST_F(EdgeProcess, ADamagedCacheIsSetAsideAndListedAgain) {
     ASSERT_TRUE(wait_for_link("connected"));
     warm({node_pods, own_node});
     ASSERT_TRUE(get(agent_port, node_pods + "&resourceVersion=0").status == 200);
-    // with and without a write-ahead log left behind
+    // SIGKILL leaves a write-ahead log behind, SIGTERM does not.
     agent->signal(round % 2 == 0 ? SIGTERM : SIGKILL);
     ASSERT_TRUE(agent->wait(10s));
     agent.reset();

@@ -42,7 +42,7 @@ void check_query(std::string_view raw) {
   CHECK(again.has_value() && *again == *query);
   auto options = parse_list_options(*query);
   if (!options) return;
-  // a negative limit means no limit, too
+  // A negative limit means no limit, as 0 does.
   options->limit = std::max<std::int64_t>(options->limit, 0);
   const auto read = parse_list_options(encode_query(*options));
   CHECK(read.has_value() && *read == *options);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration step_length = std::chrono::milliseconds(20);
 constexpr MonoTime nudge_due{};
-// limit for one advance, so that code that polls can check its condition in between
+// The limit for one advance, so that code that polls can check its condition in between.
 constexpr int steps_max = 50;
 
 }  // namespace

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sends the requests of a recorded conversation to another kube-apiserver and records its answers.
+"""Sends the requests of a recorded session to another kube-apiserver and records its answers.
 
     record.py exchanges.jsonl https://127.0.0.1:16443 >exchanges-1.36.jsonl
 
 The server must be empty, without controllers and without the admission plugin ServiceAccount, and
-know the tokens "admin" (system:masters) and "bootstrap" (no rights). What the first server chose
-(uids, versions, names, continue tokens) is replaced in later requests by what this one chooses.
+know the tokens "admin" (system:masters) and "bootstrap" (no rights). Values that the first server chose
+(uids, versions, names, continue tokens) are replaced in later requests by those of this server.
 """
 
 import http.client
@@ -17,12 +17,12 @@ import urllib.parse
 
 KEPT = ("content-type", "retry-after", "warning", "location", "content-length")
 CHOSEN = ("uid", "continue", "clusterIP")
-# The API moved on: what the first server knew under a beta version.
+# Beta versions of the first server, and the versions that replace them.
 MOVED = (("policy/v1beta1", "policy/v1"), ("discovery.k8s.io/v1beta1", "discovery.k8s.io/v1"))
 
 
 def learn(old, new, known, key=""):
-    """Remembers what each of two answers has where a server chooses."""
+    """Stores in `known` the pairs of values that the two servers chose at the same place of an answer."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             learn(value, new.get(name), known, name)
@@ -75,7 +75,7 @@ class Server:
 
 
 def answer_of(old, text):
-    """As the first recording has it: a list for a watch, else an object, else the text."""
+    """The answer in the form of the first recording: a list for a watch, else an object, else the text."""
     if isinstance(old["response"], list):
         try:
             return [without_managed_fields(json.loads(line)) for line in text.splitlines() if line]

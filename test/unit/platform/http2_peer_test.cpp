@@ -229,7 +229,7 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
 TEST(Http2Peer, DataBeforeAHeadIsCorrupt) {
   Rig* rig = nullptr;
   Rig made([&rig](Engine&, StreamId) {
-    // DATA of stream 1 with END_STREAM
+    // DATA of stream 1 with END_STREAM.
     rig->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);
   });
   rig = &made;

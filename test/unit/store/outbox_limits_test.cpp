@@ -68,7 +68,7 @@ TEST_F(OutboxLimitsTest, BytesCountLikeEntries) {
   EXPECT_EQ(value(add(sized("c", 1))).dropped, std::vector{EntryId{1}});
   EXPECT_EQ(value(outbox_->size()), (OutboxSize{4, 701}));
 
-  // and nothing was dropped
+  // A write that cannot fit is refused and nothing is dropped for it.
   EXPECT_EQ(said(add(sized("d", 600))), "exhausted: the outbox is full");
   EXPECT_EQ(value(outbox_->size()), (OutboxSize{4, 701}));
   EXPECT_EQ(said(add(sized("d", 1001))), "exhausted: the outbox is full");

@@ -121,7 +121,7 @@ TEST_F(OutboxTest, OnlyTheSameSortOfWriteIsSuperseded) {
   for (const Write& other : others) {
     EXPECT_EQ(value(add(other, Coalesce::replace)).superseded, std::nullopt);
   }
-  // the write did not ask for superseding
+  // This write does not ask for superseding.
   EXPECT_EQ(value(add(patch("a", "1"))).superseded, std::nullopt);
 }
 

@@ -59,7 +59,7 @@ TEST_F(RecoverTest, ADamagedFileIsSetAsideAndAFreshOneMade) {
 }
 
 TEST_F(RecoverTest, OnlyTheNewestDamagedFilesAreKept) {
-  // the last time is from a clock that was never set
+  // The last time is from a clock that was never set.
   for (const auto at : {300s, 100s, 200s, 400s, 5s}) {
     write(std::string(8192, 'x'));
     write("log", "-wal");

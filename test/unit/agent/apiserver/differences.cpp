@@ -85,7 +85,7 @@ std::string name_of(const json::value& element) {
   for (const std::string_view key : {"name", "groupVersion"}) {
     if (const json::value* name = object->if_contains(key)) return std::string(name->as_string());
   }
-  // the object of a watch event or of a table row
+  // The object of a watch event or of a table row.
   const json::value* inner = object->if_contains("object");
   const json::object& about = inner != nullptr ? inner->as_object() : *object;
   if (const json::value* rows = about.if_contains("rows")) {

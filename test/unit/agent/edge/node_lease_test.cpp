@@ -111,7 +111,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
-    // somebody else wrote it
+    // Somebody else wrote it.
     cloud.lease = sync::with_resource_version(cloud.lease, "999").value();
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);

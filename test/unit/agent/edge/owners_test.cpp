@@ -1,5 +1,5 @@
-// Which callers may have rows in the cache: those whose credentials the API server has accepted in
-// a way that invented ones cannot achieve.
+// Which callers may have rows in the cache: those whose bearer token the API server has accepted
+// for a request that anonymous callers may not make.
 
 #include "agent/edge/forward/owners.h"
 
@@ -47,7 +47,7 @@ TEST(Owners, ARefusalForgetsAnAcceptanceAndTheOtherWayRound) {
   const std::string owner = owner_of("Bearer abc");
   owners.hear("Bearer abc", list, 200);
   owners.hear("Bearer abc", list, 403);
-  EXPECT_TRUE(owners.accepted(owner)) << "a 403 proves who the caller is";
+  EXPECT_TRUE(owners.accepted(owner)) << "a 403 does not revoke the acceptance";
   owners.hear("Bearer abc", list, 401);
   EXPECT_FALSE(owners.accepted(owner));
   EXPECT_TRUE(owners.rejected(owner));

@@ -26,7 +26,7 @@ struct Exchange {
   std::string body;           // the body of the answer
   std::vector<Frame> frames;  // if it is a watch
   bool is_watch = false;
-  // in the first exchange after a start of the kubelet: the number of that start, from 1
+  // In the first exchange after a start of the kubelet: the number of that start, from 1; else 0.
   int start = 0;
 
   [[nodiscard]] bool is_list() const;

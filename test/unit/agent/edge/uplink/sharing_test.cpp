@@ -156,8 +156,7 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
       << "a read does not wait for the budget";
   site.time.run(5s);
   EXPECT_EQ(site.cloud.count("GET /api/v1/namespaces/b", from), 0);
-  EXPECT_EQ(site.state(), LinkState::connected)
-      << "waiting for the budget is not a fault of the link";
+  EXPECT_EQ(site.state(), LinkState::connected) << "waiting is no fault of the link";
   const int renewals = static_cast<int>(site.cloud.renewals.size());
   site.time.run(30s);
   EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewals, 3);

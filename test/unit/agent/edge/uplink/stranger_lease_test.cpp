@@ -75,7 +75,7 @@ TEST(StrangerLease, OnlyAProvenCallerOfTheNodeKeepsItAlive) {
       (void)site.ask(with_token(word.method, word.target, word.token));
     }
     const int renewals = site.cloud.count("PATCH " + lease_target);
-    // 75 s after the start: the grace period is over unless something extended it
+    // 75 s after the start the grace period is over, unless something extended it.
     site.time.run(25s);
     EXPECT_EQ(site.cloud.count("PATCH " + lease_target) > renewals, word.counts);
   }
