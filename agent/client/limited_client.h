@@ -43,6 +43,12 @@ class WritePermit {
   virtual asio::awaitable<MonoTime> wait() = 0;
 };
 
+// Allows every write at any time: there is no leader election.
+class AlwaysPermitted final : public WritePermit {
+ public:
+  asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
+};
+
 class LimitedClient final : public ApiCaller {
  public:
   // Called after every request with its method and the answer's status, or 0 if there was no

@@ -11,7 +11,7 @@
 #include <deque>
 
 #include "agent/client/api_client.h"
-#include "agent/cloud/event_book.h"
+#include "agent/cloud/event_aggregator.h"
 #include "platform/loop/event.h"
 
 namespace holdfast::agent {
@@ -30,7 +30,7 @@ class EventSender {
       : client_(client), clock_(clock), retries_(retries), changed_(std::move(executor)) {}
 
   // Tries once to write `event`; after a failure run() tries again. Succeeds without a request if
-  // the event is held back by the limits of EventBook. Errors: as ApiCaller::call().
+  // the event is held back by the limits of EventAggregator. Errors: as ApiCaller::call().
   asio::awaitable<Status> record(sync::lifecycle::RecordEvent event);
 
   // The same for an event that the caller has already turned into requests.
@@ -55,7 +55,7 @@ class EventSender {
   ApiCaller& client_;
   const Clock& clock_;
   EventRetries retries_;
-  EventBook book_;
+  EventAggregator book_;
   std::deque<Late> late_;  // by due time
   loop::Event changed_;
 };

@@ -1,6 +1,6 @@
 // holdfast-cloud: node lifecycle, taint eviction and scheduling for a cluster with edge nodes.
 
-#include "agent/cloud/daemon.h"
+#include "agent/cloud/cloud_service.h"
 #include "platform/proc/service.h"
 
 namespace holdfast::agent {
@@ -17,7 +17,7 @@ int run(int argc, const char* const* argv) {
       .make = [&settings](asio::any_io_executor executor, loop::Stop& stop,
                           const Clock& clock) -> Result<std::unique_ptr<proc::Service>> {
         TRY(std::unique_ptr<proc::Service> made,
-            Daemon::make(std::move(executor), settings, clock, [&stop] { stop.request(); }));
+            CloudService::make(std::move(executor), settings, clock, [&stop] { stop.request(); }));
         return made;
       }};
   return proc::run_service(cloud, argc, argv);

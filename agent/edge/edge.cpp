@@ -25,8 +25,8 @@ Edge::Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clo
            fs::FileLock lock)
     : executor_(executor),
       options_(options),
-      judged_clock_(clock, in(options, "time-floor")),
-      clock_(judged_clock_),
+      trusted_clock_(clock, in(options, "time-floor")),
+      clock_(trusted_clock_),
       random_(Random::from_entropy()),
       lock_(std::move(lock)),
       tasks_(std::move(executor)) {}
@@ -98,7 +98,7 @@ Status Edge::open_outbox() {
 
 Status Edge::build() {
   const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
-  TRY(identity_, NodeIdentity::open(executor_, place, judged_clock_, random_));
+  TRY(identity_, NodeIdentity::open(executor_, place, trusted_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
   TRY(const UplinkSettings settings, options_.uplink());
   uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
@@ -128,8 +128,8 @@ Status Edge::build() {
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
   pipeline_ = std::make_unique<Pipeline>(
-      Pipeline::Parts{options_, *scopes_, *uplink_, *feeders_, *filters_, *ledger_, *lease_,
-                      *housekeeping_, *hub_metrics_, clock_, random_});
+      Pipeline::Dependencies{options_, *scopes_, *uplink_, *feeders_, *filters_, *ledger_, *lease_,
+                             *housekeeping_, *hub_metrics_, clock_, random_});
   if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});
@@ -160,7 +160,7 @@ Status Edge::open_listeners() {
   if (auto written = write_endpoints(options_.data_dir, {proxy_at, admin_at}); !written) {
     return fail("--data-dir", written.error());
   }
-  if (auto opened = open_door(); !opened) return opened;
+  if (auto opened = open_tls_listeners(); !opened) return opened;
   report_refusals();
   return {};
 }
@@ -206,10 +206,10 @@ Status Edge::start() {
   scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
-  tasks_.spawn("keep link", rejoin_->keep_link());
+  tasks_.spawn("keep link", rejoin_->maintain_link());
   tasks_.spawn("outages", outages_->run());
-  tasks_.spawn("keep replaying", rejoin_->keep_replaying());
-  tasks_.spawn("keep servers", rejoin_->keep_servers());
+  tasks_.spawn("keep replaying", rejoin_->replay_when_due());
+  tasks_.spawn("keep servers", rejoin_->probe_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());
   tasks_.spawn("what pods need", needs_->follow());
@@ -224,13 +224,13 @@ Status Edge::start() {
   return {};
 }
 
-Status Edge::open_door() {
+Status Edge::open_tls_listeners() {
   const auto handler = [this](const http::Request& request) { return handle_over_tls(request); };
   tls_listeners_ = std::make_unique<TlsListeners>(
       executor_, tls_addresses(options_.identity), *identity_, clock_, handler,
       gate_->gate_of(Listener::tls), limits_of(Listener::tls));
   identity_->on_serving_change([this] {
-    if (auto changed = refresh_doors(); !changed) {
+    if (auto changed = refresh_tls_listeners(); !changed) {
       log_error("new serving certificate not used", {{"error", changed.error()}});
     }
   });
@@ -241,7 +241,7 @@ Status Edge::open_door() {
   return tls_listeners_->refresh();
 }
 
-Status Edge::refresh_doors() {
+Status Edge::refresh_tls_listeners() {
   if (auto changed = tls_listeners_->refresh(); !changed) return changed;
   return admin_tls_ ? admin_tls_->refresh() : Status();
 }
@@ -263,8 +263,8 @@ asio::awaitable<void> Edge::flush_in_groups() {
   for (;;) {
     const MonoTime due = clock_.mono() + options_.flush_interval;
     co_await loop::sleep_until(due);
-    if (clock_.mono() - due > slept) uplink_->doubt();
-    judged_clock_.keep();
+    if (clock_.mono() - due > slept) uplink_->probe_now();
+    trusted_clock_.keep();
     if (auto flushed = scopes_->flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
     }

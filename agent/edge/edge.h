@@ -19,8 +19,8 @@
 #include "agent/edge/door/tls_listeners.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/node_identity.h"
+#include "agent/edge/identity/trusted_clock.h"
 #include "agent/edge/link/outage_report.h"
 #include "agent/edge/link/rejoin.h"
 #include "agent/edge/offline/ledger.h"
@@ -78,10 +78,10 @@ class Edge final : public proc::Service {
   [[nodiscard]] Status open_listeners();
   [[nodiscard]] Status open_admin();
   // Opens the TLS listeners of the proxy.
-  [[nodiscard]] Status open_door();
+  [[nodiscard]] Status open_tls_listeners();
   void report_refusals();
   // Uses a new serving certificate or authority at all TLS listeners.
-  [[nodiscard]] Status refresh_doors();
+  [[nodiscard]] Status refresh_tls_listeners();
   void listen_for_pods();
   // Writes changes of the cache every --flush-interval, and notices suspends of the machine.
   asio::awaitable<void> flush_in_groups();
@@ -90,8 +90,8 @@ class Edge final : public proc::Service {
   // ones.
   asio::any_io_executor executor_;
   const EdgeOptions& options_;
-  JudgedClock judged_clock_;
-  const Clock& clock_;  // judged_clock_; all members below use it
+  TrustedClock trusted_clock_;
+  const Clock& clock_;  // trusted_clock_; all members below use it
   Random random_;
   fs::FileLock lock_;
   std::unique_ptr<store::Seal> seal_;  // null: the cache is not encrypted

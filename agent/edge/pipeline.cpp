@@ -18,16 +18,16 @@ std::optional<http::Response> refuse(const RoutedRequest& request) {
 
 }  // namespace
 
-Pipeline::Pipeline(const Parts& parts)
-    : parts_(parts),
-      forwarder_(parts.uplink),
-      keeper_(parts.scopes, parts.feeders, parts.uplink.owners()),
-      documents_(parts.options, parts.uplink, forwarder_, keeper_),
-      reads_(parts.options, parts.scopes, parts.uplink, forwarder_, keeper_, parts.filters,
-             parts.clock, parts.random),
-      writes_(parts.options, parts.scopes, parts.uplink, parts.ledger, parts.lease, forwarder_,
-              keeper_, parts.clock, parts.random),
-      presentation_(parts.options, parts.uplink, keeper_, parts.clock) {}
+Pipeline::Pipeline(const Dependencies& dependencies)
+    : dependencies_(dependencies),
+      forwarder_(dependencies.uplink),
+      keeper_(dependencies.scopes, dependencies.feeders, dependencies.uplink.owners()),
+      documents_(dependencies.options, dependencies.uplink, forwarder_, keeper_),
+      reads_(dependencies.options, dependencies.scopes, dependencies.uplink, forwarder_, keeper_,
+             dependencies.filters, dependencies.clock, dependencies.random),
+      writes_(dependencies.options, dependencies.scopes, dependencies.uplink, dependencies.ledger,
+              dependencies.lease, forwarder_, keeper_, dependencies.clock, dependencies.random),
+      presentation_(dependencies.options, dependencies.uplink, keeper_, dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,
@@ -37,24 +37,24 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
-  caller->cached = caller->cached || parts_.filters.caches(caller->agent);
-  parts_.housekeeping.heard_client();
+  caller->cached = caller->cached || dependencies_.filters.caches(caller->agent);
+  dependencies_.housekeeping.note_client_request();
   const std::string credentials(hides_authorization ? "" : http.headers.get("authorization"));
-  if (!credentials.empty()) parts_.feeders.remember(caller->owner, credentials);
+  if (!credentials.empty()) dependencies_.feeders.set_credentials(caller->owner, credentials);
   auto routed = route(http, *std::move(caller));
   if (!routed) co_return to_response(sync::status::bad_request(routed.error().what));
   RoutedRequest& request = *routed;
   request.hides_authorization = hides_authorization;
-  const auto flight = parts_.metrics.begin(request.caller.agent, request.info);
+  const auto flight = dependencies_.metrics.begin(request.caller.agent, request.info);
 
   RoutedAnswer answer;
   FilterCall call;
   auto refusal = refuse(request);
   if (!refusal) {
-    call = co_await parts_.filters.call_of(request.caller.agent, request.info);
+    call = co_await dependencies_.filters.call_of(request.caller.agent, request.info);
     refusal = narrow(request, call);
   }
-  const Way way = way_of(request, parts_.options.node_name);
+  const Way way = way_of(request, dependencies_.options.node_name);
   if (refusal) {
     answer.response = *std::move(refusal);
   } else if (way == Way::read) {
@@ -67,16 +67,17 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
     answer.response = co_await forwarder_.dial(request);
   } else {
     CHECK(way == Way::forward);
-    answer.response = co_await forwarder_.forward(request, parts_.options.write_deadline);
+    answer.response = co_await forwarder_.forward(request, dependencies_.options.write_deadline);
   }
 
-  if (!answer.filtered && parts_.filters.view(call)) {
-    answer.response = co_await parts_.filters.show(call, std::move(answer.response));
+  if (!answer.filtered && dependencies_.filters.view(call)) {
+    answer.response = co_await dependencies_.filters.show(call, std::move(answer.response));
   }
   http::Response response = way == Way::write ? std::move(answer.response)
                                               : presentation_.present(request, std::move(answer));
   // The request may have opened the caller's first scope.
-  if (!credentials.empty()) parts_.feeders.remember(request.caller.owner, credentials);
+  if (!credentials.empty())
+    dependencies_.feeders.set_credentials(request.caller.owner, credentials);
   HubMetrics::answer(flight, response);
   co_return response;
 }
@@ -84,7 +85,7 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
 std::optional<http::Response> Pipeline::narrow(RoutedRequest& request, const FilterCall& call) {
   if (!request.is_read()) return std::nullopt;
   presentation_.prepare(request);
-  if (!parts_.filters.view(call)) return std::nullopt;
+  if (!dependencies_.filters.view(call)) return std::nullopt;
   auto whole = request.inner_accept.whole_objects();
   if (!whole) return to_response(sync::status::generic(406));
   request.inner_accept = *std::move(whole);

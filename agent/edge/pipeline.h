@@ -18,8 +18,8 @@ namespace holdfast::agent {
 
 class Pipeline {
  public:
-  // The parts that a pipeline uses and does not own. All of them must outlive it.
-  struct Parts {
+  // The dependencies that a pipeline uses and does not own. All of them must outlive it.
+  struct Dependencies {
     const EdgeOptions& options;
     Scopes& scopes;
     Uplink& uplink;
@@ -32,7 +32,7 @@ class Pipeline {
     const Clock& clock;
     Random& random;
   };
-  explicit Pipeline(const Parts& parts);
+  explicit Pipeline(const Dependencies& dependencies);
 
   // Answers the request of an identified caller; 401 for one that was not identified. With
   // `hides_authorization`, the Authorization header is not for the API server.
@@ -48,7 +48,7 @@ class Pipeline {
   [[nodiscard]] std::optional<http::Response> narrow(RoutedRequest& request,
                                                      const FilterCall& call);
 
-  Parts parts_;
+  Dependencies dependencies_;
   Forwarder forwarder_;
   AnswerKeeper keeper_;
   Documents documents_;

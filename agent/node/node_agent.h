@@ -50,10 +50,6 @@ class NodeAgent final : public proc::Service {
   [[nodiscard]] const PodWorkers& workers() const { return workers_; }
 
  private:
-  // Writing is always allowed: there is one node agent for a node.
-  struct NoElection final : WritePermit {
-    asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
-  };
   struct Opened {
     std::unique_ptr<StateDir> state;
     std::unique_ptr<Runtime> runtime;
@@ -71,7 +67,7 @@ class NodeAgent final : public proc::Service {
   std::unique_ptr<ApiClient> client_;
   // Heartbeats have connections of their own, without a limit of their rate, as a kubelet's have.
   std::unique_ptr<ApiClient> heartbeat_client_;
-  NoElection permit_;
+  AlwaysPermitted permit_;
   LimitedClient writer_;
   ApiPods pods_;
   ApiReports reports_;

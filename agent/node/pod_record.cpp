@@ -61,7 +61,7 @@ std::string to_json(const sync::PodRecord& record, std::string_view boot_id) {
     if (record.stopping == cause) object["stopping"] = name;
   }
   sync::Pod pod = *record.pod;
-  pod.metadata.untouched = {};  // managedFields: large, and never sent back
+  pod.metadata.unknown_fields = {};  // managedFields: large, and never sent back
   object["pod"] = sync::encode(pod);
   return sync::serialize(object) + "\n";
 }

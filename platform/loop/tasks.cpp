@@ -46,7 +46,7 @@ Tasks::Tasks(asio::any_io_executor executor)
     : state_(std::make_shared<State>(std::move(executor))) {}
 
 Tasks::~Tasks() {
-  if (!let_go_) cancel();
+  if (!detached_) cancel();
 }
 
 void Tasks::spawn(std::string name, asio::awaitable<void> task) {

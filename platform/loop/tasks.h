@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 class Tasks {
  public:
   explicit Tasks(asio::any_io_executor executor);
-  // Cancels the running tasks, unless let_go() was called. It does not wait: call join() first if
+  // Cancels the running tasks, unless detach() was called. It does not wait: call join() first if
   // the tasks refer to objects that end with this one.
   ~Tasks();
   Tasks(const Tasks&) = delete;
@@ -34,7 +34,7 @@ class Tasks {
 
   // The destructor will not cancel the tasks: they own what they use and are told to end in another
   // way.
-  void let_go() { let_go_ = true; }
+  void detach() { detached_ = true; }
 
   // Waits until every task has ended.
   asio::awaitable<void> join();
@@ -46,7 +46,7 @@ class Tasks {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  bool let_go_ = false;
+  bool detached_ = false;
 };
 
 }  // namespace holdfast::loop

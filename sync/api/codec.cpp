@@ -2,7 +2,7 @@
 
 namespace holdfast::sync {
 
-bool Untouched::same(const Untouched& left, const Untouched& right) {
+bool UnknownFields::same(const UnknownFields& left, const UnknownFields& right) {
   return left.get() != nullptr && right.get() != nullptr && *left.get() == *right.get();
 }
 
@@ -115,7 +115,7 @@ void Reader::kind(std::string_view wanted) {
   }
 }
 
-void Reader::rest(Untouched& untouched) {
+void Reader::rest(UnknownFields& unknown_fields) {
   if (known_count_ == in_.size() || !context_.options.keep_untouched) return;
   auto kept = std::make_shared<json::object>();
   kept->reserve(in_.size() - known_count_);
@@ -126,7 +126,7 @@ void Reader::rest(Untouched& untouched) {
       kept->emplace(name, field.value());
     }
   }
-  untouched = Untouched(std::move(kept));
+  unknown_fields = UnknownFields(std::move(kept));
 }
 
 void Writer::micros(std::string_view name, const std::optional<WallTime>& member,
@@ -146,10 +146,10 @@ void Writer::base64(std::string_view name, const StringMap& member) {
   out_.emplace(name, std::move(encoded));
 }
 
-void Writer::rest(const Untouched& untouched) {
-  if (untouched.empty()) return;
-  out_.reserve(out_.size() + untouched.get()->size());
-  for (const auto& field : *untouched.get()) out_.emplace(field.key(), field.value());
+void Writer::rest(const UnknownFields& unknown_fields) {
+  if (unknown_fields.empty()) return;
+  out_.reserve(out_.size() + unknown_fields.get()->size());
+  for (const auto& field : *unknown_fields.get()) out_.emplace(field.key(), field.value());
 }
 
 json::value Writer::write(const IntOrString& value) {

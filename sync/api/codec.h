@@ -1,9 +1,9 @@
 // Encodes Kubernetes objects as JSON and decodes them, for every kind in types.h.
 //
 // Decoding is strict about the types of fields that have a C++ member; the error names the path
-// ("spec.taints[2].effect: expected a string"). All other fields are kept in `untouched`, at every
-// level. As in Go, null means absent, and `encode` leaves out what upstream leaves out. Members
-// come first, in upstream's order, then the untouched fields. All functions are pure.
+// ("spec.taints[2].effect: expected a string"). All other fields are kept in `unknown_fields`, at
+// every level. As in Go, null means absent, and `encode` leaves out what upstream leaves out.
+// Members come first, in upstream's order, then the unknown fields. All functions are pure.
 
 #pragma once
 

@@ -2,8 +2,8 @@
 // fields.
 //
 // sync/model generates this description once per type, as `fields(f, object)`: each member with its
-// JSON name, in upstream's order, and last `f.rest(untouched)`. Only the generated *_json files and
-// codec.cpp include this header.
+// JSON name, in upstream's order, and last `f.rest(unknown_fields)`. Only the generated *_json
+// files and codec.cpp include this header.
 
 #pragma once
 
@@ -67,7 +67,7 @@ class Reader {
     if (!context_.options.keep_managed_fields) (void)take(name);
   }
   // Stores all fields that were not read.
-  void rest(Untouched& untouched);
+  void rest(UnknownFields& unknown_fields);
 
  private:
   // The value of a field, which is then recorded as known; nullptr if it is missing or null, or
@@ -134,7 +134,7 @@ class Writer {
   void base64(std::string_view name, const StringMap& member);
   void kind(std::string_view) {}
   void managed(std::string_view) {}
-  void rest(const Untouched& untouched);
+  void rest(const UnknownFields& unknown_fields);
 
   [[nodiscard]] static json::value write(const std::string& text) { return json::value(text); }
   [[nodiscard]] static json::value write(bool value) { return value; }

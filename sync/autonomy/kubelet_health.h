@@ -15,19 +15,19 @@ namespace holdfast::sync {
 class KubeletHealth {
  public:
   // A restarted agent grants a full `grace`; zero: there is no kubelet to wait for.
-  KubeletHealth(Duration grace, MonoTime now) : grace_(grace), heard_at_(now) {}
+  KubeletHealth(Duration grace, MonoTime now) : grace_(grace), active_at_(now) {}
 
-  void heard(MonoTime now) { heard_at_ = std::max(heard_at_, now); }
+  void note_activity(MonoTime now) { active_at_ = std::max(active_at_, now); }
 
   [[nodiscard]] bool silent(MonoTime now) const {
-    return grace_ > Duration::zero() && now - heard_at_ > grace_;
+    return grace_ > Duration::zero() && now - active_at_ > grace_;
   }
   // When it was last heard, or the agent's start.
-  [[nodiscard]] MonoTime heard_at() const { return heard_at_; }
+  [[nodiscard]] MonoTime heard_at() const { return active_at_; }
 
  private:
   Duration grace_;
-  MonoTime heard_at_;
+  MonoTime active_at_;
 };
 
 }  // namespace holdfast::sync

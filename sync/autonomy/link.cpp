@@ -33,8 +33,8 @@ Link::Link(const LinkConfig& config, Random& random, MonoTime now)
   CHECK(config.probe_backoff_max >= config.probe_backoff_min);
 }
 
-bool Link::hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
-                Duration retry_after) {
+bool Link::record(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
+                  Duration retry_after) {
   if (evidence == Evidence::failed) return hear_failure(now, began, reason);
   if (evidence == Evidence::overloaded) {
     if (!overloaded_since_) overloaded_since_ = now;
@@ -79,7 +79,7 @@ void Link::miss_probe(MonoTime now, MonoTime began, std::string_view reason) {
   schedule_retry(now);
 }
 
-void Link::doubt(MonoTime now) {
+void Link::probe_now(MonoTime now) {
   if (state_ == LinkState::connected) probe_due_ = std::min(probe_due_, now);
 }
 

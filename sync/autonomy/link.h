@@ -58,12 +58,12 @@ class Link {
   // Takes the outcome of a request or probe that began at `began`; true when the state changed. Old
   // news (began before the current state was entered) is not believed. `retry_after` goes with
   // `overloaded`.
-  bool hear(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
-            Duration retry_after = {});
+  bool record(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
+              Duration retry_after = {});
 
   // A request failed whose failure says nothing of the link as a whole: while connected, a probe is
   // due at once.
-  void doubt(MonoTime now);
+  void probe_now(MonoTime now);
 
   // A write was accepted here: the cloud does not know of it yet.
   void accepted_locally() { owes_ = true; }

@@ -31,8 +31,8 @@ void Outage::resume(MonoTime began) {
   resumed_ = true;
 }
 
-void Outage::hear(MonoTime now, LinkState state, std::optional<LinkFault> fault,
-                  std::string_view reason) {
+void Outage::record(MonoTime now, LinkState state, std::optional<LinkFault> fault,
+                    std::string_view reason) {
   if (fault) {
     fault_ = *fault;
     reason_ = without_request(reason).substr(0, config_.reason_bytes);

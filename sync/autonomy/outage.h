@@ -72,13 +72,14 @@ class Outage {
 
   // What a request or a change of the link has told; `state` is the link's after it. `fault` is
   // nothing when an answer came. `now` does not run backwards.
-  void hear(MonoTime now, LinkState state, std::optional<LinkFault> fault, std::string_view reason);
+  void record(MonoTime now, LinkState state, std::optional<LinkFault> fault,
+              std::string_view reason);
   // A write of the outbox was settled: `refused` says how it was refused; "" when it was applied.
   void settled(std::string_view refused);
 
   // What is to be said now, in order.
   [[nodiscard]] std::vector<OutageNote> take(MonoTime now);
-  // When to call take(); MonoTime::max(): there is no need. hear() may change it.
+  // When to call take(); MonoTime::max(): there is no need. record() may change it.
   [[nodiscard]] MonoTime due() const;
 
   // Since when the cloud has been away; nothing while the link is connected.

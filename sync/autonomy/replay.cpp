@@ -29,47 +29,47 @@ bool namespace_ends(std::string_view body) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::applied:
+std::string_view to_string(ReplayOutcome outcome) {
+  switch (outcome) {
+    case ReplayOutcome::applied:
       return "applied";
-    case Verdict::conflict:
+    case ReplayOutcome::conflict:
       return "conflict";
-    case Verdict::rejected:
+    case ReplayOutcome::rejected:
       return "rejected";
-    case Verdict::retry:
+    case ReplayOutcome::retry:
       return "retry";
-    case Verdict::wait:
+    case ReplayOutcome::wait:
       return "wait";
   }
   UNREACHABLE();
 }
 
-Verdict judge_replay(const ReplayAnswer& answer) {
+ReplayOutcome outcome_of_answer(const ReplayAnswer& answer) {
   const int http_status = answer.http_status;
-  if (http_status >= 200 && http_status < 300) return Verdict::applied;
+  if (http_status >= 200 && http_status < 300) return ReplayOutcome::applied;
   switch (http_status) {
     case 404:
-      return answer.verb == "DELETE" ? Verdict::applied : Verdict::conflict;
+      return answer.verb == "DELETE" ? ReplayOutcome::applied : ReplayOutcome::conflict;
     case 409:
       // A node is registered in case that the cloud does not have it any more.
       return answer.verb == "POST" && (answer.maybe_sent || answer.resource == "nodes")
-                 ? Verdict::applied
-                 : Verdict::conflict;
+                 ? ReplayOutcome::applied
+                 : ReplayOutcome::conflict;
     case 401:  // Who we are, and how loaded the server is, says nothing about the write.
     case 429:
     case 503:
-      return Verdict::retry;
+      return ReplayOutcome::retry;
     case 403:
-      if (namespace_ends(answer.body)) return Verdict::rejected;
+      if (namespace_ends(answer.body)) return ReplayOutcome::rejected;
       if (answer.verb == "GET" && answer.refusals + 1 >= forbidden_reads_max) {
-        return Verdict::conflict;
+        return ReplayOutcome::conflict;
       }
       break;
     default:
-      if (http_status < 500) return Verdict::rejected;
+      if (http_status < 500) return ReplayOutcome::rejected;
   }
-  return answer.refusals + 1 >= refusals_max ? Verdict::rejected : Verdict::wait;
+  return answer.refusals + 1 >= refusals_max ? ReplayOutcome::rejected : ReplayOutcome::wait;
 }
 
 bool may_have_arrived(int http_status) { return http_status >= 500; }

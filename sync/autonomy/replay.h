@@ -10,7 +10,7 @@
 
 namespace holdfast::sync {
 
-enum class Verdict : std::uint8_t {
+enum class ReplayOutcome : std::uint8_t {
   applied,   // done, or done before
   conflict,  // the cloud has something newer; ours is reported and given up
   rejected,  // the cloud will never take it
@@ -18,7 +18,7 @@ enum class Verdict : std::uint8_t {
   wait,      // this write alone is tried again, after replay_backoff(); others go on meanwhile
 };
 
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::string_view to_string(ReplayOutcome outcome);
 
 struct ReplayAnswer {
   std::string_view verb;  // the HTTP method; GET: of the object whose status is to be written
@@ -29,7 +29,7 @@ struct ReplayAnswer {
   std::string_view resource = {};  // "pods"
 };
 
-[[nodiscard]] Verdict judge_replay(const ReplayAnswer& answer);
+[[nodiscard]] ReplayOutcome outcome_of_answer(const ReplayAnswer& answer);
 
 // Whether a write that was answered so may have been carried out all the same.
 [[nodiscard]] bool may_have_arrived(int http_status);

@@ -29,10 +29,10 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
   return std::nullopt;
 }
 
-Result<Told> WatchFilter::tell(const FilterView& view, const CacheEvent& event) {
+Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const CacheEvent& event) {
   TRY(Shown shown, show(view.chain, *view.knowledge, *event.object.bytes));
   const bool hidden = hidden_.contains(event.key);
-  Told told;
+  FilteredEvents told;
   if (event.type == EventType::deleted) {
     if (!hidden) told.events.push_back(made_of(event, EventType::deleted, std::move(shown)));
     hidden_.erase(event.key);
@@ -50,15 +50,15 @@ Result<Told> WatchFilter::tell(const FilterView& view, const CacheEvent& event) 
   return told;
 }
 
-Result<Told> WatchFilter::reconsider(const FilterView& before, const FilterView& now,
-                                     const WatchCache::Objects& objects, Version told) {
-  Told changes;
+Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const FilterView& now,
+                                               const WatchCache::Objects& objects, Version told) {
+  FilteredEvents changes;
   std::set<ObjectKey> hidden = hidden_;
   for (const auto& [key, object] : objects) {
     if (object.version > told) continue;  // Its event is still to come.
     TRY(Shown old, show(before.chain, *before.knowledge, *object.bytes));
     TRY(Shown shown, show(now.chain, *now.knowledge, *object.bytes));
-    if (shown.effect == Effect::unknown) return Told{.need = shown.need};
+    if (shown.effect == Effect::unknown) return FilteredEvents{.need = shown.need};
     const bool was_shown = !hidden.contains(key);
     const bool drops = shown.effect == Effect::dropped;
     if (old == shown || (drops && !was_shown)) continue;

@@ -24,7 +24,7 @@ struct FilterView {
 
 // Of one event: what the client gets, in order. Or nothing, for lack of knowledge: the event is to
 // be told again once that has changed.
-struct Told {
+struct FilteredEvents {
   std::vector<CacheEvent> events = {};
   std::optional<Need> need = {};
 };
@@ -38,13 +38,13 @@ class WatchFilter {
                                                    Version version);
 
   // Errors: as show().
-  [[nodiscard]] Result<Told> tell(const FilterView& view, const CacheEvent& event);
+  [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const CacheEvent& event);
 
   // The client was told of all `objects` up to version `told` by `before`. One that looks different
   // by `now` is deleted and added: its version is that of before, and caches of clients pass over
   // changes that do not change the version. Errors: as show().
-  [[nodiscard]] Result<Told> reconsider(const FilterView& before, const FilterView& now,
-                                        const WatchCache::Objects& objects, Version told);
+  [[nodiscard]] Result<FilteredEvents> reconsider(const FilterView& before, const FilterView& now,
+                                                  const WatchCache::Objects& objects, Version told);
 
  private:
   std::set<ObjectKey> hidden_;  // there, and not shown to the client

@@ -63,7 +63,7 @@ Result<CsrState> read_csr(std::string_view body) {
     const std::string_view type = dig_text(condition, {"type"});
     const bool denied = type == "Denied";
     if (!denied && type != "Failed") continue;
-    state.verdict = denied ? CsrState::Verdict::denied : CsrState::Verdict::failed;
+    state.status = denied ? CsrState::Status::denied : CsrState::Status::failed;
     state.reason = explain(condition);
     return state;
   }
@@ -71,7 +71,7 @@ Result<CsrState> read_csr(std::string_view body) {
   if (encoded.empty()) return state;
   auto pem = base64_decode(encoded);
   if (!pem) return fail("status.certificate", pem.error());
-  state.verdict = CsrState::Verdict::issued;
+  state.status = CsrState::Status::issued;
   state.certificate_pem = *std::move(pem);
   return state;
 }

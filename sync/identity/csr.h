@@ -29,10 +29,10 @@ inline constexpr std::string_view nodes_group = "system:nodes";
 [[nodiscard]] std::string csr_body(CertificateUse use, std::string_view request_pem);
 
 struct CsrState {
-  enum class Verdict : std::uint8_t { pending, issued, denied, failed };
+  enum class Status : std::uint8_t { pending, issued, denied, failed };
 
   std::string name = {};
-  Verdict verdict = Verdict::pending;
+  Status status = Status::pending;
   std::string certificate_pem = {};  // when issued
   std::string reason = {};           // when denied or failed: "KubeletDenied: not one of ours"
 

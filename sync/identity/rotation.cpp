@@ -107,16 +107,16 @@ Actions Rotation::on_submitted(MonoTime now, std::string name) {
 }
 
 Actions Rotation::on_looked(MonoTime now, const CsrState& state) {
-  switch (state.verdict) {
-    case CsrState::Verdict::pending:
+  switch (state.status) {
+    case CsrState::Status::pending:
       look_later(now);
       return {};
-    case CsrState::Verdict::issued:
+    case CsrState::Status::issued:
       state_ = State::adopting;
       return {rotate::Adopt{state.certificate_pem}};
-    case CsrState::Verdict::denied:
+    case CsrState::Status::denied:
       return give_up(now, config_.denied_pause, name_ + " was denied: " + state.reason);
-    case CsrState::Verdict::failed:
+    case CsrState::Status::failed:
       return give_up(now, config_.denied_pause, name_ + " failed: " + state.reason);
   }
   UNREACHABLE();

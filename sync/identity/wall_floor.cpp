@@ -13,10 +13,10 @@ constexpr Duration worth_keeping = std::chrono::hours(1);
 WallTime WallFloor::judge(MonoTime now, WallTime wall) const { return std::max(wall, floor(now)); }
 
 void WallFloor::at_least(MonoTime now, WallTime time) {
-  if (time > floor(now)) told(now, time);
+  if (time > floor(now)) set_from_server(now, time);
 }
 
-void WallFloor::told(MonoTime now, WallTime time) {
+void WallFloor::set_from_server(MonoTime now, WallTime time) {
   known_ = time;
   known_at_ = now;
 }

@@ -26,7 +26,7 @@ class WallFloor {
   void at_least(MonoTime now, WallTime time);
   // It is `time`, says an API server that has proved who it is. This also takes back a floor that
   // was too high: its clock is the one that our credentials are judged by in the end.
-  void told(MonoTime now, WallTime time);
+  void set_from_server(MonoTime now, WallTime time);
 
   // What is worth keeping for the next run, when it has moved by an hour since it was last asked
   // for and given: flash wears.

@@ -88,18 +88,18 @@ void Fleet::unregister_node(Member& member, Wishes& wishes) {
 void Fleet::visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes) {
   if (member.writing) return;  // settle() goes on with it.
   report_autonomy(member, wishes);
-  Verdict verdict = judge(now, wall, member.facts, member.record, options_);
-  count(member, !member.facts.excluded, verdict.current.status == Truth::yes);
-  if (!verdict.changes.empty()) {
+  HealthAssessment assessment = assess(now, wall, member.facts, member.record, options_);
+  count(member, !member.facts.excluded, assessment.current.status == Truth::yes);
+  if (!assessment.changes.empty()) {
     member.writing = true;
-    member.observed = verdict.observed;
+    member.observed = assessment.observed;
     ++member.attempts;
     wishes.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
                                          member.facts.resource_version, member.record.lease,
-                                         std::move(verdict.changes)});
+                                         std::move(assessment.changes)});
   } else {
     member.attempts = 0;
-    proceed(now, wall, member, verdict.observed, verdict.current, wishes);
+    proceed(now, wall, member, assessment.observed, assessment.current, wishes);
   }
   rearm(now, member);
 }

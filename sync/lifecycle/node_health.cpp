@@ -66,23 +66,23 @@ MonoTime silent_after(const HealthRecord& record, const NodeFacts& node, const O
   return record.probe + (posted ? options.monitor_grace : options.startup_grace);
 }
 
-Verdict judge(MonoTime now, WallTime wall, const NodeFacts& node, const HealthRecord& record,
-              const Options& options) {
-  Verdict verdict{observed_ready(node), node.ready(), {}};
+HealthAssessment assess(MonoTime now, WallTime wall, const NodeFacts& node,
+                        const HealthRecord& record, const Options& options) {
+  HealthAssessment assessment{observed_ready(node), node.ready(), {}};
   const bool silent = now > silent_after(record, node, options);
   // The write is decided by Ready alone; the others are only taken along.
-  if (!silent || node.ready().status == Truth::unknown) return verdict;
+  if (!silent || node.ready().status == Truth::unknown) return assessment;
   for (const ConditionType type :
        {ConditionType::ready, ConditionType::out_of_disk, ConditionType::memory,
         ConditionType::disk, ConditionType::pid}) {
     const ConditionFacts& found = node.condition(type);
     const bool unheard_of = type == ConditionType::out_of_disk && found.status == Truth::absent;
     if (found.status == Truth::unknown || unheard_of) continue;
-    verdict.changes.push_back(unknown_condition(type, found, wall, node));
+    assessment.changes.push_back(unknown_condition(type, found, wall, node));
   }
-  const NodeCondition& ready = verdict.changes.front();
-  verdict.current = {Truth::unknown, ready.last_heartbeat_time, ready.last_transition_time};
-  return verdict;
+  const NodeCondition& ready = assessment.changes.front();
+  assessment.current = {Truth::unknown, ready.last_heartbeat_time, ready.last_transition_time};
+  return assessment;
 }
 
 MonoTime gone_since(const HealthRecord& record, const ConditionFacts& observed) {

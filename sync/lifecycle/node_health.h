@@ -25,13 +25,13 @@ struct HealthRecord {
   bool operator==(const HealthRecord&) const = default;
 };
 
-struct Verdict {
+struct HealthAssessment {
   ConditionFacts observed;  // Ready as found; a made-up Unknown when there is none
   ConditionFacts current;   // Ready as it ought to be; `absent` is possible
   // What to write into the status, complete conditions; empty when Ready does not change.
   std::vector<NodeCondition> changes;
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const HealthAssessment&) const = default;
 };
 
 // A node that has Ready starts with a full grace; one that never reported counts from its creation.
@@ -50,8 +50,8 @@ void wrote(HealthRecord& record, MonoTime now, const ConditionFacts& ready);
 [[nodiscard]] MonoTime silent_after(const HealthRecord& record, const NodeFacts& node,
                                     const Options& options);
 
-[[nodiscard]] Verdict judge(MonoTime now, WallTime wall, const NodeFacts& node,
-                            const HealthRecord& record, const Options& options);
+[[nodiscard]] HealthAssessment assess(MonoTime now, WallTime wall, const NodeFacts& node,
+                                      const HealthRecord& record, const Options& options);
 
 // Since when a node that is not ready counts as gone: from its last sign of life when it is silent,
 // from the transition when it says so itself.

@@ -47,7 +47,7 @@ def struct(model, found):
         plain = field.shape == "" and (not field.pointer or field.form == "plain")
         initial = INITIAL.get(field.base, "") if plain else ""
         lines.append(f"  {member_type(model, field)} {field.member}{initial};\n")
-    lines.append("  Untouched untouched;\n\n")
+    lines.append("  UnknownFields unknown_fields;\n\n")
     lines.append(f"  bool operator==(const {found.struct}&) const = default;\n}};\n")
     return "".join(lines)
 
@@ -61,7 +61,7 @@ def structs(model, family):
              '#include "sync/model/find.h"\n#include "sync/model/int_or_string.h"\n']
     for other in model.used_families(types, family):
         lines.append(f'#include "sync/model/{other}.h"\n')
-    lines.append('#include "sync/model/string_map.h"\n#include "sync/model/untouched.h"\n')
+    lines.append('#include "sync/model/string_map.h"\n#include "sync/model/unknown_fields.h"\n')
     lines.append("\nnamespace holdfast::sync {\n\n")
     lines.append("\n".join(struct(model, each) for each in types))
     lines.append("\n}  // namespace holdfast::sync\n")
@@ -95,7 +95,7 @@ def json_fields(model, family):
                 lines.append(json_line(model, each, field))
             elif field.managed:
                 lines.append(f'  f.managed("{field.name}");\n')
-        lines.append("  f.rest(t.untouched);\n}\n\n")
+        lines.append("  f.rest(t.unknown_fields);\n}\n\n")
     lines.append("}  // namespace holdfast::sync::codec\n")
     return "".join(lines)
 

@@ -12,7 +12,7 @@ CPP_KEYWORDS = frozenset(
     "else enum explicit export extern false float for friend goto if import inline int long module "
     "mutable namespace new not operator or private protected public register requires return short "
     "signed sizeof static struct switch template this throw true try typedef typename union "
-    "unsigned using virtual void volatile while xor untouched".split())
+    "unsigned using virtual void volatile while xor unknown_fields".split())
 NUMBER_MAX = 0xFFFF  # schema.h stores numbers in 16 bits, those of embedded messages in 8
 INSIDE_MAX = 0xFF
 MEMBER_NUMBER_MAX = 63  # MessageReader stores known numbers as bits of a 64-bit word

@@ -1,6 +1,6 @@
 // Decodes Kubernetes objects from protobuf, for the kinds that are watched in protobuf.
 //
-// The result equals that of decoding the object's JSON without untouched and managed fields, so it
+// The result equals that of decoding the object's JSON without unknown and managed fields, so it
 // must never be written back. Decoding is equally strict: text must be UTF-8, and known fields must
 // have their type.
 

@@ -106,7 +106,7 @@ void put_condition(PodStatus& status, PodCondition ours, const PodStatus* report
   ours.last_transition_time = same ? before->last_transition_time : now;
   for (PodCondition& known : status.conditions) {
     if (known.type != ours.type) continue;
-    ours.untouched = known.untouched;
+    ours.unknown_fields = known.unknown_fields;
     known = std::move(ours);
     return;
   }

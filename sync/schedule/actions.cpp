@@ -50,7 +50,7 @@ std::optional<PodCondition> changed_condition(const PodStatus& status, PodCondit
   const PodCondition* old = find_condition(status, wanted.type);
   if (old == nullptr) return wanted;
   if (old->status == wanted.status) wanted.last_transition_time = old->last_transition_time;
-  wanted.untouched = old->untouched;
+  wanted.unknown_fields = old->unknown_fields;
   if (*old == wanted) return std::nullopt;
   return wanted;
 }

@@ -21,20 +21,20 @@ Nodes candidates(const Chain& chain) {
 }
 
 // What stands for every node that was not looked at.
-Verdict absent_verdict(const Chain& chain) {
+FitStatus absent_verdict(const Chain& chain) {
   if (!chain.prepared().ok()) return chain.prepared();
   if (!chain.only_nodes()) return {Code::unresolvable, {}};
   return reject(Code::unresolvable,
                 "node(s) didn't satisfy plugin(s) [" + join(chain.restricted_by(), " ") + "]");
 }
 
-void blame(Diagnosis& diagnosis, const Verdict& verdict) {
+void blame(Diagnosis& diagnosis, const FitStatus& verdict) {
   if (verdict.plugin.empty()) return;
   diagnosis.unschedulable_plugins.emplace(verdict.plugin);
   if (verdict.code == Code::pending) diagnosis.pending_plugins.emplace(verdict.plugin);
 }
 
-Diagnosis diagnose(const Chain& chain, NodeVerdicts verdicts) {
+Diagnosis diagnose(const Chain& chain, NodeFitStatuses verdicts) {
   Diagnosis diagnosis;
   diagnosis.nodes = chain.cluster().nodes().size();
   diagnosis.verdicts = std::move(verdicts);
@@ -45,7 +45,7 @@ Diagnosis diagnose(const Chain& chain, NodeVerdicts verdicts) {
   }
   if (!chain.prepared().ok()) diagnosis.prefilter = chain.prepared().message();
   diagnosis.verdicts.each(
-      [&diagnosis](std::size_t, const Verdict& verdict) { blame(diagnosis, verdict); });
+      [&diagnosis](std::size_t, const FitStatus& verdict) { blame(diagnosis, verdict); });
   return diagnosis;
 }
 
@@ -75,7 +75,7 @@ Finder::Scan Finder::scan(const Chain& chain, const Nominator& nominator, const 
   for (std::size_t i = 0; i < nodes.size() && in_contact < enough; ++i) {
     const NodeView& node = *nodes[(start + i) % nodes.size()];
     trial.start(node);
-    Verdict verdict = chain.check_twice(trial, nominator.on(node.name()));
+    FitStatus verdict = chain.check_twice(trial, nominator.on(node.name()));
     ++scan.evaluated;
     if (verdict.ok()) {
       scan.feasible.push_back(&node);
@@ -136,7 +136,7 @@ Attempt Finder::decide(Survey survey, const PodView& pod, const Scores& extra,
   }
   if (survey.feasible.empty()) {
     attempt.diagnosis = std::move(survey.diagnosis);
-    attempt.verdict = Verdict{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
+    attempt.verdict = FitStatus{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
     return attempt;
   }
   Nodes nodes;

@@ -25,7 +25,7 @@ struct Attempt {
   const NodeView* node = nullptr;  // borrowed from the cluster
   // Unschedulable: a fit error, and `diagnosis` says more; the pod may preempt. Else no node is
   // there at all (unresolvable), or something of ours failed (error).
-  Verdict verdict;
+  FitStatus verdict;
   std::optional<Diagnosis> diagnosis;
   std::size_t evaluated = 0;  // nodes looked at
   std::size_t feasible = 0;
@@ -34,7 +34,7 @@ struct Attempt {
 // The first half of an attempt: which nodes would do. Between the halves extenders may strike out
 // some of them: strike_out() in extender_filter.h.
 struct Survey {
-  Verdict verdict;        // not ok: no node can be found, and there is nothing to say of nodes
+  FitStatus verdict;      // not ok: no node can be found, and there is nothing to say of nodes
   Nodes feasible;         // borrowed from the cluster
   bool promised = false;  // `feasible` is the node that the pod is nominated to, tried alone
   Diagnosis diagnosis;    // of the nodes that would not do
@@ -64,9 +64,9 @@ class Finder {
  private:
   struct Scan {
     Nodes feasible;
-    NodeVerdicts verdicts;
+    NodeFitStatuses verdicts;
     std::size_t evaluated = 0;
-    Verdict failure;
+    FitStatus failure;
   };
 
   [[nodiscard]] const NodeView* nominated(const Chain& chain, const Nominator& nominator) const;

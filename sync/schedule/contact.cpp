@@ -13,7 +13,7 @@ namespace {
 class Contact final : public Filter {
  public:
   Contact() : Filter(plugin_contact) {}
-  Verdict check(const Trial& trial, std::span<const int>) const override {
+  FitStatus check(const Trial& trial, std::span<const int>) const override {
     if (!keeps_to_itself(*trial.node().node)) return {};
     return reject(Code::unresolvable, std::string(reason_contact));
   }

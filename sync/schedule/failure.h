@@ -14,7 +14,7 @@ namespace holdfast::sync::schedule {
 
 struct FailedAttempt {
   PodRef pod;                          // as it was when the attempt began
-  Verdict verdict;                     // not ok
+  FitStatus verdict;                   // not ok
   std::optional<Diagnosis> diagnosis;  // set for a fit error
   Nomination nomination;               // nothing: as the pod's own status says
 };

@@ -25,7 +25,7 @@ void Trial::start(const NodeView& node) {
   std::fill(slots_.begin(), slots_.end(), 0);
 }
 
-Verdict Trial::change(const PodView& pod, int by) {
+FitStatus Trial::change(const PodView& pod, int by) {
   if (by > 0) {
     requested_.add(pod.requests.real);
   } else {
@@ -35,7 +35,7 @@ Verdict Trial::change(const PodView& pod, int by) {
   return chain_.change(*node_, pod, by, slots_);
 }
 
-Verdict Filter::change(const NodeView&, const PodView&, int, std::span<int>) const { return {}; }
+FitStatus Filter::change(const NodeView&, const PodView&, int, std::span<int>) const { return {}; }
 
 Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const PodView& pod)
     : cluster_(cluster), pod_(pod) {
@@ -79,10 +79,10 @@ void Chain::restrict_to(std::vector<std::string> names, std::string_view plugin)
   only_nodes_ = std::move(both);
 }
 
-Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
-                      std::vector<int>& slots) const {
+FitStatus Chain::change(const NodeView& node, const PodView& pod, int by,
+                        std::vector<int>& slots) const {
   for (const Link* link : followers_) {
-    const Verdict verdict = link->filter->change(node, pod, by, link->own(std::span(slots)));
+    const FitStatus verdict = link->filter->change(node, pod, by, link->own(std::span(slots)));
     if (verdict.ok()) continue;
     return reject(Code::error, std::string("running ") + (by > 0 ? "AddPod" : "RemovePod") +
                                    " on PreFilter plugin \"" + std::string(link->filter->plugin()) +
@@ -91,10 +91,10 @@ Verdict Chain::change(const NodeView& node, const PodView& pod, int by,
   return {};
 }
 
-Verdict Chain::check(const Trial& trial) const {
+FitStatus Chain::check(const Trial& trial) const {
   ++trial.runs_;
   for (const Link& link : links_) {
-    Verdict verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
+    FitStatus verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
     if (verdict.ok()) continue;
     if (verdict.code == Code::error) {
       return reject(Code::error, "running \"" + std::string(link.filter->plugin()) +
@@ -117,7 +117,7 @@ bool Chain::passes_twice(Trial& trial, std::span<const PodRef> nominated) const 
   return nominated.empty() ? passes(trial) : check_twice(trial, nominated).ok();
 }
 
-Verdict Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) const {
+FitStatus Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) const {
   const auto counts = [this](const PodRef& other) {
     return other->priority >= pod_.priority && other->uid() != pod_.uid();
   };
@@ -125,13 +125,13 @@ Verdict Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) cons
   for (const PodRef& other : nominated) {
     if (!counts(other)) continue;
     added = true;
-    if (Verdict verdict = trial.add(*other); !verdict.ok()) return verdict;
+    if (FitStatus verdict = trial.add(*other); !verdict.ok()) return verdict;
   }
-  Verdict verdict = check(trial);
+  FitStatus verdict = check(trial);
   if (!added) return verdict;
   for (const PodRef& other : nominated) {
     if (!counts(other)) continue;
-    if (Verdict undone = trial.remove(*other); !undone.ok()) return undone;
+    if (FitStatus undone = trial.remove(*other); !undone.ok()) return undone;
   }
   return verdict.ok() ? check(trial) : verdict;
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "sync/schedule/cluster.h"
-#include "sync/schedule/verdict.h"
+#include "sync/schedule/fit_status.h"
 
 namespace holdfast::sync::schedule {
 
@@ -29,8 +29,8 @@ class Trial {
   // The node as it is.
   void start(const NodeView& node);
   // Errors: Code::error when a filter cannot follow; the trial must be started anew then.
-  [[nodiscard]] Verdict add(const PodView& pod) { return change(pod, 1); }
-  [[nodiscard]] Verdict remove(const PodView& pod) { return change(pod, -1); }
+  [[nodiscard]] FitStatus add(const PodView& pod) { return change(pod, 1); }
+  [[nodiscard]] FitStatus remove(const PodView& pod) { return change(pod, -1); }
 
   [[nodiscard]] const NodeView& node() const { return *node_; }
   [[nodiscard]] const Resources& requested() const { return requested_; }
@@ -40,7 +40,7 @@ class Trial {
 
  private:
   friend class Chain;
-  [[nodiscard]] Verdict change(const PodView& pod, int by);
+  [[nodiscard]] FitStatus change(const PodView& pod, int by);
 
   const Chain& chain_;
   const NodeView* node_ = nullptr;
@@ -59,7 +59,7 @@ class Filter {
 
   // How many slots of a trial it needs; all are 0 at its start.
   [[nodiscard]] virtual std::size_t slots() const { return 0; }
-  [[nodiscard]] virtual Verdict check(const Trial& trial, std::span<const int> slots) const = 0;
+  [[nodiscard]] virtual FitStatus check(const Trial& trial, std::span<const int> slots) const = 0;
   // Whether check() is ok; for those that say so faster than why not.
   [[nodiscard]] virtual bool passes(const Trial& trial, std::span<const int> slots) const {
     return check(trial, slots).ok();
@@ -67,8 +67,8 @@ class Filter {
   // Whether it wants to hear of pods that join or leave.
   [[nodiscard]] virtual bool follows() const { return slots() > 0; }
   // `pod` joins (1) or leaves (-1) `node`.
-  [[nodiscard]] virtual Verdict change(const NodeView& node, const PodView& pod, int by,
-                                       std::span<int> slots) const;
+  [[nodiscard]] virtual FitStatus change(const NodeView& node, const PodView& pod, int by,
+                                         std::span<int> slots) const;
 
   [[nodiscard]] std::string_view plugin() const { return plugin_; }
 
@@ -79,7 +79,7 @@ class Filter {
 // What a plugin makes of a pod before any node is looked at.
 struct Prepared {
   std::unique_ptr<Filter> filter;  // null: nothing to judge
-  Verdict verdict;                 // not ok: no node will do
+  FitStatus verdict;               // not ok: no node will do
   // Only these nodes can do; sorted.
   std::optional<std::vector<std::string>> only_nodes = std::nullopt;
 };
@@ -96,7 +96,7 @@ class Chain {
   Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const PodView& pod);
 
   // Whether any node can do at all. A rejection stands for every node.
-  [[nodiscard]] const Verdict& prepared() const { return prepared_; }
+  [[nodiscard]] const FitStatus& prepared() const { return prepared_; }
   // The nodes that can do, when some plugin restricts them; sorted.
   [[nodiscard]] const std::optional<std::vector<std::string>>& only_nodes() const {
     return only_nodes_;
@@ -105,12 +105,12 @@ class Chain {
   [[nodiscard]] const std::vector<std::string>& restricted_by() const { return restricted_by_; }
 
   // Runs the filters until one does not let the pod pass.
-  [[nodiscard]] Verdict check(const Trial& trial) const;
+  [[nodiscard]] FitStatus check(const Trial& trial) const;
   // Whether check() is ok.
   [[nodiscard]] bool passes(const Trial& trial) const;
   // First with the pods that are nominated to the node and not less important, then without: the
   // pod must fit both ways. `nominated` may hold others; they are passed over.
-  [[nodiscard]] Verdict check_twice(Trial& trial, std::span<const PodRef> nominated) const;
+  [[nodiscard]] FitStatus check_twice(Trial& trial, std::span<const PodRef> nominated) const;
   // Whether check_twice() is ok.
   [[nodiscard]] bool passes_twice(Trial& trial, std::span<const PodRef> nominated) const;
 
@@ -131,15 +131,15 @@ class Chain {
   };
 
   void restrict_to(std::vector<std::string> names, std::string_view plugin);
-  [[nodiscard]] Verdict change(const NodeView& node, const PodView& pod, int by,
-                               std::vector<int>& slots) const;
+  [[nodiscard]] FitStatus change(const NodeView& node, const PodView& pod, int by,
+                                 std::vector<int>& slots) const;
 
   const Cluster& cluster_;
   const PodView& pod_;
   std::vector<Link> links_;
   std::vector<const Link*> followers_;
   std::size_t slots_ = 0;
-  Verdict prepared_;
+  FitStatus prepared_;
   std::optional<std::vector<std::string>> only_nodes_;
   std::vector<std::string> restricted_by_;
 };

@@ -9,9 +9,9 @@ namespace holdfast::sync::schedule {
 namespace {
 
 // "10 x" comes before "2 y": upstream sorts the lines, not the numbers.
-std::string histogram(std::size_t nodes, const NodeVerdicts& verdicts) {
+std::string histogram(std::size_t nodes, const NodeFitStatuses& verdicts) {
   std::map<std::string, std::size_t, std::less<>> counts;
-  verdicts.each([&counts](std::size_t, const Verdict& verdict) {
+  verdicts.each([&counts](std::size_t, const FitStatus& verdict) {
     for (const std::string& reason : verdict.reasons) ++counts[reason];
   });
   if (verdicts.size() < nodes) {
@@ -27,7 +27,7 @@ std::string histogram(std::size_t nodes, const NodeVerdicts& verdicts) {
 
 }  // namespace
 
-void NodeVerdicts::set(std::size_t position, Verdict verdict) {
+void NodeFitStatuses::set(std::size_t position, FitStatus verdict) {
   if (position >= verdicts_.size()) {
     verdicts_.resize(position + 1);
     explicit_.resize(position + 1, false);
@@ -37,7 +37,7 @@ void NodeVerdicts::set(std::size_t position, Verdict verdict) {
   verdicts_[position] = std::move(verdict);
 }
 
-const Verdict& NodeVerdicts::at(std::size_t position) const {
+const FitStatus& NodeFitStatuses::at(std::size_t position) const {
   return has(position) ? verdicts_[position] : absent_;
 }
 
@@ -51,7 +51,7 @@ std::string fit_error(const Diagnosis& diagnosis) {
   return text;
 }
 
-std::string fit_error(std::size_t nodes, const NodeVerdicts& verdicts) {
+std::string fit_error(std::size_t nodes, const NodeFitStatuses& verdicts) {
   std::string text = "0/" + std::to_string(nodes) + " nodes are available:";
   const std::string lines = histogram(nodes, verdicts);
   return lines.empty() ? text : text + " " + lines + ".";

@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "sync/schedule/verdict.h"
+#include "sync/schedule/fit_status.h"
 
 namespace holdfast::sync::schedule {
 
 // Verdicts by position in a scan, and one for all nodes that have none.
-class NodeVerdicts {
+class NodeFitStatuses {
  public:
-  void set(std::size_t position, Verdict verdict);
-  void set_absent(Verdict verdict) { absent_ = std::move(verdict); }
+  void set(std::size_t position, FitStatus verdict);
+  void set_absent(FitStatus verdict) { absent_ = std::move(verdict); }
 
-  [[nodiscard]] const Verdict& at(std::size_t position) const;
+  [[nodiscard]] const FitStatus& at(std::size_t position) const;
   [[nodiscard]] bool has(std::size_t position) const {
     return position < explicit_.size() && explicit_[position];
   }
-  [[nodiscard]] const Verdict& absent() const { return absent_; }
+  [[nodiscard]] const FitStatus& absent() const { return absent_; }
   // How many have their own.
   [[nodiscard]] std::size_t size() const { return size_; }
   // Those, in order of position.
@@ -32,15 +32,15 @@ class NodeVerdicts {
   }
 
  private:
-  std::vector<Verdict> verdicts_;
+  std::vector<FitStatus> verdicts_;
   std::vector<bool> explicit_;
   std::size_t size_ = 0;
-  Verdict absent_{Code::unresolvable, {}};
+  FitStatus absent_{Code::unresolvable, {}};
 };
 
 struct Diagnosis {
   std::size_t nodes = 0;  // in the cluster
-  NodeVerdicts verdicts;
+  NodeFitStatuses verdicts;
   std::string prefilter;   // the message of a plugin that ruled out all nodes at once
   std::string postfilter;  // what came of preemption
   std::set<std::string> unschedulable_plugins;
@@ -49,6 +49,6 @@ struct Diagnosis {
 
 // "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: ..."
 [[nodiscard]] std::string fit_error(const Diagnosis& diagnosis);
-[[nodiscard]] std::string fit_error(std::size_t nodes, const NodeVerdicts& verdicts);
+[[nodiscard]] std::string fit_error(std::size_t nodes, const NodeFitStatuses& verdicts);
 
 }  // namespace holdfast::sync::schedule

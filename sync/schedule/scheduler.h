@@ -22,7 +22,7 @@
 #include "platform/random.h"
 #include "sync/control/step.h"
 #include "sync/model/config.h"
-#include "sync/schedule/books.h"
+#include "sync/schedule/cluster_state.h"
 #include "sync/schedule/effects.h"
 #include "sync/schedule/failure.h"
 #include "sync/schedule/filters/plugins.h"
@@ -70,7 +70,7 @@ class Scheduler {
   // The notes since the last call, for metrics and logs; oldest first.
   [[nodiscard]] std::vector<Note> take_notes() { return std::exchange(notes_, {}); }
 
-  [[nodiscard]] const Books& state() const { return state_; }
+  [[nodiscard]] const ClusterState& state() const { return state_; }
 
  private:
   struct Binding {
@@ -160,7 +160,7 @@ class Scheduler {
   SchedulerOptions options_;
   Random random_;
   PreemptionOptions preemption_;
-  Books state_;
+  ClusterState state_;
   Finder finder_;
   control::Now now_{};  // of the current step
   std::vector<Effect> effects_;

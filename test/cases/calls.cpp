@@ -164,10 +164,10 @@ Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
                                  {}};
   lifecycle::observe(record, now, facts.ready());
   const WallTime wall = epoch_ + now.time_since_epoch();
-  const auto verdict = lifecycle::judge(now, wall, facts, record, options_);
-  if (!verdict.changes.empty()) lifecycle::wrote(record, now, verdict.current);
-  return json::object{{"observed", write_status(verdict.observed.status)},
-                      {"current", write_status(verdict.current.status)},
+  const auto assessment = lifecycle::assess(now, wall, facts, record, options_);
+  if (!assessment.changes.empty()) lifecycle::wrote(record, now, assessment.current);
+  return json::object{{"observed", write_status(assessment.observed.status)},
+                      {"current", write_status(assessment.current.status)},
                       {"saved", write_status(record.ready.status)}};
 }
 

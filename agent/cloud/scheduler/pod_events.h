@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "agent/cloud/event_book.h"
-#include "agent/cloud/recent.h"
+#include "agent/cloud/event_aggregator.h"
+#include "agent/cloud/lru_map.h"
 #include "sync/schedule/actions.h"
 
 namespace holdfast::agent {
@@ -45,7 +45,7 @@ class PodEvents {
   std::string controller_;
   std::string instance_;
   SeriesLimits limits_;
-  Recent<Series> series_;
+  LruMap<Series> series_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -112,7 +112,7 @@ void SchedulerMetrics::read_queue(const schedule::Queue& queue) {
   }
 }
 
-std::string SchedulerMetrics::text(const schedule::Books& books) {
+std::string SchedulerMetrics::text(const schedule::ClusterState& books) {
   read_queue(books.queue());
   const std::pair<const char*, std::size_t> sizes[] = {{"nodes", books.cluster().nodes().size()},
                                                        {"pods", books.cluster().pods()},

@@ -10,7 +10,7 @@
 
 #include "platform/metrics.h"
 #include "platform/time.h"
-#include "sync/schedule/books.h"
+#include "sync/schedule/cluster_state.h"
 
 namespace holdfast::agent {
 
@@ -33,7 +33,7 @@ class SchedulerMetrics {
   void prepared(bool well, Duration took);
 
   // The metrics in Prometheus' text format.
-  [[nodiscard]] std::string text(const sync::schedule::Books& books);
+  [[nodiscard]] std::string text(const sync::schedule::ClusterState& books);
 
  private:
   static double seconds(Duration duration) {

@@ -25,7 +25,7 @@ http::Response plain(int status, std::string text) {
 json::array servers_json(const Uplink& uplink, MonoTime now) {
   json::array rows;
   for (std::size_t i = 0; i < uplink.servers().size(); ++i) {
-    const sync::ServerRota::Server& server = uplink.servers().at(i);
+    const sync::ServerPool::Server& server = uplink.servers().at(i);
     rows.push_back(json::object{{"server", uplink.server_name(i)},
                                 {"health", to_string(server.health)},
                                 {"for_seconds", seconds(now - server.since)},

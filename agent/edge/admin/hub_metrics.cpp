@@ -47,21 +47,21 @@ struct HubMetrics::State {
   }
 };
 
-class HubMetrics::Flight {
+class HubMetrics::InFlightRequest {
  public:
-  Flight(std::shared_ptr<State> state, MetricLabels labels)
+  InFlightRequest(std::shared_ptr<State> state, MetricLabels labels)
       : state_(std::move(state)), labels_(std::move(labels)) {
     ++state_->in_flight[labels_];
     ++state_->total;
     state_->show(labels_);
   }
-  ~Flight() {
+  ~InFlightRequest() {
     --state_->in_flight[labels_];
     --state_->total;
     state_->show(labels_);
   }
-  Flight(const Flight&) = delete;
-  Flight& operator=(const Flight&) = delete;
+  InFlightRequest(const InFlightRequest&) = delete;
+  InFlightRequest& operator=(const InFlightRequest&) = delete;
 
   void add(std::size_t bytes) {
     if (traffic_ == nullptr) {
@@ -79,11 +79,11 @@ class HubMetrics::Flight {
 
 namespace {
 
-// Counts the bytes of a stream, and keeps its Flight until the stream ends.
-template <class Flight>
+// Counts the bytes of a stream, and keeps its InFlightRequest until the stream ends.
+template <class InFlightRequest>
 class CountedStream final : public http::BodyStream {
  public:
-  CountedStream(std::shared_ptr<http::BodyStream> inner, std::shared_ptr<Flight> flight)
+  CountedStream(std::shared_ptr<http::BodyStream> inner, std::shared_ptr<InFlightRequest> flight)
       : inner_(std::move(inner)), flight_(std::move(flight)) {}
 
   asio::awaitable<Result<std::string>> next() override {
@@ -95,7 +95,7 @@ class CountedStream final : public http::BodyStream {
 
  private:
   std::shared_ptr<http::BodyStream> inner_;
-  std::shared_ptr<Flight> flight_;
+  std::shared_ptr<InFlightRequest> flight_;
 };
 
 }  // namespace
@@ -105,16 +105,16 @@ HubMetrics::HubMetrics(Metrics& metrics, const HubMetricsLimits& limits)
 
 HubMetrics::~HubMetrics() = default;
 
-std::shared_ptr<HubMetrics::Flight> HubMetrics::begin(const std::string& component,
-                                                      const sync::RequestInfo& info) {
-  return std::make_shared<Flight>(state_, state_->labels_of(component, info));
+std::shared_ptr<HubMetrics::InFlightRequest> HubMetrics::begin(const std::string& component,
+                                                               const sync::RequestInfo& info) {
+  return std::make_shared<InFlightRequest>(state_, state_->labels_of(component, info));
 }
 
-void HubMetrics::answer(std::shared_ptr<Flight> flight, http::Response& response) {
+void HubMetrics::answer(std::shared_ptr<InFlightRequest> flight, http::Response& response) {
   if (!response.body.empty()) flight->add(response.body.size());
   if (!response.stream) return;
-  response.stream =
-      std::make_shared<CountedStream<Flight>>(std::move(response.stream), std::move(flight));
+  response.stream = std::make_shared<CountedStream<InFlightRequest>>(std::move(response.stream),
+                                                                     std::move(flight));
 }
 
 }  // namespace holdfast::agent

@@ -28,18 +28,18 @@ struct HubMetricsLimits {
 
 class HubMetrics {
  public:
-  // `metrics` must outlive this and every Flight.
+  // `metrics` must outlive this and every InFlightRequest.
   explicit HubMetrics(Metrics& metrics, const HubMetricsLimits& limits = {});
   ~HubMetrics();
 
   // A request that is being answered, from its beginning until the last byte of its answer is sent.
   // It counts as in flight as long as the object exists.
-  class Flight;
-  [[nodiscard]] std::shared_ptr<Flight> begin(const std::string& component,
-                                              const sync::RequestInfo& info);
+  class InFlightRequest;
+  [[nodiscard]] std::shared_ptr<InFlightRequest> begin(const std::string& component,
+                                                       const sync::RequestInfo& info);
   // Counts the bytes of the answer; those of a stream when they are sent. A streamed answer keeps
   // `flight` until its end.
-  static void answer(std::shared_ptr<Flight> flight, http::Response& response);
+  static void answer(std::shared_ptr<InFlightRequest> flight, http::Response& response);
 
  private:
   struct State;

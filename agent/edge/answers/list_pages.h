@@ -39,7 +39,7 @@ class ListPages {
                                             std::size_t limit);
 
  private:
-  struct Moment {
+  struct Snapshot {
     std::uint64_t id = 0;
     store::ScopeKey scope;
     sync::Version version = 0;
@@ -50,7 +50,7 @@ class ListPages {
   const Clock& clock_;
   Random& random_;
   PageLimits limits_;
-  std::deque<Moment> moments_;  // the oldest first
+  std::deque<Snapshot> snapshots_;  // the oldest first
 };
 
 }  // namespace holdfast::agent

@@ -69,11 +69,11 @@ asio::awaitable<RoutedAnswer> Reads::serve(const RoutedRequest& request, const F
     co_return answer;
   }
   const MonoTime until = filters_.deadline();
-  if (filters_.may_concern(call)) watch->shown = std::make_shared<ShownWatch>(filters_, call);
+  if (filters_.may_concern(call)) watch->shown = std::make_shared<FilteredWatch>(filters_, call);
   while (watch->shown) {
     const auto need = watch->shown->begin(query.scope->cache(), watch->from);
     if (need && !*need) break;
-    const bool learnt = need && co_await filters_.learn(**need, until);
+    const bool learnt = need && co_await filters_.wait_for(**need, until);
     if (learnt) continue;
     answer.response = need ? filters_.unavailable_before(**need, request.info.resource)
                            : to_response(sync::status::internal_error(need.error().what));

@@ -10,7 +10,7 @@
 #include "agent/edge/answers/watch_stream.h"
 #include "agent/edge/cache/answer_keeper.h"
 #include "agent/edge/cache/scopes.h"
-#include "agent/edge/filters/shown_watch.h"
+#include "agent/edge/filters/filtered_watch.h"
 #include "agent/edge/forward/forwarder.h"
 #include "agent/edge/options/options.h"
 #include "agent/edge/route/answer.h"

@@ -21,9 +21,9 @@ class WatchStream final : public http::BodyStream {
         told_(request.from.value_or(0)),
         clock_(clock),
         bookmark_at_(clock.mono() + request.bookmark_interval) {
-    scope_->watch_begins();
+    scope_->add_watch();
   }
-  ~WatchStream() override { scope_->watch_ends(clock_.mono()); }
+  ~WatchStream() override { scope_->remove_watch(clock_.mono()); }
   WatchStream(const WatchStream&) = delete;
   WatchStream& operator=(const WatchStream&) = delete;
 
@@ -33,7 +33,7 @@ class WatchStream final : public http::BodyStream {
       std::string piece = take();
       if (!piece.empty() || ended_) co_return piece;
       // The scope is not updated any more: the client watches again.
-      if (scope_->retired()) co_return piece;
+      if (scope_->is_detached()) co_return piece;
       const MonoTime now = clock_.mono();
       if (now >= request_.end) co_return piece;
       // No bookmark while events are held back: it would be ahead of them.

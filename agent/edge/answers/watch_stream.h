@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "agent/edge/cache/scopes.h"
-#include "agent/edge/filters/shown_watch.h"
+#include "agent/edge/filters/filtered_watch.h"
 #include "platform/http/message.h"
 #include "platform/time.h"
 
@@ -20,7 +20,7 @@ struct WatchRequest {
   Duration bookmark_interval{};
   MonoTime end{};  // when the stream ends without an error, as at a server's timeout
   // The filters of the watch, on which begin() was called; null: unfiltered.
-  std::shared_ptr<ShownWatch> shown = {};
+  std::shared_ptr<FilteredWatch> shown = {};
 };
 
 // Opens a watch. The scope must be complete. Errors: gone (`from` is older than the kept history).

@@ -54,8 +54,8 @@ void AnswerKeeper::keep_object(const CacheQuery& query, const http::Response& re
     scope->note_asker(query.request.caller.agent);
   }
   if (scope->feeding() != Feeding::get) return;
-  if (!there) return feeders_.got_nothing(std::move(scope));
-  if (auto kept = feeders_.got(scope, response.body); !kept) {
+  if (!there) return feeders_.store_absence(std::move(scope));
+  if (auto kept = feeders_.store_object(scope, response.body); !kept) {
     log_warn("object not cached", {{"path", scope->path()}, {"error", kept.error()}});
   }
 }
@@ -83,7 +83,7 @@ void AnswerKeeper::note_written(const RoutedRequest& request, const http::Respon
       continue;
     }
     const bool shows_it = info.verb != "delete" && sync::encoding_of(response.body) == encoding;
-    const bool taken = shows_it && feeders_.got(scope, response.body);
+    const bool taken = shows_it && feeders_.store_object(scope, response.body);
     if (!taken) feeders_.list_again({scope});
   }
 }

@@ -70,7 +70,7 @@ void Feeders::add(ScopePtr scope) {
 }
 
 void Feeders::stop_feeding(const LocalScope& scope) {
-  CHECK(scope.retired());
+  CHECK(scope.is_detached());
   const std::string& owner = scope.key().owner;
   const auto& all = scopes_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
@@ -78,7 +78,7 @@ void Feeders::stop_feeding(const LocalScope& scope) {
   uplink_.changed().notify_all();
 }
 
-void Feeders::remember(const std::string& owner, std::string authorization) {
+void Feeders::set_credentials(const std::string& owner, std::string authorization) {
   const auto& all = scopes_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
   if (std::none_of(all.begin(), all.end(), of_owner)) return;
@@ -102,7 +102,7 @@ bool Feeders::has_credentials(const LocalScope& scope) const {
 }
 
 bool Feeders::may_feed(const LocalScope& scope) const {
-  if (scope.retired()) return false;
+  if (scope.is_detached()) return false;
   if (!has_credentials(scope)) return false;
   switch (uplink_.link().state()) {
     case sync::LinkState::connected:
@@ -121,8 +121,8 @@ bool Feeders::may_feed(const LocalScope& scope) const {
 asio::awaitable<void> Feeders::feed(ScopePtr scope) {
   MonoTime since = MonoTime::min();  // lists before this time are outdated
   for (;;) {
-    while (!may_feed(*scope) && !scope->retired()) co_await uplink_.changed().wait();
-    if (scope->retired()) break;
+    while (!may_feed(*scope) && !scope->is_detached()) co_await uplink_.changed().wait();
+    if (scope->is_detached()) break;
     // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
     // may be granted now.
     const bool asked_for = restart_.erase(scope->number()) > 0;
@@ -178,7 +178,7 @@ asio::awaitable<Result<http::Response>> Feeders::send(ApiRequest request, bool s
   auto response =
       co_await uplink_.send(std::move(request), streamed, request_limit, Silence::of_request);
   // The timeout may be the scope's or the link's fault. The next probe decides.
-  if (!response && response.error().code == Errc::timeout) uplink_.doubt();
+  if (!response && response.error().code == Errc::timeout) uplink_.probe_now();
   if (response && response->status == 401) forget_rejected();
   co_return response;
 }
@@ -228,7 +228,7 @@ std::vector<ScopePtr> Feeders::of_turn(int turn) const {
   return found;
 }
 
-std::vector<ScopePtr> Feeders::outdated() const {
+std::vector<ScopePtr> Feeders::with_local_versions() const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
     const bool listable = has_credentials(*scope) && scope->health().is_healthy();
@@ -242,14 +242,14 @@ void Feeders::list_again(const std::vector<ScopePtr>& scopes) {
   uplink_.changed().notify_all();
 }
 
-static bool was_heard(const LocalScope& scope, MonoTime since) {
-  return scope.retired() || scope.listed_at() >= since || scope.health().failed_at() >= since;
+static bool was_listed(const LocalScope& scope, MonoTime since) {
+  return scope.is_detached() || scope.listed_at() >= since || scope.health().failed_at() >= since;
 }
 
-asio::awaitable<bool> Feeders::wait_until_heard(std::vector<ScopePtr> scopes, MonoTime since,
-                                                MonoTime deadline) {
+asio::awaitable<bool> Feeders::wait_until_listed(std::vector<ScopePtr> scopes, MonoTime since,
+                                                 MonoTime deadline) {
   for (const ScopePtr& scope : scopes) {
-    while (!was_heard(*scope, since)) {
+    while (!was_listed(*scope, since)) {
       const bool changed = co_await scope->changed().wait_until(deadline);
       if (!changed) co_return false;
     }
@@ -259,7 +259,7 @@ asio::awaitable<bool> Feeders::wait_until_heard(std::vector<ScopePtr> scopes, Mo
 
 void Feeders::give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since) {
   for (const ScopePtr& scope : scopes) {
-    if (was_heard(*scope, since)) continue;
+    if (was_listed(*scope, since)) continue;
     const auto waited = clock_.mono() - since;
     note_failure(
         *scope, ScopeHealth::Part::list,

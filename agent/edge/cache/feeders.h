@@ -48,30 +48,30 @@ class Feeders final : public ListWatchSource {
   // Stores the credentials with which an owner's scopes are fetched. They are kept in memory only,
   // and only while the owner has scopes (so CacheLimits bound them) and the API server has not
   // answered them with 401.
-  void remember(const std::string& owner, std::string authorization);
+  void set_credentials(const std::string& owner, std::string authorization);
 
   // While rejoining: lets the scopes of all turns up to `turn` list and watch; -1: none.
   void admit(int turn);
   // The scopes of a turn whose credentials are known.
   [[nodiscard]] std::vector<ScopePtr> of_turn(int turn) const;
   // The healthy scopes that show local versions and therefore need a list from the cloud.
-  [[nodiscard]] std::vector<ScopePtr> outdated() const;
+  [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
   // Takes over `body`, the answer to a client's GET of the one object that the scope holds. Errors:
   // corrupt (also a Table or metadata alone), exhausted; then the scope is unchanged.
-  [[nodiscard]] Status got(ScopePtr scope, std::string_view body);
+  [[nodiscard]] Status store_object(ScopePtr scope, std::string_view body);
   // Takes over `body`, the answer to a client that created the one object of a watched scope,
   // without waiting for the watch event. An object that the scope already has stays as it is.
   void created(ScopePtr scope, std::string_view body);
   // Takes over a 404 answer to a GET of the scope's one object. Ignored if the kind of the scope is
   // not known.
-  void got_nothing(ScopePtr scope);
+  void store_absence(ScopePtr scope);
   // Waits until each of these scopes was listed after `since` or became unhealthy: a scope that
   // cannot be fetched must not delay the others. Returns false at `deadline`.
-  asio::awaitable<bool> wait_until_heard(std::vector<ScopePtr> scopes, MonoTime since,
-                                         MonoTime deadline);
-  // Marks those scopes unhealthy for which wait_until_heard() would still wait; a complete list
+  asio::awaitable<bool> wait_until_listed(std::vector<ScopePtr> scopes, MonoTime since,
+                                          MonoTime deadline);
+  // Marks those scopes unhealthy for which wait_until_listed() would still wait; a complete list
   // makes them healthy again.
   void give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since);
 

@@ -61,16 +61,16 @@ asio::awaitable<std::optional<sync::Failure>> Feeders::get_object(ScopePtr scope
   const auto response = co_await send(std::move(request), false);
   if (!response) co_return sync::failure_of(response.error());
   if (response->status == 404) {
-    got_nothing(scope);
+    store_absence(scope);
     co_return std::nullopt;
   }
   if (response->status != 200) co_return failure_of(*response);
-  const Status taken = got(scope, response->body);
+  const Status taken = store_object(scope, response->body);
   if (!taken) co_return sync::failure_of(taken.error());
   co_return std::nullopt;
 }
 
-Status Feeders::got(ScopePtr scope, std::string_view body) {
+Status Feeders::store_object(ScopePtr scope, std::string_view body) {
   TRY(const sync::ScopeKind kind, kind_of(body));
   TRY(std::string item, sync::cached_form(std::string(body)));
   TRY(const sync::ObjectHeader header, sync::read_any_header(item));
@@ -93,7 +93,7 @@ void Feeders::created(ScopePtr scope, std::string_view body) {
   sink.apply({.type = sync::WatchEvent::Type::added, .object = std::string(body)});
 }
 
-void Feeders::got_nothing(ScopePtr scope) {
+void Feeders::store_absence(ScopePtr scope) {
   const store::ScopeKey& key = scope->key();
   sync::ScopeKind kind = scope->cache().kind();
   if (const auto known = sync::kind_got_by_name(key.group, key.resource);

@@ -34,7 +34,7 @@ class Housekeeping {
   asio::awaitable<void> run();
 
   // Reports a request of a local client. Trimming waits until clients are idle.
-  void heard_client() { heard_at_ = clock_.mono(); }
+  void note_client_request() { heard_at_ = clock_.mono(); }
 
   // Number of scopes dropped since the start, by reason.
   using Dropped = std::map<std::string_view, std::uint64_t>;

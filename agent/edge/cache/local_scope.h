@@ -98,19 +98,19 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   void set_optional() { optional_ = true; }
   [[nodiscard]] bool optional() const { return optional_; }
   // Count the local watches on the scope.
-  void watch_begins() { ++watches_; }
-  void watch_ends(MonoTime now) {
+  void add_watch() { ++watches_; }
+  void remove_watch(MonoTime now) {
     --watches_;
     note_use(now);
   }
   [[nodiscard]] bool watched() const { return watches_ > 0; }
 
   // Marks the scope as removed from Scopes. Every holder must release it.
-  void retire() {
-    retired_ = true;
+  void detach() {
+    detached_ = true;
     changed_.notify_all();
   }
-  [[nodiscard]] bool retired() const { return retired_; }
+  [[nodiscard]] bool is_detached() const { return detached_; }
 
   // Whether a change that must be durable is not on disk yet; until it is, watches send nothing.
   // Maintained by Scopes.
@@ -141,7 +141,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   bool others_asked_ = false;
   bool optional_ = false;
   bool derived_ = false;
-  bool retired_ = false;
+  bool detached_ = false;
   bool held_ = false;
 };
 

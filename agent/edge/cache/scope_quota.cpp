@@ -129,7 +129,7 @@ Status Scopes::make_room_for(const store::ScopeKey& key) {
 // ---------------------------------------------------------------------------------------- bytes
 
 void Scopes::account(LocalScope& scope) {
-  const std::size_t now = scope.retired() ? 0 : scope.cache().memory_bytes();
+  const std::size_t now = scope.is_detached() ? 0 : scope.cache().memory_bytes();
   std::size_t& of_owner = owner_bytes_[scope.key().owner];
   CHECK(of_owner >= scope.accounted() && memory_bytes_ >= scope.accounted());
   of_owner = of_owner - scope.accounted() + now;

@@ -163,7 +163,7 @@ Status Scopes::drop(LocalScope& scope) {
     if (auto committed = transaction.commit(); !committed) return committed;
   }
   unwritten_.erase(scope.number());
-  scope.retire();
+  scope.detach();
   account(scope);
   // Keeps the scope alive until the callback has returned.
   const ScopePtr kept = at->second;
@@ -209,7 +209,7 @@ Status Scopes::remove_expired_answers() {
 
 Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
                        const sync::ScopeKind& kind) {
-  if (scope.retired()) return {};
+  if (scope.is_detached()) return {};
   const std::size_t bytes = sync::WatchCache::bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   const bool was_stored = scope.cache().complete() && !scope.derived();
@@ -239,7 +239,7 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
 }
 
 Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
-  if (scope.retired()) return {};
+  if (scope.is_detached()) return {};
   const sync::WatchCache& cache = scope.cache();
   const sync::ObjectKey key = event.key;
   const bool was_there = cache.find(key) != nullptr;
@@ -261,7 +261,7 @@ Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
 }
 
 void Scopes::bookmark(LocalScope& scope, sync::Version version) {
-  if (scope.retired()) return;
+  if (scope.is_detached()) return;
   scope.cache().bookmark(version);
   scope.changed().notify_all();
 }
@@ -284,7 +284,7 @@ void Scopes::announce(LocalScope& scope) {
 }
 
 void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
-  if (scope.retired()) return;
+  if (scope.is_detached()) return;
   const sync::ObjectKey key = event.key;
   scope.cache().apply_local(std::move(event));
   account(scope);

@@ -63,7 +63,7 @@ std::vector<ScopePtr> Scopes::wider_than(const store::ScopeKey& wanted) const {
 bool Scopes::can_derive(const store::ScopeKey& key) const { return !wider_than(key).empty(); }
 
 bool Scopes::derive(LocalScope& scope) {
-  if (scope.retired()) return false;
+  if (scope.is_detached()) return false;
   for (const ScopePtr& wider : wider_than(scope.key())) {
     const Status filled = fill(scope, *wider);
     if (filled) return true;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/edge/filters/shown_stream.h"
+#include "agent/edge/filters/filtered_stream.h"
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/options/cache_limits.h"
 #include "agent/edge/options/pods_address.h"
@@ -170,7 +170,7 @@ http::Response AnswerFilters::unavailable_before(Need need, std::string_view res
 
 asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
                                                     http::Response response) {
-  if (response.stream && view(call)) response.stream = shown_stream(*this, call, response);
+  if (response.stream && view(call)) response.stream = filtered_stream(*this, call, response);
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
   // Each round may find that more knowledge is missing, and waits for it.
@@ -185,13 +185,13 @@ asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
     }
     if (shown->effect == Effect::changed) response.body = std::move(shown->bytes);
     if (shown->effect != Effect::unknown) break;
-    const bool learnt = co_await learn(shown->need, until);
+    const bool learnt = co_await wait_for(shown->need, until);
     if (!learnt) co_return unavailable_before(shown->need, call.resource);
   }
   co_return response;
 }
 
-asio::awaitable<bool> AnswerFilters::learn(Need need, MonoTime deadline) {
+asio::awaitable<bool> AnswerFilters::wait_for(Need need, MonoTime deadline) {
   want(need);
   bool in_time = true;
   while (in_time && !knows(need)) {
@@ -226,7 +226,7 @@ void AnswerFilters::open(Source& source, const store::ScopeKey& key) {
   auto opened = scopes_.open(key);
   if (opened) {
     source.scope = *std::move(opened);
-    source.scope->watch_begins();  // Read as long as the agent runs, so it must not be dropped.
+    source.scope->add_watch();  // Read as long as the agent runs, so it must not be dropped.
   } else {
     log_warn("no room in the cache for a list that filters need",
              {{"resource", key.resource}, {"error", opened.error()}});

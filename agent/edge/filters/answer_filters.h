@@ -75,7 +75,7 @@ class AnswerFilters {
 
   // Opens the scope for `need` and waits until it is known. Stops waiting at `deadline`, when the
   // node may not read the scope, and when the cloud is out of reach. Returns whether it is known.
-  asio::awaitable<bool> learn(sync::filters::Need need, MonoTime deadline);
+  asio::awaitable<bool> wait_for(sync::filters::Need need, MonoTime deadline);
   // Opens the scope for `need` without waiting.
   void want(sync::filters::Need need);
 

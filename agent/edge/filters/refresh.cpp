@@ -126,7 +126,7 @@ void AnswerFilters::read_node(FilterKnowledge& knowledge) {
   if (knowledge.node_pool == pool) return;
   knowledge.node_pool = std::move(pool);
   knowledge.pool_nodes.reset();  // The known nodes belong to the previous pool.
-  if (pool_.scope) pool_.scope->watch_ends(clock_.mono());
+  if (pool_.scope) pool_.scope->remove_watch(clock_.mono());
   pool_ = {};
 }
 

@@ -38,7 +38,7 @@ class NodeLease {
 
   // The kubelet has written its lease or its node's status. Call it only for callers that were
   // proved to act as the node: permission to write the lease does not make a caller the kubelet.
-  void heard_kubelet() { kubelet_.heard(clock_.mono()); }
+  void note_kubelet_activity() { kubelet_.note_activity(clock_.mono()); }
   [[nodiscard]] const sync::KubeletHealth& kubelet() const { return kubelet_; }
 
   // Sets the uid for the owner reference of a lease that has none.

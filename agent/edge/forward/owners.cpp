@@ -26,7 +26,7 @@ std::string owner_of(std::string_view authorization) {
   return "token:" + tls::sha256_hex(authorization).substr(0, 32);
 }
 
-void Owners::hear(std::string_view authorization, std::string_view target, int status) {
+void Owners::record(std::string_view authorization, std::string_view target, int status) {
   if (!is_plain_bearer(authorization) || !proves(target)) return;
   const std::string owner = owner_of(authorization);
   if (status >= 200 && status < 300) {

@@ -30,7 +30,7 @@ class Owners {
   explicit Owners(const Limits& limits) : limits_(limits) {}
 
   // An API server answered a request for `target` with these credentials.
-  void hear(std::string_view authorization, std::string_view target, int status);
+  void record(std::string_view authorization, std::string_view target, int status);
 
   // Whether the last answer that proved anything was a 2xx.
   [[nodiscard]] bool accepted(const std::string& owner) const { return accepted_.contains(owner); }

@@ -53,7 +53,7 @@ std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t serv
     if (other != server) return other;
   }
   // No server is left to ask: a probe must show whether the link is down.
-  if (servers_.size() > 1) doubt();
+  if (servers_.size() > 1) probe_now();
   return std::nullopt;
 }
 
@@ -115,7 +115,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     }
     auto read = co_await forward_to(sent, std::move(copy), streamed, until);
     read = judge_read(sent, std::move(read));
-    if (read) owners_.hear(credentials, sent.target, read->response.status);
+    if (read) owners_.record(credentials, sent.target, read->response.status);
     const bool too_large = read && read->body == ReadAnswer::Body::too_large;
     if (too_large) co_return status_problem(507, read->problem);
     if (read) co_return ReadAnswer::whole(*std::move(read));
@@ -140,7 +140,7 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
     ApiRequest copy = request;
     auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + limit);
     read = judge_read(sent, std::move(read));
-    if (read) owners_.hear(request.authorization, sent.target, read->response.status);
+    if (read) owners_.record(request.authorization, sent.target, read->response.status);
     if (read) co_return ReadAnswer::whole(*std::move(read));
     const auto other = try_another(repeatable, server, tries);
     if (!other) co_return fail(read.error());
@@ -154,7 +154,7 @@ asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration l
   co_return fail(sync::to_error(response.status, response.body));
 }
 
-asio::awaitable<void> Uplink::keep_servers(std::string target, Duration limit) {
+asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) {
   for (;;) {
     const auto due = servers_.take_probe(clock_.mono());
     if (!due) {
@@ -207,7 +207,7 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
       outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
   // A request that hold() has blocked never reached a server.
   const bool held = client_.held();
-  if (!held) hear_server(sent, evidence_of(outcome), reason);
+  if (!held) record_server(sent, evidence_of(outcome), reason);
   const bool others = !outcome && !held && servers_.any_in_rotation();
   if (outcome && sent.own_credentials && outcome->status == 401) {
     // The server is reachable, but of no use until the node has other credentials. The cache
@@ -223,10 +223,10 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
   note(fault);
   const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
   // While another server may answer, this one is no evidence against the link.
-  const bool changed = !others && link_.hear(clock_.mono(), sent.began, evidence, reason,
-                                             pause.value_or(Duration::zero()));
+  const bool changed = !others && link_.record(clock_.mono(), sent.began, evidence, reason,
+                                               pause.value_or(Duration::zero()));
   if (changed) announce();
-  if (!others) tell_outage(fault, reason);
+  if (!others) update_outage(fault, reason);
   // Bytes of a stream are charged as they arrive, and it ends if its server fails.
   if (outcome && outcome->stream) {
     const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
@@ -242,9 +242,9 @@ void Uplink::note(std::optional<sync::LinkFault> fault) {
   if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
 }
 
-void Uplink::hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
+void Uplink::record_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
   if (evidence == sync::Evidence::answered) client_.prefer(sent.server);
-  if (!servers_.hear(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
+  if (!servers_.record(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
   servers_changed_.notify_all();
   if (servers_.size() == 1) return;  // With one server, the link's state says it all.
   const sync::ServerHealth health = servers_.at(sent.server).health;
@@ -262,21 +262,21 @@ bool Uplink::has_another_way(const Error& error) const {
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
 }
 
-void Uplink::doubt() {
-  link_.doubt(clock_.mono());
+void Uplink::probe_now() {
+  link_.probe_now(clock_.mono());
   changed_.notify_all();
 }
 
 void Uplink::rejoined() {
   link_.rejoined(clock_.mono());
   announce();
-  tell_outage(std::nullopt, "");
+  update_outage(std::nullopt, "");
 }
 
 void Uplink::rejoin_failed(std::string_view reason) {
   link_.rejoin_failed(clock_.mono(), reason);
   announce();
-  tell_outage(fault_.value_or(sync::LinkFault::other), reason);
+  update_outage(fault_.value_or(sync::LinkFault::other), reason);
 }
 
 std::string Uplink::describe_outage() const {
@@ -284,9 +284,9 @@ std::string Uplink::describe_outage() const {
 }
 
 // Updates the outage, and wakes OutageReport if there is something to report.
-void Uplink::tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
+void Uplink::update_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
   const MonoTime now = clock_.mono();
-  outage_.hear(now, link_.state(), fault, reason);
+  outage_.record(now, link_.state(), fault, reason);
   if (outage_.due() <= now) changed_.notify_all();
 }
 

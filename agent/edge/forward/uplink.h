@@ -53,7 +53,7 @@ class Uplink {
   [[nodiscard]] const sync::Link& link() const { return link_; }
   // Notified whenever the link's state changes.
   [[nodiscard]] loop::Event& changed() { return changed_; }
-  [[nodiscard]] const sync::ServerRota& servers() const { return servers_; }
+  [[nodiscard]] const sync::ServerPool& servers() const { return servers_; }
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
@@ -75,7 +75,7 @@ class Uplink {
 
   // Probes the servers that are out of rotation with a GET of `target`, one at a time and at most
   // `limit` each. Runs until cancelled.
-  asio::awaitable<void> keep_servers(std::string target, Duration limit);
+  asio::awaitable<void> probe_servers(std::string target, Duration limit);
 
   // Whether a request that failed with `error` may still succeed at another server.
   [[nodiscard]] bool has_another_way(const Error& error) const;
@@ -86,7 +86,7 @@ class Uplink {
   // Reports that a probe begins.
   void probing() { link_.probing(clock_.mono()); }
   // Requests a probe of the link now, for example after the machine slept.
-  void doubt();
+  void probe_now();
   // Report how a rejoin ended.
   void rejoined();
   void rejoin_failed(std::string_view reason);
@@ -140,18 +140,18 @@ class Uplink {
   // Counts the fault.
   void note(std::optional<sync::LinkFault> fault);
   // Reports the evidence about the server, and drops its connections if it has failed.
-  void hear_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
+  void record_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
   // After `tries` tries, the last one at `server`: the server to try next, or nothing.
   std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
   // Notifies waiters of a new state of the link.
   void announce();
   // Updates the outage, and notifies OutageReport if there is something to report.
-  void tell_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
+  void update_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
 
   ApiClient& client_;
   const Clock& clock_;
   sync::Link link_;
-  sync::ServerRota servers_;
+  sync::ServerPool servers_;
   UplinkStreams streams_;
   Owners owners_;
   AnswerReader answers_;

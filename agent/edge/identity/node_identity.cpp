@@ -65,7 +65,7 @@ void warn_of_visible_token(const IdentityOptions& options) {
 }  // namespace
 
 NodeIdentity::NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki,
-                           JudgedClock& clock, Random& random)
+                           TrustedClock& clock, Random& random)
     : executor_(std::move(executor)),
       place_(std::move(place)),
       pki_(std::move(pki)),
@@ -75,7 +75,7 @@ NodeIdentity::NodeIdentity(asio::any_io_executor executor, Place place, PkiDir p
 }
 
 Result<std::unique_ptr<NodeIdentity>> NodeIdentity::open(asio::any_io_executor executor,
-                                                         Place place, JudgedClock& clock,
+                                                         Place place, TrustedClock& clock,
                                                          Random& random) {
   TRY(PkiDir pki, PkiDir::open(place.data_dir));
   std::unique_ptr<NodeIdentity> made(
@@ -280,7 +280,8 @@ std::optional<WallTime> NodeIdentity::ends(sync::CertificateUse use) const {
 
 void NodeIdentity::answered(const http::Response& response) {
   if (!access_.tls || access_.tls_settings.insecure) return;  // The server is not authenticated.
-  if (const auto time = http::parse_date(response.headers.get("date"))) clock_.told(*time);
+  if (const auto time = http::parse_date(response.headers.get("date")))
+    clock_.set_from_server(*time);
 }
 
 void NodeIdentity::unauthorized() {

@@ -15,8 +15,8 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/certificate_keeper.h"
-#include "agent/edge/identity/judged_clock.h"
 #include "agent/edge/identity/pki_dir.h"
+#include "agent/edge/identity/trusted_clock.h"
 #include "agent/edge/options/identity_options.h"
 
 namespace holdfast::agent {
@@ -33,7 +33,7 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   // the files in the settings (a missing bootstrap file is no error once the node has its
   // certificate), the disk's.
   [[nodiscard]] static Result<std::unique_ptr<NodeIdentity>> open(asio::any_io_executor executor,
-                                                                  Place place, JudgedClock& clock,
+                                                                  Place place, TrustedClock& clock,
                                                                   Random& random);
 
   // Makes the client that sends requests with this identity. To be called once. The client must
@@ -62,7 +62,7 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   void unauthorized() override;
 
  private:
-  NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki, JudgedClock& clock,
+  NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki, TrustedClock& clock,
                Random& random);
   [[nodiscard]] Status find_cluster();
   asio::awaitable<void> follow_kubeconfig();
@@ -76,7 +76,7 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   asio::any_io_executor executor_;
   Place place_;
   PkiDir pki_;
-  JudgedClock& clock_;
+  TrustedClock& clock_;
   ClusterAccess access_;                              // with the current credentials
   std::unique_ptr<CertificateKeeper> client_keeper_;  // null with --kubeconfig
   std::unique_ptr<CertificateKeeper> serving_keeper_;

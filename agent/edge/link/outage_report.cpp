@@ -42,13 +42,13 @@ void OutageReport::resume() {
 
 asio::awaitable<void> OutageReport::run() {
   for (;;) {
-    for (const sync::OutageNote& note : uplink_.outage().take(clock_.mono())) tell(note);
+    for (const sync::OutageNote& note : uplink_.outage().take(clock_.mono())) report(note);
     const MonoTime due = uplink_.outage().due();
     (void)co_await uplink_.changed().wait_until(due);
   }
 }
 
-void OutageReport::tell(const sync::OutageNote& note) {
+void OutageReport::report(const sync::OutageNote& note) {
   const sync::ClockReading now{clock_.mono(), clock_.wall()};
   const std::string text = sync::log_text(note, now);
   if (note.kind == sync::OutageNote::Kind::back) {

@@ -28,7 +28,7 @@ class OutageReport {
   asio::awaitable<void> run();
 
  private:
-  void tell(const sync::OutageNote& note);
+  void report(const sync::OutageNote& note);
   void record(const sync::OutageNote& note, const sync::ClockReading& now);
 
   Uplink& uplink_;

@@ -31,7 +31,7 @@ Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feede
   feeders_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
 
-asio::awaitable<void> Rejoin::keep_link() {
+asio::awaitable<void> Rejoin::maintain_link() {
   for (;;) {
     if (uplink_.link().state() == sync::LinkState::rejoining) {
       co_await rejoin();
@@ -52,9 +52,9 @@ asio::awaitable<void> Rejoin::renew_lease() {
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
 }
 
-asio::awaitable<void> Rejoin::keep_servers() {
+asio::awaitable<void> Rejoin::probe_servers() {
   std::string target = lease_.target();
-  co_await uplink_.keep_servers(std::move(target), options_.probe_deadline);
+  co_await uplink_.probe_servers(std::move(target), options_.probe_deadline);
 }
 
 // Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
@@ -71,7 +71,7 @@ asio::awaitable<void> Rejoin::rejoin() {
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
   meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
-  const Status done = co_await stages();
+  const Status done = co_await run_stages();
   meanwhile->cancel();
   co_await meanwhile->join();
   feeders_.admit(-1);
@@ -91,7 +91,7 @@ asio::awaitable<void> Rejoin::join() {
   co_await meanwhile_->join();
 }
 
-asio::awaitable<Status> Rejoin::stages() {
+asio::awaitable<Status> Rejoin::run_stages() {
   // Full jitter, because all nodes of a site return at the same time. A node that starts for the
   // first time does not wait: it has nothing to list, and its kubelet waits to register.
   const auto& all = scopes_.all();
@@ -100,12 +100,12 @@ asio::awaitable<Status> Rejoin::stages() {
   if (has_cache) {
     co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
   }
-  Status done = co_await look_at_node();
+  Status done = co_await check_node();
   if (done) done = co_await replay_.drain();
-  if (done) done = co_await list_by_turns();
+  if (done) done = co_await list_by_priority();
   if (done) done = co_await catch_up();
   // If lists were not answered in time, the link itself may be the cause.
-  if (done && missed_lists_) done = co_await look_at_node();
+  if (done && missed_lists_) done = co_await check_node();
   co_return done;
 }
 
@@ -115,14 +115,14 @@ asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
     Status drained = co_await replay_.drain();
     if (!drained) co_return drained;
-    const std::vector<ScopePtr> outdated = feeders_.outdated();
+    const std::vector<ScopePtr> outdated = feeders_.with_local_versions();
     if (outdated.empty()) co_return drained;
     feeders_.list_again(outdated);
     co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
   }
 }
 
-asio::awaitable<Status> Rejoin::look_at_node() {
+asio::awaitable<Status> Rejoin::check_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
   const auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
   if (!node) co_return fail("node", node.error());
@@ -153,11 +153,11 @@ asio::awaitable<Status> Rejoin::look_at_node() {
                    "the cloud has another node with this name: uid " + header->uid);
   }
   lease_.set_node_uid(header->uid);
-  co_return ledger_.overtaken(
+  co_return ledger_.drop_superseded(
       {.is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name});
 }
 
-asio::awaitable<void> Rejoin::keep_replaying() {
+asio::awaitable<void> Rejoin::replay_when_due() {
   for (;;) {
     const bool connected = uplink_.link().state() == sync::LinkState::connected;
     const MonoTime due = connected ? replay_.due() : MonoTime::max();
@@ -180,7 +180,7 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
                                        Duration limit) {
   for (;;) {
     const MonoTime from = clock_.mono();
-    const bool heard = co_await feeders_.wait_until_heard(scopes, since, from + limit);
+    const bool heard = co_await feeders_.wait_until_listed(scopes, since, from + limit);
     if (heard) co_return;
     if (held_back_since(from)) continue;
     missed_lists_ = true;
@@ -189,7 +189,7 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
   }
 }
 
-asio::awaitable<Status> Rejoin::list_by_turns() {
+asio::awaitable<Status> Rejoin::list_by_priority() {
   const MonoTime began = clock_.mono();
   missed_lists_ = false;
   for (int turn = 0; turn < turns; ++turn) {

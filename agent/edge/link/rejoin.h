@@ -42,23 +42,23 @@ class Rejoin {
          Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random);
 
   // Probes the link and rejoins. Runs until cancelled.
-  asio::awaitable<void> keep_link();
+  asio::awaitable<void> maintain_link();
   // Probes servers that are out of rotation. Runs until cancelled.
-  asio::awaitable<void> keep_servers();
+  asio::awaitable<void> probe_servers();
   // While connected: sends the writes that were refused earlier when they are due. Runs until
   // cancelled.
-  asio::awaitable<void> keep_replaying();
+  asio::awaitable<void> replay_when_due();
   // Call it after these tasks have ended: waits for what they left running.
   asio::awaitable<void> join();
 
  private:
   asio::awaitable<void> renew_lease();
   asio::awaitable<void> rejoin();
-  asio::awaitable<Status> stages();
+  asio::awaitable<Status> run_stages();
   // Checks that the cloud still has the same node, and drops statuses that it has overtaken.
-  asio::awaitable<Status> look_at_node();
+  asio::awaitable<Status> check_node();
   // Lists all scopes again, turn by turn.
-  asio::awaitable<Status> list_by_turns();
+  asio::awaitable<Status> list_by_priority();
   asio::awaitable<Status> catch_up();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
   [[nodiscard]] bool held_back_since(MonoTime time) const;

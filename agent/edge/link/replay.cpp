@@ -18,16 +18,16 @@ namespace {
 
 constexpr ReplayLimits replay_limits;
 
-store::Outcome outcome_of(sync::Verdict verdict) {
-  switch (verdict) {
-    case sync::Verdict::applied:
+store::Outcome outcome_of(sync::ReplayOutcome outcome) {
+  switch (outcome) {
+    case sync::ReplayOutcome::applied:
       return store::Outcome::applied;
-    case sync::Verdict::conflict:
+    case sync::ReplayOutcome::conflict:
       return store::Outcome::conflict;
-    case sync::Verdict::rejected:
+    case sync::ReplayOutcome::rejected:
       return store::Outcome::rejected;
-    case sync::Verdict::retry:
-    case sync::Verdict::wait:
+    case sync::ReplayOutcome::retry:
+    case sync::ReplayOutcome::wait:
       break;
   }
   UNREACHABLE();
@@ -287,10 +287,10 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
                            .maybe_sent = entry.maybe_sent,
                            .refusals = waits == waiting_.end() ? 0 : waits->second.refusals,
                            .resource = write.object.resource};
-  const sync::Verdict verdict = sync::judge_replay(about);
-  if (verdict == sync::Verdict::wait || verdict == sync::Verdict::retry) {
+  const sync::ReplayOutcome outcome = sync::outcome_of_answer(about);
+  if (outcome == sync::ReplayOutcome::wait || outcome == sync::ReplayOutcome::retry) {
     refuse_for_now(round, entry, *answer, object);
-    if (verdict == sync::Verdict::wait) return;
+    if (outcome == sync::ReplayOutcome::wait) return;
     const auto pause = pause_of(
         *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
     again_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
@@ -299,10 +299,10 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
     return;
   }
   log_info("replayed",
-           {{"write", write.verb + " " + write.target}, {"verdict", sync::to_string(verdict)}});
-  if (verdict == sync::Verdict::applied) return end(round, entry, store::Outcome::applied);
+           {{"write", write.verb + " " + write.target}, {"outcome", sync::to_string(outcome)}});
+  if (outcome == sync::ReplayOutcome::applied) return end(round, entry, store::Outcome::applied);
   const std::string why = "answered " + std::to_string(answer->status);
-  end(round, entry, outcome_of(verdict), why, both_sides(write, *answer));
+  end(round, entry, outcome_of(outcome), why, both_sides(write, *answer));
 }
 
 void Replay::refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,

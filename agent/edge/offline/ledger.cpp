@@ -106,7 +106,7 @@ Status Ledger::take(const store::Transaction& in, store::Entry entry, Taken& tak
   return {};
 }
 
-Status Ledger::overtaken(const sync::RequestInfo& request) {
+Status Ledger::drop_superseded(const sync::RequestInfo& request) {
   TRY(const store::OutboxSize size, outbox_.size());
   if (size.entries == 0) return {};
   const store::ObjectKey object = object_of(request, request.name);

@@ -52,7 +52,7 @@ class Ledger {
                                    std::size_t limit, const std::set<store::EntryId>& held_back);
   // The API server has the object, or has accepted a newer status of it directly: queued creations
   // or older statuses of the object are dropped.
-  [[nodiscard]] Status overtaken(const sync::RequestInfo& request);
+  [[nodiscard]] Status drop_superseded(const sync::RequestInfo& request);
   // How long an entry has waited. Measured with the monotonic clock if this run accepted it,
   // otherwise with the wall clock; zero if that was set back.
   [[nodiscard]] Duration age(const store::Entry& entry) const;

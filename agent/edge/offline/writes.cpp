@@ -81,7 +81,7 @@ asio::awaitable<http::Response> Writes::serve(const RoutedRequest& request) {
   const bool is_node = request.caller.owner == node_owner;
   // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
   // a node's status.
-  if (admission == sync::Admission::node_status && is_node) lease_.heard_kubelet();
+  if (admission == sync::Admission::node_status && is_node) lease_.note_kubelet_activity();
   if (admission == sync::Admission::own_lease) {
     const bool ours = is_our_lease(request.http);
     if (ours && is_node) co_return answer_lease(request);
@@ -112,7 +112,7 @@ asio::awaitable<http::Response> Writes::serve(const RoutedRequest& request) {
 void Writes::forget_older(const sync::RequestInfo& info) {
   sync::RequestInfo about = info;
   if (about.resource == "nodes") about.namespace_name.clear();
-  if (auto done = ledger_.overtaken(about); !done) {
+  if (auto done = ledger_.drop_superseded(about); !done) {
     log_warn("superseded write not removed from the outbox", {{"error", done.error()}});
   }
 }
@@ -128,7 +128,7 @@ http::Response Writes::answer_lease(const RoutedRequest& request) {
   auto version = scopes_.next_local_version();
   if (!version) return not_accepted(version.error());
   const bool created = request.http.method == http::Method::post;
-  if (request.http.method != http::Method::get) lease_.heard_kubelet();
+  if (request.http.method != http::Method::get) lease_.note_kubelet_activity();
   std::string lease = lease_.renew_locally(std::to_string(*version));
   return in_wanted_encoding(request.accept, created ? 201 : 200, std::move(lease));
 }

@@ -6,7 +6,7 @@
 #include "agent/client/answer_reader.h"
 #include "sync/autonomy/byte_budget.h"
 #include "sync/autonomy/link.h"
-#include "sync/autonomy/rota.h"
+#include "sync/autonomy/server_pool.h"
 
 namespace holdfast::agent {
 

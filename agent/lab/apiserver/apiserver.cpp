@@ -7,7 +7,7 @@
 #include "agent/lab/apiserver/certificates.h"
 #include "agent/lab/apiserver/controllers.h"
 #include "agent/lab/apiserver/dispatch.h"
-#include "agent/lab/apiserver/placer.h"
+#include "agent/lab/apiserver/registry_scheduler.h"
 #include "platform/check.h"
 #include "platform/fs/ownership.h"
 #include "platform/log.h"
@@ -55,7 +55,7 @@ struct ApiServer::State {
   Editor editor;
   WatchHub watches;
   Controllers controllers;
-  std::optional<Placer> placer;
+  std::optional<RegistryScheduler> placer;
   std::optional<CertificateLoop> certificates;
   loop::Event changed;  // the controllers may have something to do
   bool dirty = true;

@@ -9,8 +9,8 @@
 
 namespace holdfast::agent::demo {
 
-Verdict check_no_empty_answers(const History& history, const Cast& cast) {
-  Verdict verdict{"An incomplete list is never answered as an empty one"};
+CheckResult check_no_empty_answers(const History& history, const Cast& cast) {
+  CheckResult verdict{"An incomplete list is never answered as an empty one"};
   std::map<std::string, int> refused;
   int complete = 0;
   for (const AnswerSeen& answer : history.answers) {
@@ -44,8 +44,8 @@ Verdict check_no_empty_answers(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_leases_grow(const History& history, const Cast& cast) {
-  Verdict verdict{"A lease's renewTime strictly increases"};
+CheckResult check_leases_grow(const History& history, const Cast& cast) {
+  CheckResult verdict{"A lease's renewTime strictly increases"};
   std::map<std::string, LeaseSeen> last;
   std::map<std::string, int> renewals;
   for (const LeaseSeen& lease : history.leases) {
@@ -72,8 +72,8 @@ Verdict check_leases_grow(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_versions_grow(const History& history, const Cast& cast) {
-  Verdict verdict{"No client sees a resourceVersion go back without a relist"};
+CheckResult check_versions_grow(const History& history, const Cast& cast) {
+  CheckResult verdict{"No client sees a resourceVersion go back without a relist"};
   std::map<std::string, std::uint64_t> last;
   std::size_t relists = 0;
   for (const VersionSeen& seen : history.versions) {
@@ -115,8 +115,8 @@ bool is_outcome(const std::string& kind) {
 
 }  // namespace
 
-Verdict check_journal(const History& history, const Cast& cast) {
-  Verdict verdict{"Every journalled write is applied once, or reported"};
+CheckResult check_journal(const History& history, const Cast& cast) {
+  CheckResult verdict{"Every journalled write is applied once, or reported"};
   std::map<std::pair<std::string, std::int64_t>, Fate> fates;
   std::map<std::string, int> kinds;
   std::map<std::string, int> accepted;
@@ -145,8 +145,8 @@ Verdict check_journal(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_whole_again(const History& history, const Cast& cast) {
-  Verdict verdict{"In the end all nodes are Ready without taints, and all outboxes are empty"};
+CheckResult check_whole_again(const History& history, const Cast& cast) {
+  CheckResult verdict{"In the end all nodes are Ready without taints, and all outboxes are empty"};
   Scene scene;
   const At end = history.when(Deed::ended).value_or(At::min());
   for (const LinkSeen& seen : history.links) {
@@ -180,8 +180,8 @@ Verdict check_whole_again(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_nothing_left(const History& history, const Cast& /*cast*/) {
-  Verdict verdict{"Every program ends in order, and nothing is left running"};
+CheckResult check_nothing_left(const History& history, const Cast& /*cast*/) {
+  CheckResult verdict{"Every program ends in order, and nothing is left running"};
   std::vector<std::string> wrong = history.bad_ends;
   for (const int pid : history.left_running) {
     wrong.push_back("process " + std::to_string(pid) + " is still there");
@@ -191,7 +191,7 @@ Verdict check_nothing_left(const History& history, const Cast& /*cast*/) {
   return verdict;
 }
 
-std::vector<Verdict> judge(const History& history, const Cast& cast) {
+std::vector<CheckResult> judge(const History& history, const Cast& cast) {
   return {check_pods_kept(history, cast),
           check_killed_pod_back(history, cast),
           check_connected_undisturbed(history, cast),

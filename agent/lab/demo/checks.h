@@ -40,37 +40,37 @@ struct Cast {
   [[nodiscard]] std::vector<std::string> nodes_of_both() const;
 };
 
-struct Verdict {
+struct CheckResult {
   std::string promise = {};
   bool held = false;
   std::string detail = {};  // what was counted, or what went wrong
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const CheckResult&) const = default;
 };
 
-[[nodiscard]] Verdict check_pods_kept(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_killed_pod_back(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_connected_undisturbed(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_autonomous_shown(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_evicted_and_replaced(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_stale_copies_stop(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_no_empty_answers(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_leases_grow(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_versions_grow(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_journal(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_whole_again(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_nothing_left(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_pods_kept(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_killed_pod_back(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_connected_undisturbed(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_autonomous_shown(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_evicted_and_replaced(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_stale_copies_stop(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_no_empty_answers(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_leases_grow(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_versions_grow(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_journal(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_whole_again(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_nothing_left(const History& history, const Cast& cast);
 
 // The preemption scene.
-[[nodiscard]] Verdict check_room_made(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_victims_elsewhere(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_room_made(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_victims_elsewhere(const History& history, const Cast& cast);
 
 // The second act.
-[[nodiscard]] Verdict check_site_evicted_slowly(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_darkness_spares(const History& history, const Cast& cast);
-[[nodiscard]] Verdict check_sites_whole(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_site_evicted_slowly(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_darkness_spares(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_sites_whole(const History& history, const Cast& cast);
 
 // The verdicts of all checks, in the order of the report.
-[[nodiscard]] std::vector<Verdict> judge(const History& history, const Cast& cast);
+[[nodiscard]] std::vector<CheckResult> judge(const History& history, const Cast& cast);
 
 }  // namespace holdfast::agent::demo

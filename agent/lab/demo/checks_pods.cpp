@@ -80,8 +80,8 @@ std::set<std::string> replicas_on(const History& history, const std::string& nod
 
 }  // namespace
 
-Verdict check_pods_kept(const History& history, const Cast& cast) {
-  Verdict verdict{"The autonomous node's pods are not deleted, stopped or restarted"};
+CheckResult check_pods_kept(const History& history, const Cast& cast) {
+  CheckResult verdict{"The autonomous node's pods are not deleted, stopped or restarted"};
   const auto window = window_of(history);
   if (!window) {
     verdict.detail = not_played;
@@ -98,8 +98,8 @@ Verdict check_pods_kept(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_killed_pod_back(const History& history, const Cast& cast) {
-  Verdict verdict{"A pod that dies while cut off is started again from the cache"};
+CheckResult check_killed_pod_back(const History& history, const Cast& cast) {
+  CheckResult verdict{"A pod that dies while cut off is started again from the cache"};
   const auto killed = history.when(Deed::pod_killed);
   const auto restored = history.when(Deed::restored);
   if (!killed || !restored) {
@@ -121,8 +121,8 @@ Verdict check_killed_pod_back(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_connected_undisturbed(const History& history, const Cast& cast) {
-  Verdict verdict{"The connected node's pods are not affected"};
+CheckResult check_connected_undisturbed(const History& history, const Cast& cast) {
+  CheckResult verdict{"The connected node's pods are not affected"};
   const auto window = window_of(history);
   if (!window) {
     verdict.detail = not_played;
@@ -136,8 +136,8 @@ Verdict check_connected_undisturbed(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_autonomous_shown(const History& history, const Cast& cast) {
-  Verdict verdict{"The autonomous node is shown Unknown and takes no pods, but evicts none"};
+CheckResult check_autonomous_shown(const History& history, const Cast& cast) {
+  CheckResult verdict{"The autonomous node is shown Unknown and takes no pods, but evicts none"};
   bool shown = false;
   for (const NodeSeen& node : history.nodes) {
     if (node.name != cast.autonomous) continue;
@@ -154,8 +154,8 @@ Verdict check_autonomous_shown(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_evicted_and_replaced(const History& history, const Cast& cast) {
-  Verdict verdict{"The other node's pods are evicted and run again on the connected one"};
+CheckResult check_evicted_and_replaced(const History& history, const Cast& cast) {
+  CheckResult verdict{"The other node's pods are evicted and run again on the connected one"};
   const auto window = window_of(history);
   if (!window) {
     verdict.detail = not_played;
@@ -191,8 +191,8 @@ Verdict check_evicted_and_replaced(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_stale_copies_stop(const History& history, const Cast& cast) {
-  Verdict verdict{"Stale copies of evicted pods stop once the link is back, and are gone"};
+CheckResult check_stale_copies_stop(const History& history, const Cast& cast) {
+  CheckResult verdict{"Stale copies of evicted pods stop once the link is back, and are gone"};
   const auto window = window_of(history);
   if (!window) {
     verdict.detail = not_played;

@@ -52,8 +52,8 @@ Crowd crowd_of(const History& history, const Cast& cast, const Room& room) {
 
 }  // namespace
 
-Verdict check_room_made(const History& history, const Cast& cast) {
-  Verdict verdict{"An important pod gets room on a full node; the protected pod there stays"};
+CheckResult check_room_made(const History& history, const Cast& cast) {
+  CheckResult verdict{"An important pod gets room on a full node; the protected pod there stays"};
   const auto room = room_of(history);
   if (!room) {
     verdict.detail = not_played;
@@ -91,8 +91,8 @@ Verdict check_room_made(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_victims_elsewhere(const History& history, const Cast& cast) {
-  Verdict verdict{"Preempted pods run again on other nodes"};
+CheckResult check_victims_elsewhere(const History& history, const Cast& cast) {
+  CheckResult verdict{"Preempted pods run again on other nodes"};
   const auto room = room_of(history);
   if (!room) {
     verdict.detail = not_played;

@@ -74,8 +74,8 @@ std::vector<std::string> Cast::nodes_of_both() const {
   return names;
 }
 
-Verdict check_site_evicted_slowly(const History& history, const Cast& cast) {
-  Verdict verdict{"A site without a link is evicted node by node, at the eviction rate"};
+CheckResult check_site_evicted_slowly(const History& history, const Cast& cast) {
+  CheckResult verdict{"A site without a link is evicted node by node, at the eviction rate"};
   const auto cut = history.when(Deed::site_cut);
   const auto dark = history.when(Deed::all_dark);
   if (!cut || !dark) {
@@ -111,8 +111,8 @@ Verdict check_site_evicted_slowly(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_darkness_spares(const History& history, const Cast& cast) {
-  Verdict verdict{"When no site has a link, nothing is evicted any more"};
+CheckResult check_darkness_spares(const History& history, const Cast& cast) {
+  CheckResult verdict{"When no site has a link, nothing is evicted any more"};
   const auto cut = history.when(Deed::site_cut);
   const auto dark = history.when(Deed::all_dark);
   const auto closed = history.when(Deed::closed);
@@ -138,8 +138,8 @@ Verdict check_darkness_spares(const History& history, const Cast& cast) {
   return verdict;
 }
 
-Verdict check_sites_whole(const History& history, const Cast& cast) {
-  Verdict verdict{"In the end all nodes of both sites are Ready without taints"};
+CheckResult check_sites_whole(const History& history, const Cast& cast) {
+  CheckResult verdict{"In the end all nodes of both sites are Ready without taints"};
   const auto closed = history.when(Deed::closed);
   if (!closed) {
     verdict.detail = not_played;

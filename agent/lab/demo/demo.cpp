@@ -52,12 +52,12 @@ int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const S
   auto verdicts = judge(recorder.history(), cast);
   verdicts.push_back(
       {"The demo runs to its end", played.has_value(), played ? "" : played.error().what});
-  screen.title("Verdict");
-  for (const Verdict& verdict : verdicts) screen.verdict(verdict);
+  screen.title("FitStatus");
+  for (const CheckResult& verdict : verdicts) screen.verdict(verdict);
   const Status written =
       write_report(settings.report, report_page(recorder.history(), cast, verdicts));
   const bool held = std::all_of(verdicts.begin(), verdicts.end(),
-                                [](const Verdict& verdict) { return verdict.held; });
+                                [](const CheckResult& verdict) { return verdict.held; });
   screen.title(held ? "Every promise held." : "A promise was broken.");
   if (written) {
     screen.why("report: " + std::filesystem::absolute(settings.report).string());

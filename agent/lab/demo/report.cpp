@@ -26,9 +26,9 @@ std::string headings(std::initializer_list<const char*> words) {
   return element("thead", {}, element("tr", {}, row));
 }
 
-std::string verdict_table(const std::vector<Verdict>& verdicts) {
+std::string verdict_table(const std::vector<CheckResult>& verdicts) {
   std::string rows;
-  for (const Verdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     const std::string look = verdict.held ? "pass" : "fail";
     const std::string badge =
         element("span", {{"class", "badge " + look}}, verdict.held ? "PASS" : "FAIL");
@@ -93,9 +93,9 @@ std::string journal_table(const History& history) {
   return element("table", {}, headings({"agent", "kind of record", "records"}) + rows);
 }
 
-std::string lead(const std::vector<Verdict>& verdicts, const History& history) {
+std::string lead(const std::vector<CheckResult>& verdicts, const History& history) {
   const auto held = std::count_if(verdicts.begin(), verdicts.end(),
-                                  [](const Verdict& verdict) { return verdict.held; });
+                                  [](const CheckResult& verdict) { return verdict.held; });
   const bool all = held == static_cast<std::ptrdiff_t>(verdicts.size());
   const std::string count =
       std::to_string(held) + " of " + std::to_string(verdicts.size()) + " promises held";
@@ -130,7 +130,7 @@ std::string second_act(const History& history, const Cast& cast) {
 }  // namespace
 
 std::string report_page(const History& history, const Cast& cast,
-                        const std::vector<Verdict>& verdicts) {
+                        const std::vector<CheckResult>& verdicts) {
   const std::string head =
       "<meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
@@ -154,7 +154,7 @@ std::string report_page(const History& history, const Cast& cast,
       section("What happened", element("p", {}, escape_html(roles)) + legend() +
                                    element("div", {{"class", "timeline"}},
                                            timeline_svg(outage_picture(history, cast)))) +
-      second_act(history, cast) + section("Verdict", verdict_table(verdicts)) + columns +
+      second_act(history, cast) + section("FitStatus", verdict_table(verdicts)) + columns +
       section("Time constants",
               element("p", {},
                       "Shorter than in production, so that an outage fits into a minute. The "

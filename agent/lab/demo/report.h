@@ -15,6 +15,6 @@ namespace holdfast::agent::demo {
 [[nodiscard]] std::string timeline_svg(const Picture& picture);
 
 [[nodiscard]] std::string report_page(const History& history, const Cast& cast,
-                                      const std::vector<Verdict>& verdicts);
+                                      const std::vector<CheckResult>& verdicts);
 
 }  // namespace holdfast::agent::demo

@@ -73,7 +73,7 @@ void Screen::why(const std::string& text) {
   line(terminal_ ? dim + indented + plain : indented);
 }
 
-void Screen::verdict(const Verdict& verdict) {
+void Screen::verdict(const CheckResult& verdict) {
   const std::string word = verdict.held ? "PASS" : "FAIL";
   const std::string shown =
       terminal_ ? std::string(verdict.held ? green : red) + word + plain : word;

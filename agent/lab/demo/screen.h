@@ -28,7 +28,7 @@ class Screen {
   void say(At at, const std::string& text);
   // An explanation, indented below the previous line.
   void why(const std::string& text);
-  void verdict(const Verdict& verdict);
+  void verdict(const CheckResult& verdict);
   // Redraws the table. Does nothing if the output is not a terminal.
   void show(const Scene& scene, const std::vector<std::string>& nodes);
   // Removes the table.

@@ -301,7 +301,7 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
                  SessionSettings settings)
     : core_(std::make_shared<Core>(executor, std::move(connection), std::move(settings))),
       tasks_(executor) {
-  tasks_.let_go();  // The tasks end with the line, which the destructor closes.
+  tasks_.detach();  // The tasks end with the line, which the destructor closes.
   tasks_.spawn("h2 read", read_all(core_));
   tasks_.spawn("h2 write", write_all(core_));
   tasks_.spawn("h2 look after", h2::look_after(core_));

@@ -38,12 +38,12 @@ class Fit final : public Filter {
     if (!pod_.requests.real.scalars.empty()) return check(trial, slots).ok();
     return all_fit(pod_.requests.real, trial.node(), trial.requested(), trial.pods());
   }
-  Verdict check(const Trial& trial, std::span<const int>) const override {
+  FitStatus check(const Trial& trial, std::span<const int>) const override {
     if (all_fit(pod_.requests.real, trial.node(), trial.requested(), trial.pods())) return {};
     const auto missing =
         shortfalls(pod_, trial.node(), trial.requested(), trial.pods(), symbols_, options_);
     if (missing.empty()) return {};
-    Verdict verdict{Code::unschedulable, {}};
+    FitStatus verdict{Code::unschedulable, {}};
     for (const Shortfall& each : missing) {
       const bool hopeless = each.resource != "pods" && each.requested > each.capacity;
       if (hopeless && options_.hopeless_is_unresolvable) verdict.code = Code::unresolvable;
@@ -71,13 +71,14 @@ class Ports final : public Filter {
   explicit Ports(const PodView& pod) : Filter(plugin_ports), wanted_(pod.host_ports) {}
 
   std::size_t slots() const override { return 1; }
-  Verdict check(const Trial& trial, std::span<const int> slots) const override {
+  FitStatus check(const Trial& trial, std::span<const int> slots) const override {
     int taken = slots[0];
     for (const PodView* pod : trial.node().with_ports) taken += conflicts(wanted_, *pod);
     if (taken == 0) return {};
     return reject(Code::unschedulable, std::string(reason_ports));
   }
-  Verdict change(const NodeView&, const PodView& pod, int by, std::span<int> slots) const override {
+  FitStatus change(const NodeView&, const PodView& pod, int by,
+                   std::span<int> slots) const override {
     slots[0] += by * conflicts(wanted_, pod);
     return {};
   }

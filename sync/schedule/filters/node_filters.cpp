@@ -24,7 +24,7 @@ bool tolerated(const Taint& taint, const Pod& pod) {
 class Cordon final : public Filter {
  public:
   Cordon() : Filter(plugin_unschedulable) {}
-  Verdict check(const Trial& trial, Slots) const override {
+  FitStatus check(const Trial& trial, Slots) const override {
     if (!trial.node().node->spec.unschedulable) return {};
     return reject(Code::unresolvable, std::string(reason_unschedulable));
   }
@@ -33,7 +33,7 @@ class Cordon final : public Filter {
 class Name final : public Filter {
  public:
   explicit Name(std::string wanted) : Filter(plugin_node_name), wanted_(std::move(wanted)) {}
-  Verdict check(const Trial& trial, Slots) const override {
+  FitStatus check(const Trial& trial, Slots) const override {
     if (trial.node().name() == wanted_) return {};
     return reject(Code::unresolvable, std::string(reason_node_name));
   }
@@ -45,7 +45,7 @@ class Name final : public Filter {
 class Taints final : public Filter {
  public:
   explicit Taints(const Pod& pod) : Filter(plugin_taints), pod_(pod) {}
-  Verdict check(const Trial& trial, Slots) const override {
+  FitStatus check(const Trial& trial, Slots) const override {
     const Taint* taint = untolerated(trial.node().node->spec.taints, pod_);
     if (taint == nullptr) return {};
     return reject(Code::unresolvable,
@@ -59,7 +59,7 @@ class Taints final : public Filter {
 class Affine final : public Filter {
  public:
   explicit Affine(NodeMatcher wanted) : Filter(plugin_node_affinity), wanted_(std::move(wanted)) {}
-  Verdict check(const Trial& trial, Slots) const override {
+  FitStatus check(const Trial& trial, Slots) const override {
     if (wanted_.matches(*trial.node().node)) return {};
     return reject(Code::unresolvable, std::string(reason_node_affinity));
   }
@@ -72,7 +72,7 @@ class Pressure final : public Filter {
  public:
   Pressure(std::string_view plugin, std::string_view condition, std::string_view reason, Code code)
       : Filter(plugin), condition_(condition), reason_(reason), code_(code) {}
-  Verdict check(const Trial& trial, Slots) const override {
+  FitStatus check(const Trial& trial, Slots) const override {
     const NodeCondition* found = find_condition(trial.node().node->status, condition_);
     if (found == nullptr || found->status != lifecycle::status_true) return {};
     return reject(code_, std::string(reason_));

@@ -42,9 +42,9 @@ class Affinity final : public Filter {
   std::size_t slots() const override {
     return wanted_.size() + unwanted_.size() + theirs_.size() + 1;
   }
-  Verdict check(const Trial& trial, std::span<const int> slots) const override;
-  Verdict change(const NodeView& node, const PodView& pod, int by,
-                 std::span<int> slots) const override;
+  FitStatus check(const Trial& trial, std::span<const int> slots) const override;
+  FitStatus change(const NodeView& node, const PodView& pod, int by,
+                   std::span<int> slots) const override;
 
  private:
   // All terms must mean a pod for it to count; then it counts for each.
@@ -105,8 +105,8 @@ void Affinity::count(const NodeView& node) {
   }
 }
 
-Verdict Affinity::change(const NodeView& node, const PodView& pod, int by,
-                         std::span<int> slots) const {
+FitStatus Affinity::change(const NodeView& node, const PodView& pod, int by,
+                           std::span<int> slots) const {
   std::size_t slot = 0;
   const bool counts = wanted(pod);
   for (const Tally& tally : wanted_) {
@@ -135,7 +135,7 @@ bool Affinity::wanted_nearby(const NodeView& node, std::span<const int> slots) c
   return nearby || (anywhere == 0 && wanted(pod_));
 }
 
-Verdict Affinity::check(const Trial& trial, std::span<const int> slots) const {
+FitStatus Affinity::check(const Trial& trial, std::span<const int> slots) const {
   const NodeView& node = trial.node();
   if (!wanted_.empty() && !wanted_nearby(node, slots)) {
     return reject(Code::unresolvable, std::string(reason_pod_affinity));

@@ -70,9 +70,9 @@ class Spread final : public Filter {
   [[nodiscard]] bool empty() const { return rules_.empty(); }
 
   std::size_t slots() const override { return rules_.size(); }
-  Verdict check(const Trial& trial, std::span<const int> slots) const override;
-  Verdict change(const NodeView& node, const PodView& pod, int by,
-                 std::span<int> slots) const override;
+  FitStatus check(const Trial& trial, std::span<const int> slots) const override;
+  FitStatus change(const NodeView& node, const PodView& pod, int by,
+                   std::span<int> slots) const override;
 
  private:
   void count(const NodeView& node);
@@ -136,8 +136,8 @@ void Spread::count(const NodeView& node) {
   }
 }
 
-Verdict Spread::change(const NodeView& node, const PodView& pod, int by,
-                       std::span<int> slots) const {
+FitStatus Spread::change(const NodeView& node, const PodView& pod, int by,
+                         std::span<int> slots) const {
   if (pod.namespace_name() != pod_.namespace_name() || !has_all_labels(node)) return {};
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     if (matches(rules_[i], pod) && included(rules_[i], node)) slots[i] += by;
@@ -145,7 +145,7 @@ Verdict Spread::change(const NodeView& node, const PodView& pod, int by,
   return {};
 }
 
-Verdict Spread::check(const Trial& trial, std::span<const int> slots) const {
+FitStatus Spread::check(const Trial& trial, std::span<const int> slots) const {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const Rule& rule = rules_[i];
     const int domain = rule.domains.of(trial.node());

@@ -24,7 +24,7 @@ std::size_t CandidateLimits::of(std::size_t nodes) const {
   return std::min(std::max(share, static_cast<std::size_t>(absolute)), nodes);
 }
 
-Verdict VictimSearch::remove_lower(const NodeView& node) {
+FitStatus VictimSearch::remove_lower(const NodeView& node) {
   lower_.clear();
   for (const PodRef& pod : node.pods) {
     if (pod->priority < chain_.pod().priority) lower_.push_back(pod);
@@ -32,35 +32,35 @@ Verdict VictimSearch::remove_lower(const NodeView& node) {
   if (lower_.empty()) return reject(Code::unresolvable, std::string(reason_no_victims));
   trial_.start(node);
   for (const PodRef& pod : lower_) {
-    if (Verdict verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
+    if (FitStatus verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
   }
   return {};
 }
 
-Verdict VictimSearch::reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
-                               std::vector<PodRef>& victims) {
+FitStatus VictimSearch::reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
+                                 std::vector<PodRef>& victims) {
   for (const PodRef& pod : pods) {
-    if (Verdict verdict = trial_.add(*pod); !verdict.ok()) return verdict;
+    if (FitStatus verdict = trial_.add(*pod); !verdict.ok()) return verdict;
     if (chain_.passes_twice(trial_, promised)) continue;
-    if (Verdict verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
+    if (FitStatus verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
     victims.push_back(pod);
   }
   return {};
 }
 
-Verdict VictimSearch::search(const NodeView& node, Candidate& out) {
-  if (Verdict verdict = remove_lower(node); !verdict.ok()) return verdict;
+FitStatus VictimSearch::search(const NodeView& node, Candidate& out) {
+  if (FitStatus verdict = remove_lower(node); !verdict.ok()) return verdict;
   const std::span<const PodRef> promised = nominator_.on(node.name());
-  if (Verdict verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;
+  if (FitStatus verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;
   sort_by_importance(lower_, now_);
   budgets_.split(lower_, split_);
   out.node = node.name();
   out.victims.clear();
-  if (Verdict verdict = reprieve(promised, split_.violating, out.victims); !verdict.ok()) {
+  if (FitStatus verdict = reprieve(promised, split_.violating, out.victims); !verdict.ok()) {
     return verdict;
   }
   out.violations = static_cast<std::int64_t>(out.victims.size());
-  if (Verdict verdict = reprieve(promised, split_.sparing, out.victims); !verdict.ok())
+  if (FitStatus verdict = reprieve(promised, split_.sparing, out.victims); !verdict.ok())
     return verdict;
   // Those that break budgets came first; the choice of the node reads the first one.
   if (!split_.violating.empty() && !split_.sparing.empty()) sort_by_importance(out.victims, now_);
@@ -77,7 +77,7 @@ class Gathering {
   explicit Gathering(std::size_t limit) : limit_(limit) {}
 
   // False once enough is known.
-  bool add(const NodeView& node, Verdict verdict, Candidate candidate) {
+  bool add(const NodeView& node, FitStatus verdict, Candidate candidate) {
     ++out_.evaluated;
     if (!verdict.ok()) {
       if (verdict.code == Code::error) out_.errors.push_back(verdict.message());
@@ -111,7 +111,7 @@ DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset, std
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeView& node = *nodes[(offset + i) % nodes.size()];
     Candidate candidate;
-    Verdict verdict = search.search(node, candidate);
+    FitStatus verdict = search.search(node, candidate);
     if (!found.add(node, std::move(verdict), std::move(candidate))) break;
   }
   return found.finish();
@@ -120,7 +120,7 @@ DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset, std
 DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset, std::size_t limit,
                const ForEach& for_each) {
   struct Tried {
-    Verdict verdict;
+    FitStatus verdict;
     Candidate candidate;
   };
   Gathering found(limit);

@@ -33,15 +33,15 @@ class VictimSearch {
   // Success with `out` filled in, or why not: unresolvable when nobody there is less important,
   // else what the filters say of the node without all of those. O(n log n) for n pods on the node,
   // and n runs of the filters.
-  [[nodiscard]] Verdict search(const NodeView& node, Candidate& out);
+  [[nodiscard]] FitStatus search(const NodeView& node, Candidate& out);
   // How often the filters were run.
   [[nodiscard]] std::size_t runs() const { return trial_.runs(); }
 
  private:
-  [[nodiscard]] Verdict remove_lower(const NodeView& node);
+  [[nodiscard]] FitStatus remove_lower(const NodeView& node);
   // Puts back who need not leave; the others are victims.
-  [[nodiscard]] Verdict reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
-                                 std::vector<PodRef>& victims);
+  [[nodiscard]] FitStatus reprieve(std::span<const PodRef> promised,
+                                   const std::vector<PodRef>& pods, std::vector<PodRef>& victims);
 
   const Chain& chain_;
   const Nominator& nominator_;
@@ -54,7 +54,7 @@ class VictimSearch {
 
 struct DryRun {
   std::vector<Candidate> candidates;  // those that break no budget first
-  NodeVerdicts verdicts;              // of the nodes that are none
+  NodeFitStatuses verdicts;           // of the nodes that are none
   std::vector<std::string> errors;    // the text of each that could not be judged
   std::size_t evaluated = 0;
 };

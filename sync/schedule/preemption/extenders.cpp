@@ -13,7 +13,7 @@ bool asks_for(const std::vector<Container>& containers, const ExtenderSettings& 
     return extender.managed_resources.contains(entry.first);
   };
   return std::any_of(containers.begin(), containers.end(), [&managed](const Container& each) {
-    const auto& [limits, requests, untouched] = each.resources;
+    const auto& [limits, requests, unknown] = each.resources;
     return std::any_of(requests.begin(), requests.end(), managed) ||
            std::any_of(limits.begin(), limits.end(), managed);
   });

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sync/schedule/cluster.h"
+#include "sync/schedule/fit_status.h"
 #include "sync/schedule/preemption/candidate.h"
-#include "sync/schedule/verdict.h"
 
 namespace holdfast::sync::schedule {
 
@@ -48,7 +48,7 @@ class ExtenderRound {
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
   // Not ok: an extender that must not fail did.
-  [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
   // The failures that did not count, one line each.
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
@@ -58,7 +58,7 @@ class ExtenderRound {
   std::vector<ExtenderSettings> extenders_;  // the interested ones
   std::size_t at_ = 0;
   std::vector<Candidate> candidates_;
-  Verdict verdict_;
+  FitStatus verdict_;
   std::vector<std::string> ignored_;
 };
 

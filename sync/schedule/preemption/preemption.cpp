@@ -15,7 +15,7 @@ bool leaves_for_another(const Pod& pod) {
          condition->reason == reason_by_scheduler;
 }
 
-std::string ineligible(const Cluster& cluster, const PodView& pod, const Verdict& nominated) {
+std::string ineligible(const Cluster& cluster, const PodView& pod, const FitStatus& nominated) {
   if (pod.pod->spec.preemption_policy == "Never") return std::string(reason_never);
   const std::string& name = pod.pod->status.nominated_node_name;
   if (name.empty() || nominated.code == Code::unresolvable) return {};
@@ -27,7 +27,7 @@ std::string ineligible(const Cluster& cluster, const PodView& pod, const Verdict
   return waits ? std::string(reason_still_terminating) : std::string();
 }
 
-Nodes worth_trying(const Cluster& cluster, const NodeVerdicts& verdicts) {
+Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& verdicts) {
   Nodes nodes;
   for (const NodeView* node : cluster.nodes()) {
     if (verdicts.at(node->position).code == Code::unschedulable) nodes.push_back(node);
@@ -35,9 +35,9 @@ Nodes worth_trying(const Cluster& cluster, const NodeVerdicts& verdicts) {
   return nodes;
 }
 
-Verdict preemption_verdict(Code code, const std::string& message) {
+FitStatus preemption_verdict(Code code, const std::string& message) {
   if (message.empty()) return {code, {}};
-  return Verdict{code, {"preemption: " + message}, plugin_preemption};
+  return FitStatus{code, {"preemption: " + message}, plugin_preemption};
 }
 
 void Preemption::finish(Code code, const std::string& message, Nomination nomination) {
@@ -55,11 +55,11 @@ DryRun Preemption::try_out(const PreemptionView& view, const Chain& chain, const
   return dry_run(search, nodes, offset, limit);
 }
 
-void Preemption::start(const PreemptionView& view, const NodeVerdicts& verdicts, WallTime now,
+void Preemption::start(const PreemptionView& view, const NodeFitStatuses& verdicts, WallTime now,
                        Random& random) {
   CHECK(!outcome_);
   const NodeView* nominated = view.cluster.find(pod_->pod->status.nominated_node_name);
-  const Verdict& there =
+  const FitStatus& there =
       nominated != nullptr ? verdicts.at(nominated->position) : verdicts.absent();
   if (const std::string why = ineligible(view.cluster, *pod_, there); !why.empty()) {
     return finish(Code::unschedulable, why);
@@ -89,7 +89,7 @@ void Preemption::choose_node(WallTime now) {
   const std::vector<Candidate>& left = round_.candidates();
   if (left.empty()) return finish(Code::unschedulable, std::string(reason_no_candidate));
   const Candidate& chosen = left[choose(left, default_scores(now))];
-  outcome_ = {Verdict{}, chosen.node, chosen};
+  outcome_ = {FitStatus{}, chosen.node, chosen};
 }
 
 }  // namespace holdfast::sync::schedule

@@ -17,13 +17,13 @@ namespace holdfast::sync::schedule {
 // Why the pod may not preempt now, or "". `nominated` is what the failed attempt says of the node
 // that the pod is nominated to.
 [[nodiscard]] std::string ineligible(const Cluster& cluster, const PodView& pod,
-                                     const Verdict& nominated);
+                                     const FitStatus& nominated);
 
 // Whether the scheduler has asked it to leave already, and it is on its way.
 [[nodiscard]] bool leaves_for_another(const Pod& pod);
 
 // The nodes where taking pods away might help, in the order of a scan.
-[[nodiscard]] Nodes worth_trying(const Cluster& cluster, const NodeVerdicts& verdicts);
+[[nodiscard]] Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& verdicts);
 
 struct PreemptionOptions {
   CandidateLimits limits;
@@ -34,7 +34,7 @@ struct PreemptionOptions {
 };
 
 struct PreemptionOutcome {
-  Verdict verdict;                  // its message begins with "preemption: "
+  FitStatus verdict;                // its message begins with "preemption: "
   Nomination nomination;            // nothing: it stays as it is
   std::optional<Candidate> chosen;  // set when the verdict is ok
 };
@@ -54,7 +54,7 @@ class Preemption {
 
   // Goes as far as it can without an extender. `now` stands for the start of pods that have not
   // started. Dry runs cost O(nodes tried * pods * filters).
-  void start(const PreemptionView& view, const NodeVerdicts& verdicts, WallTime now,
+  void start(const PreemptionView& view, const NodeFitStatuses& verdicts, WallTime now,
              Random& random);
 
   // The extender to ask now, about candidates(); nullptr when none is.
@@ -80,6 +80,6 @@ class Preemption {
 };
 
 // Such a message as an outcome has it.
-[[nodiscard]] Verdict preemption_verdict(Code code, const std::string& message);
+[[nodiscard]] FitStatus preemption_verdict(Code code, const std::string& message);
 
 }  // namespace holdfast::sync::schedule

@@ -163,7 +163,7 @@ Preparation::Steps Preparation::settle(std::uint64_t id, const Settled& settled,
   return steps;
 }
 
-Verdict preemption_gate(const PodView& pod, bool async, const std::set<std::string>& preempting) {
+FitStatus preemption_gate(const PodView& pod, bool async, const std::set<std::string>& preempting) {
   if (!async || !preempting.contains(pod.uid())) return {};
   return reject(Code::unresolvable, std::string(reason_preempting), plugin_preemption);
 }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "sync/schedule/actions.h"
+#include "sync/schedule/fit_status.h"
 #include "sync/schedule/preemption/candidate.h"
-#include "sync/schedule/verdict.h"
 
 namespace holdfast::sync::schedule {
 
@@ -54,7 +54,7 @@ class Preparation {
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::finished; }
   // Of the attempt: asynchronously always ok. Only then is the pod nominated.
-  [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
   // The errors that changed nothing, one line each.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
@@ -89,13 +89,13 @@ class Preparation {
   bool any_left_ = false;    // a victim's leaving will be heard of
   std::vector<std::pair<std::uint64_t, std::size_t>> open_;  // id to victim
   std::uint64_t last_id_ = 0;
-  Verdict verdict_;
+  FitStatus verdict_;
   std::vector<std::string> errors_;
 };
 
 // The gate of a pod whose victims are being asked to leave, as a queue's PreEnqueue. Without
 // asynchronous preemption it never shuts.
-[[nodiscard]] Verdict preemption_gate(const PodView& pod, bool async,
-                                      const std::set<std::string>& preempting);
+[[nodiscard]] FitStatus preemption_gate(const PodView& pod, bool async,
+                                        const std::set<std::string>& preempting);
 
 }  // namespace holdfast::sync::schedule

@@ -14,7 +14,7 @@ constexpr Duration flush_period = std::chrono::seconds(30);
 
 bool has_gates(const PodView& pod) { return !pod.pod->spec.scheduling_gates.empty(); }
 
-Verdict check_gates(const PodView& pod) {
+FitStatus check_gates(const PodView& pod) {
   const auto& gates = pod.pod->spec.scheduling_gates;
   if (gates.empty()) return {};
   std::vector<std::string> names;
@@ -74,8 +74,8 @@ Queue::Entry* Queue::find(const std::string& uid) {
   return at == entries_.end() ? nullptr : at->second.get();
 }
 
-Verdict Queue::gate(const PodView& pod) const {
-  Verdict verdict = check_gates(pod);
+FitStatus Queue::gate(const PodView& pod) const {
+  FitStatus verdict = check_gates(pod);
   if (verdict.ok() && gate_) verdict = gate_(pod);
   return verdict;
 }
@@ -103,7 +103,7 @@ void Queue::to_pool(Entry& entry, std::string_view event) {
 }
 
 void Queue::to_active(MonoTime now, Entry& entry, std::string_view event) {
-  const Verdict verdict = gate(*entry.pod);
+  const FitStatus verdict = gate(*entry.pod);
   entry.gated = !verdict.ok();
   if (entry.gated) {
     if (!verdict.plugin.empty()) entry.unschedulable.emplace(verdict.plugin);

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "sync/schedule/fit_status.h"
 #include "sync/schedule/queue/hints.h"
-#include "sync/schedule/verdict.h"
 
 namespace holdfast::sync::schedule {
 
@@ -46,7 +46,7 @@ using PluginNames = std::set<std::string, std::less<>>;
 class Queue {
  public:
   // Says whether a pod may become active; scheduling gates are looked at in any case.
-  using Gate = std::function<Verdict(const PodView&)>;
+  using Gate = std::function<FitStatus(const PodView&)>;
 
   // Borrows `hints`. `gate` may be empty.
   Queue(const Hints& hints, Gate gate, const QueueOptions& options, MonoTime now);
@@ -129,7 +129,7 @@ class Queue {
   [[nodiscard]] Retry retry_for(const Entry& entry, const Event& event) const;
   [[nodiscard]] Retry retry_since(const Entry& entry) const;
   void end_flight(Entry& entry);
-  [[nodiscard]] Verdict gate(const PodView& pod) const;
+  [[nodiscard]] FitStatus gate(const PodView& pod) const;
 
   const Hints& hints_;
   Gate gate_;

@@ -52,7 +52,7 @@ void Check::one_set_of(std::string_view key, const Names& found) {
   differs(key, *wanted, to_json(sorted(found)));
 }
 
-void Check::status(std::string_view key, const sync::schedule::Verdict& found) {
+void Check::status(std::string_view key, const sync::schedule::FitStatus& found) {
   const json::value* wanted = wants(key);
   if (wanted == nullptr) return;
   if (wanted->is_null() ? found.ok() : same(*wanted, to_json(found))) return;
@@ -68,7 +68,7 @@ Difference Check::result() const {
   return std::nullopt;
 }
 
-json::value to_json(const sync::schedule::Verdict& verdict) {
+json::value to_json(const sync::schedule::FitStatus& verdict) {
   return json::object{{"code", to_string(verdict.code)}, {"reasons", to_json(verdict.reasons)}};
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sync/schedule/verdict.h"
+#include "sync/schedule/fit_status.h"
 #include "test/cases/fields.h"
 
 namespace holdfast::cases {
@@ -36,7 +36,7 @@ class Check {
   // One of the sets that are listed.
   void one_set_of(std::string_view key, const Names& found);
   // null stands for success.
-  void status(std::string_view key, const sync::schedule::Verdict& found);
+  void status(std::string_view key, const sync::schedule::FitStatus& found);
 
   void differs(std::string_view key, const json::value& wanted, const json::value& found);
   void fail(std::string text);
@@ -48,7 +48,7 @@ class Check {
   Difference first_;
 };
 
-[[nodiscard]] json::value to_json(const sync::schedule::Verdict& verdict);
+[[nodiscard]] json::value to_json(const sync::schedule::FitStatus& verdict);
 [[nodiscard]] json::value to_json(const Names& names);
 [[nodiscard]] Names sorted(Names names);
 [[nodiscard]] Names names_in(const json::object& object, std::string_view name);

@@ -13,17 +13,17 @@ namespace {
 
 using schedule::Cluster;
 using schedule::Code;
+using schedule::FitStatus;
 using schedule::NodeView;
 using schedule::Plugin;
 using schedule::PodView;
 using schedule::Prepared;
-using schedule::Verdict;
 using Slots = std::span<const int>;
 
 class Fixed final : public schedule::Filter {
  public:
   explicit Fixed(Code code) : Filter("Fake.Fixed"), code_(code) {}
-  Verdict check(const schedule::Trial&, Slots) const override { return {code_, {}}; }
+  FitStatus check(const schedule::Trial&, Slots) const override { return {code_, {}}; }
 
  private:
   Code code_;
@@ -33,7 +33,7 @@ class PodNameIsNodeName final : public schedule::Filter {
  public:
   explicit PodNameIsNodeName(std::string pod)
       : Filter("Fake.PodNameIsNodeName"), pod_(std::move(pod)) {}
-  Verdict check(const schedule::Trial& trial, Slots) const override {
+  FitStatus check(const schedule::Trial& trial, Slots) const override {
     return {trial.node().name() == pod_ ? Code::success : Code::unschedulable, {}};
   }
 
@@ -46,9 +46,9 @@ class ExtensionError final : public schedule::Filter {
  public:
   ExtensionError(std::string_view plugin, const json::object& args, std::string pod)
       : Filter(plugin), args_(args), pod_(std::move(pod)) {}
-  Verdict check(const schedule::Trial&, Slots) const override { return {}; }
+  FitStatus check(const schedule::Trial&, Slots) const override { return {}; }
   bool follows() const override { return true; }
-  Verdict change(const NodeView& node, const PodView&, int by, std::span<int>) const override {
+  FitStatus change(const NodeView& node, const PodView&, int by, std::span<int>) const override {
     const std::string* value = node.labels().find(text(args_, "nodeLabel"));
     if (value == nullptr || *value != text(args_, "nodeLabelValue")) return {};
     return schedule::reject(Code::error,

@@ -27,7 +27,7 @@ void filter(const Operation& op) {
   const auto plugins = read_filters(op.given, op.behaviour);
   const schedule::Chain chain(plugins, input.cluster, *pod);
   const schedule::NodeView& node = *input.cluster.nodes().front();
-  schedule::Verdict verdict = chain.prepared();
+  schedule::FitStatus verdict = chain.prepared();
   if (verdict.ok()) {
     schedule::Trial trial(chain);
     trial.start(node);

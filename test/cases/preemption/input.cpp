@@ -74,8 +74,8 @@ std::vector<schedule::PodRef> Input::pods(const json::array& objects) {
   return all;
 }
 
-schedule::NodeVerdicts Input::verdicts() const {
-  schedule::NodeVerdicts verdicts;
+schedule::NodeFitStatuses Input::verdicts() const {
+  schedule::NodeFitStatuses verdicts;
   for (const auto& field : object_in(given, "nodeStatuses")) {
     const std::string name(field.key().data(), field.key().size());
     const schedule::NodeView* node = cluster.find(name);
@@ -87,10 +87,10 @@ schedule::NodeVerdicts Input::verdicts() const {
   return verdicts;
 }
 
-schedule::Verdict read_status(const json::value& status) {
+schedule::FitStatus read_status(const json::value& status) {
   if (status.is_null()) return {};
   const json::object& object = status.as_object();
-  schedule::Verdict verdict{code_of(text(object, "code")), {}};
+  schedule::FitStatus verdict{code_of(text(object, "code")), {}};
   for (const json::value& reason : array_in(object, "reasons")) {
     verdict.reasons.emplace_back(reason.as_string());
   }

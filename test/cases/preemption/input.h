@@ -33,7 +33,7 @@ struct Input {
   [[nodiscard]] sync::schedule::PodRef pod_at(std::string_view key);
   [[nodiscard]] std::vector<sync::schedule::PodRef> pods(const json::array& objects);
   // By position in the cluster; names that are not there are left out.
-  [[nodiscard]] sync::schedule::NodeVerdicts verdicts() const;
+  [[nodiscard]] sync::schedule::NodeFitStatuses verdicts() const;
 
   const json::object& given;
   sync::schedule::Cluster cluster;
@@ -41,7 +41,7 @@ struct Input {
   sync::schedule::Nominator nominator;
 };
 
-[[nodiscard]] sync::schedule::Verdict read_status(const json::value& status);
+[[nodiscard]] sync::schedule::FitStatus read_status(const json::value& status);
 // Of "nodeStatuses" and the rest of a fit error, whatever nodes there are.
 [[nodiscard]] sync::schedule::Diagnosis read_diagnosis(const json::object& object);
 

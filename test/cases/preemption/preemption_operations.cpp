@@ -14,7 +14,7 @@ namespace {
 
 void eligibility(const Operation& op) {
   Input input(op.given);
-  schedule::NodeVerdicts verdicts;
+  schedule::NodeFitStatuses verdicts;
   const json::value* status = find(op.given, "nominatedNodeStatus");
   const std::string why =
       schedule::ineligible(input.cluster, *input.pod_at("preemptor"),

@@ -37,7 +37,7 @@ void prepare_candidate(const Operation& op) {
 void pre_enqueue(const Operation& op) {
   Input input(op.given);
   const Names preempting = names_in(op.given, "preempting");
-  const schedule::Verdict verdict =
+  const schedule::FitStatus verdict =
       schedule::preemption_gate(*input.pod_at("pod"), flag(op.given, "asyncPreemption"),
                                 {preempting.begin(), preempting.end()});
   op.check.status("status", verdict);

@@ -98,7 +98,7 @@ asio::awaitable<http::Response> Door::answer(const http::Request& request) {
 }
 
 Replica::Replica(test::VirtualTime& time, const CloudSettings& settings)
-    : time_(time), daemon_(Daemon::make(time.executor(), settings, time.clock(), [this] {
+    : time_(time), daemon_(CloudService::make(time.executor(), settings, time.clock(), [this] {
                              gave_up = true;
                            }).value()) {
   EXPECT_TRUE(daemon_->start());

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/cloud/daemon.h"
+#include "agent/cloud/cloud_service.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
 #include "test/support/scratch_dir.h"
@@ -63,14 +63,14 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
 
   void stop();
-  [[nodiscard]] Daemon& operator*() { return *daemon_; }
-  [[nodiscard]] Daemon* operator->() { return daemon_.get(); }
+  [[nodiscard]] CloudService& operator*() { return *daemon_; }
+  [[nodiscard]] CloudService* operator->() { return daemon_.get(); }
 
   bool gave_up = false;
 
  private:
   test::VirtualTime& time_;
-  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<CloudService> daemon_;
   bool stopped_ = false;
 };
 

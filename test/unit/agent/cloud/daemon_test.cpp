@@ -1,13 +1,13 @@
 // The whole daemon against the lab's API server, with its real times, in virtual time.
 
-#include "agent/cloud/daemon.h"
+#include "agent/cloud/cloud_service.h"
 
 #include "test/unit/agent/cloud/cluster.h"
 
 namespace holdfast::agent {
 namespace {
 
-TEST(Daemon, MarksTaintsEvictsAndTakesItBack) {
+TEST(CloudService, MarksTaintsEvictsAndTakesItBack) {
   Cluster cluster;
   for (const char* name : {"a", "b", "c"}) cluster.add_node(name);
   cluster.add_pod("p", "a");
@@ -32,7 +32,7 @@ TEST(Daemon, MarksTaintsEvictsAndTakesItBack) {
   EXPECT_EQ(cluster.ready("a"), "True");
 }
 
-TEST(Daemon, AnAutonomousNodeKeepsItsPods) {
+TEST(CloudService, AnAutonomousNodeKeepsItsPods) {
   Cluster cluster;
   for (const char* name : {"a", "b", "c", "d"}) cluster.add_node(name);
   cluster.annotate("a", "node.beta.openyurt.io/autonomy", "true");
@@ -49,7 +49,7 @@ TEST(Daemon, AnAutonomousNodeKeepsItsPods) {
 }
 
 // With the default flags.
-TEST(Daemon, ManyLostNodesAreAllMarkedWithinASecond) {
+TEST(CloudService, ManyLostNodesAreAllMarkedWithinASecond) {
   Cluster cluster;
   constexpr int all = 400;
   constexpr int lost = 120;
@@ -72,7 +72,7 @@ TEST(Daemon, ManyLostNodesAreAllMarkedWithinASecond) {
   EXPECT_EQ(done, lost);
 }
 
-TEST(Daemon, IsReadyOnceItHasReceivedEverything) {
+TEST(CloudService, IsReadyOnceItHasReceivedEverything) {
   Cluster cluster;
   cluster.add_node("a");
   cluster.door.set(cluster.time, Door::State::hole);

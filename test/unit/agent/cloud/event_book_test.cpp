@@ -1,4 +1,4 @@
-#include "agent/cloud/event_book.h"
+#include "agent/cloud/event_aggregator.h"
 
 namespace holdfast::agent {
 namespace {
@@ -18,8 +18,8 @@ lifecycle::RecordEvent node_event(std::string message = "m") {
           std::move(message)};
 }
 
-TEST(EventBook, WritesEventsAsUpstreamDoes) {
-  EventBook book;
+TEST(EventAggregator, WritesEventsAsUpstreamDoes) {
+  EventAggregator book;
   const auto request = book.record(start, noon, node_event());
   ASSERT_TRUE(request);
   EXPECT_EQ(request->request.target, "/api/v1/namespaces/default/events");
@@ -34,8 +34,8 @@ TEST(EventBook, WritesEventsAsUpstreamDoes) {
             R"("reportingComponent":"node-controller","reportingInstance":""})");
 }
 
-TEST(EventBook, CountsRepetitionsOnTheFirst) {
-  EventBook book;
+TEST(EventAggregator, CountsRepetitionsOnTheFirst) {
+  EventAggregator book;
   (void)book.record(start, noon, node_event());
   const auto again = book.record(start + 1s, noon + 1s, node_event());
   ASSERT_TRUE(again);
@@ -50,8 +50,8 @@ TEST(EventBook, CountsRepetitionsOnTheFirst) {
 }
 
 // An Event lives an hour on the server: then it is made again, with what was counted.
-TEST(EventBook, AnExpiredEventIsMadeAgain) {
-  EventBook book;
+TEST(EventAggregator, AnExpiredEventIsMadeAgain) {
+  EventAggregator book;
   (void)book.record(start, noon, node_event());
   const auto again = book.record(start + 2h, noon + 2h, node_event());
   ASSERT_TRUE(again && again->instead);
@@ -63,16 +63,16 @@ TEST(EventBook, AnExpiredEventIsMadeAgain) {
       << body;
 }
 
-TEST(EventBook, ForgottenEventsBeginAnew) {
-  EventBook book;
+TEST(EventAggregator, ForgottenEventsBeginAnew) {
+  EventAggregator book;
   const auto write = book.record(start, noon, node_event());
   book.forget(*write);
   book.forget(EventWrite{{}, {}, "never recorded"});
   EXPECT_EQ(book.record(start, noon, node_event())->request.method, http::Method::post);
 }
 
-TEST(EventBook, ATalkativeObjectIsHeldBack) {
-  EventBook book(EventLimits{.remembered = 10, .burst = 3, .refill = 300s});
+TEST(EventAggregator, ATalkativeObjectIsHeldBack) {
+  EventAggregator book(EventLimits{.remembered = 10, .burst = 3, .refill = 300s});
   int recorded = 0;
   for (int index = 0; index < 10; ++index) {
     if (book.record(start, noon, node_event("m"))) ++recorded;
@@ -86,8 +86,8 @@ TEST(EventBook, ATalkativeObjectIsHeldBack) {
       << "what was held back is counted: " << late->request.body;
 }
 
-TEST(EventBook, OfSimilarEventsTheTenthStandsForTheRest) {
-  EventBook book;
+TEST(EventAggregator, OfSimilarEventsTheTenthStandsForTheRest) {
+  EventAggregator book;
   for (int index = 1; index < 10; ++index) {
     const auto write = book.record(start, noon, node_event(std::to_string(index)));
     EXPECT_NE(write->request.body.find(R"("message":")" + std::to_string(index)),
@@ -103,8 +103,8 @@ TEST(EventBook, OfSimilarEventsTheTenthStandsForTheRest) {
                                 R"("message":"(combined from similar events): 11"})");
 }
 
-TEST(EventBook, OtherReasonsAndQuietTimesAreNotSimilar) {
-  EventBook book;
+TEST(EventAggregator, OtherReasonsAndQuietTimesAreNotSimilar) {
+  EventAggregator book;
   for (int index = 1; index < 10; ++index) {
     (void)book.record(start, noon, node_event(std::to_string(index)));
   }
@@ -116,8 +116,8 @@ TEST(EventBook, OtherReasonsAndQuietTimesAreNotSimilar) {
   EXPECT_NE(later->request.body.find(R"("message":"later")"), std::string::npos);
 }
 
-TEST(EventBook, RemembersSoMany) {
-  EventBook book(EventLimits{.remembered = 2, .burst = 100, .refill = 1s});
+TEST(EventAggregator, RemembersSoMany) {
+  EventAggregator book(EventLimits{.remembered = 2, .burst = 100, .refill = 1s});
   for (const char* message : {"1", "2", "3"}) (void)book.record(start, noon, node_event(message));
   EXPECT_EQ(book.record(start, noon, node_event("3"))->request.method, http::Method::patch);
   EXPECT_EQ(book.record(start, noon, node_event("1"))->request.method, http::Method::post);

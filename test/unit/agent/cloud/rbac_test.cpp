@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "agent/cloud/daemon.h"
+#include "agent/cloud/cloud_service.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
@@ -216,7 +216,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   settings.endpoints.secure_port = 0;
   settings.enable_taint_manager = false;  // with the feed that only direct eviction has
   settings.controllers = {"*", "scheduler"};
-  auto daemon = Daemon::make(context.get_executor(), settings, clock).value();
+  auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
   const MonoTime limit = BootClock::now() + 20s;
   const Right last_watch{"watch", "apps", "daemonsets"};

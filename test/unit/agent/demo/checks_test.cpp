@@ -11,18 +11,18 @@
 namespace holdfast::agent::demo {
 namespace {
 
-using Check = Verdict (*)(const History&, const Cast&);
+using Check = CheckResult (*)(const History&, const Cast&);
 
 TEST(DemoChecks, AGoodRunHoldsEveryPromise) {
-  std::vector<Verdict> broken = judge(good_run(), good_cast());
+  std::vector<CheckResult> broken = judge(good_run(), good_cast());
   EXPECT_EQ(broken.size(), 17u);
-  std::erase_if(broken, [](const Verdict& verdict) { return verdict.held; });
-  EXPECT_EQ(broken, std::vector<Verdict>());
+  std::erase_if(broken, [](const CheckResult& verdict) { return verdict.held; });
+  EXPECT_EQ(broken, std::vector<CheckResult>());
 }
 
 TEST(DemoChecks, ARunThatSawNothingHoldsNone) {
   std::vector<std::string> held;
-  for (const Verdict& verdict : judge(History(), good_cast())) {
+  for (const CheckResult& verdict : judge(History(), good_cast())) {
     if (verdict.held) held.push_back(verdict.promise);
   }
   EXPECT_EQ(held,
@@ -41,7 +41,7 @@ class DemoChecksSpoiled : public testing::TestWithParam<Spoiled> {};
 TEST_P(DemoChecksSpoiled, IsNoticed) {
   History history = good_run();
   GetParam().spoil(history);
-  const Verdict verdict = GetParam().check(history, good_cast());
+  const CheckResult verdict = GetParam().check(history, good_cast());
   EXPECT_FALSE(verdict.held);
   EXPECT_EQ(verdict.detail, GetParam().detail);
 }
@@ -287,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
 TEST(DemoChecks, AVersionMayGoBackWithARelist) {
   History history = good_run();
   history.versions.push_back({at(20), "edge-a /api/v1/pods", true, 5});
-  const Verdict verdict = check_versions_grow(history, good_cast());
+  const CheckResult verdict = check_versions_grow(history, good_cast());
   EXPECT_TRUE(verdict.held);
   EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was answered 0 times");
 }

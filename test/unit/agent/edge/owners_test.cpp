@@ -37,7 +37,7 @@ TEST(Owners, AreThoseWhomTheApiServerHasAccepted) {
   };
   for (const Case& c : cases) {
     Owners owners;
-    owners.hear(c.authorization, c.target, c.status);
+    owners.record(c.authorization, c.target, c.status);
     EXPECT_EQ(owners.accepted(owner_of(c.authorization)), c.accepted) << c.what;
   }
 }
@@ -45,13 +45,13 @@ TEST(Owners, AreThoseWhomTheApiServerHasAccepted) {
 TEST(Owners, ARefusalForgetsAnAcceptanceAndTheOtherWayRound) {
   Owners owners;
   const std::string owner = owner_of("Bearer abc");
-  owners.hear("Bearer abc", list, 200);
-  owners.hear("Bearer abc", list, 403);
+  owners.record("Bearer abc", list, 200);
+  owners.record("Bearer abc", list, 403);
   EXPECT_TRUE(owners.accepted(owner)) << "a 403 does not revoke the acceptance";
-  owners.hear("Bearer abc", list, 401);
+  owners.record("Bearer abc", list, 401);
   EXPECT_FALSE(owners.accepted(owner));
   EXPECT_TRUE(owners.rejected(owner));
-  owners.hear("Bearer abc", list, 200);
+  owners.record("Bearer abc", list, 200);
   EXPECT_TRUE(owners.accepted(owner));
   EXPECT_FALSE(owners.rejected(owner));
 }
@@ -59,7 +59,7 @@ TEST(Owners, ARefusalForgetsAnAcceptanceAndTheOtherWayRound) {
 TEST(Owners, TheirNumberIsLimited) {
   Owners owners({.accepted = 2, .rejected = 2});
   for (const char* token : {"Bearer a", "Bearer b", "Bearer a", "Bearer c"}) {
-    owners.hear(token, list, 200);
+    owners.record(token, list, 200);
   }
   EXPECT_TRUE(owners.accepted(owner_of("Bearer a")));
   EXPECT_FALSE(owners.accepted(owner_of("Bearer b"))) << "the least recently used one";

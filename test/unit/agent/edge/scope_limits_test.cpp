@@ -37,7 +37,7 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
   Agent run(context, dir.path(), 40);
   std::size_t dropped = 0;
   run.scopes.on_drop([&dropped](const LocalScope& scope) {
-    EXPECT_TRUE(scope.retired());
+    EXPECT_TRUE(scope.is_detached());
     ++dropped;
   });
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i))) << i;
@@ -66,13 +66,13 @@ TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
        {all_pods, named("needed"), of("node", 2), named("watched"), named("idle")}) {
     ASSERT_TRUE(run.scopes.open(key));
   }
-  run.scopes.find(named("watched"))->watch_begins();
+  run.scopes.find(named("watched"))->add_watch();
   ASSERT_TRUE(run.scopes.open(of("node", 3)));
   EXPECT_EQ(run.scopes.find(named("idle")), nullptr) << "a scope of one unused object goes first";
   ASSERT_TRUE(run.scopes.open(of("node", 4)));
   EXPECT_EQ(run.scopes.find(of("node", 2)), nullptr)
       << "then scopes of one namespace, the oldest first";
-  for (const int number : {3, 4}) run.scopes.find(of("node", number))->watch_begins();
+  for (const int number : {3, 4}) run.scopes.find(of("node", number))->add_watch();
   EXPECT_FALSE(run.scopes.open(of("node", 5))) << "scopes in use are never dropped";
   for (const auto& key : {all_pods, named("needed"), named("watched")}) {
     EXPECT_NE(run.scopes.find(key), nullptr);
@@ -87,7 +87,7 @@ TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
   const ScopePtr first = run.scopes.find(of("token:a", 0));
   const ScopePtr second = run.scopes.find(of("token:a", 1));
   first->note_use(run.clock.mono() + 1s);
-  second->watch_begins();
+  second->add_watch();
   ASSERT_TRUE(run.scopes.open(of("token:a", 3)));
   EXPECT_EQ(run.scopes.find(of("token:a", 2)), nullptr);
   EXPECT_NE(run.scopes.find(of("token:a", 0)), nullptr);
@@ -203,7 +203,7 @@ TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   const ScopePtr own = run.scopes.find(of("node", 0));
   EXPECT_TRUE(run.scopes.replace(*own, objects({{"a", 4}}), 5, pod_kind));
   run.scopes.apply_local(*own, put("a", local + 2));
-  for (int i = 1; i < 4; ++i) run.scopes.find(of("node", i))->watch_begins();
+  for (int i = 1; i < 4; ++i) run.scopes.find(of("node", i))->add_watch();
   EXPECT_FALSE(run.scopes.open(of("node", 4)));
 }
 

@@ -33,7 +33,7 @@ TEST(PodRecordFile, GoesThereAndBackWithoutManagedFields) {
     const auto read = read_pod_record(to_json(record, "boot"), "boot");
     ASSERT_TRUE(read) << read.error().what;
     auto expected = make_pod("u");
-    expected->metadata.untouched = {};
+    expected->metadata.unknown_fields = {};
     EXPECT_EQ(*read->pod, *expected);
     EXPECT_EQ(read->accepted_wall, record.accepted_wall);
     EXPECT_EQ(read->accepted, record.accepted);

@@ -30,7 +30,7 @@ TEST(Codec, NodeHasEveryMember) {
                                      .uid = "pu",
                                      .controller = true,
                                      .block_owner_deletion = {},
-                                     .untouched = {}}};
+                                     .unknown_fields = {}}};
   want.metadata.finalizers = {"f"};
   want.spec.pod_cidr = "10.0.0.0/24";
   want.spec.unschedulable = true;
@@ -38,7 +38,7 @@ TEST(Codec, NodeHasEveryMember) {
                        .value = "",
                        .effect = "NoSchedule",
                        .time_added = at("2026-01-01T00:00:01Z"),
-                       .untouched = {}}};
+                       .unknown_fields = {}}};
   want.status.capacity = {{"cpu", "4"}, {"pods", "110"}};
   want.status.conditions = {{.type = "Ready",
                              .status = "True",
@@ -46,10 +46,10 @@ TEST(Codec, NodeHasEveryMember) {
                              .last_transition_time = {},
                              .reason = "KubeletReady",
                              .message = "ok",
-                             .untouched = {}}};
-  want.status.addresses = {{.type = "Hostname", .address = "n1", .untouched = {}}};
+                             .unknown_fields = {}}};
+  want.status.addresses = {{.type = "Hostname", .address = "n1", .unknown_fields = {}}};
   want.status.node_info.kubelet_version = "v1.32.0";
-  want.status.volumes_attached = {{.name = "v", .device_path = "d", .untouched = {}}};
+  want.status.volumes_attached = {{.name = "v", .device_path = "d", .unknown_fields = {}}};
 
   const auto got = decode_bytes<Node>(R"({
       "kind": "Node", "apiVersion": "v1",
@@ -199,7 +199,7 @@ TEST(Codec, WrongTypesAreNamedByTheirPath) {
 
 TEST(Codec, PartsAndSelectors) {
   const Taint taint{
-      .key = "k", .value = "v", .effect = "NoExecute", .time_added = {}, .untouched = {}};
+      .key = "k", .value = "v", .effect = "NoExecute", .time_added = {}, .unknown_fields = {}};
   EXPECT_EQ(serialize(encode_taints({taint})), R"([{"key":"k","value":"v","effect":"NoExecute"}])");
   const auto selector = decode_label_selector(*parse_json(R"({"matchLabels":{"a":"b"}})"));
   ASSERT_TRUE(selector.has_value());

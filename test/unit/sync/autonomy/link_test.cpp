@@ -14,11 +14,11 @@ struct Bench {
   MonoTime now = start;
   Link link{config, random, now};
 
-  bool hear(Evidence evidence) { return link.hear(now, now, evidence, "why"); }
+  bool record(Evidence evidence) { return link.record(now, now, evidence, "why"); }
   // Connected since `now`.
   void connect() {
     link.probing(now);
-    EXPECT_TRUE(hear(Evidence::answered));
+    EXPECT_TRUE(record(Evidence::answered));
     EXPECT_EQ(link.state(), LinkState::rejoining);
     link.rejoined(now);
     EXPECT_EQ(link.state(), LinkState::connected);
@@ -27,9 +27,9 @@ struct Bench {
   void cut() {
     connect();
     now += 1s;
-    EXPECT_TRUE(hear(Evidence::failed));
+    EXPECT_TRUE(record(Evidence::failed));
     now += 1s;
-    EXPECT_TRUE(hear(Evidence::failed));
+    EXPECT_TRUE(record(Evidence::failed));
     EXPECT_EQ(link.state(), LinkState::offline);
   }
 };
@@ -51,19 +51,19 @@ TEST(Link, RefusedAndSwallowedAreTwoMissesAway) {
   bench.now += 5s;
   const MonoTime asked = bench.now;
   bench.now += 2s;
-  EXPECT_TRUE(bench.link.hear(bench.now, asked, Evidence::failed, "GET: deadline passed"));
+  EXPECT_TRUE(bench.link.record(bench.now, asked, Evidence::failed, "GET: deadline passed"));
   EXPECT_EQ(bench.link.state(), LinkState::suspect);
   EXPECT_EQ(bench.link.reason(), "GET: deadline passed");
   EXPECT_EQ(bench.link.since(), bench.now);
   EXPECT_EQ(bench.link.probe_due(), bench.now) << "a probe is due at once";
   EXPECT_FALSE(bench.link.may_ask());
   // What was under way at the same time fails, too: no news.
-  EXPECT_FALSE(bench.link.hear(bench.now + 1s, asked, Evidence::failed, "another"));
+  EXPECT_FALSE(bench.link.record(bench.now + 1s, asked, Evidence::failed, "another"));
   bench.link.probing(bench.now);
   EXPECT_EQ(bench.link.probe_due(), bench.now + 1s);
   const MonoTime probed = bench.now;
   bench.now += 1s;
-  EXPECT_TRUE(bench.link.hear(bench.now, probed, Evidence::failed, "probe"));
+  EXPECT_TRUE(bench.link.record(bench.now, probed, Evidence::failed, "probe"));
   EXPECT_EQ(bench.link.state(), LinkState::offline);
 }
 
@@ -72,10 +72,10 @@ TEST(Link, OneMissIsForgivenByAnAnswer) {
   bench.connect();
   for (int round = 0; round < 5; ++round) {
     bench.now += 1s;
-    EXPECT_TRUE(bench.hear(Evidence::failed));
+    EXPECT_TRUE(bench.record(Evidence::failed));
     EXPECT_EQ(bench.link.state(), LinkState::suspect);
     bench.now += 1s;
-    EXPECT_TRUE(bench.hear(Evidence::answered));
+    EXPECT_TRUE(bench.record(Evidence::answered));
     EXPECT_EQ(bench.link.state(), LinkState::connected);
   }
 }
@@ -85,7 +85,7 @@ TEST(Link, AFailureFromBeforeTheConnectionIsOldNews) {
   const MonoTime asked = bench.now;
   bench.now += 1s;
   bench.connect();
-  EXPECT_FALSE(bench.link.hear(bench.now + 1s, asked, Evidence::failed, "old"));
+  EXPECT_FALSE(bench.link.record(bench.now + 1s, asked, Evidence::failed, "old"));
   EXPECT_EQ(bench.link.state(), LinkState::connected);
 }
 
@@ -93,21 +93,22 @@ TEST(Link, OverloadNeitherBreaksNorHeals) {
   Bench bench;
   bench.connect();
   bench.now += 1s;
-  for (int i = 0; i < 10; ++i) EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(bench.record(Evidence::overloaded));
   EXPECT_EQ(bench.link.state(), LinkState::connected);
-  EXPECT_TRUE(bench.hear(Evidence::failed));
-  EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  EXPECT_TRUE(bench.record(Evidence::failed));
+  EXPECT_FALSE(bench.record(Evidence::overloaded));
   EXPECT_EQ(bench.link.state(), LinkState::suspect);
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(Evidence::failed));
-  EXPECT_FALSE(bench.hear(Evidence::overloaded));
+  EXPECT_TRUE(bench.record(Evidence::failed));
+  EXPECT_FALSE(bench.record(Evidence::overloaded));
   EXPECT_EQ(bench.link.state(), LinkState::offline);
 }
 
 TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
   Bench bench;
   const auto overload = [&bench](Duration retry_after) {
-    return bench.link.hear(bench.now, bench.now, Evidence::overloaded, "answered 503", retry_after);
+    return bench.link.record(bench.now, bench.now, Evidence::overloaded, "answered 503",
+                             retry_after);
   };
   bench.connect();
   EXPECT_EQ(bench.link.overloaded_since(), std::nullopt);
@@ -123,13 +124,13 @@ TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
   bench.link.probing(bench.now);
   EXPECT_EQ(bench.link.probe_due(), start + 29s);
   EXPECT_EQ(bench.link.overloaded_since(), start + 9s);
-  EXPECT_FALSE(bench.hear(Evidence::answered));
+  EXPECT_FALSE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.overloaded_since(), std::nullopt);
 
   // In doubt and offline it is one more probe that brought nothing, and the next one is later.
   for (const LinkState state : {LinkState::suspect, LinkState::offline}) {
     bench.now += 100s;
-    EXPECT_TRUE(bench.hear(Evidence::failed));
+    EXPECT_TRUE(bench.record(Evidence::failed));
     EXPECT_EQ(bench.link.state(), state);
     bench.now = bench.link.probe_due();
     bench.link.probing(bench.now);
@@ -140,7 +141,7 @@ TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
   }
   EXPECT_EQ(bench.link.reason(), "answered 503");
   // A rejoin that it breaks off is tried again when it asked for it.
-  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_FALSE(overload(15s));
   bench.link.rejoin_failed(bench.now, "outbox: answered 503");
   EXPECT_EQ(bench.link.probe_due(), bench.now + 15s);
@@ -151,9 +152,9 @@ TEST(Link, OfflineTellsWhatTheLastProbeMet) {
   for (const char* reason : {"connection refused", "deadline passed"}) {
     bench.now = bench.link.probe_due();
     bench.link.probing(bench.now);
-    EXPECT_FALSE(bench.link.hear(bench.now, bench.now, Evidence::failed, reason));
+    EXPECT_FALSE(bench.link.record(bench.now, bench.now, Evidence::failed, reason));
     EXPECT_EQ(bench.link.reason(), reason);
-    EXPECT_FALSE(bench.link.hear(bench.now, bench.now, Evidence::failed, "a client's"));
+    EXPECT_FALSE(bench.link.record(bench.now, bench.now, Evidence::failed, "a client's"));
     EXPECT_EQ(bench.link.reason(), reason);
   }
 }
@@ -162,13 +163,13 @@ TEST(Link, DoubtAsksAtOnce) {
   Bench bench;
   bench.connect();
   bench.now += 1s;
-  bench.link.doubt(bench.now);
+  bench.link.probe_now(bench.now);
   EXPECT_EQ(bench.link.probe_due(), bench.now);
   EXPECT_EQ(bench.link.state(), LinkState::connected);
-  EXPECT_TRUE(bench.hear(Evidence::failed));
-  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_TRUE(bench.record(Evidence::failed));
+  EXPECT_TRUE(bench.record(Evidence::failed));
   const MonoTime due = bench.link.probe_due();
-  bench.link.doubt(bench.now);
+  bench.link.probe_now(bench.now);
   EXPECT_EQ(bench.link.probe_due(), due) << "offline it has its back-off";
 }
 
@@ -176,16 +177,16 @@ TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
   Bench bench;
   bench.connect();
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(Evidence::failed));
+  EXPECT_TRUE(bench.record(Evidence::failed));
   bench.link.accepted_locally();
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::rejoining) << "the outbox is not empty";
   EXPECT_EQ(bench.link.probe_due(), MonoTime::max());
   bench.link.rejoined(bench.now);
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(Evidence::failed));
-  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_TRUE(bench.record(Evidence::failed));
+  EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::connected) << "nothing is owed any more";
 }
 
@@ -198,12 +199,12 @@ TEST(Link, ProbesBackOffWithJitterAndAreNotPutOffByOthers) {
     EXPECT_GE(wait, backoff / 2) << round;
     EXPECT_LE(wait, backoff) << round;
     const MonoTime due = bench.link.probe_due();
-    for (int i = 0; i < 20; ++i) EXPECT_FALSE(bench.hear(Evidence::failed));
+    for (int i = 0; i < 20; ++i) EXPECT_FALSE(bench.record(Evidence::failed));
     EXPECT_EQ(bench.link.probe_due(), due) << "clients in vain";
     bench.now = due;
     bench.link.probing(bench.now);
     EXPECT_EQ(bench.link.probe_due(), bench.now + 1s);
-    EXPECT_FALSE(bench.hear(Evidence::failed));
+    EXPECT_FALSE(bench.record(Evidence::failed));
     backoff = std::min<Duration>(backoff * 2, 8s);
   }
 }
@@ -211,12 +212,12 @@ TEST(Link, ProbesBackOffWithJitterAndAreNotPutOffByOthers) {
 TEST(Link, AnAnswerToAQuestionFromBeforeTheOutageIsNotBelieved) {
   Bench bench;
   bench.cut();
-  EXPECT_FALSE(bench.link.hear(bench.now, bench.now - 1s, Evidence::answered, "late"));
+  EXPECT_FALSE(bench.link.record(bench.now, bench.now - 1s, Evidence::answered, "late"));
   EXPECT_EQ(bench.link.state(), LinkState::offline);
-  EXPECT_TRUE(bench.hear(Evidence::answered));
+  EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::rejoining);
   for (const Evidence evidence : {Evidence::answered, Evidence::failed, Evidence::overloaded}) {
-    EXPECT_FALSE(bench.hear(evidence)) << "the rejoin says how it went";
+    EXPECT_FALSE(bench.record(evidence)) << "the rejoin says how it went";
   }
 }
 
@@ -226,7 +227,7 @@ TEST(Link, ARejoinThatFailsKeepsTheBackoff) {
   for (int round = 0; round < 4; ++round) {
     bench.now = bench.link.probe_due();
     bench.link.probing(bench.now);
-    EXPECT_TRUE(bench.hear(Evidence::answered));
+    EXPECT_TRUE(bench.record(Evidence::answered));
     bench.now += 1s;
     bench.link.rejoin_failed(bench.now, "outbox");
     EXPECT_EQ(bench.link.state(), LinkState::offline);

@@ -28,12 +28,12 @@ struct OutageBench {
   Outage outage{OutageConfig{}, agent_start};
   std::vector<std::string> log;
 
-  void hear(State state, Fault fault = {}, std::string_view reason = "") {
-    outage.hear(now, state, fault, reason);
+  void record(State state, Fault fault = {}, std::string_view reason = "") {
+    outage.record(now, state, fault, reason);
     say();
   }
   void fail(LinkFault fault = LinkFault::refused, std::string_view reason = refusal) {
-    hear(State::offline, fault, reason);
+    record(State::offline, fault, reason);
   }
   void say() {
     for (const OutageNote& note : outage.take(now)) {
@@ -51,13 +51,13 @@ struct OutageBench {
     now = end;
   }
   void connect() {
-    hear(State::rejoining);
-    hear(State::connected);
+    record(State::rejoining);
+    record(State::connected);
     log.clear();
   }
   // Offline after two failures with a second between them.
   void cut() {
-    hear(State::suspect, LinkFault::refused, refusal);
+    record(State::suspect, LinkFault::refused, refusal);
     run(1s);
     fail(LinkFault::refused, "PATCH /apis/leases/a: " + std::string(refusal));
   }
@@ -70,8 +70,8 @@ TEST(Outage, AStartWithoutFailureIsOneLine) {
   OutageBench bench;
   EXPECT_EQ(bench.outage.due(), MonoTime::max()) << "nothing was heard yet";
   bench.run(2s);
-  bench.hear(State::rejoining);
-  bench.hear(State::connected);
+  bench.record(State::rejoining);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(), Lines{"2s connected"});
   EXPECT_EQ(describe(bench.outage, bench.reading()), "");
   bench.run(24h);
@@ -84,8 +84,8 @@ TEST(Outage, AnAgentThatIsGettingItsFirstCredentialsHasLostNothing) {
   bench.fail(LinkFault::credentials, no_certificate);
   bench.run(9s);
   bench.fail(LinkFault::credentials, no_certificate);
-  bench.hear(State::rejoining);
-  bench.hear(State::connected);
+  bench.record(State::rejoining);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(), Lines{"9s connected"});
 
   OutageBench rejected;
@@ -121,8 +121,8 @@ TEST(Outage, AMisconfiguredAgentSaysWhyAtOnceAndAtGrowingIntervals) {
   EXPECT_EQ(describe(bench.outage, bench.reading()),
             "the cloud has not been reached since the start at 14:02Z (4 h 0 min): connection "
             "refused");
-  bench.hear(State::rejoining);
-  bench.hear(State::connected);
+  bench.record(State::rejoining);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(),
             Lines{"4h0m0s connected after 4h0m0s (not reached since the start at 14:02:11Z; "
                   "nothing to replay)"});
@@ -135,12 +135,12 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
   EXPECT_EQ(bench.take_log(),
             Lines{"1s the cloud is lost since 14:02:11Z: " + std::string(refusal) + check_server});
   bench.run(58s);
-  bench.hear(State::rejoining);
+  bench.record(State::rejoining);
   EXPECT_EQ(bench.outage.due(), MonoTime::max()) << "a rejoin says by itself how it ends";
   bench.run(38s);
   for (int i = 0; i < 14; ++i) bench.outage.settled("");
   bench.outage.settled("PATCH /api/v1/namespaces/a/pods/b/status: answered 422");
-  bench.hear(State::connected);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(),
             Lines{"1m37s connected after 1m37s (lost at 14:02:11Z; 14 writes replayed, 1 refused: "
                   "PATCH /api/v1/namespaces/a/pods/b/status: answered 422)"});
@@ -148,7 +148,7 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
   bench.run(1h);
   bench.cut();
   bench.outage.settled("");
-  bench.hear(State::connected);
+  bench.record(State::connected);
   EXPECT_EQ(
       bench.take_log(),
       (Lines{"1h1m38s the cloud is lost since 15:03:48Z: " + std::string(refusal) + check_server,
@@ -158,11 +158,11 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
 TEST(Outage, WhatPassesInSuspectIsNotSaid) {
   OutageBench bench;
   bench.connect();
-  bench.hear(State::suspect, LinkFault::timeout, "GET /: deadline passed");
+  bench.record(State::suspect, LinkFault::timeout, "GET /: deadline passed");
   bench.run(900ms);
   EXPECT_EQ(describe(bench.outage, bench.reading()),
             "the cloud has not answered for 0 s: no answer in time");
-  bench.hear(State::connected);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(), Lines{});
   EXPECT_EQ(bench.outage.began(), std::nullopt);
 }
@@ -195,16 +195,16 @@ TEST(Outage, ARejoinThatFailsGoesOnWithTheSameOutage) {
   bench.cut();
   bench.log.clear();
   bench.run(30s);
-  bench.hear(State::rejoining);
+  bench.record(State::rejoining);
   EXPECT_EQ(describe(bench.outage, bench.reading()),
             "the cloud is reachable again, and the cache is being brought up to date");
   bench.run(60s);
-  bench.hear(State::offline, LinkFault::refused, "node: refused");
+  bench.record(State::offline, LinkFault::refused, "node: refused");
   bench.run(1s);
   EXPECT_EQ(bench.take_log(), Lines{"1m31s the cloud has been lost for 1m31s (since 14:02:11Z): "
                                     "node: refused" +
                                     check_server});
-  bench.hear(State::connected);
+  bench.record(State::connected);
   EXPECT_EQ(bench.take_log(),
             Lines{"1m32s connected after 1m32s (lost at 14:02:11Z; nothing to replay)"});
 }
@@ -218,9 +218,9 @@ TEST(Outage, OneThatAnEarlierRunOfTheAgentSawBeginGoesOn) {
   EXPECT_EQ(describe(bench.outage, bench.reading()),
             "the cloud has been unreachable since 2026-11-20 12:02Z (26 h 0 min): connection "
             "refused");
-  bench.hear(State::rejoining);
+  bench.record(State::rejoining);
   const auto back = [&bench] {
-    bench.outage.hear(bench.now, State::connected, {}, "");
+    bench.outage.record(bench.now, State::connected, {}, "");
     return bench.outage.take(bench.now);
   }();
   ASSERT_EQ(back.size(), 1u);

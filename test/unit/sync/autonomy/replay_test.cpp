@@ -17,53 +17,53 @@ constexpr std::string_view terminating =
 TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
   struct Case {
     ReplayAnswer answer;
-    Verdict verdict;
+    ReplayOutcome verdict;
   };
   const Case cases[] = {
-      {{"PATCH", 200}, Verdict::applied},
-      {{"POST", 201, "", true, 9}, Verdict::applied},
-      {{"DELETE", 202}, Verdict::applied},
+      {{"PATCH", 200}, ReplayOutcome::applied},
+      {{"POST", 201, "", true, 9}, ReplayOutcome::applied},
+      {{"DELETE", 202}, ReplayOutcome::applied},
       // Gone before, or by our own earlier attempt.
-      {{"DELETE", 404}, Verdict::applied},
-      {{"DELETE", 404, "", true}, Verdict::applied},
-      {{"PATCH", 404}, Verdict::conflict},
-      {{"POST", 404}, Verdict::conflict},
+      {{"DELETE", 404}, ReplayOutcome::applied},
+      {{"DELETE", 404, "", true}, ReplayOutcome::applied},
+      {{"PATCH", 404}, ReplayOutcome::conflict},
+      {{"POST", 404}, ReplayOutcome::conflict},
       // Somebody else's, unless it may be ours.
-      {{"POST", 409}, Verdict::conflict},
-      {{"POST", 409, "", true}, Verdict::applied},
-      {{"POST", 409, "", false, 0, "nodes"}, Verdict::applied},
-      {{"POST", 409, "", false, 0, "pods"}, Verdict::conflict},
-      {{"PATCH", 409, "", false, 0, "nodes"}, Verdict::conflict},
-      {{"PATCH", 409}, Verdict::conflict},
-      {{"PATCH", 409, "", true}, Verdict::conflict},
-      {{"DELETE", 409, "", true}, Verdict::conflict},
+      {{"POST", 409}, ReplayOutcome::conflict},
+      {{"POST", 409, "", true}, ReplayOutcome::applied},
+      {{"POST", 409, "", false, 0, "nodes"}, ReplayOutcome::applied},
+      {{"POST", 409, "", false, 0, "pods"}, ReplayOutcome::conflict},
+      {{"PATCH", 409, "", false, 0, "nodes"}, ReplayOutcome::conflict},
+      {{"PATCH", 409}, ReplayOutcome::conflict},
+      {{"PATCH", 409, "", true}, ReplayOutcome::conflict},
+      {{"DELETE", 409, "", true}, ReplayOutcome::conflict},
       // The cloud will never take it.
-      {{"PATCH", 400}, Verdict::rejected},
-      {{"POST", 405}, Verdict::rejected},
-      {{"PATCH", 415}, Verdict::rejected},
-      {{"PATCH", 422}, Verdict::rejected},
-      {{"PATCH", 302}, Verdict::rejected},
-      {{"POST", 403, terminating}, Verdict::rejected},
+      {{"PATCH", 400}, ReplayOutcome::rejected},
+      {{"POST", 405}, ReplayOutcome::rejected},
+      {{"PATCH", 415}, ReplayOutcome::rejected},
+      {{"PATCH", 422}, ReplayOutcome::rejected},
+      {{"PATCH", 302}, ReplayOutcome::rejected},
+      {{"POST", 403, terminating}, ReplayOutcome::rejected},
       // May pass, or be this write's own fault: not for ever, and others do not wait for it.
-      {{"PATCH", 500}, Verdict::wait},
-      {{"PATCH", 500, "", false, 6}, Verdict::wait},
-      {{"PATCH", 500, "", false, 7}, Verdict::rejected},
-      {{"POST", 403, forbidden}, Verdict::wait},
-      {{"PATCH", 403, "", false, 6}, Verdict::wait},
-      {{"PATCH", 403, "", false, 7}, Verdict::rejected},
-      {{"PATCH", 504, "", true, 7}, Verdict::rejected},
+      {{"PATCH", 500}, ReplayOutcome::wait},
+      {{"PATCH", 500, "", false, 6}, ReplayOutcome::wait},
+      {{"PATCH", 500, "", false, 7}, ReplayOutcome::rejected},
+      {{"POST", 403, forbidden}, ReplayOutcome::wait},
+      {{"PATCH", 403, "", false, 6}, ReplayOutcome::wait},
+      {{"PATCH", 403, "", false, 7}, ReplayOutcome::rejected},
+      {{"PATCH", 504, "", true, 7}, ReplayOutcome::rejected},
       // The object whose status is to be written is gone: the Node authorizer says 403 then.
-      {{"GET", 404}, Verdict::conflict},
-      {{"GET", 403, forbidden, false, 2}, Verdict::wait},
-      {{"GET", 403, forbidden, false, 3}, Verdict::conflict},
-      {{"GET", 500, "", false, 6}, Verdict::wait},
+      {{"GET", 404}, ReplayOutcome::conflict},
+      {{"GET", 403, forbidden, false, 2}, ReplayOutcome::wait},
+      {{"GET", 403, forbidden, false, 3}, ReplayOutcome::conflict},
+      {{"GET", 500, "", false, 6}, ReplayOutcome::wait},
       // Says nothing about the write: nothing accepted is lost by it.
-      {{"PATCH", 401, "", false, 1000}, Verdict::retry},
-      {{"POST", 429, "", false, 1000}, Verdict::retry},
-      {{"DELETE", 503, "", true, 1000}, Verdict::retry},
+      {{"PATCH", 401, "", false, 1000}, ReplayOutcome::retry},
+      {{"POST", 429, "", false, 1000}, ReplayOutcome::retry},
+      {{"DELETE", 503, "", true, 1000}, ReplayOutcome::retry},
   };
   for (const Case& c : cases) {
-    const Verdict verdict = judge_replay(c.answer);
+    const ReplayOutcome verdict = outcome_of_answer(c.answer);
     EXPECT_EQ(to_string(verdict), to_string(c.verdict))
         << c.answer.verb << " " << c.answer.http_status << " maybe_sent=" << c.answer.maybe_sent
         << " #" << c.answer.refusals;

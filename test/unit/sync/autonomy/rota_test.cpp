@@ -1,6 +1,6 @@
 // Which API server is next, in virtual time.
 
-#include "sync/autonomy/rota.h"
+#include "sync/autonomy/server_pool.h"
 
 namespace holdfast::sync {
 namespace {
@@ -12,8 +12,8 @@ struct RotaBench {
       : rota({.mode = mode, .probe_backoff_min = 2s, .probe_backoff_max = 8s}, servers, random,
              rota_start) {}
 
-  bool hear(std::size_t server, Evidence evidence) {
-    return rota.hear(now, now, server, evidence, "why");
+  bool record(std::size_t server, Evidence evidence) {
+    return rota.record(now, now, server, evidence, "why");
   }
   // The next `count` servers.
   std::string next(int count, std::optional<std::size_t> but = {}) {
@@ -24,7 +24,7 @@ struct RotaBench {
 
   Random random{1};
   MonoTime now = rota_start;
-  ServerRota rota;
+  ServerPool rota;
 };
 
 TEST(Rota, WhoIsAskedFollowsTheModeAndTheHealth) {
@@ -51,13 +51,13 @@ TEST(Rota, WhoIsAskedFollowsTheModeAndTheHealth) {
   };
   for (const Case& c : cases) {
     RotaBench bench(c.mode);
-    for (const std::size_t server : c.failed) EXPECT_TRUE(bench.hear(server, Evidence::failed));
+    for (const std::size_t server : c.failed) EXPECT_TRUE(bench.record(server, Evidence::failed));
     EXPECT_EQ(bench.next(6, c.but), c.next) << c.what;
     EXPECT_EQ(bench.rota.any_in_rotation(), c.failed.size() < 3) << c.what;
   }
   RotaBench alone(LbMode::rr, 1);
   EXPECT_EQ(alone.next(3, 0), "000");
-  EXPECT_TRUE(alone.hear(0, Evidence::failed));
+  EXPECT_TRUE(alone.record(0, Evidence::failed));
   EXPECT_EQ(alone.next(3), "000");
   EXPECT_EQ(alone.rota.probe_due(), MonoTime::max()) << "the link's affair";
 }
@@ -66,30 +66,30 @@ TEST(Rota, WhatIsHeardAndWhatIsNot) {
   RotaBench bench(LbMode::rr);
   EXPECT_EQ(to_string(bench.rota.at(0).health), "untried");
   EXPECT_EQ(bench.rota.at(0).reason, "not tried yet");
-  EXPECT_FALSE(bench.hear(0, Evidence::overloaded)) << "there, but that is all";
+  EXPECT_FALSE(bench.record(0, Evidence::overloaded)) << "there, but that is all";
   EXPECT_EQ(to_string(bench.rota.at(0).health), "untried");
-  EXPECT_TRUE(bench.hear(0, Evidence::answered));
-  EXPECT_FALSE(bench.hear(0, Evidence::answered));
+  EXPECT_TRUE(bench.record(0, Evidence::answered));
+  EXPECT_FALSE(bench.record(0, Evidence::answered));
   EXPECT_EQ(to_string(bench.rota.at(0).health), "healthy");
   bench.now += 5s;
   const MonoTime asked = bench.now;
   bench.now += 1s;
-  EXPECT_TRUE(bench.rota.hear(bench.now, asked, 0, Evidence::failed, "connection refused"));
+  EXPECT_TRUE(bench.rota.record(bench.now, asked, 0, Evidence::failed, "connection refused"));
   EXPECT_EQ(to_string(bench.rota.at(0).health), "failed");
   EXPECT_EQ(bench.rota.at(0).since, bench.now);
   EXPECT_EQ(bench.rota.at(0).reason, "connection refused");
-  EXPECT_FALSE(bench.rota.hear(bench.now, asked, 0, Evidence::answered, "late")) << "old news";
+  EXPECT_FALSE(bench.rota.record(bench.now, asked, 0, Evidence::answered, "late")) << "old news";
   EXPECT_EQ(bench.rota.at(0).reason, "connection refused");
-  EXPECT_FALSE(bench.hear(0, Evidence::overloaded)) << "does not bring it back";
+  EXPECT_FALSE(bench.record(0, Evidence::overloaded)) << "does not bring it back";
   EXPECT_EQ(bench.next(3), "121");
-  EXPECT_TRUE(bench.hear(0, Evidence::answered));
+  EXPECT_TRUE(bench.record(0, Evidence::answered));
   EXPECT_EQ(bench.next(3), "201");
 }
 
 TEST(Rota, ProbesBackOffAndAreTheLinksWhenNoServerIsLeft) {
   RotaBench bench(LbMode::rr);
   EXPECT_EQ(bench.rota.probe_due(), MonoTime::max());
-  EXPECT_TRUE(bench.hear(1, Evidence::failed));
+  EXPECT_TRUE(bench.record(1, Evidence::failed));
   Duration backoff = 2s;
   for (int round = 0; round < 6; ++round) {
     const Duration wait = bench.rota.probe_due() - bench.now;
@@ -98,26 +98,26 @@ TEST(Rota, ProbesBackOffAndAreTheLinksWhenNoServerIsLeft) {
     EXPECT_EQ(bench.rota.take_probe(bench.now), std::nullopt);
     bench.now = bench.rota.probe_due();
     EXPECT_EQ(bench.rota.take_probe(bench.now), std::optional<std::size_t>(1));
-    EXPECT_FALSE(bench.hear(1, Evidence::failed));
+    EXPECT_FALSE(bench.record(1, Evidence::failed));
     backoff = std::min<Duration>(backoff * 2, 8s);
   }
-  EXPECT_TRUE(bench.hear(0, Evidence::failed));
+  EXPECT_TRUE(bench.record(0, Evidence::failed));
   EXPECT_LE(bench.rota.probe_due() - bench.now, 2s) << "each has a back-off of its own";
-  EXPECT_TRUE(bench.hear(2, Evidence::failed));
+  EXPECT_TRUE(bench.record(2, Evidence::failed));
   EXPECT_EQ(bench.rota.probe_due(), MonoTime::max());
   EXPECT_EQ(bench.rota.take_probe(bench.now + 1h), std::nullopt);
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(2, Evidence::answered));
+  EXPECT_TRUE(bench.record(2, Evidence::answered));
   EXPECT_LE(bench.rota.probe_due(), bench.now + 8s);
 
   // Back for a moment only: the next wait is longer; back for long: it begins anew.
-  EXPECT_TRUE(bench.hear(1, Evidence::answered));
+  EXPECT_TRUE(bench.record(1, Evidence::answered));
   bench.now += 1s;
-  EXPECT_TRUE(bench.hear(1, Evidence::failed));
+  EXPECT_TRUE(bench.record(1, Evidence::failed));
   EXPECT_GE(bench.rota.at(1).probe_due - bench.now, 4s);
-  EXPECT_TRUE(bench.hear(1, Evidence::answered));
+  EXPECT_TRUE(bench.record(1, Evidence::answered));
   bench.now += 8s;
-  EXPECT_TRUE(bench.hear(1, Evidence::failed));
+  EXPECT_TRUE(bench.record(1, Evidence::failed));
   EXPECT_LE(bench.rota.at(1).probe_due - bench.now, 2s);
 }
 

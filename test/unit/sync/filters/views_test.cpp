@@ -94,7 +94,7 @@ CacheEvent event(EventType type, const std::string& name, const std::string& poo
            std::make_shared<const std::string>(service(name, pools, version))}};
 }
 
-std::string told(const Told& told) {
+std::string told(const FilteredEvents& told) {
   if (told.need) return "?";
   std::string text;
   for (const CacheEvent& each : told.events) {

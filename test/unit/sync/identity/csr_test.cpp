@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-using Verdict = CsrState::Verdict;
+using Status = CsrState::Status;
 
 TEST(Csr, AsksAsKubeletDoes) {
   EXPECT_EQ(csr_body(CertificateUse::client, "PEM"),
@@ -34,18 +34,18 @@ TEST(Csr, IsReadWhateverCameOfIt) {
   };
   const std::string issued = base64_encode("CERT");
   const Case cases[] = {
-      {"{}", {"csr-1", Verdict::pending, "", ""}},
-      {"null", {"csr-1", Verdict::pending, "", ""}},
-      {R"({"conditions":[{"type":"Approved"}]})", {"csr-1", Verdict::pending, "", ""}},
+      {"{}", {"csr-1", Status::pending, "", ""}},
+      {"null", {"csr-1", Status::pending, "", ""}},
+      {R"({"conditions":[{"type":"Approved"}]})", {"csr-1", Status::pending, "", ""}},
       {R"({"conditions":[{"type":"Approved"}],"certificate":")" + issued + R"("})",
-       {"csr-1", Verdict::issued, "CERT", ""}},
+       {"csr-1", Status::issued, "CERT", ""}},
       {R"({"conditions":[{"type":"Denied","reason":"R","message":"m"}]})",
-       {"csr-1", Verdict::denied, "", "R: m"}},
+       {"csr-1", Status::denied, "", "R: m"}},
       {R"({"conditions":[{"type":"Approved"},{"type":"Failed","message":"m"}]})",
-       {"csr-1", Verdict::failed, "", "m"}},
+       {"csr-1", Status::failed, "", "m"}},
       {R"({"conditions":[{"type":"Denied"}],"certificate":")" + issued + R"("})",
-       {"csr-1", Verdict::denied, "", ""}},
-      {R"({"conditions":[17,{"type":3}]})", {"csr-1", Verdict::pending, "", ""}},
+       {"csr-1", Status::denied, "", ""}},
+      {R"({"conditions":[17,{"type":3}]})", {"csr-1", Status::pending, "", ""}},
   };
   for (const Case& c : cases) {
     const auto state = read_csr(csr(c.status));

@@ -40,7 +40,7 @@ struct Bench {
   void get(const Validity& validity) {
     EXPECT_TRUE(step(Submitted{"csr-1"}).empty());
     EXPECT_EQ(run(), (Actions{Look{"csr-1", with}}));
-    EXPECT_EQ(step(Looked{{"csr-1", CsrState::Verdict::issued, "PEM", ""}}),
+    EXPECT_EQ(step(Looked{{"csr-1", CsrState::Status::issued, "PEM", ""}}),
               (Actions{Adopt{"PEM"}}));
     EXPECT_TRUE(step(Adopted{validity}).empty());
     EXPECT_EQ(rotation.state(), State::holding);
@@ -149,7 +149,7 @@ TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
     waited = bench.now - before;
     const bool pending = i % 2 == 0;
     Input input = LookFailed{away};
-    if (pending) input = Looked{{"csr-1", CsrState::Verdict::pending, "", ""}};
+    if (pending) input = Looked{{"csr-1", CsrState::Status::pending, "", ""}};
     EXPECT_TRUE(bench.step(std::move(input)).empty());
     EXPECT_TRUE(bench.step(Refused{}).empty());
   }
@@ -161,12 +161,12 @@ TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
 }
 
 TEST(Rotation, ANoIsTakenForTenMinutes) {
-  for (const auto verdict : {CsrState::Verdict::denied, CsrState::Verdict::failed}) {
+  for (const auto status : {CsrState::Status::denied, CsrState::Status::failed}) {
     Bench bench(std::nullopt);
     EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
     EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
     EXPECT_EQ(bench.run().size(), 1u);
-    const Actions warned = bench.step(Looked{{"csr-1", verdict, "", "not one of ours"}});
+    const Actions warned = bench.step(Looked{{"csr-1", status, "", "not one of ours"}});
     ASSERT_EQ(warned.size(), 1u);
     EXPECT_NE(std::get<Warn>(warned.front()).what.find("not one of ours"), std::string::npos);
     const MonoTime before = bench.now;
@@ -180,7 +180,7 @@ TEST(Rotation, WhatIsIssuedAndUselessChangesNothing) {
   EXPECT_EQ(bench.run().size(), 1u);
   EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
   EXPECT_EQ(bench.run().size(), 1u);
-  EXPECT_EQ(bench.step(Looked{{"csr-1", CsrState::Verdict::issued, "PEM", ""}}).size(), 1u);
+  EXPECT_EQ(bench.step(Looked{{"csr-1", CsrState::Status::issued, "PEM", ""}}).size(), 1u);
   const Error other{Errc::invalid, "another key"};
   EXPECT_EQ(bench.step(Unusable{other}), (Actions{Warn{"what was issued is no use: another key"}}));
   EXPECT_EQ(bench.rotation.held(), year_long);

@@ -27,7 +27,7 @@ TEST(WallFloor, WithoutKnowledgeTheClockIsAllThereIs) {
 
 TEST(WallFloor, StepsOfAYearBothWaysLeaveNoTrace) {
   WallFloor floor(epoch, boot);
-  floor.told(boot, may);
+  floor.set_from_server(boot, may);
   EXPECT_EQ(floor.judge(boot + 1min, may + a_year), may + a_year) << "while the clock says so";
   EXPECT_EQ(floor.judge(boot + 2min, may + 2min), may + 2min) << "and no longer";
   EXPECT_EQ(floor.judge(boot + 3min, may - a_year), may + 3min) << "backwards it is not believed";
@@ -37,7 +37,7 @@ TEST(WallFloor, StepsOfAYearBothWaysLeaveNoTrace) {
 TEST(WallFloor, AServerThatProvedItselfIsBelievedBothWays) {
   WallFloor floor(may + a_year, boot);
   EXPECT_EQ(floor.judge(boot, may), may + a_year) << "a wrong floor was kept";
-  floor.told(boot + 1min, may);
+  floor.set_from_server(boot + 1min, may);
   EXPECT_EQ(floor.judge(boot + 1min, may), may);
   EXPECT_EQ(floor.to_keep(boot + 1min), may) << "and is put right for the next run";
   floor.at_least(boot + 2min, may - a_year);

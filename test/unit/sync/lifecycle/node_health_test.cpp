@@ -71,10 +71,10 @@ TEST(NodeHealth, SilentIsStrictlyLongerThanTheGrace) {
   const Options options;
   const NodeFacts node = node_with(ready(Truth::yes, 0s));
   const HealthRecord record{start, start, node.ready(), {}};
-  EXPECT_TRUE(judge(start + 50s, wall, node, record, options).changes.empty());
-  EXPECT_FALSE(judge(start + 50s + 1ns, wall, node, record, options).changes.empty());
-  EXPECT_TRUE(judge(start + 60s, wall, make_facts("a", ""), record, options).changes.empty());
-  EXPECT_FALSE(judge(start + 61s, wall, make_facts("a", ""), record, options).changes.empty());
+  EXPECT_TRUE(assess(start + 50s, wall, node, record, options).changes.empty());
+  EXPECT_FALSE(assess(start + 50s + 1ns, wall, node, record, options).changes.empty());
+  EXPECT_TRUE(assess(start + 60s, wall, make_facts("a", ""), record, options).changes.empty());
+  EXPECT_FALSE(assess(start + 61s, wall, make_facts("a", ""), record, options).changes.empty());
 }
 
 TEST(NodeHealth, WhatIsWrittenKeepsTheHeartbeat) {
@@ -83,7 +83,7 @@ TEST(NodeHealth, WhatIsWrittenKeepsTheHeartbeat) {
   node.condition(ConditionType::disk) = ready(Truth::no, 4s);
   node.condition(ConditionType::network) = ready(Truth::no, 4s);
   const HealthRecord record{start, start, node.ready(), {}};
-  const Verdict verdict = judge(start + 1h, wall + 1h, node, record, Options{});
+  const HealthAssessment assessment = assess(start + 1h, wall + 1h, node, record, Options{});
   const auto condition = [](const char* type, WallTime beat, const char* reason,
                             const char* message) {
     NodeCondition one;
@@ -95,7 +95,7 @@ TEST(NodeHealth, WhatIsWrittenKeepsTheHeartbeat) {
     one.message = message;
     return one;
   };
-  const Verdict expect{
+  const HealthAssessment expect{
       ready(Truth::no, 5s, 3s),
       ready(Truth::unknown, 5s, 1h),
       {condition("Ready", wall + 5s, "NodeStatusUnknown", "Kubelet stopped posting node status."),
@@ -103,14 +103,14 @@ TEST(NodeHealth, WhatIsWrittenKeepsTheHeartbeat) {
                  "Kubelet stopped posting node status."),
        condition("PIDPressure", wall, "NodeStatusNeverUpdated",
                  "Kubelet never posted node status.")}};
-  EXPECT_EQ(verdict, expect);
+  EXPECT_EQ(assessment, expect);
 }
 
 TEST(NodeHealth, AlreadyUnknownIsNotWrittenAgain) {
   const NodeFacts node = node_with(ready(Truth::unknown, 0s));
   const HealthRecord record{start, start, node.ready(), {}};
-  const Verdict expect{node.ready(), node.ready(), {}};
-  EXPECT_EQ(judge(start + 1h, wall, node, record, Options{}), expect);
+  const HealthAssessment expect{node.ready(), node.ready(), {}};
+  EXPECT_EQ(assess(start + 1h, wall, node, record, Options{}), expect);
 }
 
 TEST(NodeHealth, GoneSinceTheLastBeatOrSinceItSaidSo) {

@@ -49,7 +49,7 @@ TEST(OutOfDisk, BecomesUnknownWithTheOthersButIsNeverMadeUp) {
   const auto types_of = [](const NodeFacts& node) {
     const HealthRecord record{MonoTime{}, MonoTime{}, node.ready(), {}};
     Lines types;
-    for (const auto& one : judge(MonoTime(1h), wall, node, record, Options{}).changes) {
+    for (const auto& one : assess(MonoTime(1h), wall, node, record, Options{}).changes) {
       types.push_back(one.type);
     }
     return types;

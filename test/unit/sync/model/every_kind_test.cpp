@@ -103,7 +103,7 @@ TEST(EveryKind, KeepsUnknownProtobufFieldsAcrossAChange) {
   }
 }
 
-// A kind that has a struct: what is no member is untouched, at every level.
+// A kind that has a struct: what is not a member is kept in `unknown_fields`, at every level.
 template <class T>
 void keeps_unknown_json() {
   SCOPED_TRACE(T::kind);

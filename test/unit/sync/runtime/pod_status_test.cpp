@@ -202,7 +202,7 @@ TEST(PodStatus, KeepsWhatOthersWroteAndTheTimesOfWhatStayed) {
   EXPECT_EQ(status.qos_class, "BestEffort");
   EXPECT_EQ(status.nominated_node_name, "n");
   EXPECT_EQ(format_rfc3339(*status.start_time), "2026-11-21T09:00:00Z");
-  EXPECT_FALSE(status.untouched.empty());
+  EXPECT_FALSE(status.unknown_fields.empty());
 }
 
 TEST(PodStatus, AProblemIsToldWithTheLastEnd) {

@@ -1,6 +1,6 @@
 // What a scheduler keeps in step, input by input; and what extenders do to a survey.
 
-#include "sync/schedule/books.h"
+#include "sync/schedule/cluster_state.h"
 
 #include "sync/schedule/extender_filter.h"
 #include "test/unit/sync/schedule/world.h"
@@ -15,7 +15,7 @@ using test::make_pod;
 constexpr MonoTime start{1h};
 
 struct Desk {
-  Books books{{.scheduler = "holdfast-scheduler"}, start};
+  ClusterState books{{.scheduler = "holdfast-scheduler"}, start};
   MonoTime now = start;
 
   // As a watch delivers it, at another version each time.
@@ -44,7 +44,7 @@ struct Desk {
   int version = 0;
 };
 
-TEST(Books, OnlyPodsThatNameTheSchedulerWait) {
+TEST(ClusterState, OnlyPodsThatNameTheSchedulerWait) {
   Desk desk;
   Pod other = make_pod("other", 0, "100");
   other.spec.scheduler_name = "somebody-else";
@@ -57,7 +57,7 @@ TEST(Books, OnlyPodsThatNameTheSchedulerWait) {
   EXPECT_EQ(desk.books.live("uid-other"), nullptr);
 }
 
-TEST(Books, AnAssumedPodCountsUntilTheWatchConfirmsIt) {
+TEST(ClusterState, AnAssumedPodCountsUntilTheWatchConfirmsIt) {
   Desk desk;
   desk.books.set(desk.now, make_node("n"));
   desk.set(make_pod("p", 0, "1000"));
@@ -77,7 +77,7 @@ TEST(Books, AnAssumedPodCountsUntilTheWatchConfirmsIt) {
   EXPECT_EQ(desk.books.deadline(), MonoTime::max());
 }
 
-TEST(Books, AForgottenPodGivesItsRoomBack) {
+TEST(ClusterState, AForgottenPodGivesItsRoomBack) {
   Desk desk;
   desk.books.set(desk.now, make_node("n", 1));
   desk.set(make_pod("p", 0, "1000"));
@@ -91,7 +91,7 @@ TEST(Books, AForgottenPodGivesItsRoomBack) {
   EXPECT_EQ(desk.places({"p", "q"}), "p:inFlight q:backoff ");
 }
 
-TEST(Books, AnAssumptionThatNobodyConfirmsExpires) {
+TEST(ClusterState, AnAssumptionThatNobodyConfirmsExpires) {
   Desk desk;
   desk.books.set(desk.now, make_node("n"));
   desk.set(make_pod("p", 0, "1000"));
@@ -108,7 +108,7 @@ TEST(Books, AnAssumptionThatNobodyConfirmsExpires) {
   EXPECT_EQ(desk.places({"p"}), "p:active ");
 }
 
-TEST(Books, APodThatGoesLeavesNothingBehind) {
+TEST(ClusterState, APodThatGoesLeavesNothingBehind) {
   Desk desk;
   desk.books.set(desk.now, make_node("n"));
   Pod waiting = make_pod("w", 5, "100");
@@ -127,7 +127,7 @@ TEST(Books, APodThatGoesLeavesNothingBehind) {
   EXPECT_EQ(desk.books.assumed(), 0u);
 }
 
-TEST(Books, ANewPodUnderAnOldNameIsAnotherOne) {
+TEST(ClusterState, ANewPodUnderAnOldNameIsAnotherOne) {
   Desk desk;
   desk.books.set(desk.now, make_node("n"));
   desk.set(make_pod("p", 0, "1000", "n"));
@@ -140,7 +140,7 @@ TEST(Books, ANewPodUnderAnOldNameIsAnotherOne) {
   EXPECT_EQ(desk.books.live("uid-2")->name(), "p");
 }
 
-TEST(Books, APodThatEndsFreesItsRoomAndIsNewsForOthers) {
+TEST(ClusterState, APodThatEndsFreesItsRoomAndIsNewsForOthers) {
   Desk desk;
   desk.books.set(desk.now, make_node("n", 1));
   desk.set(make_pod("r", 0, "1000", "n"));
@@ -153,7 +153,7 @@ TEST(Books, APodThatEndsFreesItsRoomAndIsNewsForOthers) {
   EXPECT_EQ(desk.places({"q"}), "q:backoff ");
 }
 
-TEST(Books, WhatARelistRepeatsIsNoNews) {
+TEST(ClusterState, WhatARelistRepeatsIsNoNews) {
   Desk desk;
   Pod pod = make_pod("p", 0, "1000");
   desk.set(pod);
@@ -165,7 +165,7 @@ TEST(Books, WhatARelistRepeatsIsNoNews) {
   EXPECT_EQ(desk.books.live("uid-p"), before);
 }
 
-TEST(Books, AGateHoldsAPodBackUntilItsVictimsHaveBeenAsked) {
+TEST(ClusterState, AGateHoldsAPodBackUntilItsVictimsHaveBeenAsked) {
   Desk desk;
   desk.books.set(desk.now, make_node("n", 1));
   desk.set(make_pod("v", 0, "1000", "n"));
@@ -182,7 +182,7 @@ TEST(Books, AGateHoldsAPodBackUntilItsVictimsHaveBeenAsked) {
   EXPECT_EQ(desk.places({"p"}), "p:active ");
 }
 
-TEST(Books, CountsWhatComesIntoTheQueuesAndWhy) {
+TEST(ClusterState, CountsWhatComesIntoTheQueuesAndWhy) {
   Desk desk;
   desk.set(make_pod("p", 0, "1000"));
   EXPECT_TRUE(desk.books.queue().requeue(desk.now, desk.pop(), {"NodeResourcesFit"}, {}));
@@ -198,7 +198,7 @@ TEST(Books, CountsWhatComesIntoTheQueuesAndWhy) {
   EXPECT_EQ(desk.books.queue().incoming(), expected);
 }
 
-TEST(Books, BudgetsAndNamespacesComeAndGo) {
+TEST(ClusterState, BudgetsAndNamespacesComeAndGo) {
   Desk desk;
   PodDisruptionBudget broken = test::make_budget("b", "app", "a", 0);
   broken.spec.selector->match_expressions = {{"app", "In", {}, {}}};

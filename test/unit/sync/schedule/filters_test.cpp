@@ -166,7 +166,7 @@ TEST(Filters, ATrialIsUndoneExactly) {
     Trial trial(chain);
     for (const NodeView* node : cluster.nodes()) {
       trial.start(*node);
-      const Verdict before = chain.check(trial);
+      const FitStatus before = chain.check(trial);
       for (const PodRef& other : node->pods) EXPECT_TRUE(trial.remove(*other).ok());
       for (const PodRef& other : node->pods) EXPECT_TRUE(trial.add(*other).ok());
       EXPECT_EQ(chain.check(trial), before);

@@ -69,7 +69,7 @@ TEST(PreemptionProperties, NoVictimCouldHaveStayed) {
     for (const std::string& name : names) {
       auto others = names;
       std::erase(others, name);
-      const Verdict verdict = test::fits(world, result.preemption.chosen->node, others);
+      const FitStatus verdict = test::fits(world, result.preemption.chosen->node, others);
       EXPECT_FALSE(verdict.ok()) << seed << " " << name;
     }
   });
@@ -105,7 +105,7 @@ void each_search(const World& world, Use&& use) {
   for (const NodeView* node : cluster.nodes()) {
     if (lower_on(world, node->name()).empty() || test::fits(world, node->name(), {}).ok()) continue;
     Candidate candidate;
-    const Verdict verdict = search.search(*node, candidate);
+    const FitStatus verdict = search.search(*node, candidate);
     use(node->name(), verdict, candidate);
   }
 }
@@ -116,9 +116,9 @@ TEST(PreemptionProperties, EveryNodeThatCanBeFreedIsACandidate) {
   for (int seed = 0; seed < worlds; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     const World world = test::random_world(random);
-    each_search(world, [&world, &candidates, seed](const std::string& node, const Verdict& found,
+    each_search(world, [&world, &candidates, seed](const std::string& node, const FitStatus& found,
                                                    const Candidate&) {
-      const Verdict wanted = test::fits(world, node, lower_on(world, node));
+      const FitStatus wanted = test::fits(world, node, lower_on(world, node));
       EXPECT_EQ(found.ok(), wanted.ok()) << seed << " " << node;
       EXPECT_EQ(found.reasons, wanted.reasons) << seed << " " << node;
       candidates += found.ok() ? 1 : 0;
@@ -130,7 +130,7 @@ TEST(PreemptionProperties, EveryNodeThatCanBeFreedIsACandidate) {
 TEST(PreemptionProperties, NoOtherNodeWouldBreakFewerBudgets) {
   each_preemption([](int seed, const World& world, const auto& result) {
     const Candidate& chosen = *result.preemption.chosen;
-    each_search(world, [&chosen, seed](const std::string& node, const Verdict& verdict,
+    each_search(world, [&chosen, seed](const std::string& node, const FitStatus& verdict,
                                        const Candidate& candidate) {
       if (!verdict.ok()) return;
       EXPECT_GE(candidate.violations, chosen.violations) << seed << " " << node;

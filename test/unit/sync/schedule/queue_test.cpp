@@ -36,7 +36,7 @@ class QueueTest : public testing::Test {
   Queue queue_{hints_, [this](const PodView& pod) { return preemption_gate_of(pod); }, {}, now_};
 
  private:
-  Verdict preemption_gate_of(const PodView& pod) const {
+  FitStatus preemption_gate_of(const PodView& pod) const {
     if (!preempting_.contains(pod.uid())) return {};
     return reject(Code::unresolvable, std::string(reason_preempting), plugin_preemption);
   }

@@ -167,7 +167,8 @@ Result run(const World& world, std::uint64_t seed) {
   return result;
 }
 
-Verdict fits(const World& world, const std::string& node, const std::vector<std::string>& without) {
+FitStatus fits(const World& world, const std::string& node,
+               const std::vector<std::string>& without) {
   World left = world;
   std::erase_if(left.pods, [&without](const Pod& pod) {
     return std::find(without.begin(), without.end(), pod.metadata.name) != without.end();

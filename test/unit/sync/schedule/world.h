@@ -59,7 +59,7 @@ struct Result {
 [[nodiscard]] Result run(const World& world, std::uint64_t seed = 1);
 
 // Whether the pod may run on the node of a cluster that is as `world` without these pods.
-[[nodiscard]] Verdict fits(const World& world, const std::string& node,
-                           const std::vector<std::string>& without);
+[[nodiscard]] FitStatus fits(const World& world, const std::string& node,
+                             const std::vector<std::string>& without);
 
 }  // namespace holdfast::sync::schedule::test

@@ -45,7 +45,7 @@ class Office {
   [[nodiscard]] std::size_t asked(const std::string& start) const {
     return Cluster::count(cluster.door, start);
   }
-  [[nodiscard]] const sync::schedule::Books& books() {
+  [[nodiscard]] const sync::schedule::ClusterState& books() {
     return (*replica)->scheduler()->machine().state();
   }
 

@@ -1,6 +1,6 @@
 // The agent's wall clock across restarts, boots in 1970 and wrong system clocks.
 
-#include "agent/edge/identity/judged_clock.h"
+#include "agent/edge/identity/trusted_clock.h"
 
 #include <sys/stat.h>
 
@@ -24,9 +24,9 @@ class JudgedClockTest : public testing::Test {
 TEST_F(JudgedClockTest, ABootIn1970FindsTheLastKnownTime) {
   const WallTime today = system_.wall();
   {
-    JudgedClock clock(system_, file_);
+    TrustedClock clock(system_, file_);
     EXPECT_EQ(clock.wall(), today);
-    clock.told(today);
+    clock.set_from_server(today);
     system_.advance(90min);
     clock.keep();
   }
@@ -34,7 +34,7 @@ TEST_F(JudgedClockTest, ABootIn1970FindsTheLastKnownTime) {
   ASSERT_EQ(stat(file_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   system_.jump_wall(WallTime{} - system_.wall());
-  JudgedClock clock(system_, file_);
+  TrustedClock clock(system_, file_);
   EXPECT_EQ(clock.wall(), today + 90min);
   system_.advance(1min);
   EXPECT_EQ(clock.wall(), today + 91min);
@@ -44,20 +44,20 @@ TEST_F(JudgedClockTest, ABootIn1970FindsTheLastKnownTime) {
 
 TEST_F(JudgedClockTest, AYearAheadIsForgottenWhenItIsTakenBack) {
   const WallTime today = system_.wall();
-  JudgedClock clock(system_, file_);
-  clock.told(today);
+  TrustedClock clock(system_, file_);
+  clock.set_from_server(today);
   system_.jump_wall(365 * 24h);
   EXPECT_EQ(clock.wall(), today + 365 * 24h);
   clock.keep();
   system_.jump_wall(-2 * 365 * 24h);
   EXPECT_EQ(clock.wall(), today);
-  EXPECT_EQ(JudgedClock(system_, file_).wall(), today);
+  EXPECT_EQ(TrustedClock(system_, file_).wall(), today);
 }
 
 TEST_F(JudgedClockTest, ABadFileIsAsGoodAsNone) {
   for (const std::string& text : {std::string(), std::string("yesterday"), std::string(300, '2')}) {
     std::ofstream(file_) << text;
-    EXPECT_EQ(JudgedClock(system_, file_).wall(), system_.wall());
+    EXPECT_EQ(TrustedClock(system_, file_).wall(), system_.wall());
   }
 }
 

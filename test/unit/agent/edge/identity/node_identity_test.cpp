@@ -36,7 +36,7 @@ class NodeIdentityTest : public testing::Test {
 
   test::ScratchDir dir_;
   SystemClock system_;
-  JudgedClock clock_{system_, dir_.path() / "time-floor"};
+  TrustedClock clock_{system_, dir_.path() / "time-floor"};
   Random random_{1};
   IdentityOptions options_{.kubeconfig = (dir_.path() / "kubeconfig").string()};
 };

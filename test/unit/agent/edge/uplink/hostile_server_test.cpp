@@ -211,7 +211,7 @@ TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
     if (request.path() != "/api/v1/secrets") return std::nullopt;
     return flood(std::make_shared<Flood>("{", 64 * mebibyte));
   };
-  site.edge->uplink().doubt();
+  site.edge->uplink().probe_now();
   ASSERT_TRUE(site.until(LinkState::suspect));
   const auto received = [&site] {
     std::uint64_t sum = 0;

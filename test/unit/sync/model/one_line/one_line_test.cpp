@@ -23,7 +23,7 @@ const std::vector<std::string> names = {"a", "b"};
 TEST(OneLine, IsAMemberAndInJson) {
   const Node node = decode_bytes<Node>(node_text).value();
   EXPECT_EQ(node.status.trial_names, names);
-  EXPECT_TRUE(node.status.untouched.empty());
+  EXPECT_TRUE(node.status.unknown_fields.empty());
   Node made;
   made.status.trial_names = names;
   EXPECT_EQ(encode(made).at("status").at("trialNames"), (json::array{"a", "b"}));

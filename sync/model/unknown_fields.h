@@ -14,22 +14,22 @@ class object;
 
 namespace holdfast::sync {
 
-class Untouched {
+class UnknownFields {
  public:
-  Untouched() = default;
-  explicit Untouched(std::shared_ptr<const boost::json::object> fields)
+  UnknownFields() = default;
+  explicit UnknownFields(std::shared_ptr<const boost::json::object> fields)
       : fields_(std::move(fields)) {}
 
   [[nodiscard]] bool empty() const { return fields_ == nullptr; }
   // nullptr if empty.
   [[nodiscard]] const boost::json::object* get() const { return fields_.get(); }
 
-  friend bool operator==(const Untouched& left, const Untouched& right) {
+  friend bool operator==(const UnknownFields& left, const UnknownFields& right) {
     return left.fields_ == right.fields_ || same(left, right);
   }
 
  private:
-  [[nodiscard]] static bool same(const Untouched& left, const Untouched& right);
+  [[nodiscard]] static bool same(const UnknownFields& left, const UnknownFields& right);
 
   std::shared_ptr<const boost::json::object> fields_;
 };

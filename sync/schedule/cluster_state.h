@@ -28,11 +28,11 @@ struct BooksOptions {
   Duration assumed_max = std::chrono::minutes(15);
 };
 
-class Books {
+class ClusterState {
  public:
-  Books(BooksOptions options, MonoTime now);
-  Books(const Books&) = delete;
-  Books& operator=(const Books&) = delete;
+  ClusterState(BooksOptions options, MonoTime now);
+  ClusterState(const ClusterState&) = delete;
+  ClusterState& operator=(const ClusterState&) = delete;
 
   // Changes, as a watch delivers them.
   void set(MonoTime now, Node node);

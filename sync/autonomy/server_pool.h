@@ -34,7 +34,7 @@ enum class ServerHealth : std::uint8_t { untried, healthy, failed };
 
 [[nodiscard]] std::string_view to_string(ServerHealth health);
 
-class ServerRota {
+class ServerPool {
  public:
   struct Server {
     ServerHealth health = ServerHealth::untried;
@@ -45,15 +45,15 @@ class ServerRota {
   };
 
   // `servers` is at least 1; in the order of preference. The Random outlives it.
-  ServerRota(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now);
+  ServerPool(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now);
 
   // For the next request; not `but`, when there is another one.
   [[nodiscard]] std::size_t next(std::optional<std::size_t> but = {});
 
   // Takes the outcome of a request to `server` that began at `began`; true when its health changed.
   // Old news (began before that health) is not believed. An overloaded server stays as it is.
-  bool hear(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
-            std::string_view reason);
+  bool record(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
+              std::string_view reason);
 
   [[nodiscard]] bool any_in_rotation() const;
   [[nodiscard]] std::size_t size() const { return servers_.size(); }

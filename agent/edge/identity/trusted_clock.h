@@ -14,17 +14,17 @@
 
 namespace holdfast::agent {
 
-class JudgedClock final : public Clock {
+class TrustedClock final : public Clock {
  public:
   // `clock` must outlive this. A file that cannot be read is logged and treated as missing.
-  JudgedClock(const Clock& clock, fs::Path file);
+  TrustedClock(const Clock& clock, fs::Path file);
 
   [[nodiscard]] MonoTime mono() const override { return clock_.mono(); }
   [[nodiscard]] WallTime wall() const override;
 
   // Report a known time; see WallFloor. Both also store the floor if it has moved enough.
   void at_least(WallTime time);
-  void told(WallTime time);
+  void set_from_server(WallTime time);
   // Stores the floor if it has moved by an hour since it was last stored.
   void keep();
 

@@ -1,4 +1,4 @@
-#include "agent/cloud/daemon.h"
+#include "agent/cloud/cloud_service.h"
 
 #include <algorithm>
 #include <utility>
@@ -47,9 +47,10 @@ std::unique_ptr<Leader> make_leader(asio::any_io_executor executor, const CloudP
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
-                                             const CloudSettings& settings, const Clock& clock,
-                                             std::function<void()> give_up) {
+Result<std::unique_ptr<CloudService>> CloudService::make(asio::any_io_executor executor,
+                                                         const CloudSettings& settings,
+                                                         const Clock& clock,
+                                                         std::function<void()> give_up) {
   TRY(CloudPlan plan, plan_of(settings));
   TRY(const ClusterAccess access, access_of(settings));
   log_warnings_about(access);
@@ -67,28 +68,29 @@ Result<std::unique_ptr<Daemon>> Daemon::make(asio::any_io_executor executor,
     if (!provider) return fail("--node-exists-url", provider.error());
     clients.provider = *std::move(provider);
   }
-  std::unique_ptr<Daemon> made(new Daemon(executor, settings, std::move(plan), std::move(clients),
-                                          clock, std::move(give_up)));
+  std::unique_ptr<CloudService> made(new CloudService(
+      executor, settings, std::move(plan), std::move(clients), clock, std::move(give_up)));
   if (auto added = made->add_scheduler(std::move(executor), access); !added) {
     return fail(added.error());
   }
   return made;
 }
 
-Status Daemon::add_scheduler(asio::any_io_executor executor, const ClusterAccess& access) {
+Status CloudService::add_scheduler(asio::any_io_executor executor, const ClusterAccess& access) {
   if (!plan_.scheduler) return {};
-  SchedulerDaemon::Hooks hooks{
-      [this](const std::string& why) { lost(why); },
+  SchedulerService::Hooks hooks{
+      [this](const std::string& why) { lost_leadership(why); },
       [this](http::Method method, int status) { metrics_.requested(method, status); }};
-  SchedulerDaemon::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests};
-  TRY(scheduler_, SchedulerDaemon::make(std::move(executor), std::move(settings), access,
-                                        *clients_.memory, clock_, std::move(hooks)));
+  SchedulerService::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests};
+  TRY(scheduler_, SchedulerService::make(std::move(executor), std::move(settings), access,
+                                         *clients_.memory, clock_, std::move(hooks)));
   scheduler_->subscribe(feeds_);
   return {};
 }
 
-Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
-               Clients clients, const Clock& clock, std::function<void()> give_up)
+CloudService::CloudService(asio::any_io_executor executor, const CloudSettings& settings,
+                           CloudPlan plan, Clients clients, const Clock& clock,
+                           std::function<void()> give_up)
     : settings_(settings),
       plan_(std::move(plan)),
       clients_(std::move(clients)),
@@ -99,9 +101,9 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
       contact_changed_(executor),
       controller_(plan_.rules, plan_.enabled),
       metrics_(clients_.rules->access().server.text(), plan_.rules, controller_, clock),
-      leader_(
-          make_leader(executor, plan_, settings_.leader, *clients_.election, clock, random_,
-                      {[this] { maybe_begin(); }, [this](const std::string& why) { lost(why); }})),
+      leader_(make_leader(executor, plan_, settings_.leader, *clients_.election, clock, random_,
+                          {[this] { start_if_ready(); },
+                           [this](const std::string& why) { lost_leadership(why); }})),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, [this](http::Method method, int status) { requested(method, status); }),
@@ -119,7 +121,7 @@ Daemon::Daemon(asio::any_io_executor executor, const CloudSettings& settings, Cl
 }
 
 template <class T>
-void Daemon::feed_lifecycle() {
+void CloudService::feed_lifecycle() {
   feeds_.subscribe<T>(
       needs_, [this](const T& object) { lifecycle_.feed(sync::control::Changed<T>{object}); },
       [this](const ClusterFeeds::Name& name) {
@@ -127,7 +129,7 @@ void Daemon::feed_lifecycle() {
       });
 }
 
-void Daemon::subscribe_lifecycle() {
+void CloudService::subscribe_lifecycle() {
   feed_lifecycle<sync::Node>();
   feed_lifecycle<sync::Pod>();
   feed_lifecycle<sync::Lease>();
@@ -135,7 +137,7 @@ void Daemon::subscribe_lifecycle() {
   if (!plan_.rules.taint_based_evictions) feed_lifecycle<sync::DaemonSet>();
 }
 
-Endpoints::Pages Daemon::pages() {
+Endpoints::Pages CloudService::pages() {
   Endpoints::Pages pages;
   if (leader_) pages.healthy.push_back({"leaderElection", [this] { return leader_->health(); }});
   if (plan_.scheduler) {
@@ -152,7 +154,7 @@ Endpoints::Pages Daemon::pages() {
   return pages;
 }
 
-std::string Daemon::metrics() {
+std::string CloudService::metrics() {
   CloudMetrics::States states{.elections = {},
                               .started = !plan_.lifecycle() || lifecycle_.has_started(),
                               .contact_lost = contact_.is_lost(),
@@ -166,7 +168,7 @@ std::string Daemon::metrics() {
   return metrics_.text(lifecycle_.queue(), states) + scheduler_->metrics();
 }
 
-Status Daemon::start() {
+Status CloudService::start() {
   if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
   tasks_.spawn("probe", probe_while_lost());
   if (plan_.lifecycle()) start_lifecycle();
@@ -175,13 +177,13 @@ Status Daemon::start() {
   return {};
 }
 
-void Daemon::start_lifecycle() {
+void CloudService::start_lifecycle() {
   tasks_.spawn("lifecycle", lifecycle_.run());
   tasks_.spawn("events", writer_.retry_events());
   if (leader_) leader_->start();
 }
 
-asio::awaitable<void> Daemon::stop(MonoTime deadline) {
+asio::awaitable<void> CloudService::stop(MonoTime deadline) {
   tasks_.cancel();
   if (scheduler_) co_await scheduler_->stop(deadline, last_writes_limit);
   // Without leadership nothing is under way that may still be sent.
@@ -192,11 +194,11 @@ asio::awaitable<void> Daemon::stop(MonoTime deadline) {
   co_await endpoints_.stop(std::min(deadline, clock_.mono() + last_writes_limit));
 }
 
-asio::awaitable<Result<http::Response>> Daemon::send(ApiRequest request, bool streamed) {
+asio::awaitable<Result<http::Response>> CloudService::send(ApiRequest request, bool streamed) {
   co_return co_await limited_.send(std::move(request), streamed, api_call_limit);
 }
 
-asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Effect effect) {
+asio::awaitable<lifecycle::Outcome> CloudService::perform(lifecycle::Effect effect) {
   if (controller_.is_obsolete(effect)) {
     lifecycle::Outcome gone;
     gone.error = Errc::not_found;
@@ -206,7 +208,7 @@ asio::awaitable<lifecycle::Outcome> Daemon::perform(lifecycle::Effect effect) {
 }
 
 // A 5xx counts as a failure: the server answers, but is not healthy.
-void Daemon::requested(http::Method method, int status) {
+void CloudService::requested(http::Method method, int status) {
   metrics_.requested(method, status);
   if (status == 0 || status >= 500) {
     note_failure();
@@ -215,7 +217,7 @@ void Daemon::requested(http::Method method, int status) {
   }
 }
 
-void Daemon::note_answer() {
+void CloudService::note_answer() {
   if (scheduler_) scheduler_->feeds_changed();
   // The server answers, but what is known of the nodes is outdated.
   if (needs_.out_of_memory()) return;
@@ -225,10 +227,10 @@ void Daemon::note_answer() {
     lifecycle_.feed(lifecycle::ContactRestored{});
   }
   if (was_lost && verdict_) lifecycle_.resume();
-  maybe_begin();
+  start_if_ready();
 }
 
-void Daemon::note_failure() {
+void CloudService::note_failure() {
   if (scheduler_) scheduler_->feeds_changed();
   if (contact_.is_lost()) return;
   contact_.note_failure();
@@ -239,12 +241,12 @@ void Daemon::note_failure() {
   contact_changed_.notify_all();
 }
 
-Status Daemon::complete() const {
+Status CloudService::complete() const {
   if (auto complete = needs_.complete(); !complete) return complete;
   return scheduler_ ? scheduler_->complete() : Status();
 }
 
-void Daemon::maybe_begin() {
+void CloudService::start_if_ready() {
   if (lifecycle_.has_started() || !verdict_ || (lifecycle_.is_following() && !leads())) return;
   if (!plan_.lifecycle() || !needs_.complete()) return;
   if (!leads()) {
@@ -257,7 +259,7 @@ void Daemon::maybe_begin() {
 }
 
 // The process must end: another replica may already write.
-void Daemon::lost(const std::string& why) {
+void CloudService::lost_leadership(const std::string& why) {
   verdict_ = fail(Errc::conflict, "leader election lost: " + why);
   lifecycle_.pause();
   if (scheduler_) scheduler_->pause();
@@ -265,7 +267,7 @@ void Daemon::lost(const std::string& why) {
 }
 
 // While requests fail, something has to be asked: a watch that died silently would never end that.
-asio::awaitable<void> Daemon::probe_while_lost() {
+asio::awaitable<void> CloudService::probe_while_lost() {
   while (true) {
     if (!contact_.is_lost()) {
       co_await contact_changed_.wait();

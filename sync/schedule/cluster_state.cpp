@@ -1,4 +1,4 @@
-#include "sync/schedule/books.h"
+#include "sync/schedule/cluster_state.h"
 
 #include <algorithm>
 
@@ -15,14 +15,14 @@ bool is_over(const Pod& pod) {
 
 }  // namespace
 
-Books::Books(BooksOptions options, MonoTime now)
+ClusterState::ClusterState(BooksOptions options, MonoTime now)
     : options_(std::move(options)),
       hints_(cluster_.symbols()),
       queue_(
           hints_, [this](const PodView& pod) { return preemption_gate(pod, true, preempting_); },
           options_.queue, now) {}
 
-void Books::set(MonoTime now, Node node) {
+void ClusterState::set(MonoTime now, Node node) {
   const auto after = std::make_shared<const Node>(std::move(node));
   std::shared_ptr<const Node>& slot = nodes_[after->metadata.name];
   const std::shared_ptr<const Node> before = std::exchange(slot, after);
@@ -34,18 +34,18 @@ void Books::set(MonoTime now, Node node) {
   for (const Event& event : node_changed(before, after)) queue_.happened(now, event);
 }
 
-void Books::remove_node(std::string_view name) {
+void ClusterState::remove_node(std::string_view name) {
   const auto at = nodes_.find(name);
   if (at != nodes_.end()) nodes_.erase(at);
   cluster_.remove_node(name);
 }
 
-bool Books::concerns_us(const Pod& pod) const {
+bool ClusterState::concerns_us(const Pod& pod) const {
   if (is_over(pod)) return false;
   return !pod.spec.node_name.empty() || pod.spec.scheduler_name == options_.scheduler;
 }
 
-void Books::set(MonoTime now, Pod pod) {
+void ClusterState::set(MonoTime now, Pod pod) {
   const Name name{pod.metadata.namespace_name, pod.metadata.name};
   const auto at = pods_.find(name);
   PodRef before = at == pods_.end() ? nullptr : at->second;
@@ -69,7 +69,7 @@ void Books::set(MonoTime now, Pod pod) {
   }
 }
 
-void Books::set_running(MonoTime now, const PodRef& before, const PodRef& pod) {
+void ClusterState::set_running(MonoTime now, const PodRef& before, const PodRef& pod) {
   cluster_.set_pod(pod);
   if (runs(before)) {
     for (const Event& event : assigned_pod_changed(before, pod)) queue_.happened(now, event);
@@ -81,7 +81,7 @@ void Books::set_running(MonoTime now, const PodRef& before, const PodRef& pod) {
   queue_.happened(now, assigned_pod_added(pod));
 }
 
-void Books::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
+void ClusterState::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
   if (is_assumed(pod->uid())) return;  // what it is about to become counts
   if (before == nullptr) {
     nominator_.add(pod);
@@ -92,14 +92,15 @@ void Books::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
   queue_.update(now, pod, waiting_pod_changed(before, pod));
 }
 
-void Books::remove_pod(MonoTime now, const std::string& namespace_name, const std::string& name) {
+void ClusterState::remove_pod(MonoTime now, const std::string& namespace_name,
+                              const std::string& name) {
   const auto at = pods_.find({namespace_name, name});
   if (at == pods_.end()) return;
   const PodRef pod = at->second;
   drop(now, pod);
 }
 
-void Books::drop(MonoTime now, const PodRef& pod) {
+void ClusterState::drop(MonoTime now, const PodRef& pod) {
   const std::string& uid = pod->uid();
   pods_.erase({pod->namespace_name(), pod->name()});
   names_.erase(uid);
@@ -113,7 +114,7 @@ void Books::drop(MonoTime now, const PodRef& pod) {
   queue_.happened(now, assigned_pod_deleted(gone));
 }
 
-PodRef Books::assume(const PodRef& pod, const std::string& node) {
+PodRef ClusterState::assume(const PodRef& pod, const std::string& node) {
   Pod copy = *pod->pod;
   copy.spec.node_name = node;
   const PodRef assumed = view_of(std::move(copy), cluster_.symbols());
@@ -123,14 +124,14 @@ PodRef Books::assume(const PodRef& pod, const std::string& node) {
   return assumed;
 }
 
-void Books::bound(MonoTime now, const std::string& uid) {
+void ClusterState::bound(MonoTime now, const std::string& uid) {
   const auto at = assumed_.find(uid);
   if (at == assumed_.end()) return;
   at->second.expires = now + options_.assumed_max;
   next_expiry_ = std::min(next_expiry_, at->second.expires);
 }
 
-void Books::forget(MonoTime now, const std::string& uid) {
+void ClusterState::forget(MonoTime now, const std::string& uid) {
   const auto at = assumed_.find(uid);
   if (at == assumed_.end()) return;
   const PodRef gone = at->second.pod;
@@ -139,7 +140,7 @@ void Books::forget(MonoTime now, const std::string& uid) {
   queue_.happened(now, assigned_pod_deleted(gone));
 }
 
-void Books::gate(const std::string& uid, bool shut) {
+void ClusterState::gate(const std::string& uid, bool shut) {
   if (shut) {
     preempting_.insert(uid);
   } else {
@@ -147,19 +148,19 @@ void Books::gate(const std::string& uid, bool shut) {
   }
 }
 
-PodRef Books::live(const std::string& uid) const {
+PodRef ClusterState::live(const std::string& uid) const {
   const auto name = names_.find(uid);
   if (name == names_.end()) return nullptr;
   const auto at = pods_.find(name->second);
   return at == pods_.end() ? nullptr : at->second;
 }
 
-void Books::tick(MonoTime now) {
+void ClusterState::tick(MonoTime now) {
   queue_.tick(now);
   if (next_expiry_ <= now) expire(now);
 }
 
-void Books::expire(MonoTime now) {
+void ClusterState::expire(MonoTime now) {
   std::vector<std::string> overdue;
   next_expiry_ = MonoTime::max();
   for (const auto& [uid, each] : assumed_) {
@@ -179,23 +180,23 @@ void Books::expire(MonoTime now) {
   }
 }
 
-MonoTime Books::deadline() const {
+MonoTime ClusterState::deadline() const {
   // Those that were confirmed meanwhile are found out when it has come.
   const MonoTime expiry = assumed_.empty() ? MonoTime::max() : next_expiry_;
   return std::min(queue_.deadline(), expiry);
 }
 
-void Books::set(const PodDisruptionBudget& budget) {
+void ClusterState::set(const PodDisruptionBudget& budget) {
   budget_objects_.insert_or_assign({budget.metadata.namespace_name, budget.metadata.name}, budget);
   budgets_stale_ = true;
 }
 
-void Books::remove_budget(const std::string& namespace_name, const std::string& name) {
+void ClusterState::remove_budget(const std::string& namespace_name, const std::string& name) {
   budget_objects_.erase({namespace_name, name});
   budgets_stale_ = true;
 }
 
-const Budgets& Books::budgets() {
+const Budgets& ClusterState::budgets() {
   if (!budgets_stale_) return budgets_;
   std::vector<PodDisruptionBudget> all;
   for (const auto& [name, budget] : budget_objects_) all.push_back(budget);
@@ -204,10 +205,10 @@ const Budgets& Books::budgets() {
   return budgets_;
 }
 
-void Books::set_namespace(std::string_view name, StringMap labels) {
+void ClusterState::set_namespace(std::string_view name, StringMap labels) {
   cluster_.set_namespace(name, std::move(labels));
 }
 
-void Books::remove_namespace(std::string_view name) { cluster_.remove_namespace(name); }
+void ClusterState::remove_namespace(std::string_view name) { cluster_.remove_namespace(name); }
 
 }  // namespace holdfast::sync::schedule

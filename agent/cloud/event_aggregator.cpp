@@ -1,4 +1,4 @@
-#include "agent/cloud/event_book.h"
+#include "agent/cloud/event_aggregator.h"
 
 #include <algorithm>
 
@@ -94,13 +94,14 @@ ApiRequest repeat(const RecordEvent& event, const Facts& facts) {
 
 }  // namespace
 
-EventBook::EventBook(EventLimits limits)
+EventAggregator::EventAggregator(EventLimits limits)
     : limits_(limits),
       similar_(limits.remembered),
       seen_(limits.remembered),
       talks_(limits.remembered) {}
 
-std::optional<EventWrite> EventBook::record(MonoTime now, WallTime wall, const RecordEvent& event) {
+std::optional<EventWrite> EventAggregator::record(MonoTime now, WallTime wall,
+                                                  const RecordEvent& event) {
   std::string key = similar_of(event);
   Facts facts{.message = event.message, .last = format_rfc3339(wall)};
   if (is_combined(now, key, event.message)) {
@@ -126,7 +127,8 @@ std::optional<EventWrite> EventBook::record(MonoTime now, WallTime wall, const R
   return EventWrite{repeat(event, facts), std::move(made), std::move(key)};
 }
 
-bool EventBook::is_combined(MonoTime now, const std::string& kind, const std::string& message) {
+bool EventAggregator::is_combined(MonoTime now, const std::string& kind,
+                                  const std::string& message) {
   Similar& similar = similar_.at(kind);
   if (now - similar.last > limits_.similar_interval) similar.messages.clear();
   similar.last = now;
@@ -137,7 +139,7 @@ bool EventBook::is_combined(MonoTime now, const std::string& kind, const std::st
   return true;
 }
 
-bool EventBook::may_talk(MonoTime now, const std::string& object) {
+bool EventAggregator::may_talk(MonoTime now, const std::string& object) {
   Talk& talk = talks_.at(object);
   if (talk.at == MonoTime::min()) talk = {limits_.burst, now};
   const double gained =

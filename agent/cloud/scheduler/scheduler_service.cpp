@@ -1,4 +1,4 @@
-#include "agent/cloud/scheduler/scheduler_daemon.h"
+#include "agent/cloud/scheduler/scheduler_service.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,11 +34,11 @@ sync::schedule::SchedulerOptions options_of(const SchedulerPlan& plan, loop::Wor
 
 }  // namespace
 
-Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_executor executor,
-                                                               Settings settings,
-                                                               const ClusterAccess& access,
-                                                               CloudMemory& memory,
-                                                               const Clock& clock, Hooks hooks) {
+Result<std::unique_ptr<SchedulerService>> SchedulerService::make(asio::any_io_executor executor,
+                                                                 Settings settings,
+                                                                 const ClusterAccess& access,
+                                                                 CloudMemory& memory,
+                                                                 const Clock& clock, Hooks hooks) {
   const std::string agent = "holdfast-cloud/" + std::string(version) + " scheduler";
   Clients clients;
   const http::ClientLimits limits = memory.client_limits();
@@ -46,13 +46,14 @@ Result<std::unique_ptr<SchedulerDaemon>> SchedulerDaemon::make(asio::any_io_exec
   TRY(clients.election,
       ApiClient::make(access, clock, agent + " leader-election", limits, memory.answers()));
   TRY(Extenders extenders, make_extenders(settings.plan, clock));
-  return std::unique_ptr<SchedulerDaemon>(
-      new SchedulerDaemon(std::move(executor), std::move(settings), std::move(clients),
-                          std::move(extenders), clock, std::move(hooks)));
+  return std::unique_ptr<SchedulerService>(
+      new SchedulerService(std::move(executor), std::move(settings), std::move(clients),
+                           std::move(extenders), clock, std::move(hooks)));
 }
 
-SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                                 Extenders extenders, const Clock& clock, Hooks hooks)
+SchedulerService::SchedulerService(asio::any_io_executor executor, Settings settings,
+                                   Clients clients, Extenders extenders, const Clock& clock,
+                                   Hooks hooks)
     : settings_(std::move(settings)),
       clients_(std::move(clients)),
       hooks_(std::move(hooks)),
@@ -61,8 +62,8 @@ SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settin
                   ? std::make_unique<Leader>(
                         executor, settings_.leader, make_identity(random_), *clients_.election,
                         clock,
-                        Leader::Hooks{[this] { maybe_begin(); },
-                                      [this](const std::string& why) { lost(why); }})
+                        Leader::Hooks{[this] { start_if_ready(); },
+                                      [this](const std::string& why) { lost_leadership(why); }})
                   : nullptr),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
@@ -76,18 +77,18 @@ SchedulerDaemon::SchedulerDaemon(asio::any_io_executor executor, Settings settin
       clock_(clock),
       tasks_(executor) {}
 
-void SchedulerDaemon::start() {
+void SchedulerService::start() {
   tasks_.spawn("schedule", runner_.run());
   tasks_.spawn("scheduler events", performer_.retry_events());
   if (leader_) leader_->start();
 }
 
-void SchedulerDaemon::pause() {
+void SchedulerService::pause() {
   ended_ = true;
   runner_.pause();
 }
 
-asio::awaitable<void> SchedulerDaemon::stop(MonoTime deadline, Duration patience) {
+asio::awaitable<void> SchedulerService::stop(MonoTime deadline, Duration patience) {
   pause();
   tasks_.cancel();
   const Duration given = leads() ? patience : Duration::zero();
@@ -96,7 +97,7 @@ asio::awaitable<void> SchedulerDaemon::stop(MonoTime deadline, Duration patience
   if (leader_) co_await leader_->release(std::min(deadline, clock_.mono() + patience));
 }
 
-void SchedulerDaemon::maybe_begin() {
+void SchedulerService::start_if_ready() {
   if (ended_ || acts() || !leads() || !complete()) return;
   log_info("scheduler started", {{"name", settings_.plan.name},
                                  {"nodes", machine_.state().cluster().nodes().size()},
@@ -105,13 +106,13 @@ void SchedulerDaemon::maybe_begin() {
   runner_.start();
 }
 
-void SchedulerDaemon::lost(const std::string& why) {
+void SchedulerService::lost_leadership(const std::string& why) {
   pause();
   hooks_.lost(why);
 }
 
 template <class T>
-void SchedulerDaemon::feed(ClusterFeeds& feeds) {
+void SchedulerService::feed(ClusterFeeds& feeds) {
   feeds.subscribe<T>(
       needs_, [this](const T& object) { runner_.feed(sync::control::Changed<T>{object}); },
       [this](const ClusterFeeds::Name& name) {
@@ -119,22 +120,22 @@ void SchedulerDaemon::feed(ClusterFeeds& feeds) {
       });
 }
 
-void SchedulerDaemon::subscribe(ClusterFeeds& feeds) {
+void SchedulerService::subscribe(ClusterFeeds& feeds) {
   feed<sync::Node>(feeds);
   feed<sync::Pod>(feeds);
   feed<sync::Namespace>(feeds);
   feed<sync::PodDisruptionBudget>(feeds);
 }
 
-void SchedulerDaemon::feeds_changed() {
+void SchedulerService::feeds_changed() {
   if (needs_.out_of_memory()) {
     runner_.pause();
   } else {
-    maybe_begin();
+    start_if_ready();
   }
 }
 
-Status SchedulerDaemon::complete() const {
+Status SchedulerService::complete() const {
   if (needs_.out_of_memory()) {
     return fail(Errc::exhausted, "the scheduler's lists exceed --heap-max");
   }

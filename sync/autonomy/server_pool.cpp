@@ -1,4 +1,4 @@
-#include "sync/autonomy/rota.h"
+#include "sync/autonomy/server_pool.h"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ std::string_view to_string(ServerHealth health) {
   UNREACHABLE();
 }
 
-ServerRota::ServerRota(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now)
+ServerPool::ServerPool(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now)
     : config_(config), random_(random), servers_(servers), last_(servers - 1) {
   CHECK(servers > 0);
   CHECK(config.probe_backoff_min > Duration::zero());
@@ -36,7 +36,7 @@ ServerRota::ServerRota(const RotaConfig& config, std::size_t servers, Random& ra
   }
 }
 
-std::size_t ServerRota::next(std::optional<std::size_t> but) {
+std::size_t ServerPool::next(std::optional<std::size_t> but) {
   const bool choice = any_in_rotation();
   // The preferred one comes first; without any that is well, everyone has his turn.
   const std::size_t first = choice && config_.mode == LbMode::priority ? 0 : last_ + 1;
@@ -51,8 +51,8 @@ std::size_t ServerRota::next(std::optional<std::size_t> but) {
   return last_ = *second_best;
 }
 
-bool ServerRota::hear(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
-                      std::string_view reason) {
+bool ServerPool::record(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
+                        std::string_view reason) {
   Server& heard = servers_.at(server);
   if (began < heard.since) return false;
   heard.reason = reason;
@@ -73,19 +73,19 @@ bool ServerRota::hear(MonoTime now, MonoTime began, std::size_t server, Evidence
   return true;
 }
 
-bool ServerRota::any_in_rotation() const {
+bool ServerPool::any_in_rotation() const {
   return std::any_of(servers_.begin(), servers_.end(),
                      [](const Server& server) { return server.health != ServerHealth::failed; });
 }
 
-MonoTime ServerRota::probe_due() const {
+MonoTime ServerPool::probe_due() const {
   if (!any_in_rotation()) return MonoTime::max();
   MonoTime due = MonoTime::max();
   for (const Server& server : servers_) due = std::min(due, server.probe_due);
   return due;
 }
 
-std::optional<std::size_t> ServerRota::take_probe(MonoTime now) {
+std::optional<std::size_t> ServerPool::take_probe(MonoTime now) {
   if (probe_due() > now) return std::nullopt;
   for (std::size_t i = 0; i < size(); ++i) {
     if (servers_[i].probe_due > now) continue;
@@ -95,7 +95,7 @@ std::optional<std::size_t> ServerRota::take_probe(MonoTime now) {
   UNREACHABLE();
 }
 
-void ServerRota::plan_probe(MonoTime now, Server& server) {
+void ServerPool::plan_probe(MonoTime now, Server& server) {
   // Half of the wait is certain: jitter must not make a busy loop of it.
   server.probe_due = now + server.backoff / 2 + random_.jitter(server.backoff / 2);
   server.backoff = std::min(server.backoff * 2, config_.probe_backoff_max);

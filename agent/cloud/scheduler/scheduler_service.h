@@ -20,7 +20,7 @@
 
 namespace holdfast::agent {
 
-class SchedulerDaemon {
+class SchedulerService {
  public:
   struct Settings {
     SchedulerPlan plan;
@@ -33,7 +33,7 @@ class SchedulerDaemon {
   };
 
   // `memory`, `clock` and what the hooks refer to outlive it. Errors: invalid (certificates).
-  [[nodiscard]] static Result<std::unique_ptr<SchedulerDaemon>> make(
+  [[nodiscard]] static Result<std::unique_ptr<SchedulerService>> make(
       asio::any_io_executor executor, Settings settings, const ClusterAccess& access,
       CloudMemory& memory, const Clock& clock, Hooks hooks);
 
@@ -63,19 +63,16 @@ class SchedulerDaemon {
   [[nodiscard]] std::string metrics() { return metrics_.text(machine_.state()); }
 
  private:
-  struct Always final : WritePermit {
-    asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
-  };
   struct Clients {
     std::unique_ptr<ApiClient> rules;
     std::unique_ptr<ApiClient> election;
   };
 
-  SchedulerDaemon(asio::any_io_executor executor, Settings settings, Clients clients,
-                  Extenders extenders, const Clock& clock, Hooks hooks);
+  SchedulerService(asio::any_io_executor executor, Settings settings, Clients clients,
+                   Extenders extenders, const Clock& clock, Hooks hooks);
 
-  void maybe_begin();
-  void lost(const std::string& why);
+  void start_if_ready();
+  void lost_leadership(const std::string& why);
   template <class T>
   void feed(ClusterFeeds& feeds);
 
@@ -84,7 +81,7 @@ class SchedulerDaemon {
   Hooks hooks_;
   Random random_;
   bool ended_ = false;
-  Always always_;
+  AlwaysPermitted always_;
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;
   loop::Workers workers_;

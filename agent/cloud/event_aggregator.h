@@ -15,7 +15,7 @@
 #include <string>
 
 #include "agent/client/api_client.h"
-#include "agent/cloud/recent.h"
+#include "agent/cloud/lru_map.h"
 #include "platform/result.h"
 #include "sync/lifecycle/effects.h"
 
@@ -38,9 +38,9 @@ struct EventWrite {
   std::string key;  // for forget()
 };
 
-class EventBook {
+class EventAggregator {
  public:
-  explicit EventBook(EventLimits limits = {});
+  explicit EventAggregator(EventLimits limits = {});
 
   // Returns the request to send, or nothing if the object has used up its rate limit.
   [[nodiscard]] std::optional<EventWrite> record(MonoTime now, WallTime wall,
@@ -70,9 +70,9 @@ class EventBook {
   [[nodiscard]] bool may_talk(MonoTime now, const std::string& object);
 
   EventLimits limits_;
-  Recent<Similar> similar_;
-  Recent<Seen> seen_;
-  Recent<Talk> talks_;
+  LruMap<Similar> similar_;
+  LruMap<Seen> seen_;
+  LruMap<Talk> talks_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -21,12 +21,12 @@ enum class Code : std::uint8_t {
 // As upstream prints it: "UnschedulableAndUnresolvable".
 [[nodiscard]] std::string_view to_string(Code code);
 
-struct Verdict {
+struct FitStatus {
   Code code = Code::success;
   std::vector<std::string> reasons;
   std::string_view plugin = {};  // who said so; text that outlives everything, or empty
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const FitStatus&) const = default;
 
   [[nodiscard]] bool ok() const { return code == Code::success; }
   // Unschedulable, unresolvable or pending: an answer, not a failure.
@@ -35,7 +35,7 @@ struct Verdict {
   [[nodiscard]] std::string message() const;
 };
 
-[[nodiscard]] inline Verdict reject(Code code, std::string reason, std::string_view plugin = {}) {
+[[nodiscard]] inline FitStatus reject(Code code, std::string reason, std::string_view plugin = {}) {
   return {code, {std::move(reason)}, plugin};
 }
 

@@ -1,12 +1,12 @@
-#include "agent/edge/filters/shown_watch.h"
+#include "agent/edge/filters/filtered_watch.h"
 
 namespace holdfast::agent {
 namespace {
 
+using sync::filters::FilteredEvents;
 using sync::filters::Need;
-using sync::filters::Told;
 
-std::string frames_of(const sync::ScopeKind& kind, const Told& told) {
+std::string frames_of(const sync::ScopeKind& kind, const FilteredEvents& told) {
   std::string frames;
   for (const sync::CacheEvent& event : told.events) {
     frames += sync::event_frame(kind, event.type, *event.object.bytes);
@@ -16,25 +16,25 @@ std::string frames_of(const sync::ScopeKind& kind, const Told& told) {
 
 }  // namespace
 
-ShownWatch::ShownWatch(AnswerFilters& filters, FilterCall call)
+FilteredWatch::FilteredWatch(AnswerFilters& filters, FilterCall call)
     : filters_(filters),
       call_(std::move(call)),
       epoch_(filters.epoch()),
       view_(filters.view(call_)) {}
 
-Result<std::optional<Need>> ShownWatch::begin(const sync::WatchCache& cache,
-                                              std::optional<sync::Version> from) {
+Result<std::optional<Need>> FilteredWatch::begin(const sync::WatchCache& cache,
+                                                 std::optional<sync::Version> from) {
   epoch_ = filters_.epoch();
   view_ = filters_.view(call_);
   if (!view_) return std::nullopt;
   return filter_.resume(*view_, cache.objects(), from.value_or(cache.version()));
 }
 
-Result<std::optional<std::string>> ShownWatch::frames(const sync::ScopeKind& kind,
-                                                      const sync::CacheEvent& event) {
+Result<std::optional<std::string>> FilteredWatch::frames(const sync::ScopeKind& kind,
+                                                         const sync::CacheEvent& event) {
   std::optional<std::string> none;
   if (!view_) return sync::event_frame(kind, event.type, *event.object.bytes);
-  TRY(const Told told, filter_.tell(*view_, event));
+  TRY(const FilteredEvents told, filter_.tell(*view_, event));
   if (told.need) {
     filters_.want(*told.need);
     return none;
@@ -43,19 +43,19 @@ Result<std::optional<std::string>> ShownWatch::frames(const sync::ScopeKind& kin
   return frames_of(kind, told);
 }
 
-bool ShownWatch::same_chain(const ViewPtr& view) const {
+bool FilteredWatch::same_chain(const ViewPtr& view) const {
   if (!view || !view_) return view == view_;
   return view->chain == view_->chain;
 }
 
-Result<std::string> ShownWatch::catch_up(const sync::WatchCache& cache, sync::Version told) {
+Result<std::string> FilteredWatch::catch_up(const sync::WatchCache& cache, sync::Version told) {
   const std::uint64_t epoch = filters_.epoch();
   if (epoch == epoch_) return std::string();
   const ViewPtr now = filters_.view(call_);
   if (!same_chain(now)) {
     return fail(Errc::gone, "the filters of this component have changed: list again");
   }
-  Told changes;
+  FilteredEvents changes;
   if (view_ && now->knowledge != view_->knowledge) {
     TRY(changes, filter_.reconsider(*view_, *now, cache.objects(), told));
   }
@@ -68,7 +68,7 @@ Result<std::string> ShownWatch::catch_up(const sync::WatchCache& cache, sync::Ve
   return frames_of(cache.kind(), changes);
 }
 
-bool ShownWatch::outdated() {
+bool FilteredWatch::outdated() {
   const std::uint64_t epoch = filters_.epoch();
   if (epoch == epoch_) return false;
   epoch_ = epoch;

@@ -1,4 +1,4 @@
-#include "agent/lab/apiserver/placer.h"
+#include "agent/lab/apiserver/registry_scheduler.h"
 
 #include <boost/json.hpp>
 
@@ -52,48 +52,48 @@ sync::ApiStatus another_pod(const schedule::PodKey& pod) {
 
 }  // namespace
 
-Placer::Placer(Editor& editor, const Clock& clock, Random random)
+RegistryScheduler::RegistryScheduler(Editor& editor, const Clock& clock, Random random)
     : editor_(editor),
       clock_(clock),
       random_(random),
-      books_({.scheduler = std::string(scheduler)}, clock.mono()),
+      cluster_state_({.scheduler = std::string(scheduler)}, clock.mono()),
       finder_(schedule::plugins()) {
   for (const auto& [key, stored] : editor.registry().all()) read(*stored);
 }
 
-void Placer::note(const Change& change) {
+void RegistryScheduler::note(const Change& change) {
   const std::string_view kind = kind_of(*change.seen);
   if (kind == "Pod" || kind == "Node" || kind == "Namespace" || kind == "PodDisruptionBudget") {
     news_.push_back(change);
   }
 }
 
-void Placer::read(const Stored& stored) {
+void RegistryScheduler::read(const Stored& stored) {
   const std::string_view kind = kind_of(stored);
   if (kind == "Pod") {
-    if (auto pod = decoded<sync::Pod>(stored)) books_.set(clock_.mono(), *std::move(pod));
+    if (auto pod = decoded<sync::Pod>(stored)) cluster_state_.set(clock_.mono(), *std::move(pod));
   } else if (kind == "Node") {
     auto node = decoded<sync::Node>(stored);
-    if (node) books_.set(clock_.mono(), with_room(*std::move(node)));
+    if (node) cluster_state_.set(clock_.mono(), with_room(*std::move(node)));
   } else if (kind == "PodDisruptionBudget") {
-    if (const auto budget = decoded<sync::PodDisruptionBudget>(stored)) books_.set(*budget);
+    if (const auto budget = decoded<sync::PodDisruptionBudget>(stored)) cluster_state_.set(*budget);
   } else if (kind == "Namespace") {
     const auto space = decoded<sync::Namespace>(stored);
-    if (space) books_.set_namespace(space->metadata.name, space->metadata.labels);
+    if (space) cluster_state_.set_namespace(space->metadata.name, space->metadata.labels);
   }
 }
 
-void Placer::forget(const Stored& stored) {
+void RegistryScheduler::forget(const Stored& stored) {
   const std::string_view kind = kind_of(stored);
   const std::string space(sync::namespace_of(stored.object));
   const std::string name(sync::name_of(stored.object));
-  if (kind == "Pod") books_.remove_pod(clock_.mono(), space, name);
-  if (kind == "Node") books_.remove_node(name);
-  if (kind == "PodDisruptionBudget") books_.remove_budget(space, name);
-  if (kind == "Namespace") books_.remove_namespace(name);
+  if (kind == "Pod") cluster_state_.remove_pod(clock_.mono(), space, name);
+  if (kind == "Node") cluster_state_.remove_node(name);
+  if (kind == "PodDisruptionBudget") cluster_state_.remove_budget(space, name);
+  if (kind == "Namespace") cluster_state_.remove_namespace(name);
 }
 
-void Placer::take_news() {
+void RegistryScheduler::take_news() {
   while (!news_.empty()) {
     const Change change = std::move(news_.front());
     news_.pop_front();
@@ -105,19 +105,20 @@ void Placer::take_news() {
   }
 }
 
-void Placer::pass() {
+void RegistryScheduler::pass() {
   take_news();
-  books_.tick(clock_.mono());
-  while (const auto popped = books_.queue().pop()) {
+  cluster_state_.tick(clock_.mono());
+  while (const auto popped = cluster_state_.queue().pop()) {
     attempt(*popped);
     take_news();
   }
 }
 
-void Placer::attempt(const schedule::Queue::Popped& popped) {
+void RegistryScheduler::attempt(const schedule::Queue::Popped& popped) {
   const schedule::PodRef& pod = popped.pod;
-  if (pod->pod->metadata.deletion_timestamp) return books_.queue().done(pod->uid());
-  schedule::Attempt made = finder_.find(books_.cluster(), books_.nominator(), *pod, random_);
+  if (pod->pod->metadata.deletion_timestamp) return cluster_state_.queue().done(pod->uid());
+  schedule::Attempt made =
+      finder_.find(cluster_state_.cluster(), cluster_state_.nominator(), *pod, random_);
   if (made.node == nullptr) return give_up(pod, std::move(made));
   const std::string node = made.node->name();
   const auto bound = bind(*pod, node);
@@ -126,38 +127,39 @@ void Placer::attempt(const schedule::Queue::Popped& popped) {
     made.verdict = schedule::reject(schedule::Code::error, bound.error().message);
     return give_up(pod, std::move(made));
   }
-  tell(schedule::bound_event(*pod, node));  // the bound pod arrives as a change
+  record_event(schedule::bound_event(*pod, node));  // the bound pod arrives as a change
 }
 
-void Placer::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
+void RegistryScheduler::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
   schedule::FailedAttempt failed{pod, std::move(attempt.verdict), std::move(attempt.diagnosis),
                                  std::string()};
   if (failed.diagnosis) {
     schedule::Preemption preemption(pod, {});
-    preemption.start({books_.cluster(), books_.nominator(), books_.budgets(), finder_.plugins()},
+    preemption.start({cluster_state_.cluster(), cluster_state_.nominator(),
+                      cluster_state_.budgets(), finder_.plugins()},
                      failed.diagnosis->verdicts, clock_.wall(), random_);
     const schedule::PreemptionOutcome& outcome = *preemption.outcome();
     failed.diagnosis->postfilter = outcome.verdict.message();
     failed.nomination = outcome.nomination;
     if (outcome.chosen) make_room(pod, *outcome.chosen);
   }
-  const schedule::PodRef live = books_.live(pod->uid());
-  auto plan = schedule::plan_failure(failed, live, books_.nominator(), clock_.wall());
+  const schedule::PodRef live = cluster_state_.live(pod->uid());
+  auto plan = schedule::plan_failure(failed, live, cluster_state_.nominator(), clock_.wall());
   if (plan.requeue) {
-    const Status back = books_.queue().requeue(
+    const Status back = cluster_state_.queue().requeue(
         clock_.mono(), plan.fresh, std::move(plan.unschedulable), std::move(plan.pending));
     if (!back) log_debug("placer", {{"error", back.error()}});
   } else {
-    books_.queue().done(pod->uid());
+    cluster_state_.queue().done(pod->uid());
   }
   if (!plan.patch) return;  // the pod's status says so already
-  tell(plan.event);
+  record_event(plan.event);
   (void)patch(*plan.patch);
 }
 
 // Deletes the victims of a preemption. Their end arrives as a change.
-void Placer::make_room(const schedule::PodRef& pod, const schedule::Candidate& chosen) {
-  auto promised = books_.nominator().below(chosen.node, *pod);
+void RegistryScheduler::make_room(const schedule::PodRef& pod, const schedule::Candidate& chosen) {
+  auto promised = cluster_state_.nominator().below(chosen.node, *pod);
   schedule::Preparation machine(pod, chosen, std::move(promised), {}, {.async = false});
   std::deque<schedule::Preparation::Step> open;
   const auto add = [&open](schedule::Preparation::Steps steps) {
@@ -170,12 +172,12 @@ void Placer::make_room(const schedule::PodRef& pod, const schedule::Candidate& c
     if (step.id != 0) {
       add(machine.settle(step.id, perform(step.action), clock_.wall()));
     } else if (const auto* event = std::get_if<schedule::RecordEvent>(&step.action)) {
-      tell(*event);
+      record_event(*event);
     }
   }
 }
 
-schedule::Settled Placer::perform(const schedule::Action& action) {
+schedule::Settled RegistryScheduler::perform(const schedule::Action& action) {
   if (const auto* wanted = std::get_if<schedule::PatchPodStatus>(&action)) return patch(*wanted);
   if (const auto* clear = std::get_if<schedule::ClearNomination>(&action)) {
     return patch({clear->pod, std::nullopt, {}, std::string()});
@@ -189,7 +191,8 @@ schedule::Settled Placer::perform(const schedule::Action& action) {
 }
 
 // Binds the pod as the subresource binding does.
-sync::Answer<StoredPtr> Placer::bind(const schedule::PodView& pod, std::string_view node) {
+sync::Answer<StoredPtr> RegistryScheduler::bind(const schedule::PodView& pod,
+                                                std::string_view node) {
   const StoredPtr old = editor_.registry().find(pods(), pod.namespace_name(), pod.name());
   if (!old || sync::uid_of(old->object) != pod.uid()) {
     return sync::refuse(another_pod(schedule::key_of(pod)));
@@ -203,7 +206,7 @@ sync::Answer<StoredPtr> Placer::bind(const schedule::PodView& pod, std::string_v
   return editor_.replace(pods(), sync::canonical(pods(), std::move(made)), old);
 }
 
-schedule::Settled Placer::patch(const schedule::PatchPodStatus& patch) {
+schedule::Settled RegistryScheduler::patch(const schedule::PatchPodStatus& patch) {
   const std::string now = format_rfc3339(editor_.now());
   const auto change = [&patch, &now](const json::object& old) -> sync::Answer<json::object> {
     if (sync::uid_of(old) != patch.pod.uid) return sync::refuse(another_pod(patch.pod));
@@ -221,7 +224,7 @@ schedule::Settled Placer::patch(const schedule::PatchPodStatus& patch) {
   return written ? schedule::Settled{} : settled(written.error());
 }
 
-void Placer::tell(const schedule::RecordEvent& event) {
+void RegistryScheduler::record_event(const schedule::RecordEvent& event) {
   const std::string time = format_rfc3339(editor_.now());
   const std::string name = event.regarding.name + "." + to_hex(random_.next());
   json::object made{{"metadata", {{"name", name}, {"namespace", event.regarding.namespace_name}}},

@@ -1,8 +1,8 @@
-#include "agent/edge/filters/shown_stream.h"
+#include "agent/edge/filters/filtered_stream.h"
 
 #include <deque>
 
-#include "agent/edge/filters/shown_watch.h"
+#include "agent/edge/filters/filtered_watch.h"
 #include "sync/api/status.h"
 #include "sync/protobuf/envelope.h"
 #include "sync/protobuf/header.h"
@@ -18,9 +18,9 @@ sync::EventType event_type(WireType type) {
   return type == WireType::deleted ? sync::EventType::deleted : sync::EventType::modified;
 }
 
-class ShownStream final : public http::BodyStream {
+class FilteredStream final : public http::BodyStream {
  public:
-  ShownStream(AnswerFilters& filters, const FilterCall& call, const http::Response& answer)
+  FilteredStream(AnswerFilters& filters, const FilterCall& call, const http::Response& answer)
       : filters_(filters), inner_(answer.stream), watch_(filters, call) {
     const bool protobuf = sync::is_protobuf_type(answer.headers.get("content-type"));
     kind_.encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json;
@@ -104,7 +104,7 @@ class ShownStream final : public http::BodyStream {
 
   AnswerFilters& filters_;
   std::shared_ptr<http::BodyStream> inner_;
-  ShownWatch watch_;
+  FilteredWatch watch_;
   sync::ScopeKind kind_;
   sync::FrameSplitter json_frames_;
   sync::ProtobufFrames protobuf_frames_;
@@ -115,9 +115,9 @@ class ShownStream final : public http::BodyStream {
 
 }  // namespace
 
-std::shared_ptr<http::BodyStream> shown_stream(AnswerFilters& filters, const FilterCall& call,
-                                               const http::Response& answer) {
-  return std::make_shared<ShownStream>(filters, call, answer);
+std::shared_ptr<http::BodyStream> filtered_stream(AnswerFilters& filters, const FilterCall& call,
+                                                  const http::Response& answer) {
+  return std::make_shared<FilteredStream>(filters, call, answer);
 }
 
 }  // namespace holdfast::agent

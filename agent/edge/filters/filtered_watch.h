@@ -12,9 +12,9 @@
 
 namespace holdfast::agent {
 
-class ShownWatch {
+class FilteredWatch {
  public:
-  ShownWatch(AnswerFilters& filters, FilterCall call);
+  FilteredWatch(AnswerFilters& filters, FilterCall call);
 
   // Begins the watch: the client has seen everything up to `from` or, without it, gets all objects
   // of the cache first. Returns the missing knowledge, if any; then the watch cannot begin yet.

@@ -12,17 +12,17 @@
 #include "agent/lab/apiserver/editor.h"
 #include "platform/random.h"
 #include "sync/schedule/attempt.h"
-#include "sync/schedule/books.h"
+#include "sync/schedule/cluster_state.h"
 #include "sync/schedule/failure.h"
 #include "sync/schedule/preemption/preemption.h"
 #include "sync/schedule/preemption/preparation.h"
 
 namespace holdfast::agent::lab {
 
-class Placer {
+class RegistryScheduler {
  public:
   // `editor` and `clock` are borrowed and outlive it.
-  Placer(Editor& editor, const Clock& clock, Random random);
+  RegistryScheduler(Editor& editor, const Clock& clock, Random random);
 
   // Call for every change of the registry. The change is applied in the next pass().
   void note(const Change& change);
@@ -41,12 +41,12 @@ class Placer {
   [[nodiscard]] sync::Answer<StoredPtr> bind(const sync::schedule::PodView& pod,
                                              std::string_view node);
   [[nodiscard]] sync::schedule::Settled patch(const sync::schedule::PatchPodStatus& patch);
-  void tell(const sync::schedule::RecordEvent& event);
+  void record_event(const sync::schedule::RecordEvent& event);
 
   Editor& editor_;
   const Clock& clock_;
   Random random_;
-  sync::schedule::Books books_;
+  sync::schedule::ClusterState cluster_state_;
   sync::schedule::Finder finder_;
   std::deque<Change> news_;
 };

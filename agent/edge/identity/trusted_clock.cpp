@@ -1,4 +1,4 @@
-#include "agent/edge/identity/judged_clock.h"
+#include "agent/edge/identity/trusted_clock.h"
 
 #include "platform/log.h"
 #include "platform/text.h"
@@ -20,22 +20,22 @@ WallTime read_floor(const fs::Path& file) {
 
 }  // namespace
 
-JudgedClock::JudgedClock(const Clock& clock, fs::Path file)
+TrustedClock::TrustedClock(const Clock& clock, fs::Path file)
     : clock_(clock), file_(std::move(file)), floor_(read_floor(file_), clock.mono()) {}
 
-WallTime JudgedClock::wall() const { return floor_.judge(clock_.mono(), clock_.wall()); }
+WallTime TrustedClock::wall() const { return floor_.judge(clock_.mono(), clock_.wall()); }
 
-void JudgedClock::at_least(WallTime time) {
+void TrustedClock::at_least(WallTime time) {
   floor_.at_least(clock_.mono(), time);
   keep();
 }
 
-void JudgedClock::told(WallTime time) {
-  floor_.told(clock_.mono(), time);
+void TrustedClock::set_from_server(WallTime time) {
+  floor_.set_from_server(clock_.mono(), time);
   keep();
 }
 
-void JudgedClock::keep() {
+void TrustedClock::keep() {
   const auto time = floor_.to_keep(clock_.mono());
   if (!time) return;
   if (auto written = fs::atomic_write(file_, format_rfc3339(*time) + "\n"); !written) {

@@ -1,4 +1,4 @@
-#include "sync/schedule/verdict.h"
+#include "sync/schedule/fit_status.h"
 
 #include "platform/check.h"
 #include "platform/text.h"
@@ -21,6 +21,6 @@ std::string_view to_string(Code code) {
   UNREACHABLE();
 }
 
-std::string Verdict::message() const { return join(reasons, ", "); }
+std::string FitStatus::message() const { return join(reasons, ", "); }
 
 }  // namespace holdfast::sync::schedule

@@ -11,9 +11,9 @@
 namespace holdfast::agent {
 
 template <class Value>
-class Recent {
+class LruMap {
  public:
-  explicit Recent(std::size_t most) : most_(most) {}
+  explicit LruMap(std::size_t most) : most_(most) {}
 
   // The value at `key`, default-constructed if there was none. It becomes the most recent entry.
   // The reference is valid until the next call.

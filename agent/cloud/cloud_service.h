@@ -20,7 +20,7 @@
 #include "agent/cloud/lifecycle_runner.h"
 #include "agent/cloud/memory_limit.h"
 #include "agent/cloud/provider.h"
-#include "agent/cloud/scheduler/scheduler_daemon.h"
+#include "agent/cloud/scheduler/scheduler_service.h"
 #include "agent/cloud/settings.h"
 #include "platform/loop/tasks.h"
 #include "platform/proc/service.h"
@@ -29,14 +29,13 @@
 
 namespace holdfast::agent {
 
-class Daemon final : public proc::Service, public ListWatchSource, public LifecyclePerformer {
+class CloudService final : public proc::Service, public ListWatchSource, public LifecyclePerformer {
  public:
   // `give_up`, if set, is called when the process must end; verdict() then has the reason. `clock`
   // is borrowed and outlives it. Errors: those of reading the kubeconfig and of plan_of().
-  [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(asio::any_io_executor executor,
-                                                            const CloudSettings& settings,
-                                                            const Clock& clock,
-                                                            std::function<void()> give_up = {});
+  [[nodiscard]] static Result<std::unique_ptr<CloudService>> make(
+      asio::any_io_executor executor, const CloudSettings& settings, const Clock& clock,
+      std::function<void()> give_up = {});
 
   // Errors: those of Endpoints::listen().
   [[nodiscard]] Status start() override;
@@ -50,17 +49,13 @@ class Daemon final : public proc::Service, public ListWatchSource, public Lifecy
   // Also true without leader election.
   [[nodiscard]] bool leads() const { return !leader_ || leader_->leads(); }
   // Null if the scheduler is not enabled.
-  [[nodiscard]] const SchedulerDaemon* scheduler() const { return scheduler_.get(); }
+  [[nodiscard]] const SchedulerService* scheduler() const { return scheduler_.get(); }
 
   // For the feeds and the runner. Answers to these requests count as contact.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   asio::awaitable<sync::lifecycle::Outcome> perform(sync::lifecycle::Effect effect) override;
 
  private:
-  // The permit when leader election is off: writing is always allowed.
-  struct Always final : WritePermit {
-    asio::awaitable<MonoTime> wait() override { co_return MonoTime::max(); }
-  };
   struct Clients {
     std::unique_ptr<CloudMemory> memory;  // shared by all clients
     std::unique_ptr<ApiClient> rules;
@@ -69,8 +64,8 @@ class Daemon final : public proc::Service, public ListWatchSource, public Lifecy
   };
   [[nodiscard]] Status add_scheduler(asio::any_io_executor executor, const ClusterAccess& access);
 
-  Daemon(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
-         Clients clients, const Clock& clock, std::function<void()> give_up);
+  CloudService(asio::any_io_executor executor, const CloudSettings& settings, CloudPlan plan,
+               Clients clients, const Clock& clock, std::function<void()> give_up);
 
   [[nodiscard]] Endpoints::Pages pages();
   [[nodiscard]] std::string metrics();
@@ -82,8 +77,8 @@ class Daemon final : public proc::Service, public ListWatchSource, public Lifecy
   void requested(http::Method method, int status);
   void note_answer();
   void note_failure();
-  void maybe_begin();
-  void lost(const std::string& why);
+  void start_if_ready();
+  void lost_leadership(const std::string& why);
   asio::awaitable<void> probe_while_lost();
 
   CloudSettings settings_;
@@ -97,14 +92,14 @@ class Daemon final : public proc::Service, public ListWatchSource, public Lifecy
   loop::Event contact_changed_;
   sync::lifecycle::Controller controller_;
   CloudMetrics metrics_;
-  Always always_;
+  AlwaysPermitted always_;
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;
   ApiWriter writer_;
   LifecycleRunner lifecycle_;
   ClusterFeeds feeds_;
   ClusterFeeds::Subscription needs_;  // of the lifecycle controller
-  std::unique_ptr<SchedulerDaemon> scheduler_;
+  std::unique_ptr<SchedulerService> scheduler_;
   Endpoints endpoints_;
   loop::Tasks tasks_;
 };
