@@ -1,7 +1,9 @@
-// What the edge may decide alone: which writes are accepted while the cloud is away, and how.
+// Decides which writes of the node's components the edge agent accepts while the cloud is
+// unreachable, and how it handles each of them.
 //
-// The table is reference/peers.md 4.5. Whatever is not in it is refused with 503 and a reason,
-// never dropped and never pretended.
+// The rules are the table of reference/peers.md, 4.5. Any other write is refused with 503 and a
+// reason: the agent never drops a write silently and never claims success for a write that it does
+// not keep.
 
 #pragma once
 
@@ -13,29 +15,30 @@
 namespace holdfast::sync {
 
 enum class Admission : std::uint8_t {
-  refuse,        // 503: needs the cloud
-  own_lease,     // renewed here, never journalled
-  registration,  // POST of our node: 409 AlreadyExists, so that the kubelet goes on to GET; sent
-                 // later if the cloud does not have the node then
-  node_status,   // applied to the cached node, journalled, coalesced
-  pod_status,    // the same for a pod of this node
-  final_delete,  // DELETE of our pod with grace 0: remembered, journalled
-  mirror_pod,    // a static pod's mirror: created here, journalled
+  refuse,        // 503: only the API server can do this
+  own_lease,     // renewed by the agent, never journalled
+  registration,  // POST of this node: answered with 409 AlreadyExists, so that the kubelet goes on
+                 // to GET it; sent later in case the API server no longer has the node
+  node_status,   // applied to the cached Node, journalled, coalesced
+  pod_status,    // as node_status, for a pod of this node
+  final_delete,  // DELETE of a pod of this node with grace period 0: applied, journalled
+  mirror_pod,    // creation of a static pod's mirror: created in the cache, journalled
   csi_node,      // applied, journalled, coalesced
-  event,         // journalled in a bounded ring; the first thing to be dropped
-  token,         // TokenRequest: the stored token while it is valid
+  event,         // journalled in a bounded ring; dropped before any other write
+  token,         // TokenRequest: answered with the stored token while that is valid
 };
 
 [[nodiscard]] std::string_view to_string(Admission admission);
 
-// What about a write of `request` on node `node_name` while the cloud is away. Needs no body: what
-// depends on it (a pod's node, a mirror's annotation, a delete's grace) is checked when applied.
+// Classifies a write on node `node_name` while the cloud is unreachable. It needs no body:
+// apply_local_write() checks what depends on the body or the object (a pod's node, a mirror pod's
+// annotation, the grace period).
 [[nodiscard]] Admission admit(const RequestInfo& request, std::string_view node_name);
 
-// Namespace of the nodes' leases.
+// The namespace of the node leases.
 inline constexpr std::string_view lease_namespace = "kube-node-lease";
 
-// Whether `request` is about the lease of `node_name`.
+// Whether `request` reads or writes the lease of `node_name`.
 [[nodiscard]] bool is_own_lease(const RequestInfo& request, std::string_view node_name);
 
 }  // namespace holdfast::sync

@@ -1,8 +1,10 @@
-// What may go over the uplink: bytes per second, of all classes of traffic together and of single
-// ones. Token buckets with debts: what a request costs is known only afterwards, so it is sent when
-// nothing is owed, and the next one waits until the debt is paid. Several may be under way at once,
-// as long as what they are expected to cost is there. Heartbeats are exempt: they neither wait nor
-// cost. Pure.
+// Limits the bytes per second on the uplink, for all traffic together and for each class of
+// traffic.
+//
+// These are token buckets that may go below zero. The cost of a request is known only afterwards,
+// so a request may start as soon as its buckets are above zero, and the next one waits until they
+// are again. Several requests may be in flight at once as long as the buckets cover their expected
+// costs. Heartbeats are exempt: they never wait and cost nothing. Pure: the caller passes the time.
 
 #pragma once
 
@@ -19,55 +21,56 @@
 namespace holdfast::sync {
 
 enum class UplinkClass : std::uint8_t {
-  heartbeat,  // the node's lease and its status
-  relist,     // lists and watches of what is cached
-  reads,      // of local clients, passed through
-  writes,     // of local clients and out of the outbox, events excepted
-  events,     // likewise
+  heartbeat,  // the node's lease and writes of its status
+  relist,     // the agent's own lists and watches for the cache
+  reads,      // reads of local clients that are passed through
+  writes,     // writes of local clients and of the outbox, except events
+  events,     // writes of events, of local clients and of the outbox
 };
 inline constexpr std::size_t uplink_classes = 5;
 
 [[nodiscard]] std::string_view to_string(UplinkClass traffic);
 
-// Of a request: its method, its path, and whether it is the agent's own.
+// The class of a request. `own` is true for the agent's own requests.
 [[nodiscard]] UplinkClass class_of(std::string_view method, std::string_view path, bool own);
 
 struct ByteRates {
-  std::int64_t total = 0;  // bytes per second; 0: no limit
+  std::int64_t total = 0;  // bytes per second for all classes together; 0: no limit
   std::array<std::int64_t, uplink_classes> classes{};
 
   bool operator==(const ByteRates&) const = default;
 };
 
-// The values of --uplink-budget: "64KiB/s" for all traffic, "relist=32KiB/s" for one class. Units:
-// B, kB, KiB, MB, MiB; "/s" may be left out. Errors: invalid, naming the text (no rate, no such
-// class, heartbeat, twice the same, less than 256 bytes a second).
+// Parses the values of --uplink-budget: "64KiB/s" limits all traffic, "relist=32KiB/s" one class.
+// Units: B, kB, KiB, MB, MiB; "/s" is optional. Errors: invalid, quoting the value (not a rate, an
+// unknown class, the heartbeat class, a class given twice, less than 256 bytes per second, more
+// than 1 TiB per second).
 [[nodiscard]] Result<ByteRates> parse_byte_rates(const std::vector<std::string>& texts);
 
 class ByteBudget {
  public:
-  // After a quiet time as much as comes in `burst` may go at once.
+  // Each bucket holds at most the bytes of `burst` at its rate, and starts full.
   explicit ByteBudget(const ByteRates& rates, MonoTime now,
                       Duration burst = std::chrono::seconds(10));
 
-  // When a request of that class may be sent; `now`, or earlier, for at once; max(): not before one
-  // of those that are under way has ended.
+  // The time from which a request of that class may be sent. A time that is not after `now` means
+  // at once; MonoTime::max() means not before a request that is in flight has ended.
   [[nodiscard]] MonoTime ready_at(UplinkClass traffic, MonoTime now) const;
 
-  // A request begins that is expected to cost so much, or it has ended: what it really cost is
-  // spent meanwhile.
+  // Call reserve() with the expected cost when a request starts, and release() with the same number
+  // when it ends. Its real cost is charged by spend() in between.
   void reserve(UplinkClass traffic, std::uint64_t bytes);
   void release(UplinkClass traffic, std::uint64_t bytes);
 
-  // Bytes that were sent or received. `now` must not run backwards.
+  // Charges bytes that were sent or received. `now` must not run backwards.
   void spend(UplinkClass traffic, std::uint64_t bytes, MonoTime now);
 
  private:
   struct Bucket {
-    double rate = 0;      // 0: no limit
-    double level = 0;     // below zero: owed
-    MonoTime at{};        // of the level
-    double reserved = 0;  // of the level, for what is under way
+    double rate = 0;      // bytes per second; 0: no limit
+    double level = 0;     // bytes at time `at`; negative: the traffic is in debt
+    MonoTime at{};        // when `level` was computed
+    double reserved = 0;  // expected bytes of the requests in flight
 
     [[nodiscard]] double level_at(MonoTime now, Duration burst) const;
     [[nodiscard]] MonoTime ready_at(MonoTime now, Duration burst) const;

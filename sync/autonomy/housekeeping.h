@@ -1,8 +1,8 @@
-// Decides what the cache need not keep any longer, and when a file may be made smaller. Pure.
+// Decides which cached scopes to drop, and when to shrink the database file. Pure.
 //
-// Whatever is dropped can be fetched again, so this is for a connected agent only. Two clocks must
-// agree before a scope counts as unused for days: the calendar, which jumps, and the time that this
-// run has lasted.
+// Dropped data can be fetched again only while the agent is connected, so the caller does this only
+// then. A scope counts as unused for days only if two clocks agree: the wall clock, which may jump,
+// and the time since the agent started.
 
 #pragma once
 
@@ -19,43 +19,49 @@ namespace holdfast::sync {
 using namespace std::chrono_literals;
 
 struct HousekeepingLimits {
-  Duration unused = 7 * 24h;  // the node's own questions
-  Duration foreign_unused =
-      24h;                      // of a caller with a token: with his next one he is another caller
+  Duration unused = 7 * 24h;  // a scope that the node itself asked for
+  // A scope of a caller with a token of its own: with its next token it counts as another caller.
+  Duration foreign_unused = 24h;
   Duration events_unused = 1h;  // kube-apiserver itself keeps events no longer
-  Duration orphaned = 1h;       // a Secret or ConfigMap by name that no pod of the node uses
-  Duration released = 5min;     // the same, for any object that the kubelet alone has asked for
-  Duration gone = 1min;         // an object by name that no pod uses and the cloud does not have
-  Duration settled = 1h;        // in this run: what was asked for so lately stays
-  // Free pages are given back when there are this many and they are a quarter of the file, so many
-  // at a time, after so long without a local request.
+  Duration orphaned = 1h;  // a Secret or ConfigMap, fetched by name, that no pod of the node uses
+  Duration released =
+      5min;  // any object, fetched by name, that only the kubelet asked for and no pod uses
+  Duration gone =
+      1min;  // an object, fetched by name, that no pod uses and the API server does not have
+  Duration settled =
+      1h;  // since it was asked for in this run: no rule below `gone` applies earlier
+  // Free pages of the database file are released, `trim_pages` at a time, when there are at least
+  // `trim_from_pages` of them, they are a quarter of the file, and no local request arrived for
+  // `trim_idle`.
   std::int64_t trim_from_pages = 256;
   int trim_pages = 16;
   Duration trim_idle = 1s;
 };
 
-// What is known of a scope when it is judged.
+// What judge_scope() needs to know about a scope.
 struct ScopeUse {
   std::string resource = {};
   std::string namespace_name = {};
-  std::string name = {};           // of the only object it can hold; empty: many
-  bool foreign = false;            // belongs to a caller with credentials of his own
-  bool watched = false;            // somebody has it open
-  bool owes = false;               // it shows writes that the cloud does not know of
-  bool gone = false;               // the cloud said that there is no such object
-  bool for_pods_only = false;      // the kubelet alone has asked for it, in this run
-  Duration idle_in_run = {};       // since it was asked for, or since the agent's start
-  Duration idle_by_calendar = {};  // since it was ever asked for; negative: the calendar jumped
+  std::string name = {};  // name of the one object that the scope can hold; empty: it can hold many
+  bool foreign = false;   // belongs to a caller that has credentials of its own
+  bool watched = false;   // a client has a watch open
+  bool owes = false;      // contains local writes that have not reached the API server
+  bool gone = false;      // the API server answered that the object does not exist
+  bool for_pods_only = false;  // in this run, only the kubelet asked for it
+  Duration idle_in_run = {};   // since the last request for it, or since the agent started
+  Duration idle_by_calendar =
+      {};  // since the last request by the wall clock; negative: that clock jumped
 
   [[nodiscard]] bool holds_one() const { return !name.empty(); }
 };
 
+// Why a scope is dropped; `no`: it is kept.
 enum class Leftover : std::uint8_t { no, unused, foreign, events, orphaned, gone };
 
 [[nodiscard]] std::string_view to_string(Leftover leftover);
 
-// Whether a scope is to be dropped, and why. `references` of all pods of the node, and of the
-// claims that they name; null while not all of these are known.
+// Whether to drop a scope, and why. `references` are the objects that the pods of the node and
+// their claims name; null while not all of these are known.
 [[nodiscard]] Leftover judge_scope(const ScopeUse& use, const NeededObjects* references,
                                    const HousekeepingLimits& limits);
 
@@ -64,7 +70,7 @@ struct FilePages {
   std::int64_t free = 0;
 };
 
-// How many pages to give back now; 0: none.
+// The number of pages to release now; 0: none.
 [[nodiscard]] int trim_step(const FilePages& pages, Duration idle,
                             const HousekeepingLimits& limits);
 

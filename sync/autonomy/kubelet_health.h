@@ -1,8 +1,9 @@
-// Decides whether the node's kubelet is alive, apart from whether the cloud can be reached.
+// Decides whether the node's kubelet is alive, independently of whether the cloud is reachable.
 //
-// The agent renews the node's lease in the kubelet's place; were it to do so for a dead kubelet,
-// the cloud would take a node whose pods nobody looks after for healthy. A kubelet is heard when it
-// writes its lease or its node's status. Pure; `now` must not run backwards.
+// The agent renews the node's lease on behalf of the kubelet. If it did so for a dead kubelet, the
+// control plane would take a node with unattended pods for healthy. A kubelet counts as alive while
+// it writes its lease or its node's status at least once per `grace`. Pure; `now` must not run
+// backwards.
 
 #pragma once
 
@@ -14,15 +15,16 @@ namespace holdfast::sync {
 
 class KubeletHealth {
  public:
-  // A restarted agent grants a full `grace`; zero: there is no kubelet to wait for.
+  // The grace period starts with the agent. Zero: there is no kubelet to wait for.
   KubeletHealth(Duration grace, MonoTime now) : grace_(grace), active_at_(now) {}
 
+  // Call this when the kubelet writes its lease or its node's status.
   void note_activity(MonoTime now) { active_at_ = std::max(active_at_, now); }
 
   [[nodiscard]] bool silent(MonoTime now) const {
     return grace_ > Duration::zero() && now - active_at_ > grace_;
   }
-  // When it was last heard, or the agent's start.
+  // The time of the last note_activity(), or of the agent's start.
   [[nodiscard]] MonoTime heard_at() const { return active_at_; }
 
  private:

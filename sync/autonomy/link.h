@@ -1,19 +1,19 @@
-// Decides whether the cloud can be reached, from what happens to real requests and probes.
+// Decides whether the cloud is reachable, from the outcomes of real requests and of probes.
 //
 //   connected --a deadline missed or refused--> suspect --again--> offline --a probe answered-->
 //   rejoining --everything replayed and listed--> connected
 //
-// A black hole (connections accepted, nothing answered) and a refused connection count the same:
-// two failures in a row and the link is offline, so it takes two deadlines, whatever the fault. In
-// `suspect` a probe is due at once. Offline, probes back off with full jitter, so that a site's
-// nodes do not come back in one instant.
+// A black hole (connections are accepted, nothing is answered) and a refused connection count the
+// same: after two failures in a row the link is offline. So detection takes two deadlines at most,
+// whatever the fault. In `suspect` a probe is due at once. While offline, probes back off with
+// jitter, so that the nodes of a site do not return all at once.
 //
-// Whatever was accepted here meanwhile must reach the cloud, so once a write was, the way back
-// leads through a rejoin, even from `suspect`.
+// If a write was accepted locally, it must reach the API server before clients read from there. The
+// way back then leads through `rejoining`, also from `suspect`.
 //
-// An answer of any HTTP status proves that the cloud is there; 503 and 429 in a row do not bring a
-// link down, but neither do they bring it back: see Evidence. What such an answer asks for
-// (Retry-After) is granted to it: no probe is due before.
+// An answer with any HTTP status proves that the cloud is reachable. 503 and 429 neither take a
+// link offline nor bring it back (Evidence::overloaded), and their Retry-After delays the next
+// probe.
 
 #pragma once
 
@@ -35,55 +35,59 @@ enum class LinkState : std::uint8_t { connected, suspect, offline, rejoining };
 [[nodiscard]] std::string_view to_string(LinkState state);
 
 struct LinkConfig {
-  int failures_to_offline = 2;
-  Duration probe_interval = 10s;    // while connected: the lease's renewal interval
+  int failures_to_offline = 2;      // failures in a row
+  Duration probe_interval = 10s;    // while connected; also the renewal interval of the lease
   Duration probe_deadline = 1s;     // for one probe
-  Duration probe_backoff_min = 1s;  // offline, before jitter
+  Duration probe_backoff_min = 1s;  // while offline, before jitter; doubled after each failure
   Duration probe_backoff_max = 30s;
-  Duration retry_after_max = 20s;  // granted to an overloaded cloud: the lease must outlive it
+  // The longest Retry-After that is honoured: the lease must not expire meanwhile.
+  Duration retry_after_max = 20s;
 };
 
-// What one request or probe told about the link.
+// What one request or probe shows about the link.
 enum class Evidence : std::uint8_t {
   answered,    // the API server answered it
-  failed,      // refused, reset, timed out, not HTTP, wrong certificate
-  overloaded,  // 429 or 503: there, but not to be leaned on
+  failed,      // connection refused, reset or timed out, not HTTP, wrong certificate
+  overloaded,  // 429 or 503: the server is there, but must be spared
 };
 
 class Link {
  public:
-  // Starts `offline`, with a probe due at once: nothing was heard yet. The Random outlives it.
+  // Starts `offline` with a probe due at once. `random` must outlive the Link.
   Link(const LinkConfig& config, Random& random, MonoTime now);
 
-  // Takes the outcome of a request or probe that began at `began`; true when the state changed. Old
-  // news (began before the current state was entered) is not believed. `retry_after` goes with
-  // `overloaded`.
+  // Records the outcome of a request or probe that began at `began`; returns true when the state
+  // changed. An outcome that is older than the current state (`began` before since()) does not
+  // change the state. `retry_after` is used only with `overloaded`.
   bool record(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
               Duration retry_after = {});
 
-  // A request failed whose failure says nothing of the link as a whole: while connected, a probe is
-  // due at once.
+  // Makes a probe due at once if the link is connected. Call this after a failure that says nothing
+  // about the link as a whole.
   void probe_now(MonoTime now);
 
-  // A write was accepted here: the cloud does not know of it yet.
+  // Call this when a write was accepted that the API server does not have yet.
   void accepted_locally() { owes_ = true; }
 
-  // The rejoin's last stage is done, or it failed and the link is offline again.
+  // End of a rejoin: its last stage is done, or it failed and the link is offline again. The state
+  // must be `rejoining`.
   void rejoined(MonoTime now);
   void rejoin_failed(MonoTime now, std::string_view reason);
 
   [[nodiscard]] LinkState state() const { return state_; }
-  // Whether reads may go to the cloud: connected only. In all other states the cache answers.
+  // Whether reads may go to the API server: only while connected. Otherwise the cache answers.
   [[nodiscard]] bool may_ask() const { return state_ == LinkState::connected; }
+  // When the current state was entered.
   [[nodiscard]] MonoTime since() const { return since_; }
-  // Why the state was entered: "GET ...: deadline passed"; offline, what the last probe met.
+  // Why the state was entered, such as "GET ...: deadline passed"; while offline, the outcome of
+  // the last probe.
   [[nodiscard]] const std::string& reason() const { return reason_; }
-  // Since when all that is heard is that the cloud has too much to do; nothing: it has not.
+  // Since when the API server has answered 429 or 503 only; std::nullopt: it has not.
   [[nodiscard]] std::optional<MonoTime> overloaded_since() const { return overloaded_since_; }
 
-  // When the next probe is due. MonoTime::max() while rejoining.
+  // When the next probe is due; MonoTime::max() while rejoining.
   [[nodiscard]] MonoTime probe_due() const { return probe_due_; }
-  // Tells that a probe is being sent, so that the next one is due later.
+  // Call this when a probe is sent: it schedules the next one.
   void probing(MonoTime now);
 
  private:
@@ -99,10 +103,11 @@ class Link {
   MonoTime probe_due_;
   Duration backoff_;
   int failures_ = 0;
-  bool owes_ = false;
-  bool probe_under_way_ = false;  // not connected: its failure is the one that counts
+  bool owes_ = false;             // a write was accepted that the API server does not have yet
+  bool probe_under_way_ = false;  // while not connected; only its failure extends the backoff
   std::optional<MonoTime> overloaded_since_;
-  MonoTime rest_until_ = MonoTime::min();  // as an overloaded cloud asked
+  // No probe before this time, as Retry-After of an overloaded server asked.
+  MonoTime rest_until_ = MonoTime::min();
   std::string reason_ = "not tried yet";
 };
 

@@ -1,5 +1,5 @@
-// Between what clients write, in either encoding, and the JSON that the rules for local writes
-// work on.
+// Converts between the bodies that clients send and receive, in JSON or protobuf, and the JSON that
+// apply_local_write() works on.
 
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace holdfast::sync {
 
-// A request's or an answer's body as JSON. Errors: invalid (broken protobuf; a kind that the schema
-// does not have).
+// The body of a request or answer as JSON. Errors: invalid (broken protobuf, or a kind that the
+// schema does not have).
 [[nodiscard]] Result<std::string> body_as_json(std::string body);
 
-// JSON of an object as the body of an answer. Errors: as in_encoding().
+// The JSON of an object as a body in `encoding`. Errors: as in_encoding().
 [[nodiscard]] Result<std::string> body_in(Encoding encoding, std::string json);
 
-// `object`, the JSON of a whole object, in the form that a scope of this kind keeps. `last` is what
-// the scope has of it now: what the write did not change keeps its bytes, unknown fields included.
-// Errors: invalid (broken; a kind that the schema does not have).
+// Converts `object`, the JSON of a whole object, to the form that a scope of this kind keeps.
+// `last` is the object that the scope has now; fields that the write did not change keep its bytes,
+// unknown fields included. Errors: invalid (broken, or a kind that the schema does not have).
 [[nodiscard]] Result<std::string> local_form(const ScopeKind& kind,
                                              std::optional<std::string_view> last,
                                              std::string_view object);

@@ -1,9 +1,11 @@
-// Applies a write that the edge accepts while the cloud is away: what the client is told, what the
-// cache holds from now on, and what must reach the cloud later. Pure.
+// Applies a write that the edge agent accepts while the cloud is unreachable. The result has the
+// answer for the client, the object for the cache and the request to send to the API server later.
+// Pure.
 //
-// What is queued says the whole new status, not the client's patch, so that later writes can take
-// an earlier one's place, and it names the uid, so that it can't hit another object of that name.
-// The cloud's spec, labels and taints always win: they are never part of what is queued.
+// The queued request contains the whole new status instead of the client's patch, so that a later
+// write can replace an earlier one. It names the uid, so that it cannot hit another object of the
+// same name. It never contains spec, labels or taints: for these the API server's state always
+// wins.
 
 #pragma once
 
@@ -19,16 +21,17 @@
 
 namespace holdfast::sync {
 
-// A uid for what is created here, made from a random one. It is recognised at the border, as local
-// versions are: the cloud gives the object another one, so nothing that is queued names it.
+// Makes the uid of an object that is created here from a random UUID. The API server gives the
+// object another uid, so no queued request names a local uid. is_local_uid() recognises them.
 [[nodiscard]] std::string local_uid(std::string_view random_uuid);
 [[nodiscard]] bool is_local_uid(std::string_view uid);
 
-// Whether a write's body names a version that we made up, where an API server would compare it: as
-// the object's own, as a precondition or in a JSON patch. In either encoding.
+// Whether a write's body, in JSON or protobuf, names a resourceVersion that this agent made up in a
+// place where an API server would compare it: in the object itself, in a precondition or in a JSON
+// patch.
 [[nodiscard]] bool carries_local_version(std::string_view body);
 
-// Whether a write is only tried: by its query or, of a deletion, by the DeleteOptions in its body.
+// Whether a write is a dry run: by its query or, for a deletion, by the DeleteOptions in its body.
 [[nodiscard]] bool is_dry_run(const RequestInfo& request, std::string_view body);
 
 struct LocalWrite {
@@ -36,26 +39,27 @@ struct LocalWrite {
   const RequestInfo& request;
   std::string_view content_type;
   std::string_view body;
-  bool queued = false;  // `body` is what was queued for the cloud: the whole status, no patch
-  std::string_view grace_period_seconds = {};  // of a delete's query
+  bool queued = false;  // `body` is a queued request's body: a whole status, not a client's patch
+  std::string_view grace_period_seconds = {};  // from the query of a DELETE
   std::string_view node_name;
-  // The object as the cache has it, with kind and apiVersion; nothing: it is not there.
+  // The object as the cache has it, with kind and apiVersion; std::nullopt: it is not there.
   std::optional<std::string_view> current = {};
-  Version version = 0;  // for the result
+  Version version = 0;  // the resourceVersion that the result gets
   WallTime now{};
-  std::string_view new_uid = {};  // for what is created: a local_uid()
+  std::string_view new_uid = {};  // a local_uid(), used if an object is created
 };
 
-// A request that the cloud is to be sent later.
+// A request to send to the API server later.
 struct QueuedWrite {
   std::string verb;    // "PATCH"
-  std::string target;  // path
+  std::string target;  // the path
   std::string content_type;
   std::string body;
-  std::string uid;  // of the object it is meant for; empty for creations and for
-                    // what was created here
+  std::string uid;  // of the object it is meant for; empty for creations and for objects that were
+                    // created here
+  // Replaces requests for the same object that were queued earlier.
   bool replaces_older = false;
-  bool may_be_dropped = false;  // events, when there is no room
+  bool may_be_dropped = false;  // true for events: dropped when there is no room
 
   bool operator==(const QueuedWrite&) const = default;
 };
@@ -63,17 +67,17 @@ struct QueuedWrite {
 struct LocalOutcome {
   enum class Change : std::uint8_t { none, put, remove };
 
-  ApiStatus refusal = {};  // when `accepted` is false
+  ApiStatus refusal = {};  // the answer if `accepted` is false
   bool accepted = false;
-  int status = 200;
+  int status = 200;         // HTTP status of the answer
   std::string answer = {};  // the body for the client
   Change change = Change::none;
-  std::string name = {};  // of the object that changed
+  std::string name = {};  // of the changed object; so is `uid`
   std::string uid = {};
-  std::string object = {};      // as the cache is to have it, with kind and apiVersion
-  bool only_heartbeat = false;  // nothing but the times of heartbeats changed: not worth queueing
-  // What the cloud is to be sent, also of a registration that was refused here: it counts in case
-  // that the cloud has no such node any more.
+  std::string object = {};      // the new object for the cache, with kind and apiVersion
+  bool only_heartbeat = false;  // only heartbeat times changed: not worth queueing
+  // The request to send to the API server later. A registration that is refused here has one too,
+  // in case the API server no longer has the node.
   std::optional<QueuedWrite> queued = {};
 };
 

@@ -1,12 +1,12 @@
-// Decides what people are told about outages of the cloud: when one begins and ends, what is
-// said about it, and how often that is said again.
+// Decides when to report an outage of the cloud, in the log and the journal, and how often to
+// repeat the report.
 //
-// An outage begins with the first failure of the row that put the link offline, or with the start
-// of the agent, and ends when the link is connected again. It is told once with its reason and with
-// what can be done, then again at growing intervals (1 min, 2 min, 4 min, ... 1 h), and once more
-// when it meets a kind of fault that was not told yet. Its end is told in one line.
+// An outage begins with the first of the failures that took the link offline, or with the start of
+// the agent, and ends when the link is connected again. It is reported once with its reason and
+// advice, then again at growing intervals (1 min, 2 min, 4 min, ... 1 h), and also when a kind of
+// fault occurs that was not reported yet. Its end is reported in one line.
 //
-// Pure: the caller brings the time, asks at due() what is to be said, and says it.
+// Pure: the caller passes the time, calls take() when due() has passed, and writes the notes.
 
 #pragma once
 
@@ -25,64 +25,67 @@
 namespace holdfast::sync {
 
 struct OutageConfig {
-  Duration repeat_min = 1min;  // until an outage is told again for the first time; then doubled
+  Duration repeat_min = 1min;  // interval to the first repetition; doubled after each one
   Duration repeat_max = 1h;
-  // An agent that starts without credentials gets its first ones in this time, or says so.
+  // How long an agent that starts without credentials waits for its first ones without a report.
   Duration first_credentials = 10s;
-  std::size_t reason_bytes = 400;  // longer reasons are cut
+  std::size_t reason_bytes = 400;  // longer reasons are truncated
 };
 
-// What became of the writes that an outage left behind.
+// What happened to the writes that were queued during an outage.
 struct ReplayTally {
   std::uint64_t applied = 0;
-  std::uint64_t refused = 0;       // by the API server, or too old to be sent
+  std::uint64_t refused = 0;       // rejected by the API server, or expired
   std::string first_refused = {};  // "PATCH /api/v1/...: answered 422"; "" when none was
 
   bool operator==(const ReplayTally&) const = default;
 };
 
-// One thing to say.
+// One report.
 struct OutageNote {
+  // lost: the outage began. still: it continues. back: the link is connected again.
   enum class Kind : std::uint8_t {
-    lost,   // the outage has begun
-    still,  // it goes on
-    back,   // the link is connected
+    lost,
+    still,
+    back,
   };
 
   Kind kind = Kind::lost;
   MonoTime began{};
-  MonoTime at{};            // when this was decided
-  bool was_reached = true;  // the cloud, before the outage; false: not since the agent started
-  bool was_told = true;     // of `back`: false when the agent connected without any failure
-  bool resumed = false;     // it began in an earlier run of the agent, which has recorded that
+  MonoTime at{};  // when this report was made
+  // The cloud was reached before the outage; false: never since the agent started.
+  bool was_reached = true;
+  // For `back`: false when the agent connected at its start before it reported an outage.
+  bool was_told = true;
+  bool resumed = false;  // the outage began in an earlier run of the agent, which has recorded it
   LinkFault fault = LinkFault::other;
   std::string reason = {};    // "connect 10.0.0.1:6443: connection refused"
-  ReplayTally replayed = {};  // of `back`
+  ReplayTally replayed = {};  // for `back`
 
   bool operator==(const OutageNote&) const = default;
 };
 
 class Outage {
  public:
-  // Begins with the agent: nothing was reached yet.
+  // The first outage begins with the agent: nothing was reached yet.
   Outage(const OutageConfig& config, MonoTime now);
 
-  // An earlier run of the agent had lost the cloud at `began`, and did not see it again.
+  // Continues an outage that began at `began`, in an earlier run of the agent.
   void resume(MonoTime began);
 
-  // What a request or a change of the link has told; `state` is the link's after it. `fault` is
-  // nothing when an answer came. `now` does not run backwards.
+  // Records the outcome of a request or a state change of the link; `state` is the link's state
+  // after it. `fault` is std::nullopt when the API server answered. `now` must not run backwards.
   void record(MonoTime now, LinkState state, std::optional<LinkFault> fault,
               std::string_view reason);
-  // A write of the outbox was settled: `refused` says how it was refused; "" when it was applied.
+  // A write of the outbox is done: `refused` says why it was rejected; "" when it was applied.
   void settled(std::string_view refused);
 
-  // What is to be said now, in order.
+  // Removes and returns the reports that are due now, in order.
   [[nodiscard]] std::vector<OutageNote> take(MonoTime now);
-  // When to call take(); MonoTime::max(): there is no need. record() may change it.
+  // When to call take(); MonoTime::max(): never. record() may change it.
   [[nodiscard]] MonoTime due() const;
 
-  // Since when the cloud has been away; nothing while the link is connected.
+  // Since when the cloud has been unreachable; std::nullopt while the link is connected.
   [[nodiscard]] std::optional<MonoTime> began() const;
   [[nodiscard]] bool was_reached() const { return was_reached_; }
   [[nodiscard]] LinkFault fault() const { return fault_; }
@@ -96,10 +99,10 @@ class Outage {
 
   OutageConfig config_;
   LinkState state_ = LinkState::offline;
-  std::optional<MonoTime> began_;  // the agent's start, the first failure, or nothing
+  std::optional<MonoTime> began_;  // as began(); std::nullopt while connected
   bool was_reached_ = false;
   bool resumed_ = false;
-  bool told_ = false;  // the outage was
+  bool told_ = false;  // the current outage was reported
   std::array<bool, link_faults> told_faults_{};
   MonoTime told_at_{};
   MonoTime due_ = MonoTime::max();
@@ -110,7 +113,7 @@ class Outage {
   std::vector<OutageNote> notes_;
 };
 
-// Both clocks at one moment, to show a MonoTime on the calendar.
+// Readings of both clocks at one moment, used to convert a MonoTime to wall time.
 struct ClockReading {
   MonoTime mono{};
   WallTime wall{};
@@ -118,14 +121,14 @@ struct ClockReading {
   [[nodiscard]] WallTime wall_at(MonoTime time) const { return wall - (mono - time); }
 };
 
-// A note as a line of the log. Times are UTC.
+// The report as a log line. Times are UTC.
 [[nodiscard]] std::string log_text(const OutageNote& note, const ClockReading& now);
-// The same in short, for the journal.
+// The report in short form, for the journal.
 [[nodiscard]] std::string journal_text(const OutageNote& note);
 
-// "the cloud has been unreachable since 14:02Z (26 min): connection refused", for whoever is
-// answered without the cloud; "" while the link is connected. Times are UTC, and have the date
-// unless it is today's.
+// "the cloud has been unreachable since 14:02Z (26 min): connection refused": the outage in words,
+// for answers that are given without the cloud. "" while the link is connected. Times are UTC, with
+// the date unless it is today's.
 [[nodiscard]] std::string describe(const Outage& outage, const ClockReading& now);
 
 }  // namespace holdfast::sync

@@ -1,11 +1,11 @@
-// Which parts of an object's status a node owns, and a queued status as a patch of what the API
-// server has now. Pure.
+// Turns a queued status into a patch of the object that the API server has now, limited to the
+// fields that a node owns. Pure.
 //
-// A kubelet owns all of a pod's and a node's status but what others write there: conditions of
-// other types than its own (readiness gates, a problem detector's), and fields of the scheduler and
-// of controllers (nominatedNodeName, resourceClaimStatuses, volumesAttached). Fields that are not
-// known here are not the node's either. The facts are those of kubelet 1.36: status_manager.go
-// mergePodStatus(), types/pod_status.go and nodeutil.PatchNodeStatus().
+// A kubelet owns the whole status of its node and pods except what others write there: conditions
+// of other types than its own (readiness gates, node problem detector), fields of the scheduler and
+// of controllers (nominatedNodeName, resourceClaimStatuses, volumesAttached), and fields that this
+// code does not know. This follows kubelet 1.36: status_manager.go mergePodStatus(),
+// types/pod_status.go and nodeutil.PatchNodeStatus().
 
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace holdfast::sync {
 
-// Whether a queued write is a whole status (of a CSINode: its spec) that is turned into a patch
-// when it is sent.
+// Whether a queued write carries a whole status (for a CSINode: its spec) that replay_patch() turns
+// into a patch when it is sent.
 [[nodiscard]] bool is_owned_status(std::string_view verb, std::string_view resource,
                                    std::string_view subresource);
 
-// The status that the API server is to have: what it has now with the node's parts taken from
-// `ours`. Neither has fields that are null.
+// The status that the API server should have: `theirs`, with the parts that the node owns taken
+// from `ours`. Neither may contain null fields.
 [[nodiscard]] json::object owned_pod_status(const json::object& theirs, const json::object& ours);
 [[nodiscard]] json::object owned_node_status(const json::object& theirs, const json::object& ours);
 
@@ -34,19 +34,21 @@ struct StatusReplay {
 };
 
 struct ReplayPatch {
+  // send: `body` is to be sent. nothing: the API server already has this status. conflict: the
+  // object is not the one that was written (see `why`).
   enum class What : std::uint8_t {
     send,
-    nothing,   // the API server has this status already
-    conflict,  // another object of that name: `why` says so
+    nothing,
+    conflict,
   };
 
   What what = What::nothing;
-  std::string body = {};  // a strategic merge patch that names the object's uid
+  std::string body = {};  // a strategic merge patch with the object's uid
   std::string why = {};
 };
 
-// Errors: invalid (one of the two is not an object in JSON), corrupt (no patch can be made: a
-// condition without a type, for example).
+// Errors: invalid (`queued` or `theirs` is not a JSON object), corrupt (no patch can be computed,
+// for example for a condition without a type).
 [[nodiscard]] Result<ReplayPatch> replay_patch(const StatusReplay& replay);
 
 }  // namespace holdfast::sync

@@ -1,10 +1,10 @@
-// Decides whether the pods of a node would come back after a reboot while the cloud is out of
-// reach, and if not, what is missing. Pure: what the cache knows is asked through OutageKnowledge.
+// Decides whether the pods of a node would start again after a reboot while the cloud is
+// unreachable, and lists what is missing. Pure: it reads the cache through OutageKnowledge.
 //
-// The kubelet starts a pod only after it has read everything that the pod names: ConfigMaps,
-// Secrets, claims, volumes, tokens. An object that was never received is answered 503 by the agent,
-// and the kubelet waits; an object that the API server said does not exist is answered 404, which
-// is good enough for an optional reference.
+// The kubelet starts a pod only after it has read every object that the pod names: ConfigMaps,
+// Secrets, claims, volumes, tokens. For an object that was never received the agent answers 503,
+// and the kubelet waits. For an object that does not exist according to the API server the agent
+// answers 404, which suffices if the reference is optional.
 
 #pragma once
 
@@ -25,27 +25,27 @@ namespace holdfast::sync {
 enum class Obstacle : std::uint8_t {
   node_state,         // the node or the list of services was never received
   config_map,         // never received, does not exist, or lacks a key
-  secret,             // the same
+  secret,             // as config_map
   image_pull_secret,  // never received
-  service_account,    // was deleted
+  service_account,    // the ServiceAccount was deleted
   volume_claim,       // a PersistentVolumeClaim: never received, or not bound
   volume,             // a PersistentVolume: never received
-  volume_attachment,  // of a volume that must be attached: never received
+  volume_attachment,  // never received, though the volume must be attached
   csi_driver,         // not registered on the node's CSINode
   resource_claim,     // never received, or not allocated
   token_missing,      // no stored token for the pod, or it has expired
   token_expires,      // the stored token expires within ReadinessLimits::token_notice
   pod_certificate,    // its key exists in memory only and a new one needs the cloud
   trust_bundle,       // a ClusterTrustBundle: never received
-  image_missing,      // not among the images of the node
-  image_pull_policy,  // Always: the registry must be reached
+  image_missing,      // not in the node's list of images
+  image_pull_policy,  // the policy is Always, so the registry must be reachable
 };
 inline constexpr std::size_t obstacles = 16;
 
-// "config_map": for metrics and documents.
+// The name for metrics and JSON: "config_map".
 [[nodiscard]] std::string_view to_string(Obstacle obstacle);
 
-// Which object is meant; `namespace_name` is empty for objects of the cluster.
+// Identifies an object; `namespace_name` is empty if it is cluster-scoped.
 struct ObjectQuestion {
   std::string_view group;
   std::string_view resource;
@@ -55,16 +55,16 @@ struct ObjectQuestion {
 
 enum class Presence : std::uint8_t {
   unknown,  // never received
-  absent,   // the API server said so
+  absent,   // the API server answered that it does not exist
   present,
 };
 
 struct Finding {
   Presence presence = Presence::unknown;
-  json::value object = nullptr;  // if it is present; null when it cannot be read
+  json::value object = nullptr;  // only if present; null when it cannot be parsed
 };
 
-// A token that the agent would answer a TokenRequest with.
+// A token that the agent could answer a TokenRequest with.
 struct StoredToken {
   std::string namespace_name;
   std::string service_account;
@@ -76,17 +76,18 @@ struct StoredToken {
 struct OutageKnowledge {
   std::string node_name;
   WallTime now{};
-  std::function<Finding(const ObjectQuestion&)> find;  // required
-  bool services_known = true;  // the list of services was completely received
+  std::function<Finding(const ObjectQuestion&)> find;  // looks up an object in the cache; required
+  bool services_known = true;                          // a complete list of Services was received
   std::vector<StoredToken> tokens = {};
-  std::set<std::string> attached = {};  // PersistentVolumes that are attached to the node
+  std::set<std::string> attached =
+      {};  // names of the PersistentVolumes that are attached to the node
 };
 
 struct ReadinessLimits {
-  // The kubelet renews a token when a fifth of its life is left: 12 minutes of the usual hour. Less
-  // than that means that renewal fails.
+  // A stored token that expires earlier is reported. The kubelet renews a token when a fifth of its
+  // lifetime is left (12 minutes of the usual hour), so less than that means that renewal fails.
   Duration token_notice = std::chrono::minutes(10);
-  // The kubelet reports no more images than this (nodeStatusMaxImages): a list that is shorter is
+  // The kubelet reports at most this many images (nodeStatusMaxImages), so a shorter list is
   // complete.
   std::size_t images_reported_max = 50;
 };
@@ -101,15 +102,15 @@ struct Reason {
 struct PodReadiness {
   std::string namespace_name;
   std::string name;
-  std::vector<Reason> reasons = {};    // none: it would come back now
+  std::vector<Reason> reasons = {};    // empty: it would start again now
   std::optional<WallTime> until = {};  // when the first of its tokens expires
-  bool images_checked = false;         // the node's list of images is complete
+  bool images_checked = false;  // the node's list of images is complete, so images were checked
 
   [[nodiscard]] bool ready() const { return reasons.empty(); }
 };
 
-// `pod` is a whole Pod in JSON. Nothing for pods that would not be started again anyway: those that
-// have ended or are being deleted. Errors: invalid (no pod).
+// `pod` is a whole Pod in JSON. Returns std::nullopt for a pod that would not be started again
+// anyway, because it has ended or is being deleted. Errors: invalid (not a Pod).
 [[nodiscard]] Result<std::optional<PodReadiness>> judge_readiness(
     const json::value& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits = {});
 

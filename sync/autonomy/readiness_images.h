@@ -1,4 +1,5 @@
-// Which images a node has, as its Node object says, and which of them must be pulled anew. Pure.
+// Which images a node has according to its Node object, and which images are pulled at every start.
+// Pure.
 
 #pragma once
 
@@ -10,23 +11,24 @@
 
 namespace holdfast::sync {
 
-// "docker.io/library/nginx:latest" of "nginx", as a container runtime names it.
+// The name that a container runtime uses: "docker.io/library/nginx:latest" for "nginx".
 [[nodiscard]] std::string full_image_name(std::string_view image);
 
 struct NodeImages {
-  std::set<std::string> names;  // full_image_name()
-  bool complete = false;        // an image that is not among them is not on the node
+  std::set<std::string> names;  // as returned by full_image_name()
+  bool complete = false;        // every image of the node is in `names`
 
   [[nodiscard]] bool has(std::string_view image) const {
     return names.contains(full_image_name(image));
   }
 };
 
-// `node` is a Node in JSON, or null. The kubelet reports at most `reported_max` images.
+// `node` is a Node in JSON, or null. The list is complete if it has fewer than `reported_max`
+// images.
 [[nodiscard]] NodeImages images_of(const json::value& node, std::size_t reported_max);
 
-// Whether the kubelet asks the registry before each start. Without a policy that depends on the
-// tag, as the API server's defaults do.
+// Whether the kubelet contacts the registry at each start. An empty `policy` means the API server's
+// default, which depends on the image's tag.
 [[nodiscard]] bool pulls_always(std::string_view image, std::string_view policy);
 
 }  // namespace holdfast::sync

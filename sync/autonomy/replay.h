@@ -1,4 +1,4 @@
-// Judges the cloud's answer to a write that was accepted while it was away.
+// Interprets the API server's answer to a queued write that is being replayed. Pure.
 
 #pragma once
 
@@ -11,37 +11,37 @@
 namespace holdfast::sync {
 
 enum class ReplayOutcome : std::uint8_t {
-  applied,   // done, or done before
-  conflict,  // the cloud has something newer; ours is reported and given up
-  rejected,  // the cloud will never take it
-  retry,     // the server or our credentials are the reason: nothing is sent for now
-  wait,      // this write alone is tried again, after replay_backoff(); others go on meanwhile
+  applied,   // done now or by an earlier attempt
+  conflict,  // the API server has a newer state; the write is reported and given up
+  rejected,  // the API server will never accept it; the write is reported and given up
+  retry,     // the server is overloaded or our credentials failed: the replay pauses
+  wait,      // retry this write after replay_backoff(); others continue meanwhile
 };
 
 [[nodiscard]] std::string_view to_string(ReplayOutcome outcome);
 
 struct ReplayAnswer {
-  std::string_view verb;  // the HTTP method; GET: of the object whose status is to be written
+  std::string_view verb;  // the HTTP method; GET reads the object before its status is written
   int http_status = 200;
   std::string_view body = {};
-  bool maybe_sent = false;         // an earlier attempt may have arrived
-  int refusals = 0;                // how often this write was told to wait before
+  bool maybe_sent = false;         // an earlier attempt may have reached the server
+  int refusals = 0;                // how often this write got `wait` before
   std::string_view resource = {};  // "pods"
 };
 
 [[nodiscard]] ReplayOutcome outcome_of_answer(const ReplayAnswer& answer);
 
-// Whether a write that was answered so may have been carried out all the same.
+// Whether the API server may have executed a write in spite of this HTTP status.
 [[nodiscard]] bool may_have_arrived(int http_status);
 
-// How long a write waits that was told to for the `refusals`-th time, from 1 on.
+// How long a write waits after its n-th `wait`; `refusals` is n, from 1 on.
 [[nodiscard]] Duration replay_backoff(int refusals);
 
-// How long the cloud keeps an event: kube-apiserver's own --event-ttl.
+// How long an API server keeps an event: the default of kube-apiserver's --event-ttl.
 inline constexpr Duration event_lifetime = std::chrono::hours(1);
 
-// Whether a write of that resource, which has waited for `age`, is not worth sending any more:
-// events older than the cloud would have kept them.
+// Whether a queued write of that resource is too old to be sent: an event that the API server would
+// have deleted by now. `age` is the time since it was queued.
 [[nodiscard]] bool is_expired(std::string_view resource, Duration age);
 
 }  // namespace holdfast::sync

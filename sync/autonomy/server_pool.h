@@ -1,8 +1,8 @@
-// Decides which of several API servers is asked next, from what happened to those before.
+// Selects one of several API servers for each request, from the outcomes of earlier requests.
 //
-// One failure takes a server out of rotation; a probe of its own, with back-off and jitter, brings
-// it back. While none is in rotation all are asked in turn: whether the cloud is there at all is
-// the Link's question, and with one server the only one. Pure; `now` must not run backwards.
+// One failure takes a server out of rotation. Probes of its own, with backoff and jitter, bring it
+// back. While no server is in rotation, all of them are tried in turn and the Link alone decides
+// whether the cloud is reachable. Pure; `now` must not run backwards.
 
 #pragma once
 
@@ -19,14 +19,15 @@
 
 namespace holdfast::sync {
 
-// OpenYurt's names: round robin, or the first one that is well.
+// OpenYurt's names: round robin, or the first server that is not failed.
 enum class LbMode : std::uint8_t { rr, priority };
 
 [[nodiscard]] std::optional<LbMode> parse_lb_mode(std::string_view text);
 
 struct RotaConfig {
   LbMode mode = LbMode::rr;
-  Duration probe_backoff_min = 1s;  // of a server that is out, before jitter
+  Duration probe_backoff_min =
+      1s;  // of a server out of rotation, before jitter; doubled after each probe
   Duration probe_backoff_max = 30s;
 };
 
@@ -38,20 +39,22 @@ class ServerPool {
  public:
   struct Server {
     ServerHealth health = ServerHealth::untried;
-    MonoTime since{};    // of the health
-    std::string reason;  // of the last thing heard: "answered 200"
+    MonoTime since{};    // when `health` was entered
+    std::string reason;  // the outcome of the last request, such as "answered 200"
     MonoTime probe_due = MonoTime::max();
     Duration backoff{};
   };
 
-  // `servers` is at least 1; in the order of preference. The Random outlives it.
+  // `servers` is the number of servers, at least 1; they are numbered from 0 in order of
+  // preference. `random` must outlive the pool.
   ServerPool(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now);
 
-  // For the next request; not `but`, when there is another one.
+  // The server for the next request; not `but` if there is another one.
   [[nodiscard]] std::size_t next(std::optional<std::size_t> but = {});
 
-  // Takes the outcome of a request to `server` that began at `began`; true when its health changed.
-  // Old news (began before that health) is not believed. An overloaded server stays as it is.
+  // Records the outcome of a request to `server` that began at `began`; returns true when the
+  // server's health changed. An outcome that is older than the current health is ignored, and
+  // `overloaded` does not change the health.
   bool record(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
               std::string_view reason);
 
@@ -59,10 +62,10 @@ class ServerPool {
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
   [[nodiscard]] const Server& at(std::size_t server) const { return servers_.at(server); }
 
-  // When the next server that is out is to be probed; MonoTime::max(): none, or it is the Link's
-  // turn, because none is in rotation.
+  // When the next probe of a failed server is due; MonoTime::max() if there is none, or if no
+  // server is in rotation (then the Link sends the probes).
   [[nodiscard]] MonoTime probe_due() const;
-  // The server whose probe is due; its next one is planned. Nothing: none is.
+  // The server whose probe is due, after scheduling its next one; std::nullopt: none is due.
   [[nodiscard]] std::optional<std::size_t> take_probe(MonoTime now);
 
  private:
@@ -71,7 +74,7 @@ class ServerPool {
   RotaConfig config_;
   Random& random_;
   std::vector<Server> servers_;
-  std::size_t last_ = 0;  // the server that was asked last
+  std::size_t last_ = 0;  // the server that next() returned last
 };
 
 }  // namespace holdfast::sync
