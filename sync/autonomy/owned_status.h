@@ -34,7 +34,7 @@ struct StatusReplay {
 };
 
 struct ReplayPatch {
-  // send: `body` is to be sent. nothing: the API server already has this status. conflict: the
+  // Send: `body` is to be sent. nothing: the API server already has this status. conflict: the
   // object is not the one that was written (see `why`).
   enum class What : std::uint8_t {
     send,

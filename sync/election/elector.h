@@ -1,13 +1,12 @@
-// Who of several replicas acts: leader election through a Lease, as client-go does it, as a
-// machine.
+// Leader election through a Lease, as client-go does it: decides which of several replicas acts.
 //
-// The owner sends, receives and waits; one request at a time. What it may rely on: two replicas
-// never both have may_act_until() ahead of them, as long as their clocks run at about the same
-// speed. A lease held by somebody else is judged by our own clock since it last changed, never by
-// the times that stand in it.
+// Pure: the Elector decides; its owner sends one request at a time, passes in the answer and waits
+// until deadline(). Two replicas never both have a may_act_until() in the future, as long as their
+// clocks run at about the same speed. A lease of another holder is judged by the time on our own
+// clock since it last changed, never by the times written in it.
 //
-// In two cases it is more careful than client-go: a leader who sees another holder stops at once
-// instead of at its renew deadline, and a follower waits out a lease that was deleted.
+// It is more careful than client-go in two cases: a leader that sees another holder stops at once
+// instead of at its renew deadline, and a follower waits until a deleted lease would have expired.
 
 #pragma once
 
@@ -24,39 +23,42 @@
 
 namespace holdfast::sync {
 
-// client-go's defaults.
+// The defaults are client-go's.
 struct ElectionConfig {
   std::string identity;  // unique for each run of each replica
   std::string name;      // of the Lease
   std::string namespace_name;
-  Duration lease_duration = std::chrono::seconds(15);  // others wait that long for a silent leader
-  Duration renew_deadline = std::chrono::seconds(10);  // a leader gives up after trying that long
-  Duration retry_period = std::chrono::seconds(2);     // between two tries
+  // How long followers wait for a leader that does not renew.
+  Duration lease_duration = std::chrono::seconds(15);
+  // A leader that could not renew for so long gives up.
+  Duration renew_deadline = std::chrono::seconds(10);
+  Duration retry_period = std::chrono::seconds(2);  // between two attempts
 };
 
-// Errors: invalid, with client-go's own words for what contradicts what.
+// Errors: invalid, with client-go's messages.
 [[nodiscard]] Status check(const ElectionConfig& config);
 
 namespace election {
 
-// Inputs. Found to Failed answer the request under way.
+// Inputs. Found, Missing, Written and Failed answer the request in flight.
 struct Started {};
 struct Found {
   Lease lease;
 };
-struct Missing {};  // there is no such lease
+struct Missing {};  // the lease does not exist
+// A Create or Update succeeded.
 struct Written {
   Lease lease;  // as the server has it now
 };
-struct Failed {  // of a write that conflicts, too, and of a lease that cannot be read
+struct Failed {  // also for a write that conflicts, and for a lease that cannot be parsed
   Error error;
 };
 struct TimePassed {};
-struct Nudged {};    // somebody says that the lease is free; only a waiting follower cares
-struct Stopping {};  // our work has ended; a request under way was given up
+struct Nudged {};    // the owner learned that the lease is free; only a waiting follower reacts
+struct Stopping {};  // the owner's work has ended; it has cancelled any request in flight
 using Input = std::variant<Started, Found, Missing, Written, Failed, TimePassed, Nudged, Stopping>;
 
-// Actions.
+// Actions for the owner. Requests must end by their `deadline`.
 struct Read {
   MonoTime deadline;
   bool operator==(const Read&) const = default;
@@ -66,7 +68,7 @@ struct Create {
   MonoTime deadline;
   bool operator==(const Create&) const = default;
 };
-struct Update {  // refused unless the lease is still at the version that it names
+struct Update {  // must fail if the lease's version has changed
   Lease lease;
   MonoTime deadline;
   bool operator==(const Update&) const = default;
@@ -74,18 +76,19 @@ struct Update {  // refused unless the lease is still at the version that it nam
 struct BecameLeader {
   bool operator==(const BecameLeader&) const = default;
 };
-struct SawLeader {  // somebody else, or nobody (empty), holds it now
+struct SawLeader {  // the lease now has another holder, or none (empty)
   std::string identity;
   bool operator==(const SawLeader&) const = default;
 };
-struct LostLeadership {  // for good: the process is to end
+struct LostLeadership {  // permanent: the process should end
   std::string why;
   bool operator==(const LostLeadership&) const = default;
 };
-struct Warn {  // a try failed
+struct Warn {  // an attempt failed
   std::string what;
   bool operator==(const Warn&) const = default;
 };
+// The answer to Stopping: the lease is released, or that failed.
 struct Stopped {
   bool operator==(const Stopped&) const = default;
 };
@@ -97,31 +100,31 @@ using Actions = std::vector<Action>;
 
 class Elector {
  public:
-  // `random` is borrowed. `config` has passed check().
+  // `config` must pass check(). `random` must outlive the Elector.
   Elector(ElectionConfig config, Random& random);
 
   // Takes one input and returns what to do, in order. `now` must not run backwards; `wall` is only
   // written into the lease.
   [[nodiscard]] election::Actions step(MonoTime now, WallTime wall, election::Input input);
 
-  // When to step(TimePassed) if nothing else comes first; MonoTime::max() when never.
+  // When to call step(TimePassed) if no other input comes first; MonoTime::max(): never.
   [[nodiscard]] MonoTime deadline() const;
 
   [[nodiscard]] bool leads() const { return leads_; }
 
-  // Until when a leader may send writes, the last renewal's sending being what counts;
-  // MonoTime::min() for anybody else.
+  // Until when a leader may send writes, counted from when the last successful renewal was sent;
+  // MonoTime::min() if this replica does not lead.
   [[nodiscard]] MonoTime may_act_until() const;
 
-  // Upstream's watchdog for /healthz: a leader whose lease ran out longer than `tolerance` ago
-  // hangs. Errors: timeout.
+  // Upstream's watchdog for /healthz: fails if this leader's lease expired more than `tolerance`
+  // ago. Errors: timeout.
   [[nodiscard]] Status health(MonoTime now, Duration tolerance) const;
 
  private:
   using Actions = election::Actions;
   enum class State : std::uint8_t { idle, waiting, reading, creating, updating, ended };
 
-  // What decides, of a lease; the rest of it belongs to others.
+  // The fields of a lease that matter here; the others are kept for other writers.
   struct Record {
     std::string holder;
     Duration duration{};
@@ -140,12 +143,13 @@ class Elector {
   void on(MonoTime now, WallTime wall, const election::Nudged& nudged, Actions& actions);
   void on(MonoTime now, WallTime wall, const election::Stopping& stopping, Actions& actions);
 
+  // Starts to acquire or renew the lease.
   void attempt(MonoTime now, WallTime wall, Actions& actions);
   void read(MonoTime now, Actions& actions);
   void write(MonoTime now, WallTime wall, Actions& actions);
   void release(MonoTime now, WallTime wall, Actions& actions);
   void succeeded(MonoTime now, Actions& actions);
-  // `why` empty: nothing is wrong, it is just not ours.
+  // An empty `why` means that nothing is wrong: another replica holds the lease.
   void failed(MonoTime now, const std::string& why, Actions& actions);
   void lost(std::string why, Actions& actions);
   void stopped(Actions& actions);
@@ -158,19 +162,20 @@ class Elector {
   Random& random_;
   State state_ = State::idle;
   bool leads_ = false;
-  bool releasing_ = false;
-  bool optimistic_ = false;  // the update under way relies on what we saw last
+  bool releasing_ = false;   // Stopping was received; the lease is being released
+  bool optimistic_ = false;  // the update in flight relies on the last lease seen
 
-  std::optional<Lease> lease_;      // as last seen, for its version and what others keep in it
-  std::optional<Record> observed_;  // nothing: never seen
-  MonoTime observed_at_{};          // when it last changed or vanished, for us
-  bool gone_ = false;               // it is not there since then
+  // As last seen, with its version and the fields of other writers.
+  std::optional<Lease> lease_;
+  std::optional<Record> observed_;  // std::nullopt: never seen
+  MonoTime observed_at_{};          // when we saw it change or vanish last
+  bool gone_ = false;               // the lease has not existed since observed_at_
 
   MonoTime next_try_ = MonoTime::max();
-  MonoTime tried_at_{};                 // when this try began
-  MonoTime sent_at_{};                  // when its write was sent
-  MonoTime renewed_at_{};               // when the last write that succeeded was sent
-  MonoTime give_up_ = MonoTime::max();  // a leader's, of this round of tries
+  MonoTime tried_at_{};                 // when this attempt began
+  MonoTime sent_at_{};                  // when this attempt's write was sent
+  MonoTime renewed_at_{};               // when the last successful write was sent
+  MonoTime give_up_ = MonoTime::max();  // when a leader stops trying to renew
 };
 
 }  // namespace holdfast::sync

@@ -1,4 +1,5 @@
-// CertificateSigningRequests of certificates.k8s.io/v1: what a node asks for, and what came of it.
+// Writes and reads CertificateSigningRequests (certificates.k8s.io/v1) for a node's certificates.
+// Pure.
 
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace holdfast::sync {
 
-// What a node's certificate is for.
+// The purpose of a node's certificate.
 enum class CertificateUse : std::uint8_t { client, serving };
 
 [[nodiscard]] std::string_view to_string(CertificateUse use);
@@ -19,13 +20,14 @@ inline constexpr std::string_view csr_path =
     "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 inline constexpr std::string_view nodes_group = "system:nodes";
 
-// "kubernetes.io/kube-apiserver-client-kubelet" or "kubernetes.io/kubelet-serving".
+// The signer's name: "kubernetes.io/kube-apiserver-client-kubelet" or
+// "kubernetes.io/kubelet-serving".
 [[nodiscard]] std::string_view signer_of(CertificateUse use);
-// The subject that both signers require: "system:node:NAME"; its organization is nodes_group.
+// The common name that both signers require: "system:node:NAME". The organization is nodes_group.
 [[nodiscard]] std::string node_user(std::string_view node_name);
 
-// The body of the POST to csr_path, as kubelet has it: a name that the server makes ("csr-x7k2p"),
-// the signer and the usages. `request_pem` is PKCS #10.
+// The body of the POST to csr_path, as kubelet writes it: a server-generated name ("csr-x7k2p"),
+// the signer and the usages. `request_pem` is a PKCS #10 request.
 [[nodiscard]] std::string csr_body(CertificateUse use, std::string_view request_pem);
 
 struct CsrState {
@@ -39,7 +41,7 @@ struct CsrState {
   bool operator==(const CsrState&) const = default;
 };
 
-// Reads the object. Errors: invalid (no such object, or its certificate is no base64).
+// Reads a CertificateSigningRequest. Errors: invalid (not one, or its certificate is not base64).
 [[nodiscard]] Result<CsrState> read_csr(std::string_view body);
 
 }  // namespace holdfast::sync

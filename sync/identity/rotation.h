@@ -1,16 +1,16 @@
-// Decides when a node asks for its next certificate, with which credentials, and when to ask again.
+// Decides when a node requests its next certificate, with which credentials, and when it retries.
 //
-// A certificate is replaced at a random moment between 70 and 90 % of its life, as kubelet's is, so
-// that a fleet that was installed on one day does not come back on one day. The old one is kept
-// until the new one is there, whatever happens: it may still serve, and a server that is away for a
-// month must not cost a node its name. One that has expired, is missing, or that the server refuses
-// is asked for with the bootstrap credentials; if those are refused, with the old one again, in
-// turn. A request that nobody has decided yet is looked at for as long as it exists; there is never
-// a second one beside it.
+// A certificate is replaced at a random moment between 70 and 90 % of its lifetime, as kubelet does
+// it, so that nodes that were installed on the same day do not all renew on the same day. The old
+// certificate is kept until the new one has arrived: it may still work, and a server that is
+// unreachable for a month must not cost a node its identity. If the certificate has expired, is
+// missing or is refused by the server, the bootstrap credentials are used; if those are refused
+// too, the old certificate is tried again, in turn. A pending request is polled for as long as it
+// exists, and no second one is made meanwhile.
 //
-// Pure: time, the time of day by which certificates are judged (WallFloor) and what happened come
-// in, actions go out. Exactly one of submitted, not_submitted, looked and look_failed answers each
-// Ask and Look.
+// Pure: inputs are the time, the wall time by which certificates are judged (WallFloor) and what
+// happened; outputs are actions. Each Ask is answered by exactly one Submitted or NotSubmitted,
+// each Look by exactly one Looked or LookFailed.
 
 #pragma once
 
@@ -36,40 +36,41 @@ struct Validity {
 };
 
 struct RotationConfig {
-  double earliest = 0.7;  // of a certificate's life; in (0, latest]
-  double latest = 0.9;    // below 1
-  // Whether there are bootstrap credentials; without, all requests come with the node's own.
+  double earliest = 0.7;  // part of a certificate's lifetime, in (0, latest]
+  double latest = 0.9;    // part of a certificate's lifetime, below 1
+  // Whether there are bootstrap credentials. If not, all requests use the node's own.
   bool bootstraps = true;
-  // Between tries that failed, besides `pause`.
+  // Between failed attempts, in addition to `pause`.
   BackoffConfig backoff = {.initial = std::chrono::seconds(4),
                            .most = std::chrono::minutes(1),
                            .reset_after = std::chrono::hours(1)};
   Duration pause = std::chrono::seconds(1);
-  // After somebody has decided against us: asking again at once would only annoy.
+  // Used instead of `pause` after a request was denied or failed, or its certificate was unusable.
   Duration denied_pause = std::chrono::minutes(10);
-  // Between looks at an undecided request: doubles up to the second.
+  // Between polls of a pending request: starts with `look_first`, doubles up to `look_most`.
   Duration look_first = std::chrono::milliseconds(500);
   Duration look_most = std::chrono::seconds(30);
-  // The calendar may be set at any time, so it is looked at this often at least.
+  // The wall clock may be set at any time, so it is read again at least this often.
   Duration recheck = std::chrono::minutes(5);
 };
 
 namespace rotate {
 
-// Which credentials to come with.
+// The credentials to use.
 enum class Credentials : std::uint8_t { own, bootstrap };
 
 // Actions.
-struct Ask {  // for a certificate, with a new key
+struct Ask {  // request a certificate, with a new key
   Credentials with;
   bool operator==(const Ask&) const = default;
 };
-struct Look {  // at the request, with the credentials that it was made with
+struct Look {  // read the request, with the credentials that made it
   std::string name;
   Credentials with;
   bool operator==(const Look&) const = default;
 };
-struct Adopt {  // what was issued for the key that was asked with; answered by adopted or unusable
+// Use the certificate issued for the last Ask's key; answered by Adopted or Unusable.
+struct Adopt {
   std::string certificate_pem;
   bool operator==(const Adopt&) const = default;
 };
@@ -91,16 +92,17 @@ struct NotSubmitted {
 struct Looked {
   CsrState state;
 };
-struct LookFailed {  // not_found: the request is gone
+struct LookFailed {  // not_found: the request no longer exists
   Error error;
 };
 struct Adopted {
   Validity validity;
 };
+// The issued certificate cannot be used.
 struct Unusable {
   Error error;
 };
-struct Refused {};  // the server does not know us by the certificate that we hold
+struct Refused {};  // the server rejected the certificate that the node holds
 using Input = std::variant<TimePassed, Submitted, NotSubmitted, Looked, LookFailed, Adopted,
                            Unusable, Refused>;
 
@@ -110,18 +112,20 @@ class Rotation {
  public:
   enum class State : std::uint8_t { holding, asking, pending, looking, adopting };
 
-  // `held` is what the last run left, if anything. The first step() may come at once.
+  // `held` is the validity of the certificate that an earlier run left, if any. step() may be
+  // called at once. `random` must outlive the Rotation.
   Rotation(const RotationConfig& config, Random& random, std::optional<Validity> held,
            MonoTime now);
 
-  // `wall` is the time that certificates are judged by.
+  // `wall` is the time by which certificates are judged. Inputs other than TimePassed and Refused
+  // must answer the last action; otherwise the process stops.
   [[nodiscard]] rotate::Actions step(MonoTime now, WallTime wall, rotate::Input input);
 
-  // When to call step(TimePassed) if nothing else comes first; max() while an answer is awaited.
+  // When to call step(TimePassed) if no other input comes first; max() while an answer is awaited.
   [[nodiscard]] MonoTime deadline() const { return deadline_; }
 
   [[nodiscard]] State state() const { return state_; }
-  // When the certificate that is held is to be replaced; nothing while none is.
+  // When the certificate that is held will be replaced; std::nullopt if none is held.
   [[nodiscard]] std::optional<WallTime> due() const;
   [[nodiscard]] const std::optional<Validity>& held() const { return held_; }
 
@@ -142,13 +146,13 @@ class Rotation {
   Backoff backoff_;
   State state_ = State::holding;
   std::optional<Validity> held_;
-  double fraction_ = 0;         // of its life at which it is replaced
-  bool refused_ = false;        // the server does not take what we hold
-  bool bootstrap_bad_ = false;  // nor the bootstrap credentials, the last time
+  double fraction_ = 0;         // part of the lifetime after which the certificate is replaced
+  bool refused_ = false;        // the server rejected the certificate that is held
+  bool bootstrap_bad_ = false;  // the server rejected the bootstrap credentials the last time
   rotate::Credentials with_ = rotate::Credentials::own;
   std::string name_;
   Duration look_after_{};
-  MonoTime not_before_;  // no request before this
+  MonoTime not_before_;  // no request earlier than this
   MonoTime deadline_;
 };
 

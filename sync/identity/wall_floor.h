@@ -1,10 +1,9 @@
-// The earliest that it can be by the calendar, on a machine whose clock is not to be trusted.
+// Keeps a lower bound for the wall time, for machines whose clock cannot be trusted. Pure.
 //
-// A board without a battery boots in 1970, an operator sets the wrong year: what must be judged by
-// the calendar (certificates, tokens) is judged by max(clock, floor). The floor is what was surely
-// known before: told by somebody whom we believe, or kept from the last run, and from then on
-// counted by the monotonic clock. The wall clock itself never raises it, so that a clock that was a
-// year ahead for an hour does no harm once it is set right.
+// A board without a battery boots in 1970, and an operator may set the wrong year. So certificates
+// and tokens are judged by max(clock, floor). The floor is a time that came from a trusted source
+// or was kept from the last run, advanced by the monotonic clock. The wall clock itself never
+// raises the floor, so a clock that was a year ahead for an hour does no lasting harm.
 
 #pragma once
 
@@ -16,20 +15,21 @@ namespace holdfast::sync {
 
 class WallFloor {
  public:
-  // `kept` is what to_keep() gave in the last run; WallTime{} for nothing.
+  // `kept` is what to_keep() returned in the last run; WallTime{} if there is nothing.
   WallFloor(WallTime kept, MonoTime now) : known_(kept), known_at_(now), kept_(kept) {}
 
-  // The time by which expiry is judged.
+  // The time by which expiry is judged: max(wall, floor).
   [[nodiscard]] WallTime judge(MonoTime now, WallTime wall) const;
 
-  // It is at least `time`: a certificate that we were given begins then.
+  // Raises the floor to `time`, for example the start of the validity of a certificate just
+  // received.
   void at_least(MonoTime now, WallTime time);
-  // It is `time`, says an API server that has proved who it is. This also takes back a floor that
-  // was too high: its clock is the one that our credentials are judged by in the end.
+  // Sets the floor to the time of an authenticated API server. This also lowers a floor that was
+  // too high: credentials are judged by that server's clock in the end.
   void set_from_server(MonoTime now, WallTime time);
 
-  // What is worth keeping for the next run, when it has moved by an hour since it was last asked
-  // for and given: flash wears.
+  // The floor to store for the next run, or std::nullopt if it changed by less than an hour since
+  // it was last stored. This limits flash wear.
   [[nodiscard]] std::optional<WallTime> to_keep(MonoTime now);
 
  private:

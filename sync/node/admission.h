@@ -1,4 +1,5 @@
-// May a pod start on this node at all? Under pressure, and when something is missing.
+// Decides, as the kubelet does, whether a pod may start on this node: under pressure, and when
+// resources are missing. Pure.
 
 #pragma once
 
@@ -12,18 +13,19 @@ namespace holdfast::sync::node {
 
 struct Admission {
   bool admit = true;
-  std::string reason;  // of the failed pod's status; empty when admitted
+  std::string reason;  // reason of the rejected pod's status; empty when admitted
   std::string message;
-  Pods victims;  // to be killed before the pod starts
+  Pods victims;  // pods to kill before this one starts
 
   bool operator==(const Admission&) const = default;
 };
 
-// `conditions` are the pressure conditions that hold now, in the order they are held.
+// `conditions` are the pressure conditions that are true now, in the order in which the caller
+// keeps them.
 [[nodiscard]] Admission admit_under_pressure(const Pod& pod,
                                              const std::vector<std::string>& conditions);
 
-struct ResourceFailure {  // requested, and used and there; in a Requirement's units
+struct ResourceFailure {  // a missing resource; amounts in the units of a Requirement
   std::string resource;
   std::int64_t requested = 0;
   std::int64_t used = 0;
@@ -35,20 +37,20 @@ struct PluginFailure {
 };
 using AdmissionFailure = std::variant<ResourceFailure, PluginFailure>;
 
-// What becomes of a pod that does not fit as things are: a critical one may take the place of
-// others if only resources are missing.
+// Decides about a pod that does not fit at present. If only resources are missing, a critical pod
+// may preempt others.
 [[nodiscard]] Admission admit_after_failure(const Pod& pod, const Pods& running,
                                             const std::vector<AdmissionFailure>& failures,
                                             const schedule::Symbols& symbols);
 
-// How a victim ends: the reason of its status and of the event, and the message of both; then the
-// reason and message of its condition DisruptionTarget.
+// How a preempted pod is reported: reason and message of its status and event, then reason and
+// message of its DisruptionTarget condition.
 inline constexpr std::string_view preempting_reason = "Preempting";
 inline constexpr std::string_view preempting_message = "Preempted in order to admit critical pod";
 inline constexpr std::string_view disruption_reason = "TerminationByKubelet";
 inline constexpr std::string_view disruption_message =
     "Pod was preempted by Kubelet to accommodate a critical pod.";
-// In front of the message of a pod that is refused, in its status.
+// Prefix of the status message of a rejected pod.
 inline constexpr std::string_view rejected_prefix = "Pod was rejected: ";
 
 }  // namespace holdfast::sync::node

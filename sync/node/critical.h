@@ -1,4 +1,5 @@
-// Pods that the node cannot do without, and who may make room for whom on the node itself.
+// Tells which pods are critical for a node, and which pod may preempt which on the node itself.
+// Pure.
 
 #pragma once
 
@@ -6,11 +7,12 @@
 
 namespace holdfast::sync::node {
 
-// Comes from a file or a URL, not from the API.
+// Whether the pod comes from a file or URL instead of the API.
 [[nodiscard]] bool is_static(const Pod& pod);
-// Static, the mirror of such a one, or of a system priority class.
+// Whether the pod is static, a static pod's mirror, or of a system priority class.
 [[nodiscard]] bool is_critical(const Pod& pod);
-// Critical before ordinary; else by priority, when both have one.
+// A critical pod may preempt an ordinary one. Otherwise the higher priority decides, if both pods
+// have one.
 [[nodiscard]] bool may_preempt(const Pod& preemptor, const Pod& victim);
 
 }  // namespace holdfast::sync::node

@@ -1,8 +1,7 @@
-// Static pods that are upgraded over the air: whose manifest a file is, where the next one stands,
-// and whether it may take its place.
+// Finds and checks the next manifest of a static pod that is upgraded over the air. Pure.
 //
-// yurt-manager writes the next manifest of a YurtStaticSet into a ConfigMap in the pod's namespace;
-// its key is the name of the file in the kubelet's folder, without ".yaml".
+// yurt-manager writes the next manifest of a YurtStaticSet into a ConfigMap in the pod's namespace.
+// Its key is the name of the manifest file in the kubelet's folder, without ".yaml".
 
 #pragma once
 
@@ -15,27 +14,29 @@
 
 namespace holdfast::sync {
 
-// "nginx" of the mirror pod "nginx-edge-a"; nothing: the kubelet of `node_name` names none so.
+// "nginx" for the mirror pod "nginx-edge-a" on node "edge-a"; std::nullopt if the name does not end
+// with the node's name.
 [[nodiscard]] std::optional<std::string> static_pod_name(std::string_view pod,
                                                          std::string_view node_name);
-// The ConfigMap with its next manifest: "yurt-static-set-nginx".
+// The name of the ConfigMap with the next manifest: "yurt-static-set-nginx".
 [[nodiscard]] std::string static_pod_config_map(std::string_view name);
 
 struct ManifestFile {
-  std::string name;  // of the file, without any folder: "nginx.yaml"
+  std::string name;  // the file's name without a folder: "nginx.yaml"
   std::string text;  // YAML, as yurt-manager wrote it
 
   bool operator==(const ManifestFile&) const = default;
 };
 
-// The one manifest in a ConfigMap (JSON). Errors: invalid (no ConfigMap; none or several; a key
-// that would lead out of the folder or that the kubelet would not read; empty, or over the limit).
+// Reads the one manifest in a ConfigMap (JSON). Errors: invalid (not a ConfigMap; not exactly one
+// manifest; a key that would leave the folder or that the kubelet would not read; empty; over
+// manifest_bytes_max).
 [[nodiscard]] Result<ManifestFile> manifest_in(std::string_view config_map);
 
-// The most that a ConfigMap can hold.
+// The size limit of a ConfigMap.
 inline constexpr std::size_t manifest_bytes_max = 1UL << 20;
 
-// What is read of a manifest before it is believed.
+// The parts of a manifest that are checked before it is used.
 struct PodManifest {
   struct Container {
     std::string name;
@@ -45,13 +46,14 @@ struct PodManifest {
   std::string api_version = {};
   std::string kind = {};
   std::string name = {};
-  std::string namespace_name = {};  // "" is default
+  std::string namespace_name = {};  // "" means default
   std::vector<Container> containers = {};
 
   bool operator==(const PodManifest&) const = default;
 };
 
-// Whether it is one for the static pod of this name. Errors: invalid, saying why not.
+// Checks that the manifest is one for the static pod of this name. Errors: invalid, with the
+// reason.
 [[nodiscard]] Status check_manifest(const PodManifest& manifest, std::string_view namespace_name,
                                     std::string_view name);
 

@@ -1,4 +1,4 @@
-// The Accept header of a request: in which encodings and forms a client takes its answer.
+// Parses the Accept header of a request: in which encodings and forms a client accepts the answer.
 
 #pragma once
 
@@ -12,29 +12,29 @@
 
 namespace holdfast::sync {
 
-// Whole objects, or what an API server makes of them: a Table, or PartialObjectMetadata(List) of
-// meta.k8s.io.
+// Whole objects, or a form that an API server makes of them: a Table, or meta.k8s.io's
+// PartialObjectMetadata(List).
 enum class Form : std::uint8_t { object, table, metadata };
 
 class Accept {
  public:
-  // Orders the media types by quality, equal ones as in the header. A media type that is malformed
-  // or unknown accepts nothing. An empty header accepts everything, and JSON is preferred.
+  // Orders the media types by quality; types of equal quality keep their order. A malformed or
+  // unknown media type accepts nothing. An empty header accepts everything and prefers JSON.
   [[nodiscard]] static Accept parse(std::string_view header);
 
-  // The preferred encoding of whole objects; nothing if the client accepts none of them.
+  // The preferred encoding of whole objects; std::nullopt if the client accepts no whole objects.
   [[nodiscard]] std::optional<Encoding> encoding() const;
   // Whether the client accepts whole objects in this encoding.
   [[nodiscard]] bool accepts(Encoding encoding) const;
-  // The preferred form in JSON; nothing if the client accepts no JSON, which is answered with 406.
+  // The preferred form in JSON; std::nullopt if the client accepts no JSON (the answer is 406).
   [[nodiscard]] std::optional<Form> json_form() const;
-  // Whether the client prefers another form to whole objects. Only an API server can make all of
-  // them.
+  // Whether the client prefers another form to whole objects. Only an API server can produce all of
+  // these forms.
   [[nodiscard]] bool prefers_transformed() const;
   // Whether the client prefers whole objects in protobuf to everything else.
   [[nodiscard]] bool prefers_protobuf() const;
 
-  // The same without all forms but whole objects; nothing if the client accepts no whole objects.
+  // A copy without the forms other than whole objects; std::nullopt if nothing remains.
   [[nodiscard]] std::optional<Accept> whole_objects() const;
 
   // The header; "" if the request had none.
@@ -43,9 +43,9 @@ class Accept {
  private:
   struct MediaType {
     std::string text;
-    std::optional<Encoding> encoding;  // of whole objects
-    std::optional<Form> form;          // in JSON
-    bool transformed = false;          // some form other than whole objects
+    std::optional<Encoding> encoding;  // if it accepts whole objects
+    std::optional<Form> form;          // if it accepts JSON
+    bool transformed = false;          // asks for a form other than whole objects
     double quality = 1;
   };
   [[nodiscard]] static MediaType parse_media_type(std::string_view text);

@@ -1,5 +1,5 @@
-// How long to wait before trying again: exponential, with full jitter, so that a thousand edges
-// that lost the same server do not return in the same second.
+// Computes how long to wait before the next attempt: exponential backoff with full jitter, so that
+// a thousand edge nodes that lost the same server do not return in the same second. Pure.
 
 #pragma once
 
@@ -8,12 +8,13 @@
 
 namespace holdfast::sync {
 
-// As client-go's reflectors have it.
+// The defaults are those of client-go's reflectors.
 struct BackoffConfig {
   Duration initial = std::chrono::milliseconds(800);  // > 0
-  Duration most = std::chrono::seconds(30);           // >= initial
+  Duration most = std::chrono::seconds(30);           // upper bound; >= initial
   double factor = 2.0;                                // >= 1
-  Duration reset_after = std::chrono::minutes(2);     // of quiet; then the server counts as healthy
+  // if next() was not called for so long, the wait starts at `initial` again
+  Duration reset_after = std::chrono::minutes(2);
 
   bool operator==(const BackoffConfig&) const = default;
 };
@@ -22,13 +23,15 @@ class Backoff {
  public:
   explicit Backoff(const BackoffConfig& config);
 
-  // The next wait: uniform in [0, d], where d grows by the factor with each call up to `most`.
+  // The next wait: uniform in [0, d]. d starts at `initial` and grows by `factor` with each call,
+  // up to `most`.
   [[nodiscard]] Duration next(MonoTime now, Random& random);
+  // Starts at `initial` again.
   void reset();
 
  private:
   BackoffConfig config_;
-  Duration bound_;
+  Duration bound_;  // d of the next call
   MonoTime called_at_ = MonoTime::min();
 };
 

@@ -1,9 +1,9 @@
-// The form in which a scope's objects are cached, and what is answered from it.
+// The form in which objects are cached, and the bodies and watch frames that are made from it.
 //
-// An object is kept in the encoding that its scope was received in, with the bytes it came in: JSON
-// as an item of a list (without kind and apiVersion, but a custom resource with both: its kind need
-// not be that of its list), protobuf in its envelope. So an object that was not changed travels on
-// as the API server wrote it.
+// An object keeps the encoding and the bytes in which its scope received it. JSON is kept as a list
+// item: without kind and apiVersion, except that a custom resource keeps both, because its kind may
+// differ from its list's. Protobuf is kept in its envelope. So an unchanged object reaches clients
+// byte by byte as the API server wrote it. Pure.
 
 #pragma once
 
@@ -19,20 +19,22 @@
 
 namespace holdfast::sync {
 
-// Of a cached object.
+// The encoding of a cached object.
 [[nodiscard]] Encoding encoding_of(std::string_view cached);
 
-// A whole object, as an event or an answer has it, in the form that is kept. Items of lists have
-// it already. Errors: invalid (broken JSON).
+// Converts a whole object, as an event or an answer contains it, to the cached form. List items
+// already have this form. Errors: invalid (broken JSON).
 [[nodiscard]] Result<std::string> cached_form(std::string object);
 
-// The same object in another encoding. Errors: invalid (broken; a kind that the schema does not
-// have).
+// Converts a cached object to the encoding of `kind`. Errors: invalid (broken, or a kind that the
+// schema does not have).
 [[nodiscard]] Result<std::string> in_encoding(const ScopeKind& kind, std::string cached);
 
-// Bodies of answers, as an API server writes them. `cached` objects are of the scope's encoding.
+// Bodies of answers in the form that an API server writes. `cached` objects must have the encoding
+// of `kind`.
 [[nodiscard]] std::string object_body(const ScopeKind& kind, std::string_view cached);
 
+// The list metadata of one page.
 struct ListPart {
   Version version = 0;
   std::string continue_token = {};  // "" on the last page
@@ -48,16 +50,16 @@ enum class EventType : std::uint8_t { added, modified, deleted };
 // One frame of a watch stream.
 [[nodiscard]] std::string event_frame(const ScopeKind& kind, EventType type,
                                       std::string_view cached);
-// `status_json` is a Status.
+// An ERROR frame. `status_json` is a Status.
 [[nodiscard]] std::string error_frame(const ScopeKind& kind, std::string_view status_json);
 [[nodiscard]] std::string bookmark_frame(const ScopeKind& kind, Version version,
                                          bool end_of_initial_events);
 
-// The same object with another metadata.resourceVersion. Errors: invalid (broken, no metadata).
+// The object with another metadata.resourceVersion. Errors: invalid (broken, or without metadata).
 [[nodiscard]] Result<std::string> with_version(std::string_view cached, Version version);
 
-// A cached object as JSON, for people and for rules; fields that the schema does not have are
-// missing if it was protobuf. Errors: invalid (broken; a kind that the schema does not have).
+// A cached object as JSON, for display and for rules. Protobuf fields that the schema does not have
+// are missing. Errors: invalid (broken, or a kind that the schema does not have).
 [[nodiscard]] Result<std::string> cached_json(const ScopeKind& kind, std::string_view cached);
 
 }  // namespace holdfast::sync

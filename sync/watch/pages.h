@@ -1,7 +1,8 @@
-// Cuts a list into pages, as limit and continue ask for it: all pages are of one moment.
+// Cuts a list into pages for the query parameters limit and continue. All pages show the same
+// snapshot.
 //
-// A continue token of ours names the moment and where the next page begins. It is recognised at the
-// border: an API server's own token is its own affair. Pure.
+// A continue token of this agent names the snapshot and the last object of the previous page. An
+// API server's own tokens look different, so parse_page_token() does not accept them. Pure.
 
 #pragma once
 
@@ -17,17 +18,18 @@
 namespace holdfast::sync {
 
 struct PageToken {
-  std::uint64_t snapshot = 0;  // a random number: of nobody else's moment, nor of an earlier run's
-  ObjectKey after = {};        // the last object of the page before
+  // Random number of the snapshot, so that tokens of another run never match.
+  std::uint64_t snapshot = 0;
+  ObjectKey after = {};  // the last object of the previous page; empty: none
 
   bool operator==(const PageToken&) const = default;
 };
 
 [[nodiscard]] std::string encode_page_token(const PageToken& token);
-// Nothing for what encode_page_token() did not make.
+// Std::nullopt for any text that encode_page_token() did not make.
 [[nodiscard]] std::optional<PageToken> parse_page_token(std::string_view text);
 
-// The wording of an API server whose history ends after the token's moment.
+// The message of an API server that no longer has the token's snapshot.
 inline constexpr std::string_view continue_expired =
     "The provided continue parameter is too old to display a consistent list result. You must "
     "start a new list without the continue parameter.";
@@ -37,8 +39,8 @@ struct ListPage {
   std::vector<Bytes> items;
 };
 
-// At most `limit` (> 0) objects after `after` (all, when it is empty). `counts`: say how many are
-// left, as an API server does for lists without selectors.
+// At most `limit` (> 0) objects after `from.after` (from the start if that is empty). `counts`: set
+// remaining_item_count, as an API server does for lists without selectors.
 [[nodiscard]] ListPage cut_page(const WatchCache::Objects& objects, Version version,
                                 const PageToken& from, std::size_t limit, bool counts);
 

@@ -1,13 +1,15 @@
-// Keeps one scope up to date with an API server: lists it in pages, watches it, starts again
-// where it must. The machine decides; whoever owns it sends, receives and waits.
+// Keeps one scope up to date with an API server: lists it, watches it, and lists it again where
+// that is necessary. Pure: the Reflector decides; its owner sends the requests, passes in the
+// answers and waits until deadline().
 //
-// It behaves as client-go's reflector, but for two things that spare an edge's uplink: a watch that
-// broke or was very short is watched again from where it was instead of listed again, and a
-// watch that outlives its timeout is taken for dead.
+// It behaves as client-go's reflector, with two differences that save uplink traffic. A watch that
+// broke or was very short is opened again at the last version seen, instead of listing again. A
+// watch that outlives its timeout is treated as dead and closed.
 //
-// A list reaches the owner only as a whole: Replace comes after the last page, or never. With
-// ReflectorConfig::by_page each page reaches the owner at once, so that nobody has to hold the
-// whole list; EndList comes after the last page, or never.
+// By default the owner gets a list only as a whole: Replace follows the last page; if the list
+// fails, the owner gets nothing. With ReflectorConfig::by_page each page becomes a TakePage at
+// once, so that nothing must hold the whole list; EndList follows the last page, and is missing if
+// the list failed.
 
 #pragma once
 
@@ -28,49 +30,55 @@
 namespace holdfast::sync {
 
 struct ReflectorConfig {
-  std::string first_list_version = "0";  // "0": any state will do; "": the newest
-  std::int64_t page_size = 500;          // of lists that are not served from a watch cache
-  Duration watch_timeout_min = std::chrono::minutes(5);  // the server is asked for 1 to 2 times it
-  Duration watch_overtime = std::chrono::seconds(30);    // then a watch that goes on is dead
-  Duration short_watch = std::chrono::seconds(1);        // shorter and without events: suspicious
-  std::size_t list_bytes = 256UL << 20;                  // of all pages together
-  std::size_t list_items = 10'000'000;                   // objects of all pages together
+  std::string first_list_version = "0";  // "0": any state; "": the newest
+  // objects; for lists that the server does not answer from its watch cache
+  std::int64_t page_size = 500;
+  // Each watch asks for 1 to 2 times this.
+  Duration watch_timeout_min = std::chrono::minutes(5);
+  // Time after a watch's timeout until it is treated as dead.
+  Duration watch_overtime = std::chrono::seconds(30);
+  // A shorter watch without events is reported with Warn.
+  Duration short_watch = std::chrono::seconds(1);
+  std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
+  std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
   bool by_page =
       false;  // TakePage and EndList instead of Replace; every list is asked for in pages
   BackoffConfig backoff = {};
-  // Used instead of `backoff` after a failed list, and after a failed watch that only a list can
-  // follow (but not when its version is gone): a scope that stays broken is asked for less and less
-  // often, while a watch that breaks now and then is opened again soon. Without it, `backoff`.
+  // Used instead of `backoff` after a failed list, and after a failed watch that must be followed
+  // by a list (unless its version is gone). So a scope that stays broken is asked for less and less
+  // often, while a watch that breaks now and then is opened again soon. Without it, `backoff` is
+  // used.
   std::optional<BackoffConfig> list_backoff = {};
-  Duration refused_pause = {};  // the least pause after is_refusal(); needs list_backoff
+  Duration refused_pause = {};  // shortest pause after is_refusal(); needs list_backoff
 };
 
-// Why a request did not work.
+// Why a request failed.
 struct Failure {
-  int http_status = 0;  // 0: no answer at all
+  int http_status = 0;  // 0: there was no answer
   Errc code = Errc::unavailable;
   bool version_too_large = false;  // the server has not seen that resourceVersion yet
-  Duration retry_after = {};       // as the server asked, at least
+  Duration retry_after = {};       // pause that the server asked for
   std::string what;
 
   bool operator==(const Failure&) const = default;
 };
-// Of an answer with a Status, and of a connection that failed or a body that broke off.
+// The Failure for an answer with a Status, and for a broken connection or body.
 [[nodiscard]] Failure failure_of(const ApiStatus& status);
 [[nodiscard]] Failure failure_of(const Error& error);
 
-// Whether the server decided against it (4xx, but not 408, 410 and 429): asking again soon is no
-// use.
+// Whether the server refused the request (4xx except 408, 410 and 429), so that repeating it soon
+// is useless.
 [[nodiscard]] bool is_refusal(const Failure& failure);
 
 namespace reflect {
 
-// Inputs. After an action that ends a request nothing of that request may come in any more.
+// Inputs. After an action that ends a request, the owner must not pass in anything more of that
+// request.
 struct Started {
   std::string resume_from;  // the resourceVersion of a complete cache, or ""
 };
 struct PageReceived {
-  std::vector<std::string> items;  // their exact bytes
+  std::vector<std::string> items;  // in the form they arrived in, byte by byte
   std::string resource_version;
   std::string continue_token;
 };
@@ -81,22 +89,23 @@ struct WatchOpened {};
 struct EventReceived {
   WatchEvent event;
 };
-struct WatchEnded {};  // the server closed it, in order
-struct WatchFailed {   // it could not be opened, or broke
+struct WatchEnded {};  // the server closed the watch normally
+struct WatchFailed {   // the watch could not be opened, or it broke
   Failure failure;
 };
+// Deadline() has passed.
 struct TimePassed {};
 using Input = std::variant<Started, PageReceived, ListFailed, WatchOpened, EventReceived,
                            WatchEnded, WatchFailed, TimePassed>;
 
-// Actions.
+// Actions for the owner.
 struct SendList {
   std::string resource_version;
-  std::int64_t limit;  // 0: none
+  std::int64_t limit;  // number of objects; 0: no limit
   std::string continue_token;
   bool operator==(const SendList&) const = default;
 };
-struct OpenWatch {  // with bookmarks
+struct OpenWatch {  // a watch with bookmarks
   std::string resource_version;
   std::int64_t timeout_seconds;
   bool operator==(const OpenWatch&) const = default;
@@ -104,29 +113,29 @@ struct OpenWatch {  // with bookmarks
 struct CloseWatch {
   bool operator==(const CloseWatch&) const = default;
 };
-struct Replace {  // this is everything there is
+struct Replace {  // these are all objects that exist
   std::vector<std::string> items;
   std::string resource_version;
   bool operator==(const Replace&) const = default;
 };
-struct TakePage {  // these objects exist; they need not be all
+struct TakePage {  // these objects exist; there may be others
   std::vector<std::string> items;
-  bool first;  // of a list that begins
+  bool first;  // this is the first page of a list
   bool operator==(const TakePage&) const = default;
 };
-struct EndList {  // the pages since the first one have all objects that exist
+struct EndList {  // all objects that exist were in the pages since the first one
   std::string resource_version;
   bool operator==(const EndList&) const = default;
 };
-struct Apply {  // added, modified or deleted
+struct Apply {  // an object was added, modified or deleted
   WatchEvent event;
   bool operator==(const Apply&) const = default;
 };
-struct Bookmark {  // nothing happened up to here
+struct Bookmark {  // there are no more changes up to this version
   std::string resource_version;
   bool operator==(const Bookmark&) const = default;
 };
-struct WaitUntil {  // the same as deadline(), said once
+struct WaitUntil {  // reports a new deadline() once
   MonoTime time;
   bool operator==(const WaitUntil&) const = default;
 };
@@ -144,17 +153,17 @@ class Reflector {
  public:
   enum class State : std::uint8_t { idle, listing, opening, watching, waiting };
 
-  // `random` is borrowed.
+  // `random` must outlive the Reflector.
   Reflector(const ReflectorConfig& config, Random& random);
 
   // Takes one input and returns what to do, in order. `now` must not run backwards. An input that
-  // does not fit the state is the owner's mistake and stops the process.
+  // does not fit the state is an error of the owner and stops the process.
   [[nodiscard]] reflect::Actions step(MonoTime now, reflect::Input input);
 
-  // When to step(TimePassed) if nothing else comes first; MonoTime::max() when never.
+  // When to call step(TimePassed) if no other input comes first; MonoTime::max(): never.
   [[nodiscard]] MonoTime deadline() const { return deadline_; }
   [[nodiscard]] State state() const { return state_; }
-  // How far it has seen; "" before the first complete list.
+  // The last version seen; "" before the first complete list.
   [[nodiscard]] const std::string& resource_version() const { return seen_; }
 
  private:
@@ -169,15 +178,18 @@ class Reflector {
   void on(MonoTime now, const reflect::WatchFailed& failed, Actions& actions);
   void on(MonoTime now, const reflect::TimePassed& passed, Actions& actions);
 
+  // Adds a page to the list under way, or passes it on with by_page.
   void keep(std::vector<std::string>&& items, Actions& actions);
   void list(Actions& actions);
+  // Lists everything in one page, without a limit.
   void list_all(Actions& actions);
   void send(std::string version, std::int64_t limit, std::string token, Actions& actions);
   void watch(MonoTime now, Actions& actions);
   void wait(MonoTime now, Duration at_least, bool then_list, Actions& actions);
-  // Lists again after a pause that grows as long as that does not help.
+  // Waits before the next list; the pause grows with each failure.
   void wait_after(MonoTime now, const Failure& failure, Actions& actions);
   void pause(MonoTime until, bool then_list, Actions& actions);
+  // Selects what follows a failed watch: another watch or a list.
   void recover(MonoTime now, const Failure& failure, Actions& actions);
   void drop_pages();
 
@@ -187,19 +199,19 @@ class Reflector {
   Backoff list_backoff_;
   State state_ = State::idle;
   MonoTime deadline_ = MonoTime::max();
-  bool list_next_ = true;      // what the waiting is for
-  bool seen_is_gone_ = false;  // the server no longer, or not yet, knows `seen_`
-  bool server_pages_ = false;  // it cut even a list that asked for any state into pages
-  std::string seen_;
+  bool list_next_ = true;      // whether a list or a watch follows the pause
+  bool seen_is_gone_ = false;  // the server no longer, or not yet, has `seen_`
+  bool server_pages_ = false;  // the server pages even lists with resourceVersion 0
+  std::string seen_;           // last resourceVersion seen
 
-  // The list under way.
+  // State of the list in progress.
   std::string asked_version_;
   bool continued_ = false;
   std::vector<std::string> items_;
   std::size_t items_bytes_ = 0;
   std::string list_version_;
 
-  // The watch under way.
+  // State of the watch in progress.
   MonoTime watch_sent_at_{};
   bool watch_had_event_ = false;
 };

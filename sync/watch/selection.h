@@ -1,4 +1,5 @@
-// Evaluates a selection here, on a wider answer that was completely received.
+// Evaluates selectors locally: answers a narrower list from a wider one that was received
+// completely. Pure.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace holdfast::sync {
 
-// What a list is of; selectors in canonical form, "" for all.
+// Identifies a list. Selectors are in canonical form; "" selects everything.
 struct Selection {
   std::string group;
   std::string resource;
@@ -18,16 +19,16 @@ struct Selection {
   std::string field_selector;
 };
 
-// Whether a complete answer to `wider` has every object of `narrower`.
+// Whether a complete answer to `wider` contains every object of `narrower`.
 [[nodiscard]] bool covers(const Selection& wider, const Selection& narrower);
 
-// The objects of `from` that are in the selection.
-// Errors: invalid (a selector that cannot be evaluated here; an object that cannot be read).
+// The objects of `from` that match the selection. Errors: invalid (a selector that cannot be
+// evaluated here, or an object that cannot be parsed).
 [[nodiscard]] Result<WatchCache::Objects> select(const WatchCache& from,
                                                  const Selection& selection);
 
-// The same objects as a scope of `kind` keeps them, in its encoding.
-// Errors: invalid (broken; a kind that the schema does not have).
+// Converts the objects to the encoding of a scope of `kind`. Errors: invalid (broken, or a kind
+// that the schema does not have).
 [[nodiscard]] Result<WatchCache::Objects> transcoded(WatchCache::Objects objects,
                                                      const ScopeKind& kind);
 

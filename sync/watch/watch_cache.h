@@ -1,11 +1,11 @@
-// One scope's objects and recent history, from which every local list and watch is answered.
+// Holds one scope's objects and recent events. Every local list and watch of the scope is answered
+// from here.
 //
-// Fed by the scope's reflector (whole lists, then single events) and by writes that were accepted
-// here while the cloud was away. A client names the resourceVersion up to which it has seen the
-// scope and gets all later events in order, each once, or `gone`: never a gap.
+// The scope's reflector feeds it with whole lists and single events; writes that were accepted
+// offline are added too. A client names the resourceVersion up to which it has seen the scope and
+// gets all later events in order, each exactly once, or the error `gone`. There is never a gap.
 //
-// Objects are kept as the bytes they came in, in the form of cached_form.h. Pure and
-// single-threaded.
+// Objects are kept in the form of cached_form.h. Pure and single-threaded.
 
 #pragma once
 
@@ -27,8 +27,8 @@ namespace holdfast::sync {
 
 using Bytes = std::shared_ptr<const std::string>;
 
-// Ordered as an API server orders its lists: by "namespace/name" as one text, in which "a-b/x"
-// comes before "a/x".
+// Ordered as in an API server's lists: by the text "namespace/name", so that "a-b/x" comes before
+// "a/x".
 struct ObjectKey {
   std::string namespace_name;  // empty: cluster-scoped
   std::string name;
@@ -46,69 +46,77 @@ struct CachedObject {
 struct CacheEvent {
   EventType type = EventType::added;
   ObjectKey key;
-  CachedObject object;  // of a deletion: as it was last, with the version of its end
+  // For a deletion: its last state, with the resourceVersion of the deletion.
+  CachedObject object;
 };
 
-// An estimate of the bytes that an object costs besides its own: names, uid and map entries.
+// Estimated memory that an object needs besides its bytes: names, uid and map entries.
 inline constexpr std::size_t object_overhead = 320;
 
 struct WatchCacheLimits {
-  std::size_t events = 1000;          // kept for clients that come back
-  std::size_t bytes = 1024UL * 1024;  // of these events' objects
+  std::size_t events = 1000;          // number of events kept for clients that reconnect
+  std::size_t bytes = 1024UL * 1024;  // bytes of the objects in these events
 };
 
 class WatchCache {
  public:
   using Objects = std::map<ObjectKey, CachedObject>;
-  // Counts all events of this cache's life; a watch keeps the number of the next one it wants.
+  // The number of an event, counted from the creation of the cache. A watch keeps the position of
+  // the next event it wants.
   using Position = std::uint64_t;
 
   explicit WatchCache(WatchCacheLimits limits = {});
 
-  // Whether a complete list was ever received. Until then nothing may be answered from here.
+  // Whether a complete list was ever received. Until then no request may be answered from here.
   [[nodiscard]] bool complete() const { return complete_; }
-  // Up to where the cache has seen the scope; the version of lists and bookmarks.
+  // The version up to which the cache has seen the scope; used as the version of lists and
+  // bookmarks.
   [[nodiscard]] Version version() const { return version_; }
   [[nodiscard]] const ScopeKind& kind() const { return kind_; }
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
 
-  // The bytes of all `objects`, with object_overhead for each.
+  // The bytes of all `objects`, including object_overhead for each.
   [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
-  // The same for the objects of this cache; memory_bytes() adds the events that it keeps.
+  // Bytes_of() the objects of this cache; memory_bytes() adds the objects in the kept events.
   [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const { return object_bytes_ + event_bytes_; }
-  // Frees the events that are kept: clients that have not seen the last one begin anew.
+  // Frees the kept events: clients that have not seen the last one must list again.
   void forget_events();
 
-  // A complete list has arrived: the differences become events, which are returned. When clients
-  // have seen local versions, history is broken off instead: their watches end with `gone`. No two
-  // events have the same version: a deletion gets one that no change in the list has.
+  // Replaces the content by a complete list and returns the differences as events. No two events
+  // have the same version: a deletion gets a version that no other change has. If clients have seen
+  // local versions, or versions do not grow, the history is discarded instead and open watches end
+  // with `gone`.
   std::vector<CacheEvent> replace(Objects objects, Version version, ScopeKind kind);
-  // As read from disk at start: no events; watches may go on from `version`.
+  // Loads the content from disk at start, without events. Watches may continue from `version`.
   void restore(Objects objects, Version version, ScopeKind kind);
 
-  // One event from the server. A repeated or older one changes nothing and returns false.
+  // Applies one event from the server. Returns false for a repeated or older one, which changes
+  // nothing, and for the deletion of an unknown object.
   bool apply(CacheEvent event);
-  // The server has nothing before `version` that was not sent.
+  // Records that the server has no unsent events up to `version`.
   void bookmark(Version version);
 
-  // A write accepted here. `event.object.version` is local and larger than any before.
+  // Applies a write that was accepted offline. `event.object.version` must be local and larger than
+  // any before.
   void apply_local(CacheEvent event);
 
-  // Whether clients were shown local versions, so that only a new list leads back to the cloud's.
+  // Whether clients have seen local versions, so that only a new list can return to the server's.
   [[nodiscard]] bool has_local_events() const { return has_local_events_; }
 
-  // Where a watch that has seen `version` goes on; a client that knows more than the cache, from
-  // the cloud itself, passes over events up to its version. Errors: gone (older than the history
-  // kept, or of a history that was broken off).
+  // Where a watch continues that has seen `version`. A version that is newer than the cache's is
+  // valid: a client can have it from the API server itself, and gets no events up to it. Errors:
+  // gone (older than the kept history, or from a discarded one).
   [[nodiscard]] Result<Position> position_of(Version version) const;
   [[nodiscard]] Position end() const { return first_ + events_.size(); }
-  // The event at `position`, or null when it has not happened yet. Errors: gone.
+  // The event at `position`, or null if it has not happened yet. Errors: gone.
   [[nodiscard]] Result<const CacheEvent*> at(Position position) const;
 
  private:
+  // Appends to the history and drops the oldest events over the limits.
   void push(CacheEvent event);
+  // Discards the history, so that all open watches end with `gone`.
   void break_off_history(Version version);
 
   WatchCacheLimits limits_;
@@ -120,7 +128,7 @@ class WatchCache {
   std::size_t event_bytes_ = 0;
   std::size_t object_bytes_ = 0;
   Position first_ = 0;        // position of events_.front()
-  Version history_from_ = 0;  // watches that have seen this version, or a later one, can go on
+  Version history_from_ = 0;  // watches that have seen this version or a later one can continue
   bool has_local_events_ = false;
 };
 
