@@ -43,7 +43,7 @@ struct ReplayTally {
 
 // One report.
 struct OutageNote {
-  // Lost: the outage began. still: it continues. back: the link is connected again.
+  // `lost`: the outage began. `still`: it continues. `back`: the link is connected again.
   enum class Kind : std::uint8_t {
     lost,
     still,

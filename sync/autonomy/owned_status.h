@@ -34,8 +34,8 @@ struct StatusReplay {
 };
 
 struct ReplayPatch {
-  // Send: `body` is to be sent. nothing: the API server already has this status. conflict: the
-  // object is not the one that was written (see `why`).
+  // `send`: `body` is to be sent. `nothing`: the API server already has this status. `conflict`:
+  // the object is not the one that was written (see `why`).
   enum class What : std::uint8_t {
     send,
     nothing,

@@ -1,5 +1,5 @@
-// The body of an API server's answer as a client is shown it, whoever made it: the cloud or the
-// cache.
+// Filters the body of an answer for one client, whether it comes from the API server or from the
+// cache. Pure.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 namespace holdfast::sync::filters {
 
 struct ShownBody {
-  // none: pass on the body as it came. dropped: it was one object, and the client is not to see it.
+  // `none`: pass on the body as it came. `dropped`: the body is one object that the client must not
+  // see.
   Effect effect = Effect::none;
-  std::string bytes = {};      // of `changed`
-  Need need = Need::services;  // of `unknown`: of one of the objects
+  std::string bytes = {};      // the new body; for `changed`
+  Need need = Need::services;  // for `unknown`: what is needed to filter one of the objects
 
   bool operator==(const ShownBody&) const = default;
 };
 
-// `body` is a List or an object, in either encoding. A Status is left alone.
-// Errors: invalid (broken; an object that can't be read; a Table or another form that only an API
-// server makes).
+// `body` is a List or an object, in JSON or protobuf. A Status is not filtered. Errors: invalid
+// (broken; an object that cannot be parsed; a Table or another form that only an API server makes).
 [[nodiscard]] Result<ShownBody> show_body(const FilterChain& chain,
                                           const FilterKnowledge& knowledge, std::string_view body);
 

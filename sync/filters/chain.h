@@ -1,4 +1,4 @@
-// Sends one cached object through the filters that stand between it and a client.
+// Applies a chain of filters to one cached object. Pure.
 
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace holdfast::sync::filters {
 
-// What a client is shown of an object.
+// What a client sees of an object.
 struct Shown {
   Effect effect = Effect::none;
-  std::string bytes = {};      // of `changed`: in the object's own form and encoding
-  Need need = Need::services;  // of `unknown`
+  std::string bytes = {};      // for `changed`: the object in its own form and encoding
+  Need need = Need::services;  // for `unknown`: what must be known first
 
   bool operator==(const Shown&) const = default;
 };
 
-// `cached` is a whole object or an item of a list, in JSON, or protobuf in its envelope. Objects
-// that none of the filters is about are not even read.
-// Errors: invalid (an object that can't be read).
+// `cached` is a whole object or a list item in JSON, or protobuf in its envelope. An object that no
+// filter of the chain applies to is not decoded, except for its metadata. Errors: invalid (an
+// object that cannot be parsed).
 [[nodiscard]] Result<Shown> show(const FilterChain& chain, const FilterKnowledge& knowledge,
                                  std::string_view cached);
 

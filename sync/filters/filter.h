@@ -1,5 +1,5 @@
-// OpenYurt's filters by name: the resources and verbs of each, and whose answers pass it by
-// default.
+// OpenYurt's filters: their names, the resources and verbs that each applies to, and the components
+// that have it by default.
 //
 // Names, components and order are OpenYurt's (cmd/yurthub/app/options/filters.go).
 
@@ -14,7 +14,7 @@
 
 namespace holdfast::sync::filters {
 
-// In the order in which an object passes them.
+// In the order in which they are applied.
 enum class Filter : std::uint8_t {
   service_topology,
   master_service,
@@ -37,11 +37,11 @@ inline constexpr std::array all_filters = {
 // Components that have the filter by default.
 [[nodiscard]] std::span<const std::string_view> default_components(Filter filter);
 
-// Whether the filter is for answers to this.
+// Whether the filter applies to answers of such requests.
 [[nodiscard]] bool concerns(Filter filter, std::string_view verb, std::string_view group,
                             std::string_view resource);
 
-// What answers pass, in order; empty: they are shown as they are.
+// Filters in the order in which they are applied; empty: answers are passed on unchanged.
 using FilterChain = std::vector<Filter>;
 
 }  // namespace holdfast::sync::filters

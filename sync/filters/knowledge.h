@@ -1,8 +1,8 @@
-// What filters must know besides the object that they look at, and how it is read out of what the
-// agent has cached.
+// What the filters must know besides the object itself, and how it is read from the agent's cache.
+// Pure.
 //
-// "Not known" is a state of its own: a filter that needs what is not known says so, and nobody is
-// shown anything until it is.
+// "Not known" is a separate state: a filter that needs something unknown reports it, and the client
+// gets no answer until it is known.
 
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace holdfast::sync::filters {
 
-// Where a service's traffic may go.
+// Where a service's traffic may go: to this node or to the nodes of its pool.
 enum class Topology : std::uint8_t { node, pool };
 
-// Where the pods of this node reach the agent.
+// The address at which pods of this node reach the agent.
 struct MasterAddress {
   std::string host;  // an IP address
   std::uint16_t port = 0;
@@ -35,36 +35,36 @@ using TopologyMap = std::map<ObjectKey, Topology>;
 
 struct FilterKnowledge {
   std::string node_name;
-  bool pool_topology = true;            // without it a topology of the pool is none
-  std::optional<MasterAddress> master;  // nothing: pods can't reach the agent
-  // The services that have a topology; nothing: not all services are known.
+  bool pool_topology = true;            // false: services with a pool topology are not filtered
+  std::optional<MasterAddress> master;  // std::nullopt: pods cannot reach the agent
+  // The services that have a topology; std::nullopt: not all services are known.
   std::optional<TopologyMap> services;
-  // The pool of this node, "" if it is in none; nothing: the node is not known.
+  // The pool of this node, "" if it is in none; std::nullopt: the node is not known.
   std::optional<std::string> node_pool;
-  // The nodes of that pool; nothing: they are not known. This node is one of them in any case.
+  // The nodes of that pool; std::nullopt: they are not known. This node belongs to it in any case.
   std::optional<std::set<std::string>> pool_nodes;
 
   bool operator==(const FilterKnowledge&) const = default;
 };
 
-// What is missing.
+// What must be known before an object can be filtered.
 enum class Need : std::uint8_t { services, node, pool_nodes };
-[[nodiscard]] std::string_view to_string(Need need);  // "services"
+[[nodiscard]] std::string_view to_string(Need need);  // a phrase for messages: "services"
 
 inline constexpr std::string_view topology_annotation = "openyurt.io/topologyKeys";
-inline constexpr std::string_view pool_label = "apps.openyurt.io/nodepool";  // of nodes
-inline constexpr std::string_view bucket_label = "openyurt.io/pool-name";    // of node buckets
+inline constexpr std::string_view pool_label = "apps.openyurt.io/nodepool";  // on nodes
+inline constexpr std::string_view bucket_label = "openyurt.io/pool-name";    // on NodeBuckets
 
-// Of the annotation's value; nothing: "" or a value that nobody defined.
+// Parses the annotation's value; std::nullopt for "" and for unknown values.
 [[nodiscard]] std::optional<Topology> parse_topology(std::string_view value);
 
-// The services in a complete scope that have a topology. Values that nobody defined and objects
-// that can't be read are told in `warnings`.
+// The services with a topology in a complete scope. Adds a message to `warnings` for each unknown
+// topology and each object that cannot be parsed.
 [[nodiscard]] TopologyMap topologies_of(const WatchCache& services,
                                         std::vector<std::string>& warnings);
-// The pool that a node is labelled with; "" for none, and for a node that is not there.
+// The pool in the node's label; "" if it has none or the node does not exist.
 [[nodiscard]] std::string pool_of(const WatchCache& nodes, const std::string& node_name);
-// The nodes that a NodePool's status tells; none if there is no such pool.
+// The nodes in a NodePool's status; empty if there is no such pool.
 [[nodiscard]] std::set<std::string> nodes_of_pool(const WatchCache& pools, const std::string& pool);
 // The nodes in all NodeBuckets of a pool.
 [[nodiscard]] std::set<std::string> nodes_of_buckets(const WatchCache& buckets,

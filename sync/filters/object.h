@@ -1,5 +1,5 @@
-// A cached object opened for a filter: read as JSON, changed there, and put back into the bytes it
-// came in, with every field that nobody here knows.
+// Opens a cached object for a filter: decodes it to JSON and, after changes, encodes it again in
+// its own form. Fields that the schema does not have are kept. Pure.
 
 #pragma once
 
@@ -15,20 +15,19 @@ namespace holdfast::sync::filters {
 
 class OpenedObject {
  public:
-  // `bytes` are borrowed. Errors: invalid (broken; protobuf of a kind that the schema does not
-  // have).
+  // Borrows `bytes`. Errors: invalid (broken, or protobuf of a kind that the schema does not have).
   [[nodiscard]] static Result<OpenedObject> open(std::string_view bytes);
 
   boost::json::object object;
 
-  // The changed object in the form it had.
-  // Errors: invalid (a value that is not of its field's type).
+  // The changed object in its original form. Errors: invalid (a value that does not have its
+  // field's type).
   [[nodiscard]] Result<std::string> close() const;
 
  private:
   std::string_view bytes_;
-  const StructType* type_ = nullptr;  // null: it is JSON
-  boost::json::object before_;        // of protobuf
+  const StructType* type_ = nullptr;  // null: the object is JSON
+  boost::json::object before_;        // the object before the changes; protobuf only
 };
 
 }  // namespace holdfast::sync::filters

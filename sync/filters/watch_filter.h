@@ -1,8 +1,8 @@
-// One client's watch through filters: which events it gets, and as what.
+// Filters the events of one client's watch. Pure.
 //
-// An object that is dropped is deleted for the client if it may have seen it, and of no concern to
-// it otherwise; one that comes back is added. What the filters know may change while a watch is
-// open: the client is then told of the objects that it would be shown otherwise now.
+// When an object becomes dropped, the client gets DELETED if it may have seen it, and nothing
+// otherwise. When such an object returns, the client gets ADDED. What the filters know may change
+// while a watch is open; reconsider() then returns events for the objects that look different.
 
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace holdfast::sync::filters {
 
-// How one component sees one resource; never changes, is replaced.
+// How one component sees one resource. A FilterView is never changed, only replaced.
 struct FilterView {
   FilterChain chain;
   std::shared_ptr<const FilterKnowledge> knowledge;  // never null
 };
 
-// Of one event: what the client gets, in order. Or nothing, for lack of knowledge: the event is to
-// be told again once that has changed.
+// What the client gets for one event, in order. If `need` is set, something must be known first:
+// pass in the event again after that has changed.
 struct FilteredEvents {
   std::vector<CacheEvent> events = {};
   std::optional<Need> need = {};
@@ -31,23 +31,23 @@ struct FilteredEvents {
 
 class WatchFilter {
  public:
-  // The client goes on from `version`, at which it had been told all but what `view` drops.
-  // Returns what is not known; then nothing has changed. Errors: as show().
+  // Starts at `version`, up to which the client got everything except what `view` drops. Returns
+  // what must be known first; in that case nothing has changed. Errors: as show().
   [[nodiscard]] Result<std::optional<Need>> resume(const FilterView& view,
                                                    const WatchCache::Objects& objects,
                                                    Version version);
 
-  // Errors: as show().
+  // ^Filters one event. Errors: as show().
   [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const CacheEvent& event);
 
-  // The client was told of all `objects` up to version `told` by `before`. One that looks different
-  // by `now` is deleted and added: its version is that of before, and caches of clients pass over
-  // changes that do not change the version. Errors: as show().
+  // Call this when the view changes from `before` to `now`. The client has got all `objects` up to
+  // version `told`. An object that looks different is deleted and added again: its version has not
+  // changed, and clients' caches ignore a modification with the same version. Errors: as show().
   [[nodiscard]] Result<FilteredEvents> reconsider(const FilterView& before, const FilterView& now,
                                                   const WatchCache::Objects& objects, Version told);
 
  private:
-  std::set<ObjectKey> hidden_;  // there, and not shown to the client
+  std::set<ObjectKey> hidden_;  // objects that exist but are hidden from the client
 };
 
 }  // namespace holdfast::sync::filters

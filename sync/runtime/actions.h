@@ -1,7 +1,8 @@
-// What the pure runtime asks its shell to do, in the order given.
+// The actions that PodRuntime asks its caller to perform, in the order given.
 //
-// Each is harmless when it is done twice, and whatever a crash leaves undone is asked for again:
-// the next step sees from the disk and from the processes what has happened.
+// Each action may safely be performed twice. If a crash prevents one, a later step asks for it
+// again, because every step compares what should run with what is on disk and which processes
+// exist.
 
 #pragma once
 
@@ -24,28 +25,30 @@ struct PodKey {
   bool operator==(const PodKey&) const = default;
 };
 
-// Why a pod is being stopped for good.
+// Why a pod is stopped permanently.
 enum class StopCause : std::uint8_t {
-  completed,  // its main containers are done: the sidecars go too
+  completed,  // its main containers are done, so its sidecars stop as well
   deadline,   // it has run longer than spec.activeDeadlineSeconds
   deleted,    // it has a deletionTimestamp
-  removed,    // a complete list does not have it
+  removed,    // a complete list of the node's pods no longer contains it
 };
 
-// What has to survive the agent to go on with a pod, whoever can be asked for it then.
+// What is stored of a pod, so that a restarted agent can continue with it while the cloud is
+// unreachable.
 struct PodRecord {
   std::shared_ptr<const Pod> pod;
   WallTime accepted_wall{};
-  std::optional<MonoTime> accepted = {};  // nothing: before the machine was last booted
+  std::optional<MonoTime> accepted = {};  // std::nullopt: before the last boot
   std::optional<StopCause> stopping = {};
 };
 
-// Writes the record down, durably, before anything that follows.
+// Stores the record durably. It must be stored before the actions that follow are performed.
 struct RecordPod {
   PodRecord record;
 };
 
-// Starts a new attempt. If that cannot be done, the attempt is observed as ended: `failed`.
+// Starts a new attempt with this number. If it cannot be started, the caller reports it as an ended
+// attempt with ContainerExit::Kind::failed.
 struct StartContainer {
   PodKey pod;
   std::string container;
@@ -57,7 +60,7 @@ struct StartContainer {
 
 enum class StopSignal : std::uint8_t { terminate, kill };
 
-// Signals the process group of a running attempt, if it still runs.
+// Sends the signal to the process group of an attempt, if it is still running.
 struct SignalContainer {
   std::string uid;
   std::string container;
@@ -65,17 +68,19 @@ struct SignalContainer {
   StopSignal signal = StopSignal::terminate;
 };
 
+// Sends the status to the API server.
 struct ReportStatus {
   PodKey pod;
   PodStatus status;
 };
 
-// The pod has stopped as its deletion asked: DELETE with grace 0, if the uid is still this one.
+// The pod has stopped because it was deleted: send a DELETE with grace period 0 and this uid as
+// precondition.
 struct FinalDelete {
   PodKey pod;
 };
 
-// Forgets a pod of which nothing runs: its record, attempts and logs.
+// Deletes the record, attempts and logs of a pod that has no running process.
 struct RemovePod {
   std::string uid;
 };

@@ -1,7 +1,7 @@
-// What is observed of the processes that stand for containers.
+// What is observed of the processes that represent containers.
 //
-// Every start of a container is an attempt with a number of its own, which grows with each start
-// and is never used twice. Only the last attempts are kept: all that status and back-off need.
+// Each start of a container is an attempt. Its number grows with each start and is never reused.
+// Only the last attempts are kept, as many as status and backoff need.
 
 #pragma once
 
@@ -17,12 +17,12 @@ namespace holdfast::sync {
 
 // How an attempt ended.
 struct ContainerExit {
-  enum class Kind : std::uint8_t {
-    code,         // the process returned `number`
-    signal,       // the signal `number` ended it
-    unknown,      // it ended while nobody watched
-    failed,       // it could not be started, for the reason in `message`
-    never_began,  // its start was prepared and then not carried out: it does not count
+  enum class Kind : std::uint8_t {  // the process exited with code `number`
+    code,                           // the process was ended by signal `number`
+    signal,                         // it ended while nothing watched it
+    unknown,                        // it ended while nobody watched
+    failed,                         // it could not be started, for the reason in `message`
+    never_began,  // its start was prepared but not carried out; it does not count as an attempt
   };
   Kind kind = Kind::unknown;
   std::int32_t number = 0;
@@ -32,33 +32,33 @@ struct ContainerExit {
 };
 
 enum class AttemptState : std::uint8_t {
-  created,  // written down; its process may or may not exist yet
+  created,  // recorded; its process may or may not exist yet
   running,
   ended,
 };
 
 struct Attempt {
   std::int32_t number = 0;
-  std::int32_t restarts = 0;  // earlier attempts that did begin: the container's restartCount
-  Duration next_delay{};      // the back-off to keep after its end
+  std::int32_t restarts = 0;  // restartCount: earlier attempts, except those that never began
+  Duration next_delay{};      // backoff after the end of this attempt
   AttemptState state = AttemptState::created;
   std::optional<WallTime> started_wall = {};
   std::optional<WallTime> ended_wall = {};
-  // Nothing when it has not happened, or happened before the machine was last booted.
+  // std::nullopt if it has not happened yet, or happened before the last boot.
   std::optional<MonoTime> started = {};
   std::optional<MonoTime> ended = {};
-  ContainerExit exit = {};  // once ended
+  ContainerExit exit = {};  // valid if `state` is ended
 
   bool operator==(const Attempt&) const = default;
 };
 
-// Oldest first. The last one is the container's present; those before it have ended.
+// Oldest first. The last one is the container's current attempt; the others have ended.
 using Attempts = std::vector<Attempt>;
 
-// By the container's name. A container without attempts may be missing.
+// By container name. A container without attempts may be missing.
 using ObservedPod = std::map<std::string, Attempts>;
 
-// By the pod's uid. Pods of which nothing is on disk may be missing.
+// By pod uid. Pods that have nothing on disk may be missing.
 using ObservedPods = std::map<std::string, ObservedPod>;
 
 }  // namespace holdfast::sync

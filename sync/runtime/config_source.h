@@ -1,4 +1,4 @@
-// Where the environment of a container comes from: ConfigMaps and Secrets by name.
+// Where the environment of a container comes from: reads ConfigMaps and Secrets by name.
 
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace holdfast::sync {
 
-// Known not to exist.
+// The API server said that the object does not exist.
 struct Absent {
   bool operator==(const Absent&) const = default;
 };
 
-// One object: never heard of, known not to exist, or there.
+// One object: never received, known not to exist, or present.
 template <class T>
 using Lookup = std::variant<NeverReceived, Absent, std::shared_ptr<const T>>;
 
-// Answers at once, from what is here. The real one reads the cache, a test's reads a map.
+// Answers at once from local data: the product reads the edge agent's cache, a test reads a map.
 class ConfigSource {
  public:
   virtual ~ConfigSource() = default;

@@ -1,4 +1,4 @@
-// The status of one container, from what is observed of its processes.
+// Computes the status of one container from its attempts, as the kubelet does. Pure.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace holdfast::sync {
 
-// `going_on` is false once nothing of the pod will be started again. `default_reason` is what a
-// container waits for that was never started and has no problem.
+// `going_on` is false when no container of the pod will be started again. `default_reason` is the
+// waiting reason of a container that was never started and has no problem.
 [[nodiscard]] ContainerStatus make_container_status(const Pod& pod, const ContainerView& view,
                                                     bool going_on, std::string default_reason);
 

@@ -1,9 +1,9 @@
-// When a container that has ended may start again.
+// Decides when a container that has ended may start again. Pure.
 //
-// As the kubelet: the first restart comes at once, the second at the earliest `initial` after the
-// end before it, then the delay doubles up to `most`; a run of more than `reset_after` starts over.
-// A start that never began is repeated at once, because a crash of the agent leaves one; several
-// in a row are failures and are delayed in the same way.
+// As in the kubelet, the first restart is immediate. The second starts at least `initial` after the
+// previous end; then the delay doubles up to `most`. A run longer than `reset_after` resets the
+// delay. An attempt that never began is repeated at once, because a crash of the agent can leave
+// one; several in a row count as failures and are delayed like other ends.
 
 #pragma once
 
@@ -19,15 +19,15 @@ struct CrashBackoffConfig {
 };
 
 struct CrashBackoff {
-  MonoTime start_at;    // not before
-  Duration delay;       // how long that is after the end
-  Duration next_delay;  // for the attempt that then begins
+  MonoTime start_at;    // MonoTime::min(): at once
+  Duration delay;       // time from the end of the last attempt to start_at
+  Duration next_delay;  // backoff after the attempt that starts next
 
   bool operator==(const CrashBackoff&) const = default;
 };
 
-// `attempts` are the container's, oldest first; the last one has ended. After a reboot the delay
-// starts over, and the start is due at once: MonoTime::min().
+// `attempts` are the container's, oldest first; the last one must have ended. After a reboot the
+// delay is reset and the start is due at once.
 [[nodiscard]] CrashBackoff backoff_after(const Attempts& attempts,
                                          const CrashBackoffConfig& config);
 

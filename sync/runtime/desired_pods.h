@@ -1,8 +1,8 @@
-// What should run on this node, and how sure we are of it.
+// What should run on this node, and whether that is known.
 //
-// Absence from a complete list means "stop it". Not having a complete list means nothing at all,
-// and is a type of its own: a runtime that took it for an empty list would stop every pod on the
-// node.
+// A pod that is missing in a complete list must be stopped. Without a complete list nothing is
+// known, which is a type of its own: a runtime that took it for an empty list would stop every pod
+// on the node.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace holdfast::sync {
 
-// No complete list was ever received: nothing is known of any pod.
+// No complete list was ever received, so nothing is known about any pod.
 struct NeverReceived {
   bool operator==(const NeverReceived&) const = default;
 };
 
-// Every pod that is bound to this node, as last heard; also through an outage.
+// All pods that are bound to this node, as received last; stays valid during an outage.
 struct CompletePods {
-  std::vector<std::shared_ptr<const Pod>> pods;  // none is null
+  std::vector<std::shared_ptr<const Pod>> pods;  // no element is null
 };
 
 using DesiredPods = std::variant<NeverReceived, CompletePods>;

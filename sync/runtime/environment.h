@@ -1,7 +1,7 @@
-// The environment of a container, from literals, fields of the pod, ConfigMaps and Secrets.
+// Builds the environment of a container from literals, pod fields, ConfigMaps and Secrets. Pure.
 //
-// As the kubelet builds it, but for the variables of services and valueFrom.resourceFieldRef: the
-// process runtime has neither services nor resource limits.
+// It follows the kubelet, but leaves out the variables of services and valueFrom.resourceFieldRef:
+// the process runtime has neither services nor resource limits.
 
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace holdfast::sync {
 
-// What the node adds to what the pod says.
+// Facts about the node that a container can ask for.
 struct NodeFacts {
   std::string node_name;
   std::string host_ip = "127.0.0.1";
   std::string pod_ip = "127.0.0.1";
 };
 
-// In the order in which they were set; no name twice.
+// Name and value, in the order in which they were set. No name occurs twice.
 using EnvList = std::vector<std::pair<std::string, std::string>>;
 
-// Errors: not_found (an object or key is missing that is not optional), unavailable (an object was
-// never received), invalid (a source that cannot be read). The text is the kubelet's.
+// Errors: not_found (an object or key is missing and not optional), unavailable (an object was
+// never received), invalid (a source that cannot be read). The messages are the kubelet's.
 [[nodiscard]] Result<EnvList> make_environment(const Pod& pod, const Container& container,
                                                const NodeFacts& node, const ConfigSource& configs);
 
@@ -33,10 +33,10 @@ using EnvList = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Result<std::string> pod_field(const Pod& pod, std::string_view path,
                                             const NodeFacts& node);
 
-// Sets a variable, in its old place when it has one.
+// Sets a variable; one that exists keeps its place.
 void set_variable(EnvList& list, std::string_view name, std::string_view value);
 
-// nullptr when there is none. Borrowed.
+// The value of a variable, borrowed from `list`; nullptr if there is none.
 [[nodiscard]] const std::string* find_variable(const EnvList& list, std::string_view name);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// $(NAME) in commands, arguments and values, as Kubernetes expands it.
+// Expands $(NAME) in commands, arguments and values, as Kubernetes does. Pure.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace holdfast::sync {
 
-// The value of a variable, or nothing when it is not defined.
+// Returns the value of a variable; std::nullopt if it is not defined.
 using Variables = std::function<std::optional<std::string_view>(std::string_view name)>;
 
-// Replaces each $(NAME) by its value and $$ by $. A name without a value stays as it stands, and so
-// does whatever is not a complete reference. Values are not expanded again.
+// Replaces each $(NAME) by its value and $$ by $. A name without a value and an incomplete
+// reference stay unchanged. Values are not expanded again.
 [[nodiscard]] std::string expand(std::string_view text, const Variables& variables);
 
 }  // namespace holdfast::sync

@@ -1,4 +1,4 @@
-// What to run for a container: the program with its arguments, environment and directory.
+// Decides how to run a container: program, arguments, environment and working directory. Pure.
 
 #pragma once
 
@@ -13,13 +13,13 @@ namespace holdfast::sync {
 struct LaunchPlan {
   std::vector<std::string> argv;  // never empty
   std::vector<std::string> env;   // "NAME=value"
-  std::string working_dir;        // empty: the runtime's choice
+  std::string working_dir;        // empty: the runtime chooses
 
   bool operator==(const LaunchPlan&) const = default;
 };
 
-// Errors: invalid when the container names no command, for there is no image that would bring one,
-// or when a text holds a NUL; otherwise as make_environment().
+// Errors: invalid if the container has no command (the process runtime has no images that could
+// provide one) or a text contains a NUL; otherwise as make_environment().
 [[nodiscard]] Result<LaunchPlan> make_launch_plan(const Pod& pod, const Container& container,
                                                   const NodeFacts& node,
                                                   const ConfigSource& configs);

@@ -1,10 +1,10 @@
-// All pods of a node that runs them as plain processes: what should run, what is observed, what to
-// do about the difference.
+// Runs all pods of a node as plain processes: compares what should run with what is observed, and
+// returns the actions that remove the difference. Pure; the caller performs the actions.
 //
-// For labs and tests: no images, volumes, probes, hooks, users or resource limits, and every pod
-// shares the network and the files of the machine. A pod is stopped when a complete list lacks it
-// or it is deleted, and never for lack of knowledge. What is observed of a pod without a record
-// (the record was damaged) is treated alike.
+// It is meant for labs and tests: no images, volumes, probes, hooks, users or resource limits, and
+// all pods share the network and files of the machine. A pod is stopped if it is deleted or missing
+// in a complete list, but never because the list is unknown. The same holds for processes of a pod
+// whose record was damaged.
 
 #pragma once
 
@@ -28,33 +28,35 @@ class PodRuntime {
  public:
   explicit PodRuntime(RuntimeConfig config) : config_(std::move(config)) {}
 
-  // A record that was found at start. `now` as in the first step.
+  // Continues with a pod whose record was found at start. `now` as in the first step().
   void adopt(PodRecord record, MonoTime now);
 
-  // What to do now, in order. After actions that change what is observed, step again.
-  // Time must not run backwards between steps.
+  // Returns what to do now, in order. After actions that change what is observed, step again. Time
+  // must not run backwards between steps.
   [[nodiscard]] RuntimeActions step(const RuntimeStep& step);
 
-  // When to step if nothing else happens; MonoTime::max() for never. Of the last step.
+  // When to step if nothing else happens, according to the last step; MonoTime::max(): never.
   [[nodiscard]] MonoTime deadline() const;
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
-  // Whether it has accepted or adopted the pod and not yet removed it.
+  // Whether the pod was accepted or adopted and not removed since.
   [[nodiscard]] bool knows(const std::string& uid) const { return workers_.contains(uid); }
 
  private:
+  // Passes a complete list to the workers, and accepts new pods.
   void want(const CompletePods& complete, const RuntimeStep& step);
+  // Stops processes of pods that have no record and are in no complete list.
   void end_strays(const RuntimeStep& step);
 
   RuntimeConfig config_;
   std::map<std::string, PodWorker> workers_;  // by uid
 };
 
-// Whether the runtime can take the pod: its uid and the names of its containers become names of
-// files, so they have to be what Kubernetes makes them; and no two containers share a name.
+// Whether the runtime can run the pod. Its uid and container names become file names, so they must
+// be safe names, and no two containers may have the same one.
 [[nodiscard]] bool is_runnable(const Pod& pod);
 
-// Letters, digits and '-', at most 253 of them: a uid, or the name of a container.
+// Whether `name` has 1 to 253 letters, digits and '-' only, as a uid or a container's name.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
 }  // namespace holdfast::sync

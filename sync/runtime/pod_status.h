@@ -1,6 +1,7 @@
-// The status that a node reports for a pod: phase, conditions and the state of each container.
+// Computes the status that a node reports for a pod: phase, conditions and the state of each
+// container. Pure.
 //
-// As the kubelet computes it. There are no probes: a container that runs is ready.
+// It follows the kubelet, except that there are no probes: a running container is ready.
 
 #pragma once
 
@@ -15,14 +16,15 @@ namespace holdfast::sync {
 struct StatusFacts {
   NodeFacts node = {};
   WallTime now_wall = {};
-  WallTime accepted_wall = {};  // when this node took the pod: status.startTime
-  bool stopped = false;         // nothing of it runs, and nothing will again
-  std::string reason = {};      // of the pod as a whole, with its message: DeadlineExceeded
+  WallTime accepted_wall = {};  // when this node accepted the pod; becomes status.startTime
+  bool stopped = false;         // no container is running or will be started again
+  // Of the whole pod, for example DeadlineExceeded; `message` belongs to it.
+  std::string reason = {};
   std::string message = {};
 };
 
-// `reported` is what we said last, for the times of the conditions; nullptr when nothing yet. What
-// others have written into pod.status and is not ours to say is kept.
+// `reported` is the status that was reported last, used for the conditions' times; nullptr if there
+// was none. Parts of pod.status that this node does not own are kept.
 [[nodiscard]] PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& views,
                                         const StatusFacts& facts, const PodStatus* reported);
 

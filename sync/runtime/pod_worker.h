@@ -1,8 +1,9 @@
-// Runs one pod: starts its containers in order and again after they end, stops it for good, and
-// says how it is.
+// Runs one pod: starts its containers in order, restarts them after they end, stops the pod and
+// reports its status. Pure; the caller performs the actions.
 //
-// All that must survive the agent is in the record and in what is observed; a worker made anew from
-// these goes on where the last one was. A pod that is being stopped is never started again.
+// Everything that must survive a restart of the agent is in the PodRecord and in what is observed,
+// so a new worker continues where the last one stopped. A pod that is being stopped is never
+// started again.
 
 #pragma once
 
@@ -19,10 +20,11 @@ namespace holdfast::sync {
 struct RuntimeConfig {
   NodeFacts node = {};
   CrashBackoffConfig backoff = {};
-  Duration grace_default = std::chrono::seconds(30);      // Kubernetes' own
-  Duration kill_retry = std::chrono::seconds(10);         // between SIGKILLs that did not help
+  // If the pod names no grace period; Kubernetes' default.
+  Duration grace_default = std::chrono::seconds(30);
+  Duration kill_retry = std::chrono::seconds(10);         // between repeated SIGKILLs
   Duration config_retry = std::chrono::seconds(10);       // while a ConfigMap or Secret is missing
-  Duration final_delete_retry = std::chrono::minutes(1);  // while the pod is still listed
+  Duration final_delete_retry = std::chrono::minutes(1);  // while the pod is still in the list
 };
 
 struct PodStep {
@@ -34,25 +36,26 @@ struct PodStep {
 
 class PodWorker {
  public:
-  // A pod that this node has just been given, or one whose record was found at start.
+  // accept() takes a pod that was just bound to this node, adopt() one whose record was found at
+  // start.
   [[nodiscard]] static PodWorker accept(std::shared_ptr<const Pod> pod, MonoTime now,
                                         WallTime now_wall);
   [[nodiscard]] static PodWorker adopt(PodRecord record, MonoTime now);
 
-  // The pod is in a complete list, and like this; or is in none.
+  // Call one of these for each complete list: the pod is in it, in this version, or it is not.
   void wanted(std::shared_ptr<const Pod> pod);
   void unwanted();
 
-  // Appends what to do now. After an action that changes what is observed, step again.
+  // Appends what to do now to `actions`. After an action that changes what is observed, step again.
   void step(const RuntimeConfig& config, const PodStep& step, RuntimeActions& actions);
 
-  // When to step if nothing else happens; MonoTime::max() for never. Of the last step.
+  // When to step if nothing else happens, according to the last step; MonoTime::max(): never.
   [[nodiscard]] MonoTime deadline() const { return deadline_; }
 
-  // Nothing of it is left: its RemovePod was given, and the worker can go.
+  // RemovePod was emitted for the pod, so the worker can be destroyed.
   [[nodiscard]] bool is_finished() const { return finished_; }
 
-  // Borrowed until the next wanted().
+  // Valid until the next wanted().
   [[nodiscard]] const Pod& pod() const { return *record_.pod; }
 
  private:
@@ -73,18 +76,19 @@ class PodWorker {
   void signal_all(const PodStep& step, StopSignal signal, RuntimeActions& actions);
   void report(const RuntimeConfig& config, const PodStep& step,
               const std::vector<ContainerView>& views, RuntimeActions& actions);
+  // Asks for the final DELETE or RemovePod once nothing runs any more.
   void settle(const RuntimeConfig& config, MonoTime now, RuntimeActions& actions);
 
   PodRecord record_;
   bool must_record_ = false;
   bool is_wanted_ = true;
-  bool is_new_version_ = false;  // since the last report was considered
-  bool stopped_ = false;         // stopping, and nothing runs any more
+  bool is_new_version_ = false;  // since the last report()
+  bool stopped_ = false;         // the pod is being stopped, and nothing runs any more
   bool finished_ = false;
-  std::set<AttemptName> terminated_ = {};  // SIGTERM was asked for
+  std::set<AttemptName> terminated_ = {};  // attempts that were sent SIGTERM
   std::optional<MonoTime> stop_began_ = {};
-  std::optional<MonoTime> killed_ = {};   // last SIGKILL
-  std::optional<MonoTime> deleted_ = {};  // last FinalDelete
+  std::optional<MonoTime> killed_ = {};   // time of the last SIGKILL
+  std::optional<MonoTime> deleted_ = {};  // time of the last FinalDelete
   std::optional<PodStatus> reported_ = {};
   MonoTime deadline_ = MonoTime::max();
 };

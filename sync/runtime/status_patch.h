@@ -1,4 +1,4 @@
-// A pod's status as the body of a PATCH of its status subresource.
+// Makes the body of a PATCH of a pod's status subresource. Pure.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace holdfast::sync {
 
-// {"metadata":{"uid":...},"status":{...}}: the uid is the precondition. What a status may have had
-// before and has no longer (reasons and messages) is null, so that it goes; as a merge patch and as
-// a strategic merge patch alike.
+// {"metadata":{"uid":...},"status":{...}}; the uid is the precondition. Reasons and messages that
+// the status does not have are set to null, so that earlier ones are removed. The body works as a
+// merge patch and as a strategic merge patch.
 [[nodiscard]] std::string status_patch(const PodKey& pod, const PodStatus& status);
 
 }  // namespace holdfast::sync

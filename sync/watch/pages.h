@@ -26,7 +26,7 @@ struct PageToken {
 };
 
 [[nodiscard]] std::string encode_page_token(const PageToken& token);
-// Std::nullopt for any text that encode_page_token() did not make.
+// std::nullopt for any text that encode_page_token() did not make.
 [[nodiscard]] std::optional<PageToken> parse_page_token(std::string_view text);
 
 // The message of an API server that no longer has the token's snapshot.

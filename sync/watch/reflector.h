@@ -93,7 +93,7 @@ struct WatchEnded {};  // the server closed the watch normally
 struct WatchFailed {   // the watch could not be opened, or it broke
   Failure failure;
 };
-// Deadline() has passed.
+// deadline() has passed.
 struct TimePassed {};
 using Input = std::variant<Started, PageReceived, ListFailed, WatchOpened, EventReceived,
                            WatchEnded, WatchFailed, TimePassed>;

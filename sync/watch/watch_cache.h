@@ -78,7 +78,7 @@ class WatchCache {
 
   // The bytes of all `objects`, including object_overhead for each.
   [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
-  // Bytes_of() the objects of this cache; memory_bytes() adds the objects in the kept events.
+  // The same for the objects of this cache; memory_bytes() adds the objects in the kept events.
   [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const { return object_bytes_ + event_bytes_; }
   // Frees the kept events: clients that have not seen the last one must list again.
