@@ -35,7 +35,7 @@ Result<std::int64_t> parse_rate(std::string_view text) {
   }
   const auto count = parse_int<std::int64_t>(number);
   if (!count || *count < 0) return bad("not a rate such as 64KiB/s");
-  if (*count > rate_max / unit) return bad("more than any uplink has");
+  if (*count > rate_max / unit) return bad("more than 1 TiB per second");
   if (*count * unit < rate_min) return bad("less than 256 bytes a second");
   return *count * unit;
 }
@@ -131,9 +131,9 @@ double ByteBudget::Bucket::level_at(MonoTime now, Duration burst) const {
 MonoTime ByteBudget::Bucket::ready_at(MonoTime now, Duration burst) const {
   const double left = level_at(now, burst);
   if (rate == 0) return now;
-  // Rounding must not leave a trace of what has ended.
+  // `reserved` is a sum of doubles, so rounding may leave a little after the last release().
   if (left > 0) return reserved < 0.5 || left > reserved ? now : MonoTime::max();
-  // One byte more than what is owed, so that waiting until then is enough.
+  // One byte more than the debt, so that the level is above zero at that time.
   const double wait_ms = std::ceil((1 - left) / rate * 1000 - 1e-6);
   return now + std::chrono::milliseconds(static_cast<std::int64_t>(wait_ms));
 }

@@ -10,11 +10,11 @@
 namespace holdfast::sync {
 namespace {
 
-// What kind of answer an API server gives for a path.
+// The kind of answer that an API server gives for a path.
 enum class Expected : std::uint8_t {
-  document,  // an object, a list, a description of the API
-  text,      // health, metrics, a container's log
-  anything,  // a proxied service's own
+  document,  // an object, a list or a description of the API
+  text,      // health, metrics or a container's log
+  anything,  // whatever a proxied service answers
 };
 
 Expected expected_of(std::string_view path) {
@@ -42,6 +42,7 @@ bool looks_like_document(std::string_view body) {
          body.starts_with(std::string_view("k8s\0", 4));
 }
 
+// Whether the body is a web page, according to its Content-Type or its first bytes.
 bool is_page(Expected expected, std::string_view content_type, std::string_view body) {
   if (content_type.starts_with("text/html")) return true;
   if (content_type.starts_with("application/xhtml+xml")) return true;
@@ -50,8 +51,8 @@ bool is_page(Expected expected, std::string_view content_type, std::string_view 
   return !type_tells && looks_like_markup(body);
 }
 
-// Whether a 2xx answer to a request for a document holds one. kube-apiserver sends the index of
-// /openapi/v3 as text/plain, so the body counts, too.
+// Whether a 2xx answer to a request for a document contains one. kube-apiserver sends the index of
+// /openapi/v3 as text/plain, so the body is checked, too.
 bool is_document(std::string_view content_type, std::string_view body) {
   if (content_type.starts_with("application/")) return true;
   if (content_type.empty() && body.empty()) return true;
@@ -59,7 +60,7 @@ bool is_document(std::string_view content_type, std::string_view body) {
   return may_be && looks_like_document(body);
 }
 
-// kube-apiserver's own 502 to 504 are never HTML, and a proxied service's have an Audit-Id.
+// kube-apiserver's own 502 to 504 are never HTML, and those of a proxied service have an Audit-Id.
 bool is_gateway_page(const AnswerHead& head) {
   return head.status >= 502 && head.status <= 504 && head.content_type.starts_with("text/html");
 }
@@ -97,7 +98,7 @@ LinkFault fault_of(const Error& error) {
     return error.what.find(words) != std::string::npos;
   };
   const std::error_code& cause = error.cause;
-  // A name that nobody answers for in time is as good as none.
+  // A timeout while resolving a name counts as a DNS fault, so this comes first.
   if (says("resolve ")) return LinkFault::dns;
   if (error.code == Errc::timeout) return LinkFault::timeout;
   if (error.code == Errc::denied) return says("TLS ") ? LinkFault::tls : LinkFault::credentials;
@@ -110,7 +111,7 @@ LinkFault fault_of(const Error& error) {
   const bool broke = cause == std::errc::connection_reset || cause == std::errc::broken_pipe ||
                      cause == std::errc::connection_aborted;
   if (broke) return LinkFault::reset;
-  // Without a cause it is the peer that ended a message too early.
+  // Without a cause, the peer closed the connection in the middle of a message.
   return error.code == Errc::unavailable && !cause ? LinkFault::reset : LinkFault::other;
 }
 
@@ -124,12 +125,12 @@ std::optional<std::string> why_not_api_answer(std::string_view target, const Ans
     return "answered with a web page: not an API server";
   const bool redirect = head.status >= 300 && head.status < 400 && head.status != 304;
   if (redirect && head.location.find("://") != std::string_view::npos) {
-    return "redirected to another place: not an API server";
+    return "redirected to another server: not an API server";
   }
   const bool success = head.status >= 200 && head.status < 300;
   if (success && expected == Expected::document && !is_document(head.content_type, body)) {
     std::string why = "answered with ";
-    why += head.content_type.empty() ? "no kind of document" : head.content_type;
+    why += head.content_type.empty() ? "no Content-Type" : head.content_type;
     return why + ": not an API server";
   }
   return std::nullopt;

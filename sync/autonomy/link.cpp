@@ -43,7 +43,8 @@ bool Link::record(MonoTime now, MonoTime began, Evidence evidence, std::string_v
     miss_probe(now, began, reason);
     return false;
   }
-  if (state_ == LinkState::rejoining) return false;  // The rejoin itself says how it went.
+  // rejoined() or rejoin_failed() ends this state.
+  if (state_ == LinkState::rejoining) return false;
   if (state_ == LinkState::offline && began < since_) return false;
   failures_ = 0;
   overloaded_since_.reset();
@@ -57,7 +58,7 @@ bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
   switch (state_) {
     case LinkState::connected:
     case LinkState::suspect:
-      // Requests that were under way together fail together; that is one failure, not many.
+      // Requests that were in flight together fail together; that counts as one failure.
       if (began < since_) return false;
       ++failures_;
       enter(failures_ >= config_.failures_to_offline ? LinkState::offline : LinkState::suspect, now,
@@ -72,7 +73,8 @@ bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
   UNREACHABLE();
 }
 
-// While not connected. Clients that try in vain must not put the probe off.
+// Only the failure of a probe schedules the next one: failing requests of clients must not delay
+// it.
 void Link::miss_probe(MonoTime now, MonoTime began, std::string_view reason) {
   if (!probe_under_way_ || began < since_) return;
   if (state_ == LinkState::offline) reason_ = reason;
@@ -127,7 +129,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
       break;
     case LinkState::offline:
       failures_ = 0;
-      // A rejoin that fails keeps its backoff: the link flaps.
+      // The backoff grows on if a rejoin failed, because the link is unstable then.
       if (before != LinkState::rejoining) backoff_ = config_.probe_backoff_min;
       schedule_retry(now);
       break;
@@ -139,7 +141,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
 
 void Link::schedule_retry(MonoTime now) {
   probe_under_way_ = false;
-  // Half of the wait is certain, so that jitter never turns a backoff into a busy loop.
+  // Half of the wait is fixed, so that jitter never turns the backoff into a busy loop.
   probe_due_ = std::max(now + backoff_ / 2 + random_.jitter(backoff_ / 2), rest_until_);
   backoff_ = std::min(backoff_ * 2, config_.probe_backoff_max);
 }

@@ -40,7 +40,7 @@ json::object& object_at(json::value& value, std::string_view name) {
   return found.get_object();
 }
 
-// Without the times that every heartbeat changes.
+// The value without the times that every heartbeat changes.
 json::value without_heartbeats(json::value value) {
   if (value.is_object()) {
     value.get_object().erase("lastHeartbeatTime");
@@ -62,13 +62,13 @@ bool is_local_text(const json::value* value) {
   return value != nullptr && value->is_string() && is_local_version(value->get_string());
 }
 
-// The uid that the cloud knows; "" for what was created here.
+// The uid that the API server knows; "" for an object that was created here.
 std::string cloud_uid(const json::value& object) {
   std::string uid = text_at(object, {"metadata", "uid"});
   return is_local_uid(uid) ? std::string() : uid;
 }
 
-// The object after the client's patch or update, or why not.
+// The object after the client's patch or update, or the answer that refuses it.
 tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json::value& current) {
   if (write.request.verb == "patch" && !write.queued) {
     const auto type = parse_patch_type(write.content_type);
@@ -96,7 +96,7 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
           .replaces_older = true};
 }
 
-// What was queued of an object, whole, laid over what the cache has of it.
+// For a queued write: the parts of its status that this node owns, merged into the cached status.
 json::value owned_part(const LocalWrite& write, const json::value& current,
                        const json::value& queued) {
   const json::value before = status_of(current);
@@ -110,7 +110,7 @@ json::value owned_part(const LocalWrite& write, const json::value& current,
   return queued;
 }
 
-// A status (of a CSINode, which has none: the spec) of an object that the cache has.
+// Applies a write of a status (for a CSINode: of its spec) to an object in the cache.
 LocalOutcome apply_status(const LocalWrite& write) {
   if (!write.current) return needs_cloud(write, "the object is not known here");
   auto current = parse_json(*write.current);
@@ -157,8 +157,8 @@ LocalOutcome apply_registration(const LocalWrite& write) {
   if (name != write.node_name) return needs_cloud(write, "it is not this agent's node");
   if (!write.current) return needs_cloud(write, "the node was never registered");
   LocalOutcome outcome = refuse(status::already_exists(resource_of(write), name));
-  // The kubelet now takes its node for registered, and will not come back to it. The cloud may have
-  // deleted the node meanwhile.
+  // The kubelet now believes that its node is registered and does not try again. But the API server
+  // may no longer have the node, so the registration is sent later as well.
   outcome.queued = QueuedWrite{.verb = "POST",
                                .target = encode_path(write.request.path),
                                .content_type = "application/json",
@@ -183,7 +183,9 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   const json::value* grace = dig(as_object(options), {"gracePeriodSeconds"});
   const bool now = write.grace_period_seconds == "0" ||
                    (grace != nullptr && grace->is_number() && grace->to_number<double>() == 0);
-  if (!now) return needs_cloud(write, "only the end of a pod that has stopped is accepted here");
+  if (!now)
+    return needs_cloud(write,
+                       "only the deletion of a stopped pod with grace period 0 is accepted here");
   const std::string uid = text_at(*current, {"metadata", "uid"});
   const std::string wanted = text_at(options, {"preconditions", "uid"});
   if (!wanted.empty() && wanted != uid) {
@@ -206,7 +208,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   return outcome;
 }
 
-// What an API server fills into a new object.
+// Sets what an API server sets in a new object.
 void stamp(json::value& object, const LocalWrite& write) {
   json::object& metadata = object_at(object, "metadata");
   metadata["uid"] = write.new_uid;
@@ -237,7 +239,8 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
   return outcome;
 }
 
-// An event tells which version of its object it is about; the cloud has never seen a local one.
+// An Event names the version of the object it is about. The API server has never seen a local
+// version.
 std::string without_local_version(const json::value& event, std::string_view bytes) {
   for (const std::string_view part : {"involvedObject", "regarding"}) {
     if (!is_local_text(dig(as_object(event), {part, "resourceVersion"}))) continue;
@@ -249,7 +252,7 @@ std::string without_local_version(const json::value& event, std::string_view byt
 }
 
 LocalOutcome apply_event(const LocalWrite& write) {
-  // An event that is not known here is news to client-go's recorder, which then posts a new one.
+  // On 404 for an update, client-go's event recorder creates a new Event.
   if (write.request.verb != "create") {
     return refuse(status::not_found(resource_of(write), write.request.name));
   }
@@ -304,7 +307,7 @@ bool is_dry_run(const RequestInfo& request, std::string_view body) {
 
 LocalOutcome apply_local_write(const LocalWrite& write) {
   if (is_dry_run(write.request, write.body))
-    return needs_cloud(write, "only the API server can try it");
+    return needs_cloud(write, "only the API server can do a dry run");
   switch (write.admission) {
     case Admission::node_status:
     case Admission::pod_status:
@@ -321,9 +324,9 @@ LocalOutcome apply_local_write(const LocalWrite& write) {
     case Admission::token:
       return needs_cloud(write, "no valid token is stored");
     case Admission::refuse:
-      return needs_cloud(write, "it can't be decided here");
+      return needs_cloud(write, "only the API server can decide it");
     case Admission::own_lease:
-      break;  // The lease has its own keeper.
+      break;  // The owner of the lease handles these writes.
   }
   UNREACHABLE();
 }

@@ -8,7 +8,8 @@
 namespace holdfast::sync {
 namespace {
 
-// "GET /api/v1/nodes/a: connect to 10.0.0.1:6443: refused": which request met it does not matter.
+// Removes the request from a reason such as "GET /api/v1/nodes/a: connect to 10.0.0.1:6443:
+// refused".
 std::string_view without_request(std::string_view reason) {
   const std::size_t path = reason.find(" /");
   const std::size_t end = reason.find(": ");
@@ -68,7 +69,7 @@ void Outage::connect(MonoTime now) {
   replayed_ = {};
 }
 
-// A failure while offline.
+// Records a failure while offline.
 void Outage::miss(MonoTime now) {
   const MonoTime patient_until = *began_ + config_.first_credentials;
   const bool starts = !was_reached_ && fault_ == LinkFault::credentials && now < patient_until;
@@ -106,7 +107,7 @@ std::vector<OutageNote> Outage::take(MonoTime now) {
   return std::exchange(notes_, {});
 }
 
-// A rejoin under way says by itself how it ends.
+// While a rejoin is in progress nothing is due: its end is recorded in any case.
 MonoTime Outage::due() const {
   if (!notes_.empty()) return MonoTime::min();
   return state_ == LinkState::rejoining ? MonoTime::max() : due_;

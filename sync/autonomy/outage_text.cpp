@@ -1,4 +1,4 @@
-// The words of outage.h.
+// The texts of outage.h: log lines, journal entries and descriptions.
 
 #include <chrono>
 
@@ -8,9 +8,10 @@
 namespace holdfast::sync {
 namespace {
 
+// What to say about a kind of fault.
 struct Words {
-  std::string_view brief;   // why, in few words
-  std::string_view advice;  // what to do
+  std::string_view brief;   // the reason in a few words
+  std::string_view advice;  // what a person should check
 };
 
 Words words_of(LinkFault fault) {
@@ -30,11 +31,11 @@ Words words_of(LinkFault fault) {
     case LinkFault::unreachable:
       return {"no route", "check this node's network: interface, address and default route"};
     case LinkFault::dns:
-      return {"its name is not resolved",
+      return {"its name cannot be resolved",
               "check the server's name in the kubeconfig, and this node's DNS in /etc/resolv.conf"};
     case LinkFault::tls:
       return {
-          "TLS certificates do not fit",
+          "a TLS certificate is not accepted",
           "check the certificate authority and the client certificate in the kubeconfig, whether "
           "one has expired, and this node's clock"};
     case LinkFault::credentials:
@@ -47,8 +48,8 @@ Words words_of(LinkFault fault) {
               "check for a login page or proxy on this network, and the server's address in the "
               "kubeconfig"};
     case LinkFault::overloaded:
-      return {"it has too much to do",
-              "nothing to do here: it is asked again as often as it allows"};
+      return {"it is overloaded",
+              "nothing to do here: the agent retries as often as the server allows"};
     case LinkFault::other:
       return {"it can't be reached", "check the kubeconfig and the network"};
   }
@@ -59,10 +60,10 @@ Duration whole_seconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration);
 }
 
-// "26m37s"
+// "26m37s": whole seconds.
 std::string exactly(Duration duration) { return format_duration(whole_seconds(duration)); }
 
-// "14:02:11Z", with the date unless that is the same as that of `now`.
+// "14:02:11Z": the first `digits` characters of the time, after the date if that is not today's.
 std::string time_of(WallTime time, WallTime now, std::size_t digits) {
   const std::string text = format_rfc3339(time);  // 2026-11-21T01:02:03Z
   const std::string clock = text.substr(11, digits) + "Z";
@@ -73,7 +74,7 @@ std::string time_of(WallTime time, WallTime now, std::size_t digits) {
 constexpr std::size_t to_seconds = 8;
 constexpr std::size_t to_minutes = 5;
 
-// "12 s", "26 min", "5 h 12 min", "3 d 4 h": what a person remembers.
+// "12 s", "26 min", "5 h 12 min" or "3 d 4 h": precise enough for a person.
 std::string roughly(Duration duration) {
   const std::int64_t seconds = whole_seconds(duration).count() / 1'000'000'000;
   const std::int64_t minutes = seconds / 60;
@@ -117,12 +118,13 @@ std::string log_text(const OutageNote& note, const ClockReading& now) {
   switch (note.kind) {
     case OutageNote::Kind::lost:
       if (!note.was_reached) return "the cloud was not reached: " + why_and_what(note);
-      return "the cloud is lost since " + at + ": " + why_and_what(note);
+      return "the cloud has been unreachable since " + at + ": " + why_and_what(note);
     case OutageNote::Kind::still:
       if (!note.was_reached) {
         return "the cloud was not reached in " + lasted + ": " + why_and_what(note);
       }
-      return "the cloud has been lost for " + lasted + " (since " + at + "): " + why_and_what(note);
+      return "the cloud has been unreachable for " + lasted + " (since " + at +
+             "): " + why_and_what(note);
     case OutageNote::Kind::back:
       if (!note.was_told) return "connected";
       return "connected after " + lasted + " (" + began_text(note, "lost", at) + "; " +

@@ -39,16 +39,16 @@ constexpr std::array<std::string_view, 8> pod_conditions = {"PodScheduled",
                                                             "PodResizeInProgress",
                                                             "PodReadyToStartContainers",
                                                             "AllContainersRestarting"};
-// What the kubelet shares with those who evict: it is written once a pod has ended.
+// Shared with those who evict pods: the kubelet writes it only when a pod has ended.
 constexpr std::array<std::string_view, 1> shared_pod_conditions = {"DisruptionTarget"};
-// What says how a pod has ended.
+// These say how a pod has ended.
 constexpr std::array<std::string_view, 3> end_fields = {"phase", "reason", "message"};
 constexpr std::array<std::string_view, 2> end_conditions = {"Ready", "ContainersReady"};
 
 constexpr std::array<std::string_view, 9> node_fields = {
     "addresses", "daemonEndpoints", "nodeInfo", "images",          "volumesInUse",
     "config",    "runtimeHandlers", "features", "declaredFeatures"};
-// Maps in which others may have put something of their own: extended resources.
+// Maps to which others add entries: extended resources.
 constexpr std::array<std::string_view, 2> node_maps = {"capacity", "allocatable"};
 constexpr std::array<std::string_view, 4> node_conditions = {"Ready", "MemoryPressure",
                                                              "DiskPressure", "PIDPressure"};
@@ -61,7 +61,7 @@ std::string_view type_of(const json::value& condition) {
   return dig_text(as_object(condition), {"type"});
 }
 
-// Takes these fields from `ours`, also when they are missing there.
+// Copies the fields `names` from `ours`, and erases those that `ours` does not have.
 void take_fields(json::object& result, const json::object& ours, Names names) {
   for (const std::string_view name : names) {
     if (const json::value* found = ours.if_contains(name)) {
@@ -72,7 +72,7 @@ void take_fields(json::object& result, const json::object& ours, Names names) {
   }
 }
 
-// Their conditions but for those of our types, and then ours of our types: the kubelet's order.
+// Keeps the conditions of other types, then appends those of our types, as the kubelet orders them.
 void take_conditions(json::object& result, const json::object& ours, Names types) {
   json::array all;
   if (!result.contains("conditions") && !ours.contains("conditions")) return;
@@ -94,7 +94,7 @@ ReplayPatch conflict(std::string why) {
   return {.what = ReplayPatch::What::conflict, .why = std::move(why)};
 }
 
-// Why this is not the object that the write was meant for; "" when it is.
+// Why `theirs` is not the object that the write was meant for; "" if it is.
 std::string other_object(const StatusReplay& replay, const json::object& queued,
                          const json::object& theirs) {
   const std::string meant(uid_of(queued));
@@ -124,7 +124,7 @@ bool is_owned_status(std::string_view verb, std::string_view resource,
 
 json::object owned_pod_status(const json::object& theirs, const json::object& ours) {
   json::object result = theirs;
-  // The end of a pod is never taken back.
+  // A pod that has ended there never becomes unfinished again.
   const bool ended_there = has_ended(theirs) && !has_ended(ours);
   const bool ends_here = has_ended(ours) && !has_ended(theirs);
   json::object mine = ours;
@@ -133,7 +133,7 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
     take_conditions(mine, theirs, end_conditions);
   }
   take_fields(result, mine, pod_fields);
-  // It never changes once it is set, and a server may have set it itself.
+  // qosClass never changes once it is set, and an API server may have set it itself.
   const json::value* qos = mine.if_contains("qosClass");
   if (qos != nullptr && !result.contains("qosClass")) result["qosClass"] = *qos;
   take_conditions(result, mine, pod_conditions);

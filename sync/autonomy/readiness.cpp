@@ -18,7 +18,7 @@ std::string minutes_of(Duration time) {
   return std::to_string(minutes) + (minutes == 1 ? " minute" : " minutes");
 }
 
-// How one kind is asked for and called.
+// How objects of one kind are looked up and named in messages.
 struct Kind {
   Obstacle obstacle;
   std::string_view group;
@@ -36,7 +36,7 @@ constexpr Kind resource_claim{Obstacle::resource_claim, "resource.k8s.io", "reso
 constexpr Kind trust_bundle{Obstacle::trust_bundle, "certificates.k8s.io", "clustertrustbundles",
                             "ClusterTrustBundle"};
 
-// Judges one pod.
+// Checks one pod.
 class Judge {
  public:
   Judge(const json::object& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits,
@@ -73,8 +73,8 @@ class Judge {
     return shown.append(name);
   }
 
-  // The object, if it is there. Otherwise notes why that is an obstacle: an optional object must
-  // be known not to exist.
+  // Returns the object if it is present. Otherwise adds the reason, unless the object is optional
+  // and known not to exist.
   std::optional<json::value> require(const Kind& kind, std::string_view space,
                                      const std::string& name, bool optional) {
     if (name.empty()) return std::nullopt;
@@ -144,7 +144,7 @@ class Judge {
       (void)require(secret, space, dig_string(mounted, {"csi", "nodePublishSecretRef", "name"}),
                     false);
     }
-    // Older volume plugins: one source per volume, whose secret has one of two names.
+    // Older volume plugins name their secret in one of two fields of the volume's source.
     for (const auto& each : mounted) {
       if (each.key() == "secret") continue;
       const json::object& older = as_object(each.value());
@@ -175,7 +175,7 @@ class Judge {
     for (const StoredToken& token : knowledge_.tokens) {
       const bool ours = token.namespace_name == verdict_.namespace_name && token.pod_uid == uid;
       const auto& all = token.audiences;
-      // Without one the API server's own audience is meant, whose name is not known here.
+      // An empty audience means the API server's own one, whose name is not known here.
       const bool meant =
           audience.empty() || std::find(all.begin(), all.end(), audience) != all.end();
       if (ours && meant && (!expires || token.expires > *expires)) expires = token.expires;
@@ -246,7 +246,7 @@ class Judge {
       const json::object& made = as_object(each);
       if (dig_text(made, {"name"}) == entry) name = dig_text(made, {"resourceClaimName"});
     }
-    if (name.empty()) return;  // Nothing was made for it, as its status says, or not yet.
+    if (name.empty()) return;  // No claim was made for this entry, or not yet.
     const auto object = require(resource_claim, verdict_.namespace_name, name, false);
     if (!object || object->is_null() ||
         dig(as_object(*object), {"status", "allocation"}) != nullptr)
@@ -258,7 +258,8 @@ class Judge {
   void check_service_account() {
     const std::string name = dig_string(pod_, {"spec", "serviceAccountName"});
     if (name.empty()) return;
-    // The kubelet does not read it to start a pod; one that was deleted gets no new token.
+    // The kubelet starts a pod without reading its ServiceAccount, but one that was deleted gets no
+    // new tokens.
     const Finding found = knowledge_.find({"", "serviceaccounts", verdict_.namespace_name, name});
     if (found.presence != Presence::absent) return;
     add(Obstacle::service_account,
@@ -305,7 +306,7 @@ Result<std::optional<PodReadiness>> judge_readiness(const json::value& value,
   const json::object& pod = as_object(value);
   PodReadiness verdict{.namespace_name = std::string(namespace_of(pod)),
                        .name = std::string(name_of(pod))};
-  if (verdict.name.empty()) return fail(Errc::invalid, "a pod has a name");
+  if (verdict.name.empty()) return fail(Errc::invalid, "the pod has no name");
   const std::string_view phase = dig_text(pod, {"status", "phase"});
   if (is_terminating(pod) || phase == "Succeeded" || phase == "Failed") return std::nullopt;
   Judge(pod, knowledge, limits, verdict).run();

@@ -5,8 +5,8 @@
 namespace holdfast::sync {
 namespace {
 
-// Where the tag begins, at its colon; npos: there is none. A colon before the last slash belongs to
-// the registry's port.
+// The position of the colon before the tag, or npos if there is no tag. A colon before the last
+// slash belongs to the registry's port.
 std::size_t tag_at(std::string_view image) {
   const std::size_t slash = image.rfind('/');
   const std::size_t colon = image.rfind(':');
@@ -14,7 +14,8 @@ std::size_t tag_at(std::string_view image) {
   return port ? std::string_view::npos : colon;
 }
 
-// "localhost/a", "example.com/a" and "host:5000/a" name a registry; "library/a" does not.
+// Whether the name starts with a registry: "localhost/a", "example.com/a" and "host:5000/a" do,
+// "library/a" does not.
 bool names_registry(std::string_view image) {
   const std::size_t slash = image.find('/');
   if (slash == std::string_view::npos) return false;
@@ -31,7 +32,7 @@ std::string full_image_name(std::string_view image) {
   }
   const std::size_t digest = full.find('@');
   if (digest != std::string::npos) {
-    // A runtime that has "a:1@sha256:..." reports "a@sha256:...".
+    // For an image "a:1@sha256:..." the runtime reports "a@sha256:...".
     const std::size_t tag = tag_at(std::string_view(full).substr(0, digest));
     return tag == std::string::npos ? full : full.substr(0, tag) + full.substr(digest);
   }
@@ -41,7 +42,7 @@ std::string full_image_name(std::string_view image) {
 NodeImages images_of(const json::value& node, std::size_t reported_max) {
   NodeImages images;
   const json::array& listed = dig_list(as_object(node), {"status", "images"});
-  // A node without any image has none reported: whether it has some cannot be told.
+  // The kubelet omits an empty list, so it may also mean that nothing was reported yet.
   if (listed.empty()) return images;
   for (const json::value& image : listed) {
     for (const json::value& name : dig_list(as_object(image), {"names"})) {

@@ -9,8 +9,8 @@
 namespace holdfast::sync {
 namespace {
 
-// Collects names from anywhere in a pod. Which field holds which kind: volumes, environment and
-// pull secrets of core/v1, and what CSI and older volume plugins call theirs.
+// Collects names from anywhere in a pod. The name of a field tells which kind it names: volumes,
+// environment and pull secrets of core/v1, and sources of CSI and older volume plugins.
 class Collector {
  public:
   Collector(std::string pod, std::string namespace_name, NeededObjects& references)
@@ -30,7 +30,7 @@ class Collector {
     if (config || secret) {
       add(config ? "configmaps" : "secrets", dig_text(*object, {"name"}));
     }
-    // The claim of an ephemeral volume is named after the pod and the volume.
+    // The claim of an ephemeral volume is named POD-VOLUME.
     if (field == "volumes" && object->contains("ephemeral")) {
       add("persistentvolumeclaims", pod_ + "-" + std::string(dig_text(*object, {"name"})));
     }
@@ -53,7 +53,7 @@ class Collector {
   NeededObjects& references_;
 };
 
-// The PersistentVolume that the field at `path` of an object names.
+// The PersistentVolume named by the field at `path` of an object.
 std::optional<NeededObject> volume_named_at(std::string_view object, Path path) {
   const auto parsed = parse_json(object);
   if (!parsed) return std::nullopt;
@@ -66,10 +66,10 @@ std::optional<NeededObject> volume_named_at(std::string_view object, Path path) 
 
 Status add_references(std::string_view pod, NeededObjects& references) {
   TRY(const json::value value, parse_json(pod));
-  if (!value.is_object()) return fail(Errc::invalid, "a pod is an object");
+  if (!value.is_object()) return fail(Errc::invalid, "the pod is not a JSON object");
   const json::object& object = value.get_object();
   const std::string_view space = namespace_of(object);
-  if (space.empty()) return fail(Errc::invalid, "a pod has a namespace");
+  if (space.empty()) return fail(Errc::invalid, "the pod has no namespace");
   Collector collector(std::string(name_of(object)), std::string(space), references);
   if (const json::value* spec = dig(object, {"spec"})) collector.visit("spec", *spec);
   const json::value* claims = dig(object, {"status", "resourceClaimStatuses"});

@@ -9,10 +9,11 @@
 namespace holdfast::sync {
 namespace {
 
-// Of failures that may pass, but may also be this one write's own: server errors, a refusal.
+// Limit for failures that may pass but may also be caused by the write itself: 403 and server
+// errors.
 constexpr int refusals_max = 8;
-// The Node authorizer forbids a node to read a pod that is gone, and for a moment after the API
-// server's start every pod.
+// The Node authorizer does not let a node read a pod that no longer exists. For a moment after the
+// API server's start it does not let it read any pod.
 constexpr int forbidden_reads_max = 4;
 constexpr Duration backoff_min = std::chrono::seconds(1);
 constexpr Duration backoff_max = std::chrono::seconds(60);
@@ -52,11 +53,11 @@ ReplayOutcome outcome_of_answer(const ReplayAnswer& answer) {
     case 404:
       return answer.verb == "DELETE" ? ReplayOutcome::applied : ReplayOutcome::conflict;
     case 409:
-      // A node is registered in case that the cloud does not have it any more.
+      // The registration of a node is replayed only in case the API server no longer has the node.
       return answer.verb == "POST" && (answer.maybe_sent || answer.resource == "nodes")
                  ? ReplayOutcome::applied
                  : ReplayOutcome::conflict;
-    case 401:  // Who we are, and how loaded the server is, says nothing about the write.
+    case 401:  // Our credentials and the server's load say nothing about the write.
     case 429:
     case 503:
       return ReplayOutcome::retry;

@@ -38,7 +38,8 @@ ServerPool::ServerPool(const RotaConfig& config, std::size_t servers, Random& ra
 
 std::size_t ServerPool::next(std::optional<std::size_t> but) {
   const bool choice = any_in_rotation();
-  // The preferred one comes first; without any that is well, everyone has his turn.
+  // With `priority` the search starts at the first server, unless none is in rotation; otherwise
+  // after the server used last.
   const std::size_t first = choice && config_.mode == LbMode::priority ? 0 : last_ + 1;
   std::optional<std::size_t> second_best;
   for (std::size_t step = 0; step < size(); ++step) {
@@ -60,7 +61,7 @@ bool ServerPool::record(MonoTime now, MonoTime began, std::size_t server, Eviden
   const bool good = evidence == Evidence::answered;
   const ServerHealth health = good ? ServerHealth::healthy : ServerHealth::failed;
   if (heard.health == health) return false;
-  // One that fails again soon after it came back keeps its back-off.
+  // A server that fails again soon after its recovery keeps its backoff.
   const bool lasted = now - heard.since >= config_.probe_backoff_max;
   if (!good && lasted) heard.backoff = config_.probe_backoff_min;
   heard.health = health;
@@ -96,7 +97,7 @@ std::optional<std::size_t> ServerPool::take_probe(MonoTime now) {
 }
 
 void ServerPool::plan_probe(MonoTime now, Server& server) {
-  // Half of the wait is certain: jitter must not make a busy loop of it.
+  // Half of the wait is fixed, so that jitter never turns the backoff into a busy loop.
   server.probe_due = now + server.backoff / 2 + random_.jitter(server.backoff / 2);
   server.backoff = std::min(server.backoff * 2, config_.probe_backoff_max);
 }

@@ -13,8 +13,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// client-go's: followers try again after retry_period to 2.2 times it, leaders' deadlines must
-// leave room for 1.2 periods.
+// client-go's JitterFactor: followers try again after 1 to 2.2 times retry_period, and
+// renew_deadline must be longer than 1.2 times retry_period.
 constexpr double jitter_factor = 1.2;
 
 std::int32_t whole_seconds(Duration duration) {
@@ -36,7 +36,7 @@ Status check(const ElectionConfig& config) {
   if (config.retry_period <= Duration::zero()) {
     return complain("retryPeriod must be greater than zero");
   }
-  // The lease carries whole seconds.
+  // The lease contains whole seconds.
   if (seconds(whole_seconds(config.lease_duration)) <= config.renew_deadline) {
     return complain("leaseDuration must be greater than renewDeadline");
   }
@@ -101,7 +101,7 @@ void Elector::on(MonoTime now, WallTime wall, const Missing& /*missing*/, Action
     stopped(actions);
     return;
   }
-  // Its holder has not noticed yet, and may have renewed it just before it went.
+  // The holder may not know yet, and may have renewed the lease just before it was deleted.
   if (!std::exchange(gone_, true)) observed_at_ = now;
   if (held_by_other(now)) {
     failed(now, "the lease is gone, but was just held by " + observed_->holder, actions);
@@ -132,7 +132,8 @@ void Elector::on(MonoTime now, WallTime /*wall*/, const Failed& error, Actions& 
     return;
   }
   if (state_ == State::updating && std::exchange(optimistic_, false) && now < give_up_) {
-    // Somebody wrote to it meanwhile, or our last write arrived although it seemed to fail.
+    // The lease was changed by somebody else, or our last write succeeded although it seemed to
+    // fail.
     read(now, actions);
     return;
   }
@@ -156,13 +157,13 @@ void Elector::on(MonoTime now, WallTime /*wall*/, const Stopping& /*stopping*/, 
     stopped(actions);
     return;
   }
-  // What became of a renewal that was under way we do not know: look first.
+  // The owner cancelled the request in flight, so its outcome is unknown: read the lease first.
   releasing_ = true;
   give_up_ = MonoTime::max();
   read(now, actions);
 }
 
-// client-go's tryAcquireOrRenew.
+// As client-go's tryAcquireOrRenew().
 void Elector::attempt(MonoTime now, WallTime wall, Actions& actions) {
   tried_at_ = now;
   if (leads_ && give_up_ == MonoTime::max()) give_up_ = now + config_.renew_deadline;
@@ -219,7 +220,7 @@ void Elector::succeeded(MonoTime now, Actions& actions) {
   state_ = State::waiting;
   give_up_ = MonoTime::max();
   optimistic_ = false;
-  // client-go renews right after acquiring, too.
+  // client-go also renews right after acquiring.
   next_try_ = leads_ ? now + config_.retry_period : now;
   if (std::exchange(leads_, true)) return;
   actions.emplace_back(BecameLeader{});
@@ -261,11 +262,11 @@ void Elector::observe(MonoTime now, const Lease& lease, Actions& actions) {
   observed_ = std::move(record);
   observed_at_ = now;
   if (leads_ && observed_->holder != config_.identity) {
-    // Whoever it is may act by now. An empty holder is somebody's wish that we stop.
+    // Another holder may act from now on. An empty holder means that somebody wants us to stop.
     if (releasing_) {
       stopped(actions);
     } else if (observed_->holder.empty()) {
-      lost("the lease was taken from us", actions);
+      lost("another client cleared the holder of the lease", actions);
     } else {
       lost("the lease is held by " + observed_->holder, actions);
     }
@@ -287,7 +288,7 @@ bool Elector::held_by_other(MonoTime now) const {
          observed_->holder != config_.identity && observed_at_ + observed_->duration > now;
 }
 
-// As client-go's own client for the lock: half the renew deadline, but a second at least.
+// As client-go's client for the lease: half of the renew deadline, but at least a second.
 MonoTime Elector::request_deadline(MonoTime now) const {
   const Duration limit = std::max<Duration>(config_.renew_deadline / 2, seconds(1));
   return std::min(now + limit, give_up_);

@@ -11,10 +11,10 @@
 namespace holdfast::sync::filters {
 namespace {
 
-// Of one list. It may have far more bytes than the cache takes: the API server answers directly.
+// Limit for one list. It may be larger than any cached list, because the API server sent it.
 constexpr std::size_t items_max = 100'000;
 
-// A List in protobuf has items without envelopes.
+// The items of a protobuf List have no envelopes.
 std::string_view without_envelope(std::string_view object) {
   const auto envelope = open_envelope(object);
   return envelope ? envelope->raw : object;
@@ -27,7 +27,7 @@ Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& kno
       protobuf ? split_protobuf_list(body, items_max) : split_list(body, items_max));
   const std::string kind(item_kind(list.head.kind));
   std::vector<std::string_view> items;
-  std::deque<std::string> made;  // that items borrow from
+  std::deque<std::string> made;  // owns bytes that `items` points to
   bool changed = false;
   for (const std::string_view item : list.items) {
     std::string whole;

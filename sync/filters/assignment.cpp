@@ -19,7 +19,7 @@ bool is_component(std::string_view name, const HubConfigLimits& limits) {
          std::all_of(name.begin(), name.end(), is_name_character);
 }
 
-// Reads one key's value; `any` allows "*".
+// Parses one key's value; `any` allows "*".
 std::set<std::string> read_names(std::string_view key, std::string_view value, bool any,
                                  const HubConfigLimits& limits,
                                  std::vector<std::string>& warnings) {
@@ -29,9 +29,9 @@ std::set<std::string> read_names(std::string_view key, std::string_view value, b
     if (name.empty()) continue;
     std::string problem;
     if (!(any && name == "*") && !is_component(name, limits)) {
-      problem = " is no component's name";
+      problem = " is not a component's name";
     } else if (names.size() >= limits.names && !names.contains(name)) {
-      problem = " is one name more than the " + std::to_string(limits.names) + " that are read";
+      problem = " exceeds the limit of " + std::to_string(limits.names) + " names";
     }
     if (problem.empty()) {
       names.insert(name);
@@ -57,7 +57,7 @@ Result<HubConfigRead> read_hub_config(std::string_view configmap, const HubConfi
       read.warnings.push_back(quoted(key) + " is neither cache_agents nor a filter's name");
     } else if (!entry.value().is_string()) {
       read.warnings.push_back(std::string(key) + ": " + sync::serialize(entry.value()) +
-                              " is no text");
+                              " is not a string");
     } else {
       auto names = read_names(key, as_text(entry.value()), agents, limits, read.warnings);
       (agents ? read.config.cache_agents : read.config.components[*filter]) = std::move(names);

@@ -13,8 +13,8 @@ bool is_named(const ObjectHeader& header, std::string_view space, std::string_vi
   return header.namespace_name == space && header.name == name;
 }
 
-// Whether the filter could have a say, as far as the bytes tell: keys and names are the same bytes
-// in both encodings.
+// Whether the filter could apply, judged by the object's header and raw bytes. Keys and names have
+// the same bytes in JSON and protobuf.
 bool may_touch(Filter filter, const FilterKnowledge& knowledge, const ObjectHeader& header,
                std::string_view bytes) {
   const auto mentions = [bytes](std::string_view text) {

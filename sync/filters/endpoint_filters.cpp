@@ -10,7 +10,7 @@ namespace json = boost::json;
 
 constexpr std::string_view hostname_key = "kubernetes.io/hostname";
 
-// The node of an endpoint; "" when it does not say. Old slices say it as a topology.
+// The node of an endpoint, or "". Old EndpointSlices have it as a topology label.
 std::string_view node_of(const json::object& endpoint) {
   const std::string_view node = dig_text(endpoint, {"nodeName"});
   return node.empty() ? dig_text(endpoint, {"topology", hostname_key}) : node;
@@ -22,7 +22,7 @@ json::array* list_in(json::object& object, std::string_view key) {
   return found == nullptr ? nullptr : found->if_array();
 }
 
-// Where traffic may go.
+// The nodes to which traffic may go.
 struct Reach {
   const std::string& node;
   const std::set<std::string>* pool;  // null: this node only
@@ -33,7 +33,7 @@ struct Reach {
   }
 };
 
-// Whether any was left out.
+// Removes endpoints outside `reach`; returns whether there were any.
 bool keep_within(json::array* endpoints, const Reach& reach) {
   if (endpoints == nullptr) return false;
   json::array kept;
@@ -45,7 +45,7 @@ bool keep_within(json::array* endpoints, const Reach& reach) {
   return changed;
 }
 
-// The same for Endpoints, where a subset without addresses is none.
+// The same for Endpoints. A subset that has no addresses left is removed.
 bool keep_subsets_within(json::array& subsets, const Reach& reach) {
   json::array kept;
   bool changed = false;
@@ -71,7 +71,7 @@ bool narrow(json::object& endpoints, const Reach& reach) {
   return keep_within(list_in(endpoints, "endpoints"), reach);
 }
 
-// Slices name their service in a label, Endpoints have its name.
+// The service's name: a label of an EndpointSlice, the own name of Endpoints.
 ObjectKey service_of(const json::object& endpoints) {
   const bool slice = endpoints.contains("endpoints");
   const std::string_view name =

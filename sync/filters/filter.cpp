@@ -66,7 +66,7 @@ std::span<const std::string_view> default_components(Filter filter) {
 bool concerns(Filter filter, std::string_view verb, std::string_view group,
               std::string_view resource) {
   const Rule& rule = rule_of(filter);
-  // Other groups have "pods" and "services", too.
+  // Other API groups have resources named "pods" and "services", too.
   const std::string_view home = resource == "endpointslices" ? "discovery.k8s.io" : "";
   return group == home && has(rule.verbs, verb) && has(rule.resources, resource);
 }

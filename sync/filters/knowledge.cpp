@@ -39,7 +39,7 @@ std::optional<Topology> parse_topology(std::string_view value) {
 TopologyMap topologies_of(const WatchCache& services, std::vector<std::string>& warnings) {
   TopologyMap found;
   for (const auto& [key, service] : services.objects()) {
-    // Most have none; the key is the same bytes in both encodings.
+    // Most services have none. The annotation's key has the same bytes in JSON and protobuf.
     if (service.bytes->find(topology_annotation) == std::string::npos) continue;
     const auto opened = OpenedObject::open(*service.bytes);
     if (!opened) {
@@ -53,7 +53,7 @@ TopologyMap topologies_of(const WatchCache& services, std::vector<std::string>& 
       found.emplace(key, *topology);
     } else if (!value.empty()) {
       warnings.push_back("service " + name_of_key(key) + ": " + std::string(topology_annotation) +
-                         ": " + quoted(value) + " is no topology");
+                         ": " + quoted(value) + " is not a known topology");
     }
   }
   return found;

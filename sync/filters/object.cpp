@@ -11,7 +11,7 @@
 namespace holdfast::sync::filters {
 namespace {
 
-// Lists whose items filters change where they are.
+// Lists whose items filters change in place.
 constexpr std::string_view in_place[] = {"ports", "containers", "initContainers",
                                          "ephemeralContainers", "env"};
 

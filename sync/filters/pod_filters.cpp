@@ -12,7 +12,7 @@ namespace json = boost::json;
 constexpr std::string_view config_key = "config.conf";
 constexpr std::string_view kubeconfig_line = "kubeconfig:";
 
-// The text with every line that sets `kubeconfig` as a comment; all else stays.
+// Comments out every line that sets `kubeconfig`; other lines are unchanged.
 std::string without_kubeconfig(std::string_view text) {
   std::string out;
   bool first = true;
@@ -29,11 +29,11 @@ std::string without_kubeconfig(std::string_view text) {
   return out;
 }
 
-// Whether the variable had another value.
+// Sets the variable; returns whether that changed it.
 bool set_variable(json::object& variable, std::string_view value) {
   if (dig_text(variable, {"value"}) == value && !variable.contains("valueFrom")) return false;
   variable["value"] = value;
-  variable.erase("valueFrom");  // Both at once are no variable.
+  variable.erase("valueFrom");  // A variable with both is invalid.
   return true;
 }
 

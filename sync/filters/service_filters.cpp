@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Nullptr when it is not there.
+// The port named "https"; nullptr if there is none.
 json::object* port_named_https(json::object& service) {
   json::value* spec = service.if_contains("spec");
   json::value* ports =
@@ -25,8 +25,8 @@ bool has_type(const json::object& service, std::string_view type) {
   return dig_text(service, {"spec", "type"}) == type;
 }
 
-// Whether the annotation's list has the service listen in the pool: "pool" and "-pool" count before
-// "*", and the first word about a pool counts.
+// Whether the annotation's list lets the service listen in the pool. "pool" and "-pool" take
+// precedence over "*"; of several entries for the same name the first counts.
 bool listens_in(std::string_view list, std::string_view pool) {
   std::optional<bool> all;
   for (const std::string_view part : split(list, ',')) {
@@ -69,7 +69,7 @@ Ruling node_port_isolation(const json::object& service, const FilterKnowledge& k
   const json::value* list = dig(service, {"metadata", "annotations", listen_annotation});
   if (list == nullptr) return {};
   if (!knowledge.node_pool) return {Effect::unknown, Need::node};
-  // A node that is in no pool has the services of plain Kubernetes.
+  // A node without a pool gets all services, as in plain Kubernetes.
   if (knowledge.node_pool->empty()) return {};
   return {listens_in(as_text(*list), *knowledge.node_pool) ? Effect::none : Effect::dropped};
 }

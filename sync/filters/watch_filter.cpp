@@ -19,7 +19,7 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
                                                 Version version) {
   std::set<ObjectKey> hidden;
   for (const auto& [key, object] : objects) {
-    // What changed since comes as an event; how it was at that version is not known any more.
+    // An object that changed later arrives as an event. Its state at `version` is no longer known.
     if (object.version > version) continue;
     TRY(const Shown shown, show(view.chain, *view.knowledge, *object.bytes));
     if (shown.effect == Effect::unknown) return shown.need;
@@ -55,7 +55,7 @@ Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const F
   FilteredEvents changes;
   std::set<ObjectKey> hidden = hidden_;
   for (const auto& [key, object] : objects) {
-    if (object.version > told) continue;  // Its event is still to come.
+    if (object.version > told) continue;  // Its event follows.
     TRY(Shown old, show(before.chain, *before.knowledge, *object.bytes));
     TRY(Shown shown, show(now.chain, *now.knowledge, *object.bytes));
     if (shown.effect == Effect::unknown) return FilteredEvents{.need = shown.need};

@@ -10,7 +10,7 @@
 namespace holdfast::sync {
 namespace {
 
-// "Reason: message", or what there is of it.
+// "Reason: message", or the part that is not empty.
 std::string explain(const json::object& condition) {
   const std::string reason(dig_text(condition, {"reason"}));
   const std::string message(dig_text(condition, {"message"}));
@@ -39,7 +39,7 @@ std::string node_user(std::string_view node_name) {
 }
 
 std::string csr_body(CertificateUse use, std::string_view request_pem) {
-  // Keys on elliptic curves encipher nothing, so "key encipherment" is not among them.
+  // "key encipherment" is not requested: it does not apply to elliptic curve keys.
   const std::string_view auth = use == CertificateUse::client ? "client auth" : "server auth";
   const json::object body = {
       {"kind", "CertificateSigningRequest"},
@@ -55,7 +55,7 @@ Result<CsrState> read_csr(std::string_view body) {
   TRY(const json::value value, parse_json(body));
   const json::object& object = as_object(value);
   if (dig_text(object, {"kind"}) != "CertificateSigningRequest") {
-    return fail(Errc::invalid, "no CertificateSigningRequest");
+    return fail(Errc::invalid, "not a CertificateSigningRequest");
   }
   CsrState state{.name = std::string(name_of(object))};
   for (const json::value& each : dig_list(object, {"status", "conditions"})) {

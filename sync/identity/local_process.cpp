@@ -15,8 +15,8 @@ bool is_hexadecimal(std::string_view text) {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Whether a part of a cgroup's path is named after a container. Services are not, whatever they
-// are called: "docker-prune.service" is the host's.
+// Whether a part of a cgroup path is a container's name. systemd units other than scopes are not:
+// "docker-prune.service" belongs to the host.
 bool names_container(std::string_view part) {
   constexpr std::size_t id_size = 64;
   constexpr std::array<std::string_view, 4> prefixes{"cri-containerd-", "crio-", "docker-",

@@ -40,7 +40,7 @@ Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
       (with_ == Credentials::own ? refused_ : bootstrap_bad_) = true;
       if (with_ == Credentials::own) bootstrap_bad_ = false;
     }
-    return give_up(now, config_.pause, "not asked for: " + error.what);
+    return give_up(now, config_.pause, "certificate request not sent: " + error.what);
   }
   if (const auto* looked = std::get_if<rotate::Looked>(&input)) {
     CHECK(state_ == State::looking);
@@ -56,7 +56,8 @@ Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
   }
   if (const auto* unusable = std::get_if<rotate::Unusable>(&input)) {
     CHECK(state_ == State::adopting);
-    return give_up(now, config_.denied_pause, "what was issued is no use: " + unusable->error.what);
+    return give_up(now, config_.denied_pause,
+                   "the issued certificate cannot be used: " + unusable->error.what);
   }
   if (std::holds_alternative<rotate::Refused>(input)) return on_refused(now, wall);
   return wait_or_ask(now, wall);
@@ -66,7 +67,8 @@ Credentials Rotation::credentials(WallTime wall) const {
   if (!config_.bootstraps) return Credentials::own;
   const bool own_is_good = held_ && wall < held_->not_after && !refused_;
   if (own_is_good) return Credentials::own;
-  // A last hope: that our idea of the time, or the server's of us, was wrong.
+  // If neither is good, the old certificate is tried again: our time, or the server's judgement,
+  // may have been wrong.
   return held_ && bootstrap_bad_ ? Credentials::own : Credentials::bootstrap;
 }
 
@@ -124,9 +126,9 @@ Actions Rotation::on_looked(MonoTime now, const CsrState& state) {
 
 Actions Rotation::on_look_failed(MonoTime now, const Error& error) {
   if (error.code == Errc::not_found) {
-    return give_up(now, config_.pause, name_ + " is gone, undecided");
+    return give_up(now, config_.pause, name_ + " no longer exists and was never decided");
   }
-  // The request waits where it is; an hour offline must not make a second one.
+  // The request still exists on the server, so keep polling it instead of making a second one.
   if (error.code != Errc::denied) {
     look_later(now);
     return {};
@@ -140,7 +142,7 @@ Actions Rotation::on_adopted(MonoTime now, WallTime wall, const Validity& validi
   state_ = State::holding;
   refused_ = false;
   bootstrap_bad_ = false;
-  // A certificate whose time to be replaced has already come must not be asked for in a circle.
+  // If the new certificate is already due for replacement, this pause prevents a busy loop.
   not_before_ = now + config_.pause + backoff_.next(now, random_);
   return wait_or_ask(now, wall);
 }

@@ -22,7 +22,7 @@ void WallFloor::set_from_server(MonoTime now, WallTime time) {
 }
 
 std::optional<WallTime> WallFloor::to_keep(MonoTime now) {
-  // Without any knowledge the floor counts from 1970, which helps nobody.
+  // Without any known time the floor counts from 1970, which is not worth storing.
   if (known_ == WallTime{}) return std::nullopt;
   const WallTime time = floor(now);
   const Duration moved = time > kept_ ? time - kept_ : kept_ - time;

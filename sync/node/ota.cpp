@@ -19,7 +19,7 @@ const json::object& condition(const json::object& pod, std::string_view type) {
   return none;
 }
 
-// The version that a condition is about.
+// The pod version in a condition's message.
 std::string_view version_in(const json::object& condition) {
   std::string_view text = dig_text(condition, {"message"});
   if (text.starts_with(version_prefix)) text.remove_prefix(version_prefix.size());
@@ -30,7 +30,7 @@ std::string text_of(const json::object& pod) {
   return std::string(namespace_of(pod)) + "/" + std::string(name_of(pod));
 }
 
-// Why the pod is not to be touched; "" when it may be.
+// Why the pod must not be upgraded; "" if it may be.
 std::string refusal(const json::object& pod, std::string_view node_name) {
   const std::string_view node = dig_text(pod, {"spec", "nodeName"});
   if (is_terminating(pod)) return "it is being deleted";
@@ -41,7 +41,8 @@ std::string refusal(const json::object& pod, std::string_view node_name) {
   return {};
 }
 
-// Why its images are not there yet. A pod without the condition needs no pull before.
+// Why the images of the new version are not ready; "" if they are. A pod without the condition
+// needs no earlier pull.
 std::string image_refusal(const json::object& pod) {
   const json::object& ready = condition(pod, image_ready);
   if (ready.empty()) return {};
@@ -53,7 +54,7 @@ std::string image_refusal(const json::object& pod) {
   return why;
 }
 
-// The kind of whoever has the pod; mirrors of static pods have a Node.
+// The kind of the pod's owner; for a static pod's mirror it is Node.
 std::string_view owner_kind(const json::object& pod) {
   const json::object& controller = controller_of(pod);
   if (!controller.empty()) return dig_text(controller, {"kind"});
@@ -83,7 +84,7 @@ OtaDecision decide_static_upgrade(const json::object& pod, std::string_view node
   const std::string name = text_of(pod);
   const auto static_name = static_pod_name(name_of(pod), node_name);
   if (!static_name) {
-    return {400, "pod " + name + " can't be upgraded: no static pod of this node is named so"};
+    return {400, "pod " + name + " can't be upgraded: no static pod of this node has that name"};
   }
   return {.message = "Start updating pod " + name,
           .config_map = static_pod_config_map(*static_name),

@@ -25,7 +25,8 @@ std::int64_t request_of(const PodView& pod, const std::string& resource, const S
   return 0;
 }
 
-// Of equals the later one is the smaller one.
+// Whether `pod` requests less than `than`, by memory and then CPU. True for equal ones, as
+// upstream.
 bool is_smaller(const PodView& pod, const PodView& than) {
   const schedule::Resources& left = pod.requests.real;
   const schedule::Resources& right = than.requests.real;
@@ -47,7 +48,7 @@ std::string text(const Requirements& requirements) {
   return out + "]";
 }
 
-// The next one is always the nearest; `pods` lose those that are chosen.
+// Repeatedly takes the pod with the smallest distance(), and of equals the smallest pod.
 Result<Pods> greedy(Pods pods, Requirements requirements, const Symbols& symbols) {
   Pods chosen;
   while (!requirements.empty()) {

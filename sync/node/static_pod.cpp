@@ -9,7 +9,8 @@
 namespace holdfast::sync {
 namespace {
 
-// What a ConfigMap's key may be, without the leading dot that hides a file from the kubelet.
+// Whether the key is valid in a ConfigMap and the kubelet reads a file of that name: it ignores
+// names with a leading dot.
 bool is_file_name(std::string_view key) {
   constexpr std::size_t longest = 240;
   const auto good = [](char c) {
@@ -45,7 +46,8 @@ Result<ManifestFile> manifest_in(std::string_view config_map) {
   }
   const json::object& data = dig_object(parsed.get_object(), {"data"});
   if (data.size() != 1) {
-    return fail(Errc::invalid, "it has " + std::to_string(data.size()) + " manifests and not one");
+    return fail(Errc::invalid,
+                "it has " + std::to_string(data.size()) + " manifests instead of one");
   }
   const auto& entry = *data.begin();
   if (!is_file_name(entry.key())) {

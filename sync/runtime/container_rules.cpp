@@ -14,7 +14,7 @@ bool is_success(const ContainerExit& exit) {
   return exit.kind == ContainerExit::Kind::code && exit.number == 0;
 }
 
-// Whether a container that ended like this is started again.
+// Whether a container is started again after ending like this.
 bool starts_again(const Pod& pod, Duty duty, const ContainerExit& exit) {
   if (duty == Duty::sidecar || exit.kind == ContainerExit::Kind::never_began) return true;
   if (pod.spec.restart_policy == "Never") return false;
@@ -42,9 +42,9 @@ bool lets_pass(const ContainerView& view) {
   return view.duty == Duty::sidecar ? view.is_running() : view.has_succeeded();
 }
 
-// In order: an init container has its turn when all before it let it pass; the main ones when all
-// init containers do. Once a main container was started the init containers have done their duty,
-// whatever is left of their traces.
+// Sets `is_turn`: an init container may start when all before it are done, the main ones when all
+// init containers are. Once a main container was started, the init containers count as done, even
+// if their attempts are no longer recorded.
 void take_turns(std::vector<ContainerView>& views) {
   const bool under_way = std::any_of(views.begin(), views.end(), [](const ContainerView& view) {
     return view.duty == Duty::main && !view.attempts.empty();

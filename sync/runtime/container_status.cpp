@@ -7,11 +7,13 @@
 namespace holdfast::sync {
 namespace {
 
-constexpr std::int32_t killed_by = 128;  // added to the signal, as shells and runtimes do
+// Added to the number of the signal, as shells and container runtimes do.
+constexpr std::int32_t killed_by = 128;
 constexpr std::int32_t start_error = 128;
-constexpr std::int32_t unknown_exit = 137;  // the kubelet's, for a container it has lost
+// The kubelet's value for a container that it has lost.
+constexpr std::int32_t unknown_exit = 137;
 
-// The API's times have whole seconds.
+// Times in the API have whole seconds.
 std::optional<WallTime> whole_seconds(std::optional<WallTime> time) {
   if (!time) return std::nullopt;
   return WallTime(std::chrono::floor<std::chrono::seconds>(*time));
@@ -60,14 +62,14 @@ ContainerWaiting back_off(const Pod& pod, const ContainerView& view) {
   return waiting;
 }
 
-// The last start that never began, if it is one of several and the next one is therefore delayed.
+// The last attempt, if it never began and the next one is delayed because several did not.
 const Attempt* failed_start(const ContainerView& view) {
   const bool delayed = view.next == Next::start && view.delay > Duration(0);
   const bool began = view.attempts.empty() || view.current() != nullptr;
   return delayed && !began ? &view.attempts.back() : nullptr;
 }
 
-// What a container waits for whose current attempt, if any, does not stand for its state.
+// The waiting state, or std::nullopt if the current attempt itself gives the state.
 std::optional<ContainerWaiting> waits_for(const Pod& pod, const ContainerView& view, bool going_on,
                                           const std::string& default_reason) {
   const Attempt* current = view.current();

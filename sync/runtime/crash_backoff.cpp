@@ -13,7 +13,7 @@ bool never_began(const Attempt& attempt) {
          attempt.exit.kind == ContainerExit::Kind::never_began;
 }
 
-// Whether the last start failed to begin, and the one before it, too.
+// Whether the last two attempts never began.
 bool never_begins(const Attempts& attempts) {
   return attempts.size() > 1 && never_began(attempts.back()) &&
          never_began(attempts[attempts.size() - 2]);
@@ -27,7 +27,7 @@ CrashBackoff backoff_after(const Attempts& attempts, const CrashBackoffConfig& c
   CHECK(ended.state == AttemptState::ended);
   const CrashBackoff at_once{MonoTime::min(), Duration(0), config.initial};
   if (!ended.ended) return at_once;
-  // A single one that never began says nothing about the container.
+  // A single attempt that never began says nothing about the container.
   if (never_began(ended) && !never_begins(attempts)) {
     return {MonoTime::min(), Duration(0), ended.next_delay};
   }

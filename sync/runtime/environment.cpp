@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-// The words of errors differ between the two kinds.
+// How error messages spell the two kinds.
 struct KindWords {
   std::string_view lower;  // in "not found"
   std::string_view upper;  // in "couldn't find key"
@@ -15,8 +15,7 @@ struct KindWords {
 constexpr KindWords config_map_words{"configmap", "ConfigMap"};
 constexpr KindWords secret_words{"secret", "Secret"};
 
-// The data of an object that was found; nullptr when it is absent and may be. It stays alive as
-// long as `Found` does.
+// An object that was found, kept alive by this pointer; nullptr if it is absent and optional.
 template <class T>
 using Found = std::shared_ptr<const T>;
 
@@ -34,7 +33,7 @@ Result<Found<T>> require(Lookup<T> lookup, const KeyReference& reference, const 
   return std::get<Found<T>>(std::move(lookup));
 }
 
-// The value of one key; nothing when it is absent and may be.
+// The value of one key; std::nullopt if it is missing and optional.
 template <class T>
 Result<std::optional<std::string>> value_of_key(Lookup<T> lookup, const KeyReference& reference,
                                                 std::string_view namespace_name,
@@ -48,7 +47,7 @@ Result<std::optional<std::string>> value_of_key(Lookup<T> lookup, const KeyRefer
                                    "/" + reference.name);
 }
 
-// Any name that a process can have in its environment.
+// Whether a process can have a variable of this name.
 bool is_variable_name(std::string_view name) {
   return !name.empty() && name.find('=') == name.npos && name.find('\0') == name.npos;
 }
@@ -102,7 +101,7 @@ Result<std::optional<std::string>> value_from(const EnvVar& variable, const Pod&
               "the process runtime cannot read valueFrom of variable " + variable.name);
 }
 
-// "labels['app']" with prefix "labels" -> "app".
+// With the prefix "labels", "labels['app']" gives "app".
 std::optional<std::string_view> subscript(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return std::nullopt;
   path.remove_prefix(prefix.size());
@@ -154,7 +153,8 @@ Result<EnvList> make_environment(const Pod& pod, const Container& container, con
       return fail(added.error());
     }
   }
-  EnvList earlier;  // what a value may refer to: the variables before it, without envFrom
+  // Variables a value may refer to: earlier ones in `env`, but none of envFrom.
+  EnvList earlier;
   const Variables variables = [&earlier](std::string_view name) -> std::optional<std::string_view> {
     const std::string* value = find_variable(earlier, name);
     if (value == nullptr) return std::nullopt;

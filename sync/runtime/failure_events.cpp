@@ -15,7 +15,7 @@ const ContainerStatus* find(const Statuses& statuses, const std::string& name) {
   return at == statuses.end() ? nullptr : &*at;
 }
 
-// The container's last attempt, if it could not be started.
+// The container's last attempt, if it failed to start.
 const ContainerTerminated* failed_start(const ContainerStatus& status) {
   const auto& now = status.state.terminated;
   const auto& last = status.last_state.terminated;

@@ -18,7 +18,7 @@ bool has_nul(const std::vector<std::string>& texts) {
   return false;
 }
 
-// A process that is started from nothing has what a container would have been given.
+// Adds the variables that a container runtime would set.
 EnvList with_defaults(const Pod& pod, const EnvList& own) {
   EnvList all;
   set_variable(all, "PATH", default_path);
@@ -34,7 +34,7 @@ Result<LaunchPlan> make_launch_plan(const Pod& pod, const Container& container,
   if (container.command.empty()) {
     return fail(Errc::invalid, "the process runtime needs spec.containers[].command: container \"" +
                                    container.name +
-                                   "\" names none, and no image is there to bring one");
+                                   "\" has none, and there is no image to provide one");
   }
   TRY(const EnvList own, make_environment(pod, container, node, configs));
   const Variables variables = [&own](std::string_view name) -> std::optional<std::string_view> {

@@ -58,7 +58,7 @@ void PodRuntime::want(const CompletePods& complete, const RuntimeStep& step) {
   }
 }
 
-// Observed, in no record and in no complete list: all that is known of it is that nobody wants it.
+// These processes have no record and are in no complete list, so nothing wants them any more.
 void PodRuntime::end_strays(const RuntimeStep& step) {
   for (const auto& [uid, observed] : step.observed) {
     if (workers_.contains(uid)) continue;

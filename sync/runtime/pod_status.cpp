@@ -9,7 +9,7 @@
 namespace holdfast::sync {
 namespace {
 
-// How many containers are how, as the kubelet counts them for the phase.
+// Numbers of containers by state, as the kubelet counts them to compute the phase.
 struct Count {
   std::size_t pending_init = 0;
   std::size_t failed_init = 0;
@@ -55,7 +55,7 @@ std::string phase_of(const Count& count, const std::string& policy, bool stopped
   return "Running";
 }
 
-// The condition that holds, without its time.
+// Makes a condition without its time.
 PodCondition condition(std::string type, bool holds, std::string reason, std::string message) {
   PodCondition made;
   made.type = std::move(type);
@@ -65,7 +65,7 @@ PodCondition condition(std::string type, bool holds, std::string reason, std::st
   return made;
 }
 
-// Go prints a list of names like this.
+// Formats a list of names as Go does.
 std::string in_brackets(const std::vector<std::string>& names) {
   return "[" + join(names, " ") + "]";
 }
@@ -97,8 +97,8 @@ PodCondition containers_ready(const std::vector<ContainerView>& views, const std
                    "containers with unready status: " + in_brackets(unready));
 }
 
-// Puts ours in the place of its type. Its time is when its status last changed: by our own memory,
-// else by what the API server has.
+// Adds our condition or replaces the one of its type. Its time is when its status last changed: as
+// reported before, otherwise as the API server has it.
 void put_condition(PodStatus& status, PodCondition ours, const PodStatus* reported, WallTime now) {
   const PodCondition* before = reported != nullptr ? find_condition(*reported, ours.type) : nullptr;
   if (before == nullptr) before = find_condition(status, ours.type);
@@ -144,7 +144,7 @@ PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& view
     }
   }
   status.phase = phase_of(count, pod.spec.restart_policy, facts.stopped);
-  // What was stopped before it had finished has not succeeded.
+  // A pod that was stopped before it finished has not succeeded.
   const bool finished = status.phase == "Succeeded" || status.phase == "Failed";
   if (facts.stopped && (!finished || !facts.reason.empty())) status.phase = "Failed";
   status.reason = facts.reason;

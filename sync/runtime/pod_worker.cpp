@@ -11,8 +11,8 @@ bool has_final_phase(const Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
 
-// Whether the record has to be written again. Every report of a status comes back as a new version
-// of the pod; that alone is not worth the flash.
+// Whether the record must be written again. Each status report comes back as a new version of the
+// pod, which alone is not worth a write to flash.
 bool differs_in_record(const Pod& left, const Pod& right) {
   return left.spec != right.spec || left.metadata.labels != right.metadata.labels ||
          left.metadata.annotations != right.metadata.annotations ||
@@ -28,7 +28,7 @@ bool anything_runs(const ObservedPod& observed) {
   return false;
 }
 
-// After the finalizers of others; nothing that we could ask for would change it.
+// Other controllers must remove their finalizers first; a DELETE would change nothing.
 bool waits_for_finalizers(const Pod& pod) {
   return !pod.metadata.finalizers.empty() && pod.metadata.deletion_grace_period_seconds == 0;
 }
@@ -75,13 +75,13 @@ Duration PodWorker::grace(const RuntimeConfig& config) const {
       record_.stopping == StopCause::deleted ? pod().metadata.deletion_grace_period_seconds : own;
   if (!seconds) seconds = own;
   if (!seconds) return config.grace_default;
-  // As the kubelet: even a pod that was removed by force gets a moment.
+  // As in the kubelet, even a pod that is deleted by force gets one second.
   constexpr std::int64_t least = 1;
   constexpr std::int64_t most = std::int64_t{10} * 365 * 24 * 3600;
   return std::chrono::seconds(std::clamp(*seconds, least, most));
 }
 
-// The stronger cause stays: a pod that is being removed has nobody left to be told.
+// A stronger cause replaces a weaker one: for a removed pod there is nobody to report to.
 void PodWorker::stop(StopCause cause) {
   if (record_.stopping && *record_.stopping >= cause) return;
   record_.stopping = cause;
@@ -114,9 +114,9 @@ void PodWorker::step(const RuntimeConfig& config, const PodStep& step, RuntimeAc
   } else {
     run(config, step, views, actions);
   }
-  // Of a pod that had ended before it came here we know less than its status says.
+  // If a pod had ended before this node got it, its status says more than we know.
   const bool is_ours = !(has_final_phase(pod()) && step.observed.empty());
-  // What has just been asked for changes the status; it is reported once that can be seen.
+  // The actions above change the status. It is reported after their effects are observed.
   if (actions.size() == before && is_wanted_ && is_ours) report(config, step, views, actions);
   if (stopped_) settle(config, step.now, actions);
 }
@@ -186,14 +186,14 @@ void PodWorker::report(const RuntimeConfig& config, const PodStep& step,
   PodStatus status = make_pod_status(pod(), views, facts, reported_ ? &*reported_ : nullptr);
   const bool is_known = status == pod().status;
   const bool was_said = reported_ == status;
-  // A new version with another status: someone has overwritten ours, so say it again.
+  // A new version with a different status: somebody has overwritten ours, so report it again.
   const bool is_news = was_said ? is_new_version_ && !is_known : reported_ || !is_known;
   is_new_version_ = false;
   reported_ = std::move(status);
   if (is_news) actions.push_back(ReportStatus{key(), *reported_});
 }
 
-// Nothing of it runs, and nothing will.
+// Called when the pod is stopped: asks for the final DELETE, or removes the pod.
 void PodWorker::settle(const RuntimeConfig& config, MonoTime now, RuntimeActions& actions) {
   if (record_.stopping == StopCause::removed) {
     actions.push_back(RemovePod{pod().metadata.uid});

@@ -8,7 +8,7 @@
 namespace holdfast::sync {
 namespace {
 
-// Such as "0.5".
+// Parses a quality value such as "0.5", leniently: other characters than digits are ignored.
 double parse_quality(std::string_view text) {
   double quality = text.starts_with('1') ? 1 : 0;
   double unit = 0.1;

@@ -53,8 +53,8 @@ std::string json_bookmark(const ScopeKind& kind, Version version, bool end_of_in
   return object + "}}";
 }
 
-// Whether lists of this apiVersion's objects leave out kind and apiVersion: those of the API
-// server's own types do. Source: the groups that Kubernetes 1.36 installs itself.
+// Whether list items of this apiVersion have no kind and apiVersion: so it is for the API server's
+// own types. Source: the groups that Kubernetes 1.36 itself installs.
 bool has_bare_items(std::string_view api_version) {
   constexpr std::array<std::string_view, 18> groups = {"admissionregistration.k8s.io",
                                                        "apiextensions.k8s.io",
@@ -81,7 +81,7 @@ bool has_bare_items(std::string_view api_version) {
          std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-// "" when it has none.
+// The object's apiVersion; "" if it has none.
 std::string api_version_of(std::string_view object) {
   std::string version;
   JsonCursor in(object);
@@ -127,7 +127,7 @@ std::string list_body(const ScopeKind& kind, const ListPart& part,
   items.reserve(cached.size());
   for (const std::string_view object : cached) {
     const auto envelope = open_envelope(object);
-    CHECK(envelope);  // It was read when it came.
+    CHECK(envelope);  // It was parsed when it was received.
     items.push_back(envelope->raw);
   }
   return join_protobuf_list(head, items);

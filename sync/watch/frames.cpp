@@ -50,7 +50,7 @@ std::size_t FrameSplitter::scan(std::string_view bytes, bool& done) {
 }
 
 Result<std::vector<std::string>> FrameSplitter::feed(std::string_view bytes) {
-  if (broken_) return fail(Errc::corrupt, "watch stream: broken before");
+  if (broken_) return fail(Errc::corrupt, "watch stream: unusable after an earlier error");
   std::vector<std::string> documents;
   while (!bytes.empty()) {
     if (document_.empty()) {

@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-// No API server's tokens begin so: theirs are base64 of {"v":"meta.k8s.io/...
+// An API server's tokens begin differently: they are base64 of {"v":"meta.k8s.io/...
 constexpr std::string_view mark = "holdfast/1 ";
 
 }  // namespace

@@ -17,7 +17,7 @@ std::size_t read_length(std::string_view head) {
   return length;
 }
 
-// Moves bytes from `from` until `to` has `size` of them; whether it has.
+// Moves bytes from `from` to `to` until `to` has `size` of them; returns whether it has.
 bool fill(std::string& to, std::size_t size, std::string_view& from) {
   const std::size_t count = std::min(size - to.size(), from.size());
   to += from.substr(0, count);
@@ -32,7 +32,7 @@ tl::unexpected<Error> broken_frame(const std::string& what) {
 }  // namespace
 
 Result<std::vector<std::string>> ProtobufFrames::feed(std::string_view bytes) {
-  if (broken_) return fail(Errc::corrupt, "watch stream: broken before");
+  if (broken_) return fail(Errc::corrupt, "watch stream: unusable after an earlier error");
   std::vector<std::string> frames;
   for (;;) {
     if (!in_frame_) {

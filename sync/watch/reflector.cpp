@@ -21,8 +21,8 @@ bool is_too_large(const ApiStatus& status) {
                      });
 }
 
-// Whether the watch may be opened again where it was; else only a list helps. Not after a 500: it
-// may be about the very version that we ask for.
+// Whether the watch may continue at the last version; otherwise only a list helps. This excludes
+// 500, because the requested version itself may have caused it.
 bool can_watch_again(const Failure& failure) {
   const bool passing = failure.code == Errc::unavailable || failure.code == Errc::timeout;
   return passing && failure.http_status != 500 && !failure.version_too_large;
@@ -117,8 +117,8 @@ void Reflector::keep(std::vector<std::string>&& items, Actions& actions) {
 void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   CHECK(state_ == State::listing);
   const bool gone = failed.failure.code == Errc::gone;
-  // What was collected belongs to a state that the server forgot meanwhile: all at once, then,
-  // unless that may be more than the owner can hold.
+  // The pages so far belong to a snapshot that the server has discarded. Get the whole list in one
+  // request, unless that may be more than the owner can hold.
   if (gone && continued_) {
     return config_.by_page ? wait_after(now, failed.failure, actions) : list_all(actions);
   }
@@ -172,12 +172,12 @@ void Reflector::on(MonoTime now, const TimePassed&, Actions& actions) {
   wait(now, {}, false, actions);
 }
 
-// The version to ask for is the one seen last, so that time never runs backwards; unless the
-// server does not have it.
+// Asks for the last version seen, so that the scope never goes back in time, unless the server does
+// not have that version.
 void Reflector::list(Actions& actions) {
   drop_pages();
   asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
-  // A limit keeps the server from answering out of its watch cache, except for "0".
+  // A server does not answer lists with a limit from its watch cache, except for version "0".
   const bool paged =
       config_.by_page || server_pages_ || asked_version_.empty() || asked_version_ == "0";
   send(asked_version_, paged ? config_.page_size : 0, {}, actions);

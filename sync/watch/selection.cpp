@@ -12,7 +12,7 @@ bool is_all_or(const std::string& wider, const std::string& narrower) {
   return wider.empty() || wider == narrower;
 }
 
-// Whether every term of the wider selector is one of the narrower, too.
+// Whether the narrower selector has every term of the wider one.
 template <class Query>
 bool has_no_other_term(const std::string& wider, const std::string& narrower) {
   if (is_all_or(wider, narrower)) return true;
@@ -24,7 +24,7 @@ bool has_no_other_term(const std::string& wider, const std::string& narrower) {
   });
 }
 
-// Whether the object has the values that `query` asks for.
+// Whether the object's fields match `query`.
 Result<bool> has_fields(const ScopeKind& kind, const Selection& selection, const FieldQuery& query,
                         std::string_view cached) {
   if (query.matches_everything()) return true;

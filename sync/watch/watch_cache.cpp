@@ -10,9 +10,9 @@
 namespace holdfast::sync {
 namespace {
 
-// Gives each deletion a version of its own between `seen` and `list`, the newest there is: when it
-// happened is not known, but no change has that version, and a client that has seen one of several
-// must not miss the others. False when there is no room.
+// Gives each deletion a version of its own after `seen` and up to `list`, the highest that is free.
+// The real version is unknown. A shared version would be wrong: a client that has seen one of
+// several events must not miss the others. Returns false if there are not enough free versions.
 bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version list) {
   std::set<Version> taken;
   for (const CacheEvent& change : changes) {
@@ -25,7 +25,7 @@ bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version li
     while (taken.contains(next)) --next;
     if (next <= seen) return false;
     change.object.version = next--;
-    // Clients take the version to go on from out of the object.
+    // Clients read the version at which they continue from the object.
     auto bytes = with_version(*change.object.bytes, change.object.version);
     if (bytes) change.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
   }
@@ -71,7 +71,8 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
     return a.object.version < b.object.version;
   });
 
-  // Versions that do not grow are another history: a server restored from an old backup.
+  // Versions that do not grow belong to another history, for example of a server restored from a
+  // backup.
   const bool grows = numbered && version >= version_ &&
                      (changes.empty() || changes.front().object.version > version_);
   const bool go_on = complete_ && !has_local_events_ && grows;
@@ -100,7 +101,7 @@ void WatchCache::restore(Objects objects, Version version, ScopeKind kind) {
 
 bool WatchCache::apply(CacheEvent event) {
   CHECK(complete_);
-  // The reflector relists before it goes on after local writes; what comes earlier is old news.
+  // After local writes the reflector lists before it continues, so an older event is outdated.
   if (event.object.version <= version_) return false;
   version_ = event.object.version;
   const CachedObject* known = find(event.key);
@@ -128,7 +129,7 @@ void WatchCache::apply_local(CacheEvent event) {
 Result<WatchCache::Position> WatchCache::position_of(Version version) const {
   if (version < history_from_) return fail(Errc::gone, "too old resource version");
   if (is_local(version) && (!has_local_events_ || version > version_)) {
-    return fail(Errc::gone, "the resource version was local and is replaced by the cloud's");
+    return fail(Errc::gone, "the local resource version was replaced by the API server's");
   }
   const auto later = [](Version seen, const CacheEvent& event) {
     return seen < event.object.version;
@@ -169,7 +170,7 @@ void WatchCache::forget_events() {
 }
 
 void WatchCache::break_off_history(Version version) {
-  // One position is left out, so that a watch at the old end notices, too.
+  // Skips one position, so that a watch that waits at the old end gets `gone`, too.
   first_ = end() + 1;
   events_.clear();
   event_bytes_ = 0;

@@ -154,7 +154,7 @@ TEST_F(EdgeOffline, WritesAreAnsweredAsTheTableSays) {
       {{Method::post, "/api/v1/namespaces/ns/configmaps", R"({"metadata":{"name":"c"}})"},
        503,
        "needs the cloud"},
-      {{Method::remove, pod_path("p1")}, 503, "only the end of a pod"},
+      {{Method::remove, pod_path("p1")}, 503, "only the deletion of a stopped pod"},
       {{Method::patch, nodes + "/edge-b/status", phase("x")}, 503, "needs the cloud"},
       {{Method::patch, nodes + "/edge-a", R"({"metadata":{"labels":{"a":"b"}}})"}, 503, "cloud"},
       {{Method::post, "/api/v1/namespaces/ns/serviceaccounts/default/token", "{}"}, 503, "token"},

@@ -48,7 +48,7 @@ TEST(ByteRates, AreReadAsTheyAreWritten) {
       {{"relist="}, R"("": not a rate such as 64KiB/s)"},
       {{"255"}, R"("255": less than 256 bytes a second)"},
       {{"0"}, R"("0": less than 256 bytes a second)"},
-      {{"9000000000000MiB"}, R"("9000000000000MiB": more than any uplink has)"},
+      {{"9000000000000MiB"}, R"("9000000000000MiB": more than 1 TiB per second)"},
       {{"lists=1MB"}, R"("lists=1MB": no such class of traffic)"},
       {{"heartbeat=1MB"}, R"("heartbeat=1MB": heartbeats have no limit)"},
       {{"1MB", "2MB"}, R"("2MB": given twice)"},

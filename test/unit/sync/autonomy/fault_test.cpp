@@ -105,7 +105,7 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
        "hello",
        "answered with text/plain: not an API server"},
       {pods, {.content_type = "image/gif"}, "GIF", "answered with image/gif: not an API server"},
-      {pods, {}, "hello", "answered with no kind of document: not an API server"},
+      {pods, {}, "hello", "answered with no Content-Type: not an API server"},
       {"/version",
        {.content_type = "text/plain"},
        "login",
@@ -117,7 +117,7 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
       {pods,
        {.status = 302, .location = "http://login.example/"},
        "",
-       "redirected to another place: not an API server"},
+       "redirected to another server: not an API server"},
       {pods, {.status = 511, .content_type = json}, "{}", "the network asks for a login (511)"},
   };
   for (const Case& c : cases) {

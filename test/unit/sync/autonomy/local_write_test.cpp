@@ -192,7 +192,7 @@ TEST(LocalWrite, OtherDeletesNeedTheCloud) {
   const std::string zero = R"({"gracePeriodSeconds":0})";
   expect_refused({"DELETE", pod_path, zero, type}, 503, "not known here");
   expect_refused({"DELETE", pod_path, zero, type, elsewhere}, 503, "not on this node");
-  expect_refused({"DELETE", pod_path, "", type, pod}, 503, "only the end of a pod");
+  expect_refused({"DELETE", pod_path, "", type, pod}, 503, "only the deletion of a stopped pod");
   expect_refused({"DELETE", pod_path, R"({"gracePeriodSeconds":30})", type, pod}, 503, "only");
   expect_refused({"DELETE", pod_path, R"({"gracePeriodSeconds":"0"})", type, pod}, 503, "only");
   expect_refused({"DELETE", pod_path, "", type, pod, "30"}, 503, "only the end");
@@ -317,7 +317,7 @@ TEST(LocalWrite, EventsAreQueuedAsTheyCameButForLocalVersions) {
 
 TEST(LocalWrite, EverythingElseNeedsTheCloudAndSaysSo) {
   expect_refused({"POST", "/api/v1/namespaces/ns/configmaps", "{}"}, 503,
-                 "create of configmaps needs the cloud: it can't be decided here");
+                 "create of configmaps needs the cloud: only the API server can decide it");
   expect_refused({"DELETE", "/apis/apps/v1/namespaces/ns/deployments/d", ""}, 503,
                  "delete of deployments.apps needs the cloud");
   expect_refused({"POST", "/api/v1/namespaces/ns/serviceaccounts/s/token", "{}"}, 503,

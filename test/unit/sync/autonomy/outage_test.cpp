@@ -132,8 +132,8 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
   OutageBench bench;
   bench.connect();
   bench.cut();
-  EXPECT_EQ(bench.take_log(),
-            Lines{"1s the cloud is lost since 14:02:11Z: " + std::string(refusal) + check_server});
+  EXPECT_EQ(bench.take_log(), Lines{"1s the cloud has been unreachable since 14:02:11Z: " +
+                                    std::string(refusal) + check_server});
   bench.run(58s);
   bench.record(State::rejoining);
   EXPECT_EQ(bench.outage.due(), MonoTime::max()) << "a rejoin says by itself how it ends";
@@ -149,10 +149,10 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
   bench.cut();
   bench.outage.settled("");
   bench.record(State::connected);
-  EXPECT_EQ(
-      bench.take_log(),
-      (Lines{"1h1m38s the cloud is lost since 15:03:48Z: " + std::string(refusal) + check_server,
-             "1h1m38s connected after 1s (lost at 15:03:48Z; 1 write replayed)"}));
+  EXPECT_EQ(bench.take_log(),
+            (Lines{"1h1m38s the cloud has been unreachable since 15:03:48Z: " +
+                       std::string(refusal) + check_server,
+                   "1h1m38s connected after 1s (lost at 15:03:48Z; 1 write replayed)"}));
 }
 
 TEST(Outage, WhatPassesInSuspectIsNotSaid) {
@@ -183,10 +183,11 @@ TEST(Outage, AnotherKindOfFaultIsToldSoonerButOnceOnly) {
   }
   const Lines log = bench.take_log();
   ASSERT_EQ(log.size(), 1u) << "the next one is due by the interval";
-  EXPECT_EQ(log[0],
-            "20m1s the cloud has been lost for 20m1s (since 14:02:11Z): the API server does not "
-            "accept the node's credentials" +
-                check_credentials);
+  EXPECT_EQ(
+      log[0],
+      "20m1s the cloud has been unreachable for 20m1s (since 14:02:11Z): the API server does not "
+      "accept the node's credentials" +
+          check_credentials);
 }
 
 TEST(Outage, ARejoinThatFailsGoesOnWithTheSameOutage) {
@@ -201,9 +202,10 @@ TEST(Outage, ARejoinThatFailsGoesOnWithTheSameOutage) {
   bench.run(60s);
   bench.record(State::offline, LinkFault::refused, "node: refused");
   bench.run(1s);
-  EXPECT_EQ(bench.take_log(), Lines{"1m31s the cloud has been lost for 1m31s (since 14:02:11Z): "
-                                    "node: refused" +
-                                    check_server});
+  EXPECT_EQ(bench.take_log(),
+            Lines{"1m31s the cloud has been unreachable for 1m31s (since 14:02:11Z): "
+                  "node: refused" +
+                  check_server});
   bench.record(State::connected);
   EXPECT_EQ(bench.take_log(),
             Lines{"1m32s connected after 1m32s (lost at 14:02:11Z; nothing to replay)"});
@@ -213,8 +215,9 @@ TEST(Outage, OneThatAnEarlierRunOfTheAgentSawBeginGoesOn) {
   OutageBench bench;
   bench.outage.resume(agent_start - 26h);
   bench.fail();
-  EXPECT_EQ(bench.take_log(), Lines{"0s the cloud is lost since 2026-11-20 12:02:11Z: " +
-                                    std::string(refusal) + check_server});
+  EXPECT_EQ(bench.take_log(),
+            Lines{"0s the cloud has been unreachable since 2026-11-20 12:02:11Z: " +
+                  std::string(refusal) + check_server});
   EXPECT_EQ(describe(bench.outage, bench.reading()),
             "the cloud has been unreachable since 2026-11-20 12:02Z (26 h 0 min): connection "
             "refused");

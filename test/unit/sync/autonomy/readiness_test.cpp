@@ -243,7 +243,7 @@ TEST(Readiness, PodsThatWouldNotBeStartedAreNotJudged) {
   const auto leaving = parse_json(
       R"({"metadata":{"name":"p","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{}})");
   EXPECT_EQ(judged(leaving.value(), knowing({})), "not judged");
-  EXPECT_EQ(judged(parse_json("{}").value(), knowing({})), "a pod has a name");
+  EXPECT_EQ(judged(parse_json("{}").value(), knowing({})), "the pod has no name");
 }
 
 TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {

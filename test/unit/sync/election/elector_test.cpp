@@ -155,7 +155,8 @@ TEST(Elector, ALeaderWhoSeesAnotherHolderStopsAtOnce) {
   const struct {
     const char* holder;
     const char* why;
-  } rows[] = {{"b", "the lease is held by b"}, {"", "the lease was taken from us"}};
+  } rows[] = {{"b", "the lease is held by b"},
+              {"", "another client cleared the holder of the lease"}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.why);
     Led led;

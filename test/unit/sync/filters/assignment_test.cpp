@@ -92,19 +92,19 @@ TEST(HubConfig, IsReadAndWhatIsWrongIsNamed) {
       {"a bad name",
        R"({"servicetopology":"good, bad/1.0 ,fine"})",
        {.components = {{Filter::service_topology, {"good", "fine"}}}},
-       {R"(servicetopology: "bad/1.0" is no component's name)"}},
+       {R"(servicetopology: "bad/1.0" is not a component's name)"}},
       {"all of them, of a filter",
        R"({"servicetopology":"*"})",
        {.components = {{Filter::service_topology, {}}}},
-       {R"(servicetopology: "*" is no component's name)"}},
+       {R"(servicetopology: "*" is not a component's name)"}},
       {"too long a name",
        R"({"cache_agents":")" + long_name + R"(,b"})",
        {.cache_agents = {"b"}},
-       {"cache_agents: \"" + long_name.substr(1) + "\" is no component's name"}},
+       {"cache_agents: \"" + long_name.substr(1) + "\" is not a component's name"}},
       {"no text",
        R"({"cache_agents":7,"masterservice":"b"})",
        {.components = {{Filter::master_service, {"b"}}}},
-       {"cache_agents: 7 is no text"}},
+       {"cache_agents: 7 is not a string"}},
   };
   for (const ConfigRow& row : rows) {
     const auto read =
@@ -118,9 +118,8 @@ TEST(HubConfig, IsReadAndWhatIsWrongIsNamed) {
   EXPECT_TRUE(read_hub_config("{}")) << "a ConfigMap without data";
   const auto limited = read_hub_config(R"({"data":{"cache_agents":"a,b,c,a"}})", {.names = 2});
   EXPECT_EQ(limited->config.cache_agents, (std::set<std::string>{"a", "b"}));
-  EXPECT_EQ(
-      limited->warnings,
-      std::vector<std::string>{"cache_agents: \"c\" is one name more than the 2 that are read"});
+  EXPECT_EQ(limited->warnings,
+            std::vector<std::string>{"cache_agents: \"c\" exceeds the limit of 2 names"});
 }
 
 TEST(HubConfig, AddsToTheDefaultsAndGoesAgain) {

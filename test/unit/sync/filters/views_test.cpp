@@ -209,8 +209,9 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
     EXPECT_EQ(topologies_of(services, warnings), (TopologyMap{{{"ns", "o1"}, Topology::node},
                                                               {{"ns", "o2"}, Topology::pool},
                                                               {{"ns", "o3"}, Topology::pool}}));
-    EXPECT_EQ(warnings, std::vector<std::string>{"service ns/o4: openyurt.io/topologyKeys: "
-                                                 "\"kubernetes.io/hostname,*\" is no topology"});
+    EXPECT_EQ(warnings,
+              std::vector<std::string>{"service ns/o4: openyurt.io/topologyKeys: "
+                                       "\"kubernetes.io/hostname,*\" is not a known topology"});
     const WatchCache nodes = cache_of(
         {"Node", "v1", encoding},
         {R"({"metadata":{"name":"first","labels":{"apps.openyurt.io/nodepool":"hangzhou"}}})",

@@ -86,7 +86,7 @@ TEST(Rotation, KeepsWhatItHasWhileRenewalFails) {
   MonoTime asked = bench.now;
   for (int i = 0; i < 100; ++i) {
     const Actions warned = bench.step(NotSubmitted{away});
-    EXPECT_EQ(warned, (Actions{Warn{"not asked for: refused"}}));
+    EXPECT_EQ(warned, (Actions{Warn{"certificate request not sent: refused"}}));
     EXPECT_EQ(bench.rotation.held(), year_long);
     EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
     EXPECT_GE(bench.now - asked, 1s) << "never in a tight circle";
@@ -156,7 +156,8 @@ TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
   EXPECT_EQ(waited, 30s);
   EXPECT_EQ(bench.run(), (Actions{look}));
   const Error gone{Errc::not_found, "404"};
-  EXPECT_EQ(bench.step(LookFailed{gone}), (Actions{Warn{"csr-1 is gone, undecided"}}));
+  EXPECT_EQ(bench.step(LookFailed{gone}),
+            (Actions{Warn{"csr-1 no longer exists and was never decided"}}));
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
 }
 
@@ -182,7 +183,8 @@ TEST(Rotation, WhatIsIssuedAndUselessChangesNothing) {
   EXPECT_EQ(bench.run().size(), 1u);
   EXPECT_EQ(bench.step(Looked{{"csr-1", CsrState::Status::issued, "PEM", ""}}).size(), 1u);
   const Error other{Errc::invalid, "another key"};
-  EXPECT_EQ(bench.step(Unusable{other}), (Actions{Warn{"what was issued is no use: another key"}}));
+  EXPECT_EQ(bench.step(Unusable{other}),
+            (Actions{Warn{"the issued certificate cannot be used: another key"}}));
   EXPECT_EQ(bench.rotation.held(), year_long);
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
 }

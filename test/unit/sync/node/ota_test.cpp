@@ -61,7 +61,7 @@ TEST(Ota, DecidesAsOpenYurtDoes) {
       {"not scheduled", image_pull, daemon, needs, 403, refused + "it runs on \"\"", "", ""},
       {"another node's static pod", upgrade,
        R"(,"ownerReferences":[{"kind":"Node","name":"edge-a"}])", needs, 400,
-       refused + "no static pod of this node is named so"},
+       refused + "no static pod of this node has that name"},
       {"another kind", upgrade, R"(,"ownerReferences":[{"kind":"ReplicaSet","controller":true}])",
        needs, 400,
        refused + "only pods of DaemonSets and static pods can be, and its owner is a ReplicaSet"},
@@ -119,8 +119,8 @@ TEST(StaticPod, ItsConfigMapHasOneManifestOfAName) {
   const std::pair<std::string, std::string> rows[] = {
       {map(R"("nginx":"kind: Pod")"), "nginx.yaml kind: Pod"},
       {map(R"("a_B.9-c":"x")"), "a_B.9-c.yaml x"},
-      {map(""), "it has 0 manifests and not one"},
-      {map(R"("a":"x","b":"x")"), "it has 2 manifests and not one"},
+      {map(""), "it has 0 manifests instead of one"},
+      {map(R"("a":"x","b":"x")"), "it has 2 manifests instead of one"},
       {map(R"("../kube-apiserver":"x")"), "\"../kube-apiserver\" is no name for a manifest"},
       {map(R"("..":"x")"), "\"..\" is no name for a manifest"},
       {map(R"(".hidden":"x")"), "\".hidden\" is no name for a manifest"},
@@ -135,7 +135,7 @@ TEST(StaticPod, ItsConfigMapHasOneManifestOfAName) {
        "its manifest is over the limit"},
       {"{}", "not a ConfigMap"},
       {"[]", "not a ConfigMap"},
-      {R"({"metadata":{"name":"x"},"data":7})", "it has 0 manifests and not one"},
+      {R"({"metadata":{"name":"x"},"data":7})", "it has 0 manifests instead of one"},
   };
   for (const auto& [text, expected] : rows) {
     const auto file = manifest_in(text);

@@ -98,8 +98,8 @@ TEST(LaunchPlan, WhatCannotStartSaysWhy) {
     std::string what;
   } rows[] = {
       {R"("args":["1000"])", Errc::invalid,
-       "the process runtime needs spec.containers[].command: container \"c\" names none, and no "
-       "image is there to bring one"},
+       "the process runtime needs spec.containers[].command: container \"c\" has none, and "
+       "there is no image to provide one"},
       {R"("command":[""])", Errc::invalid, "container \"c\": its command is an empty text"},
       {R"("command":["a\u0000b"])", Errc::invalid,
        "container \"c\": an argument, variable or directory holds a NUL character"},

@@ -43,7 +43,8 @@ TEST(Frames, WhatIsNoObjectEndsTheStream) {
   FrameSplitter splitter;
   EXPECT_EQ(splitter.feed("{}\n[]").error(),
             (Error{Errc::corrupt, "watch stream: expected an object"}));
-  EXPECT_EQ(splitter.feed("{}").error(), (Error{Errc::corrupt, "watch stream: broken before"}));
+  EXPECT_EQ(splitter.feed("{}").error(),
+            (Error{Errc::corrupt, "watch stream: unusable after an earlier error"}));
 }
 
 TEST(Frames, LimitsHold) {

@@ -53,7 +53,8 @@ TEST(ProtobufFrames, ALengthOverTheLimitIsRefusedBeforeItsBytesCome) {
   EXPECT_EQ(*splitter.feed(fits), std::vector<std::string>{"0123456789"});
   EXPECT_EQ(splitter.feed(std::string("\0\0\0\x0b", 4)).error(),
             (Error{Errc::exhausted, "watch stream: an event of 11 bytes, more than 10"}));
-  EXPECT_EQ(splitter.feed(fits).error(), (Error{Errc::corrupt, "watch stream: broken before"}));
+  EXPECT_EQ(splitter.feed(fits).error(),
+            (Error{Errc::corrupt, "watch stream: unusable after an earlier error"}));
   ProtobufFrames huge;
   EXPECT_EQ(huge.feed("\xff\xff\xff\xff").error().code, Errc::exhausted);
 }

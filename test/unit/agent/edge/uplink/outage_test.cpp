@@ -97,10 +97,10 @@ TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
       "2 writes replayed, 1 refused: POST /api/v1/namespaces/a/events: answered 422";
   const std::vector<std::string> expected = {
       "info connected",
-      "warning the cloud is lost since " + at + ": " + why,
-      "warning the cloud has been lost for 1m0s (since " + at + "): " + why,
-      "warning the cloud has been lost for 3m0s (since " + at + "): " + why,
-      "warning the cloud has been lost for 7m0s (since " + at + "): " + why,
+      "warning the cloud has been unreachable since " + at + ": " + why,
+      "warning the cloud has been unreachable for 1m0s (since " + at + "): " + why,
+      "warning the cloud has been unreachable for 3m0s (since " + at + "): " + why,
+      "warning the cloud has been unreachable for 7m0s (since " + at + "): " + why,
       "info connected after " + format_duration(lasted) + " (lost at " + at + "; " + replayed + ")",
   };
   EXPECT_EQ(log.lines(), expected);
