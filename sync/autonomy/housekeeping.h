@@ -24,12 +24,13 @@ struct HousekeepingLimits {
   Duration foreign_unused = 24h;
   Duration events_unused = 1h;  // kube-apiserver itself keeps events no longer
   Duration orphaned = 1h;  // a Secret or ConfigMap, fetched by name, that no pod of the node uses
-  Duration released =
-      5min;  // any object, fetched by name, that only the kubelet asked for and no pod uses
-  Duration gone =
-      1min;  // an object, fetched by name, that no pod uses and the API server does not have
-  Duration settled =
-      1h;  // since it was asked for in this run: no rule below `gone` applies earlier
+  // Any object, fetched by name, that only the kubelet asked for and no pod uses.
+  Duration released = 5min;
+  // An object, fetched by name, that no pod uses and the API server does not have.
+  Duration gone = 1min;
+  // A scope that was asked for within this time, in this run, is not dropped as unused, foreign or
+  // events.
+  Duration settled = 1h;
   // Free pages of the database file are released, `trim_pages` at a time, when there are at least
   // `trim_from_pages` of them, they are a quarter of the file, and no local request arrived for
   // `trim_idle`.
@@ -49,8 +50,8 @@ struct ScopeUse {
   bool gone = false;      // the API server answered that the object does not exist
   bool for_pods_only = false;  // in this run, only the kubelet asked for it
   Duration idle_in_run = {};   // since the last request for it, or since the agent started
-  Duration idle_by_calendar =
-      {};  // since the last request by the wall clock; negative: that clock jumped
+  // Since the last request by the wall clock; negative: that clock jumped.
+  Duration idle_by_calendar = {};
 
   [[nodiscard]] bool holds_one() const { return !name.empty(); }
 };

@@ -79,8 +79,8 @@ struct OutageKnowledge {
   std::function<Finding(const ObjectQuestion&)> find;  // looks up an object in the cache; required
   bool services_known = true;                          // a complete list of Services was received
   std::vector<StoredToken> tokens = {};
-  std::set<std::string> attached =
-      {};  // names of the PersistentVolumes that are attached to the node
+  // Names of the PersistentVolumes that are attached to the node.
+  std::set<std::string> attached = {};
 };
 
 struct ReadinessLimits {

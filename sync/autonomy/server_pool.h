@@ -26,8 +26,8 @@ enum class LbMode : std::uint8_t { rr, priority };
 
 struct RotaConfig {
   LbMode mode = LbMode::rr;
-  Duration probe_backoff_min =
-      1s;  // of a server out of rotation, before jitter; doubled after each probe
+  // Of a server out of rotation, before jitter; doubled after each probe.
+  Duration probe_backoff_min = 1s;
   Duration probe_backoff_max = 30s;
 };
 

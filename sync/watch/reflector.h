@@ -41,8 +41,8 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);
   std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
   std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
-  bool by_page =
-      false;  // TakePage and EndList instead of Replace; every list is asked for in pages
+  // TakePage and EndList instead of Replace; every list is asked for in pages.
+  bool by_page = false;
   BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed
   // by a list (unless its version is gone). So a scope that stays broken is asked for less and less
