@@ -4,8 +4,8 @@
 //
 // The queued request contains the whole new status instead of the client's patch, so that a later
 // write can replace an earlier one. It names the uid, so that it cannot hit another object of the
-// same name. It never contains spec, labels or taints: for these the API server's state always
-// wins.
+// same name. A queued status never contains the spec, labels or taints of a pod or node: for these
+// the API server's state always wins.
 
 #pragma once
 

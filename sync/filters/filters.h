@@ -16,8 +16,8 @@ namespace holdfast::sync::filters {
 enum class Effect : std::uint8_t { none, changed, dropped, unknown };
 
 struct Ruling {
-  Effect effect = Effect::none;  // for `unknown`: what must be known first
-  Need need = Need::services;    // of `unknown`
+  Effect effect = Effect::none;
+  Need need = Need::services;  // for `unknown`: what must be known first
 
   bool operator==(const Ruling&) const = default;
 };
@@ -34,9 +34,8 @@ struct Ruling {
 // default/kubernetes gets the agent's address, if it has a port "https".
 [[nodiscard]] Ruling master_service(boost::json::object& service, const FilterKnowledge& knowledge);
 // Load balancers that are only for the cloud are dropped.
-// NodePort and LoadBalancer services are dropped in pools that their annotation does not name.
 [[nodiscard]] Ruling discard_cloud_service(const boost::json::object& service);
-// Services with node ports are dropped in pools that their annotation does not name.
+// NodePort and LoadBalancer services are dropped in pools that their annotation does not name.
 [[nodiscard]] Ruling node_port_isolation(const boost::json::object& service,
                                          const FilterKnowledge& knowledge);
 

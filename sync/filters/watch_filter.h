@@ -37,7 +37,7 @@ class WatchFilter {
                                                    const WatchCache::Objects& objects,
                                                    Version version);
 
-  // ^Filters one event. Errors: as show().
+  // Filters one event. Errors: as show().
   [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const CacheEvent& event);
 
   // Call this when the view changes from `before` to `now`. The client has got all `objects` up to

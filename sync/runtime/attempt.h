@@ -17,11 +17,11 @@ namespace holdfast::sync {
 
 // How an attempt ended.
 struct ContainerExit {
-  enum class Kind : std::uint8_t {  // the process exited with code `number`
-    code,                           // the process was ended by signal `number`
-    signal,                         // it ended while nothing watched it
-    unknown,                        // it ended while nobody watched
-    failed,                         // it could not be started, for the reason in `message`
+  enum class Kind : std::uint8_t {
+    code,         // the process exited with code `number`
+    signal,       // signal `number` ended the process
+    unknown,      // it ended while nothing watched it
+    failed,       // it could not be started, for the reason in `message`
     never_began,  // its start was prepared but not carried out; it does not count as an attempt
   };
   Kind kind = Kind::unknown;

@@ -13,7 +13,7 @@ struct BackoffConfig {
   Duration initial = std::chrono::milliseconds(800);  // > 0
   Duration most = std::chrono::seconds(30);           // upper bound; >= initial
   double factor = 2.0;                                // >= 1
-  // if next() was not called for so long, the wait starts at `initial` again
+  // If next() was not called for so long, the wait starts at `initial` again.
   Duration reset_after = std::chrono::minutes(2);
 
   bool operator==(const BackoffConfig&) const = default;

@@ -31,7 +31,7 @@ namespace holdfast::sync {
 
 struct ReflectorConfig {
   std::string first_list_version = "0";  // "0": any state; "": the newest
-  // objects; for lists that the server does not answer from its watch cache
+  // In objects; for lists that the server does not answer from its watch cache.
   std::int64_t page_size = 500;
   // Each watch asks for 1 to 2 times this.
   Duration watch_timeout_min = std::chrono::minutes(5);
