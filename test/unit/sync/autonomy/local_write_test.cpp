@@ -195,8 +195,9 @@ TEST(LocalWrite, OtherDeletesNeedTheCloud) {
   expect_refused({"DELETE", pod_path, "", type, pod}, 503, "only the deletion of a stopped pod");
   expect_refused({"DELETE", pod_path, R"({"gracePeriodSeconds":30})", type, pod}, 503, "only");
   expect_refused({"DELETE", pod_path, R"({"gracePeriodSeconds":"0"})", type, pod}, 503, "only");
-  expect_refused({"DELETE", pod_path, "", type, pod, "30"}, 503, "only the end");
-  expect_refused({"DELETE", pod_path, "[]", type, pod}, 503, "only the end");
+  expect_refused({"DELETE", pod_path, "", type, pod, "30"}, 503,
+                 "only the deletion of a stopped pod");
+  expect_refused({"DELETE", pod_path, "[]", type, pod}, 503, "only the deletion of a stopped pod");
   expect_refused({"DELETE", pod_path, "{", type, pod}, 400, "");
   expect_refused(
       {"DELETE", pod_path, R"({"gracePeriodSeconds":0,"preconditions":{"uid":"u2"}})", type, pod},
