@@ -1,4 +1,4 @@
-// The codec: nothing is lost on the way through, and what is wrong is named by its path.
+// The codec: a round trip loses nothing, and errors name the path of the wrong value.
 
 #include "sync/api/codec.h"
 
@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-// Decodes and encodes again; the text of the error when that fails.
+// Decodes and encodes again; returns the error's text if that fails.
 template <class T>
 std::string through(std::string_view bytes, const DecodeOptions& options = {}) {
   const auto object = decode_bytes<T>(bytes, options);
@@ -69,7 +69,7 @@ TEST(Codec, NodeHasEveryMember) {
   EXPECT_EQ(*got, want);
 }
 
-// As a kube-apiserver sent them; they must come back byte for byte.
+// Objects from a kube-apiserver. Encoding them again must give the same bytes.
 const std::string_view same_pods[] = {
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p1","namespace":"t","uid":"91e9",)"
     R"("resourceVersion":"213","creationTimestamp":"2026-11-21T01:23:14Z",)"
@@ -216,7 +216,7 @@ TEST(Codec, ManyFitInMemory) {
   EXPECT_LE(sizeof(Pod), 1200u);
 }
 
-// Each takes hundreds of bytes once it is decoded.
+// A decoded item needs hundreds of bytes, so their number is limited.
 TEST(Codec, TooManyItemsAreRefused) {
   const auto pod_with = [](std::size_t containers) {
     std::string items = "{}";

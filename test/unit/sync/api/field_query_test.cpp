@@ -55,7 +55,7 @@ struct Check {
   std::string_view group;
   std::string_view resource;
   std::string_view selector;
-  std::string_view error;  // "": fine
+  std::string_view error;  // "": none
 };
 
 const Check checks[] = {

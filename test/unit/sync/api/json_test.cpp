@@ -1,4 +1,4 @@
-// JSON: limits, error positions, and printing as Go prints.
+// JSON: limits, error positions, and Go's output format.
 
 #include "sync/api/json.h"
 

@@ -1,11 +1,11 @@
-// Label selectors: what parses, what matches, and upstream's complaints.
+// Label selectors: parsing, matching, and upstream's error messages.
 
 #include "sync/api/selector.h"
 
 namespace holdfast::sync {
 namespace {
 
-// Parses and prints again; the error's text when it does not parse.
+// Parses and prints again; returns the error's text if it does not parse.
 std::string label_text(std::string_view text) {
   const auto query = LabelQuery::parse(text);
   return query ? query->text() : query.error().what;

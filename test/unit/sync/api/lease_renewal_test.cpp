@@ -5,7 +5,7 @@
 namespace holdfast::sync {
 namespace {
 
-// What the codec reads of it, and nothing else.
+// A renewal has the name, the namespace and the renew time that the codec reads.
 TEST(LeaseRenewal, IsWhatTheCodecReads) {
   const std::string bytes =
       R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a","namespace":)"

@@ -1,4 +1,4 @@
-// Lists taken apart and put together without touching an item's bytes.
+// Splitting and joining Lists without touching the items' bytes.
 
 #include "sync/api/list_bytes.h"
 

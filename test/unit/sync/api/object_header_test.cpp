@@ -1,4 +1,4 @@
-// Reading and changing objects as bytes.
+// Reading and changing an object's header without parsing the whole object.
 
 #include "sync/api/object_header.h"
 

@@ -1,4 +1,4 @@
-// What requests mean: verb, resource and name from method, path and query; and list options.
+// The meaning of requests: verb, resource and name from method, path and query; and list options.
 
 #include "sync/api/request_info.h"
 
@@ -11,7 +11,7 @@ struct Resolved {
   std::string_view method;
   std::string_view path;
   std::string_view query;
-  RequestInfo info;  // without is_resource, path and version, which are the same in all
+  RequestInfo info;  // without is_resource, path and version, which the test sets
 };
 
 // A resource request of the core group.

@@ -1,4 +1,4 @@
-// Status answers against what a kube-apiserver said, byte for byte.
+// Status answers, compared byte for byte with those of a kube-apiserver.
 
 #include "sync/api/status.h"
 
@@ -7,7 +7,7 @@
 namespace holdfast::sync {
 namespace {
 
-// The numbers are those of the recorded exchanges with a real kube-apiserver.
+// The numbers refer to the recorded exchanges with a real kube-apiserver.
 struct Recorded {
   int exchange;
   ApiStatus answer;

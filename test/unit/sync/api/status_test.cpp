@@ -1,4 +1,4 @@
-// Status answers that were not recorded, errors of fields, and the way back to our Error.
+// Status answers that were not recorded, field errors, and the conversion to Error.
 
 #include "sync/api/status.h"
 

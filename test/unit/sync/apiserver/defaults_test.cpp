@@ -1,4 +1,4 @@
-// What upstream fills in, kind by kind.
+// Upstream's default values, kind by kind.
 
 #include "sync/apiserver/defaults.h"
 
@@ -17,7 +17,7 @@ struct DefaultsCase {
   std::string group;
   std::string kind;
   std::string given;
-  std::string at;  // which part to look at: "/spec"
+  std::string at;  // the part to compare: "/spec"
   std::string expect;
 };
 
@@ -29,7 +29,7 @@ TEST_P(DefaultsCases, AreUpstreams) {
   ASSERT_NE(resource, nullptr);
   const json::value made = canonical(*resource, json::parse(c.given).as_object());
   EXPECT_EQ(json::serialize(made.at_pointer(c.at)), c.expect);
-  // Once is enough.
+  // Applying the defaults again changes nothing.
   EXPECT_EQ(canonical(*resource, made.as_object()), made.as_object());
 }
 

@@ -1,4 +1,4 @@
-// The built-in controllers' decisions.
+// The decisions of the built-in controllers.
 
 #include <boost/json.hpp>
 
@@ -19,7 +19,7 @@ json::object object(std::string_view text) { return json::parse(text).as_object(
 
 WallTime now() { return parse_rfc3339("2026-11-21T01:00:00Z").value(); }
 
-// A pod: where it is and how it is.
+// A pod: its node and its state.
 json::object pod(std::string_view name, std::string_view node, std::string_view phase,
                  bool ready = false) {
   json::object made = object(R"({"metadata":{},"spec":{"schedulerName":"default-scheduler"}})");
@@ -103,13 +103,13 @@ TEST(PlanRollout, MovesWithinItsBudget) {
   };
   const std::string fresh = "d-" + hash;
   const Step steps[] = {
-      {4, 4, 0, 0, {{"d-old", 3}, {fresh, 1}}},  // one more and one less are allowed
+      {4, 4, 0, 0, {{"d-old", 3}, {fresh, 1}}},  // one pod too many and one too few are allowed
       {3, 3, 1, 0, {{fresh, 2}}},
       {3, 3, 2, 2, {{"d-old", 1}}},
       {1, 1, 2, 2, {{fresh, 4}}},
       {1, 1, 4, 4, {{"d-old", 0}}},
       {0, 0, 4, 4, {}},
-      {4, 1, 0, 0, {{"d-old", 1}, {fresh, 1}}},  // what does not work goes first
+      {4, 1, 0, 0, {{"d-old", 1}, {fresh, 1}}},  // pods that are not ready are removed first
   };
   for (const Step& step : steps) {
     const std::vector<json::object> sets = {set_of("old", step.old_has, step.old_up, 1),

@@ -1,4 +1,4 @@
-// The verdicts of the Node authorizer, against those of a kube-apiserver 1.36.2: see
+// The decisions of the Node authorizer, compared with those of a kube-apiserver 1.36.2: see
 // test/data/apiserver/README.md.
 
 #include "sync/apiserver/node_authorizer.h"

@@ -1,4 +1,5 @@
-// What NodeRestriction refuses of node "edge1", in the words of a kube-apiserver 1.36.2.
+// The requests of node "edge1" that NodeRestriction refuses, with the messages of a
+// kube-apiserver 1.36.2.
 
 #include "sync/apiserver/node_restriction.h"
 

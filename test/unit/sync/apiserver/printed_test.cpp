@@ -1,4 +1,5 @@
-// Objects of the cache, printed as an API server would: tables of known and of learnt columns.
+// Tables made of cached objects, as an API server prints them: with known columns, and with columns
+// that were learnt from its answers.
 
 #include "sync/apiserver/printed.h"
 
@@ -98,7 +99,7 @@ TEST(Printed, OtherKindsHaveTheColumnsAndCellsThatWereSeenLast) {
   EXPECT_EQ(cells_in(printed(seen)),
             "[\"w1\",3,\"60s\"]\n[\"w2\",\"\\u003cunknown\\u003e\",\"24h\"]\n");
   EXPECT_EQ(remember_table(seen, table_of_widgets("u1", "3", "9s")).value(), seen)
-      << "an age alone is no news: nothing is written";
+      << "a change of the age alone is not stored";
   seen = remember_table(seen, table_of_widgets("u2", "4", "9s")).value();
   EXPECT_EQ(cells_in(printed(seen)), "[\"w1\",3,\"60s\"]\n[\"w2\",4,\"24h\"]\n");
 }
@@ -147,7 +148,8 @@ json::value recorded_tables() {
   return parse_json(text.str()).value();
 }
 
-// "4 (126m ago)" -> "4 (ago)": the lists were asked for a moment before.
+// Removes ages, because the recorded objects and tables were read at different times: "4 (126m
+// ago)" becomes "4 (ago)".
 std::string without_ages(const json::value& cell, std::string_view column) {
   for (const char* age : {"Age", "Last Seen", "First Seen"}) {
     if (column == age) return "an age";

@@ -1,4 +1,4 @@
-// What shape(), defaults and decoding make of the JSON that clients send.
+// How shape(), the defaults and decoding change the JSON that clients send.
 
 #include "sync/apiserver/decode.h"
 #include "sync/schema/typed.h"

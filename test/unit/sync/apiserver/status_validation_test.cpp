@@ -1,4 +1,4 @@
-// Statuses that a kube-apiserver 1.36.2 refuses or accepts; its words, asked from it.
+// Statuses that a kube-apiserver 1.36.2 refuses or accepts, with its exact messages.
 
 #include <boost/json.hpp>
 
@@ -77,7 +77,7 @@ const StatusCase pod_cases[] = {
      R"({"podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"},{"ip":"fd00::1"},{"ip":"10.0.0.3"}]})",
      {field_and("status.podIPs", R"([{"IP":"10.0.0.1"},{"IP":"fd00::1"},{"IP":"10.0.0.3"}]: )") +
       std::string(one_each)}},
-    // podIP wins, as in the server's conversion.
+    // podIP takes precedence, as in the server's conversion.
     {"first_differs",
      "Pod",
      the_pod,

@@ -1,4 +1,4 @@
-// What the server does to objects on their way in and out.
+// How the server changes objects before it stores them and when it deletes them.
 
 #include "sync/apiserver/strategy.h"
 
@@ -109,7 +109,7 @@ struct DeletionCase {
   std::string name;
   std::string object;
   DeleteOptions options;
-  std::string deletion_timestamp;  // of what is stored first; "" when nothing is
+  std::string deletion_timestamp;  // of the object that is stored first; "" if none is
   bool remove;
 };
 

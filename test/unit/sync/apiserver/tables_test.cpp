@@ -1,5 +1,5 @@
-// The tables agree with each other: every resource has a type, columns, cells and a place in
-// discovery; and the cells that people look at say the right thing.
+// The tables agree with each other: every resource has a type, columns, cells and an entry in
+// discovery. The most important cells have the right values.
 
 #include "sync/apiserver/tables.h"
 
@@ -53,7 +53,7 @@ TEST(Resources, AreInDiscoveryAndOpenapi) {
   EXPECT_FALSE(openapi_document("apps", "v2"));
 }
 
-// Collects what "$ref" points at, anywhere inside.
+// Collects the targets of all "$ref" in a value, at any depth.
 void collect_references(const json::value& value, std::set<std::string>& found) {
   if (const json::array* list = value.if_array()) {
     for (const json::value& item : *list) collect_references(item, found);

@@ -1,4 +1,4 @@
-// What is refused, in upstream's words.
+// Objects that are refused, with upstream's messages.
 
 #include "sync/apiserver/validation.h"
 

@@ -1,5 +1,5 @@
-// Small readers of what comes over the wire: Go's JSON errors, continue tokens,
-// token files, protobuf; and ages as people read them.
+// Small parsers of input: Go's JSON errors, continue tokens, token files, protobuf; and ages in the
+// format for people.
 
 #include <boost/json.hpp>
 
@@ -173,7 +173,7 @@ TEST(Protobuf, RefusesBrokenBytes) {
   }
   for (std::size_t length = 0; length < config_map.size(); ++length) {
     const auto envelope = unwrap_protobuf(config_map.substr(0, length));
-    if (envelope) (void)read_protobuf(type, envelope->bytes);  // No crash is all that is asked.
+    if (envelope) (void)read_protobuf(type, envelope->bytes);  // It must only not crash.
   }
 }
 

@@ -1,4 +1,4 @@
-// Bytes per second: what the flag says, which class a request is of, and when the next may go.
+// The byte budget: parsing of the flag, classes of requests, and when the next request may be sent.
 
 #include "sync/autonomy/byte_budget.h"
 
@@ -94,7 +94,7 @@ TEST(ByteBudget, EveryRequestHasItsClass) {
 
 TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
   using enum UplinkClass;
-  // 1000 bytes a second of all, 100 of events; ten seconds' worth at once.
+  // 1000 bytes/s in total, 100 for events; the buckets hold ten seconds' worth.
   ByteBudget budget({1000, {0, 0, 0, 0, 100}}, budget_start);
   struct Step {
     Duration at;
@@ -104,16 +104,16 @@ TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
     Duration ready;  // from the start
   };
   const Step steps[] = {
-      {0s, relist, 9000, relist, 0s},               // a burst
-      {0s, relist, 1000, relist, 1ms},              // all of it: one byte later
-      {0s, relist, 5000, relist, 5001ms},           // debts
-      {0s, relist, 0, writes, 5001ms},              // are everybody's
-      {0s, heartbeat, 99999, heartbeat, 0s},        // but heartbeats'
-      {1s, relist, 0, relist, 5001ms},              // and are paid off
-      {5001ms, relist, 0, relist, 5001ms},          //
-      {20s, events, 1001, events, 20s + 20ms},      // a class has its own
-      {20s, events, 0, relist, 20s},                //
-      {3600s, relist, 10000, events, 3600s + 1ms},  // no more than a burst gathers
+      {0s, relist, 9000, relist, 0s},               // within the burst
+      {0s, relist, 1000, relist, 1ms},              // bucket empty: wait for one byte
+      {0s, relist, 5000, relist, 5001ms},           // in debt
+      {0s, relist, 0, writes, 5001ms},              // the debt concerns the other classes, too
+      {0s, heartbeat, 99999, heartbeat, 0s},        // except heartbeats
+      {1s, relist, 0, relist, 5001ms},              // the debt is being paid
+      {5001ms, relist, 0, relist, 5001ms},          // paid
+      {20s, events, 1001, events, 20s + 20ms},      // the class has a limit of its own
+      {20s, events, 0, relist, 20s},                // which concerns no other class
+      {3600s, relist, 10000, events, 3600s + 1ms},  // an idle bucket holds one burst at most
   };
   for (const Step& step : steps) {
     budget.spend(step.spends, step.bytes, budget_start + step.at);
@@ -127,7 +127,7 @@ TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
 
 TEST(ByteBudget, AsManyGoAtOnceAsThereIsRoomFor) {
   using enum UplinkClass;
-  ByteBudget budget({1000, {0, 0, 0, 0, 100}}, budget_start);  // ten seconds' worth: 10000 and 1000
+  ByteBudget budget({1000, {0, 0, 0, 0, 100}}, budget_start);  // buckets of 10000 and 1000 bytes
   const auto ready = [&budget](UplinkClass traffic, Duration at) {
     const MonoTime when = budget.ready_at(traffic, budget_start + at);
     return when == MonoTime::max() ? -1s
@@ -136,17 +136,17 @@ TEST(ByteBudget, AsManyGoAtOnceAsThereIsRoomFor) {
   budget.reserve(reads, 4000);
   EXPECT_EQ(ready(reads, 0s), 0s);
   budget.reserve(relist, 6000);
-  EXPECT_EQ(ready(reads, 0s), -1s) << "all is set aside";
+  EXPECT_EQ(ready(reads, 0s), -1s) << "everything is reserved";
   EXPECT_EQ(ready(heartbeat, 0s), 0s);
   budget.release(relist, 6000);
   EXPECT_EQ(ready(reads, 0s), 0s);
   budget.spend(reads, 12000, budget_start);
-  EXPECT_EQ(ready(reads, 0s), 2s) << "owed, whatever is set aside";
-  EXPECT_EQ(ready(reads, 3s), -1s) << "paid, but not enough for another one beside it";
+  EXPECT_EQ(ready(reads, 0s), 2s) << "in debt, whatever is reserved";
+  EXPECT_EQ(ready(reads, 3s), -1s) << "paid, but the reservation exceeds the bucket";
   budget.release(reads, 4000);
-  EXPECT_EQ(ready(reads, 3s), 3s) << "the only one may always go that owes nothing";
+  EXPECT_EQ(ready(reads, 3s), 3s) << "without debt and reservations one may always go";
   budget.reserve(events, 1500);
-  EXPECT_EQ(ready(events, 10s), -1s) << "a class has its own room";
+  EXPECT_EQ(ready(events, 10s), -1s) << "the reservation exceeds the bucket of the class";
   EXPECT_EQ(ready(reads, 10s), 10s);
   budget.release(events, 1500);
   EXPECT_EQ(ready(events, 10s), 10s);

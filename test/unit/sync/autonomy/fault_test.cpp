@@ -1,4 +1,4 @@
-// What is wrong with the way to the cloud, in one word; and who gives answers that look like its.
+// Kinds of link faults, and answers that do not come from an API server.
 
 #include "sync/autonomy/fault.h"
 
@@ -59,7 +59,7 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
     const char* target;
     AnswerHead head;
     std::string body;
-    const char* why;  // null: an API server's
+    const char* why;  // null: may be an API server's
   };
   const Case cases[] = {
       {pods, {.content_type = json}, "{}", nullptr},

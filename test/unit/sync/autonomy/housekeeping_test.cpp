@@ -1,4 +1,4 @@
-// What the cache need not keep: which scopes go, what pods name, when a file is made smaller.
+// Housekeeping of the cache: which scopes are dropped and why, and when the file is shrunk.
 
 #include "sync/autonomy/housekeeping.h"
 

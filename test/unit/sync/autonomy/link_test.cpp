@@ -1,4 +1,4 @@
-// The link's machine in virtual time.
+// The link's state machine in virtual time.
 
 #include "sync/autonomy/link.h"
 
@@ -23,7 +23,7 @@ struct Bench {
     link.rejoined(now);
     EXPECT_EQ(link.state(), LinkState::connected);
   }
-  // Offline since `now`, with the first retry planned.
+  // Goes offline at `now`, with the first probe scheduled.
   void cut() {
     connect();
     now += 1s;
@@ -115,7 +115,7 @@ TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
   bench.now += 9s;
   EXPECT_FALSE(overload(0s));
   EXPECT_EQ(bench.link.overloaded_since(), start + 9s);
-  EXPECT_EQ(bench.link.probe_due(), start + 10s) << "nothing was asked for";
+  EXPECT_EQ(bench.link.probe_due(), start + 10s) << "there was no Retry-After";
   EXPECT_FALSE(overload(5s));
   EXPECT_EQ(bench.link.probe_due(), start + 14s);
   EXPECT_FALSE(overload(1h));
@@ -127,7 +127,7 @@ TEST(Link, AnOverloadedCloudIsGrantedTheTimeItAsksFor) {
   EXPECT_FALSE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.overloaded_since(), std::nullopt);
 
-  // In doubt and offline it is one more probe that brought nothing, and the next one is later.
+  // In suspect and offline it counts as an unsuccessful probe, and the next one is later.
   for (const LinkState state : {LinkState::suspect, LinkState::offline}) {
     bench.now += 100s;
     EXPECT_TRUE(bench.record(Evidence::failed));

@@ -47,7 +47,7 @@ LocalOutcome apply(const Ask& ask) {
   return apply_local_write(write);
 }
 
-// A merge patch of a status.
+// Makes a merge patch of a status.
 Ask patch(const std::string& target, const std::string& body, const std::string& current) {
   return {"PATCH", target, body, "application/merge-patch+json", current};
 }
@@ -129,7 +129,8 @@ TEST(LocalWrite, AnUpdateTakesTheStatusOnly) {
   EXPECT_NE(outcome.object.find(R"("labels":{"l":"1"})"), std::string::npos);
 }
 
-// After a restart: a cached pod may be older than what was queued, and lists do not merge then.
+// After a restart the cached pod may be older than the queued status. Then lists are replaced, not
+// merged.
 TEST(LocalWrite, WhatWasQueuedIsAppliedWhole) {
   const std::string before =
       R"({"kind":"Pod","metadata":{"name":"p","namespace":"ns","uid":"u1","resourceVersion":"41"},)"
@@ -324,7 +325,7 @@ TEST(LocalWrite, EverythingElseNeedsTheCloudAndSaysSo) {
   expect_refused({"POST", "/api/v1/namespaces/ns/serviceaccounts/s/token", "{}"}, 503,
                  "no valid token is stored");
   const auto refusal = apply({"POST", "/api/v1/namespaces/ns/secrets", "{}"}).refusal;
-  EXPECT_FALSE(refusal.details) << "a client that is told when to come back hangs until then";
+  EXPECT_FALSE(refusal.details) << "a client that gets a retry time blocks until then";
 }
 
 TEST(LocalWrite, LocalVersionsAreRecognisedInBodies) {

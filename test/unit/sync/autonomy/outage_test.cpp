@@ -1,4 +1,4 @@
-// What people are told of outages, as scripts in virtual time with the complete texts.
+// Reports about outages, as scripts in virtual time with the complete texts.
 
 #include "sync/autonomy/outage.h"
 
@@ -41,7 +41,7 @@ struct OutageBench {
     }
   }
   [[nodiscard]] ClockReading reading() const { return {now, wall_at_start + (now - agent_start)}; }
-  // Lets time pass; all that falls due is said when it does.
+  // Lets time pass and takes each note when it is due.
   void run(Duration duration) {
     const MonoTime end = now + duration;
     while (outage.due() <= end) {
@@ -55,7 +55,7 @@ struct OutageBench {
     record(State::connected);
     log.clear();
   }
-  // Offline after two failures with a second between them.
+  // Goes offline after two failures with a second between them.
   void cut() {
     record(State::suspect, LinkFault::refused, refusal);
     run(1s);
@@ -68,7 +68,7 @@ using Lines = std::vector<std::string>;
 
 TEST(Outage, AStartWithoutFailureIsOneLine) {
   OutageBench bench;
-  EXPECT_EQ(bench.outage.due(), MonoTime::max()) << "nothing was heard yet";
+  EXPECT_EQ(bench.outage.due(), MonoTime::max()) << "nothing was reported yet";
   bench.run(2s);
   bench.record(State::rejoining);
   bench.record(State::connected);
@@ -144,7 +144,7 @@ TEST(Outage, TheReturnIsOneLineThatSaysWhatBecameOfTheWrites) {
   EXPECT_EQ(bench.take_log(),
             Lines{"1m37s connected after 1m37s (lost at 14:02:11Z; 14 writes replayed, 1 refused: "
                   "PATCH /api/v1/namespaces/a/pods/b/status: answered 422)"});
-  // The next one begins anew, and what is old is not counted again.
+  // The next outage starts from scratch: earlier writes are not counted again.
   bench.run(1h);
   bench.cut();
   bench.outage.settled("");
@@ -175,7 +175,7 @@ TEST(Outage, AnotherKindOfFaultIsToldSoonerButOnceOnly) {
   bench.log.clear();
   const MonoTime due = bench.outage.due();
   EXPECT_EQ(due, agent_start + 31min + 1s);
-  // The port is open again, but the token has ended meanwhile. Then the faults alternate.
+  // The port is open again, but the token has expired. Then the faults alternate.
   bench.fail(LinkFault::credentials, "the API server does not accept the node's credentials");
   for (int i = 0; i < 60; ++i) {
     bench.run(10s);

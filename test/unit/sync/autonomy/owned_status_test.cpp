@@ -1,4 +1,4 @@
-// A queued status becomes a patch of what the API server has now; only what the node owns changes.
+// A queued status becomes a patch of the API server's object that changes only what the node owns.
 
 #include "sync/autonomy/owned_status.h"
 
@@ -12,7 +12,7 @@ namespace {
 struct OwnedLine {
   std::string_view name;
   std::string_view resource;
-  std::string_view theirs;  // the part that is written: a status, or a CSINode's spec
+  std::string_view theirs;  // the status, or a CSINode's spec
   std::string_view ours;
   std::string_view result;
 };
@@ -114,7 +114,7 @@ TEST(OwnedStatus, ThePatchLeadsToTheNodesStatusAndLeavesTheRest) {
     ASSERT_TRUE(after) << after.error().what;
     const std::string_view part = line.resource == "csinodes" ? "spec" : "status";
     EXPECT_EQ(after->at(part), *parse_json(line.result)) << serialize(*after);
-    // Once that is there, nothing is left to send.
+    // After the patch is applied there is nothing left to send.
     const std::string done = serialize(*after);
     replay.theirs = done;
     EXPECT_EQ(replay_patch(replay).value().what, ReplayPatch::What::nothing);
@@ -134,7 +134,7 @@ TEST(OwnedStatus, AnotherObjectOfThatNameIsLeftAlone) {
   struct Case {
     std::string_view queued_uid;
     std::string_view node;
-    std::string_view why;  // "" when it is sent
+    std::string_view why;  // "": it is sent
   };
   const Case cases[] = {
       {"u1", "edge1", ""},

@@ -1,4 +1,4 @@
-// Whether pods come back without the cloud, by what the cache knows.
+// Which pods would start again without the API server, for different contents of the cache.
 
 #include "sync/autonomy/readiness.h"
 
@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr WallTime now = WallTime(1'800'000'000s);
 
-// What a cache knows: objects by "resource/namespace/name"; "absent" for those that do not exist.
+// The contents of a cache: objects by "resource/namespace/name"; "absent" for those that are known
+// not to exist.
 using Objects = std::map<std::string, std::string>;
 
 OutageKnowledge knowing(Objects objects) {

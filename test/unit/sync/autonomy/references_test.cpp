@@ -1,4 +1,5 @@
-// What a pod, a claim and an attachment refer to, and what a node may only get by name.
+// The objects that a pod, a claim and an attachment refer to, and the resources that a node may
+// only get by name.
 
 #include "sync/autonomy/references.h"
 
@@ -85,7 +86,7 @@ TEST(References, ANodeGetsTheseByNameOnly) {
   struct Case {
     const char* group;
     const char* resource;
-    const char* kind;  // "": it may list them
+    const char* kind;  // "": the node may list them
   };
   const Case cases[] = {
       {"", "persistentvolumeclaims", "PersistentVolumeClaim"},

@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view forbidden =
     R"({"kind":"Status","status":"Failure","message":"events \"x\" is forbidden: no","reason":)"
     R"("Forbidden","details":{"name":"x","kind":"events"},"code":403})";
-// As kube-apiserver 1.36 answers.
+// Answers of kube-apiserver 1.36.
 constexpr std::string_view terminating =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"events \"x\")"
     R"( is forbidden: unable to create new content in namespace a because it is being terminated",)"
@@ -83,7 +83,7 @@ TEST(Replay, AnEventIsSentAsLongAsTheCloudWouldHaveKeptIt) {
   EXPECT_FALSE(is_expired("events", Duration::zero()));
   EXPECT_FALSE(is_expired("events", hours(1)));
   EXPECT_TRUE(is_expired("events", hours(1) + std::chrono::nanoseconds(1)));
-  EXPECT_FALSE(is_expired("pods", hours(24 * 365))) << "what is true stays so";
+  EXPECT_FALSE(is_expired("pods", hours(24 * 365))) << "a status does not expire";
 }
 
 }  // namespace

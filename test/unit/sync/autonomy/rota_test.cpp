@@ -1,4 +1,4 @@
-// Which API server is next, in virtual time.
+// The choice among several API servers, in virtual time.
 
 #include "sync/autonomy/server_pool.h"
 
@@ -59,7 +59,7 @@ TEST(Rota, WhoIsAskedFollowsTheModeAndTheHealth) {
   EXPECT_EQ(alone.next(3, 0), "000");
   EXPECT_TRUE(alone.record(0, Evidence::failed));
   EXPECT_EQ(alone.next(3), "000");
-  EXPECT_EQ(alone.rota.probe_due(), MonoTime::max()) << "the link's affair";
+  EXPECT_EQ(alone.rota.probe_due(), MonoTime::max()) << "the Link sends the probes";
 }
 
 TEST(Rota, WhatIsHeardAndWhatIsNot) {

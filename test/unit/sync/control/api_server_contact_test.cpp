@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 TEST(ApiServerContact, OnlyALongGapNeedsNewGraces) {
   constexpr MonoTime start{};
   ApiServerContact contact(start, 25s);
-  EXPECT_FALSE(contact.note_answer(start + 1h)) << "no request failed meanwhile: that is no gap";
+  EXPECT_FALSE(contact.note_answer(start + 1h)) << "without failed requests there is no gap";
   contact.note_failure();
   EXPECT_TRUE(contact.is_lost());
   EXPECT_FALSE(contact.note_answer(start + 1h + 25s));

@@ -1,4 +1,4 @@
-// One Lease on a pretended API server and replicas that fight for it, in virtual time.
+// A fake API server with one Lease, and replicas that compete for it in virtual time.
 
 #pragma once
 
@@ -16,7 +16,7 @@ inline ElectionConfig config_of(std::string identity) {
   return {.identity = std::move(identity), .name = "l", .namespace_name = "kube-system"};
 }
 
-// The server's side: optimistic concurrency, and failures on demand.
+// The fake API server: optimistic concurrency, and failures on demand.
 class LeaseServer {
  public:
   [[nodiscard]] election::Input answer(const election::Action& request);
@@ -29,8 +29,8 @@ class LeaseServer {
   [[nodiscard]] const std::optional<Lease>& lease() const { return lease_; }
   [[nodiscard]] std::string holder() const { return lease_ ? lease_->spec.holder_identity : "-"; }
 
-  bool down = false;          // nothing arrives
-  bool answers_lost = false;  // writes arrive, their answers do not
+  bool down = false;          // requests do not arrive
+  bool answers_lost = false;  // writes take effect, but their answers are lost
   bool unreadable = false;    // the lease cannot be decoded
   int writes = 0;
 
@@ -39,21 +39,21 @@ class LeaseServer {
   int version_ = 0;
 };
 
-// One replica: its elector, whose requests are answered at once unless `hangs`.
+// One replica: its elector, whose requests are answered at once.
 class Replica {
  public:
   Replica(const ElectionConfig& config, std::uint64_t seed)
       : random_(seed), elector_(config, random_) {}
 
   void feed(MonoTime now, WallTime wall, LeaseServer& server, election::Input input);
-  // Lets it do what is due.
+  // Steps the elector if its deadline has passed, unless the replica is asleep.
   void wake(MonoTime now, WallTime wall, LeaseServer& server);
 
   [[nodiscard]] bool acts(MonoTime now) const { return now < elector_.may_act_until(); }
   [[nodiscard]] const Elector& elector() const { return elector_; }
 
   std::vector<std::string> said;  // "leads", "saw b", "lost: ...", "warn: ...", "stopped"
-  bool asleep = false;            // its clock runs, its program does not
+  bool asleep = false;            // its clock runs, but its program does not
 
  private:
   Random random_;
@@ -71,9 +71,9 @@ class World {
   }
 
   void start();
-  // Runs in steps of 10 ms; two that act at once fail the test.
+  // Runs in steps of 10 ms. The test fails if two replicas may act at the same time.
   void run(Duration duration);
-  // Runs until one that is not `except` acts; how long that took, at most a minute.
+  // Runs until a replica other than `except` may act, at most a minute. Returns how long that took.
   [[nodiscard]] Duration run_until_led(const Replica* except = nullptr);
   [[nodiscard]] Replica* leader();
   void feed(Replica& replica, election::Input input) {

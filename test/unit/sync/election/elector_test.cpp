@@ -1,4 +1,4 @@
-// The elector, input by input: what it asks for and with which words.
+// The elector, input by input: its requests, and the exact texts.
 
 #include "sync/election/elector.h"
 
@@ -32,7 +32,7 @@ const T& only(const Actions& actions) {
   return std::get<T>(actions.at(0));
 }
 
-// An elector that has just become leader with a lease of version 1.
+// An elector that has just become leader, with a lease of version 1.
 class Led {
  public:
   Led() : random_(1), elector(config_of("a"), random_) {
@@ -67,12 +67,12 @@ TEST(Elector, MakesTheLeaseWhenThereIsNone) {
   EXPECT_EQ(elector.may_act_until(), MonoTime::min());
   (void)elector.step(start + 3s, noon, Written{lease});
   EXPECT_TRUE(elector.leads());
-  EXPECT_EQ(elector.may_act_until(), start + 10s) << "counted from the sending";
+  EXPECT_EQ(elector.may_act_until(), start + 10s) << "counted from when the request was sent";
 }
 
 TEST(Elector, RenewsWithoutReading) {
   Led led;
-  EXPECT_EQ(led.elector.deadline(), start) << "once more at once, as client-go";
+  EXPECT_EQ(led.elector.deadline(), start) << "renews at once, as client-go does";
   const Actions first = led.elector.step(start, noon, TimePassed{});
   Lease lease = only<Update>(first).lease;
   EXPECT_EQ(lease.metadata.resource_version, "1");
@@ -105,7 +105,7 @@ TEST(Elector, TakesWhatNobodyHoldsAndKeepsWhatIsNotItsOwn) {
   EXPECT_EQ(lease.spec.acquire_time, noon);
 }
 
-// The times in the lease lie an hour back; it is ours that counts, from the last change.
+// The times in the lease are an hour old. What counts is the local clock since the last change.
 TEST(Elector, AHeldLeaseIsJudgedByOurOwnClock) {
   Random random(1);
   Elector elector(config_of("a"), random);

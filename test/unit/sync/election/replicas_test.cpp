@@ -1,4 +1,5 @@
-// Several replicas and one lease: who acts, when, and never two. World::run() watches the latter.
+// Several replicas and one lease: which of them acts, and when. World::run() checks that never two
+// of them may act at the same time.
 
 #include "test/unit/sync/election/election_world.h"
 
@@ -27,7 +28,7 @@ TEST(Replicas, AKilledLeaderIsFollowedAfterItsLease) {
     Replica* dead = world.leader();
     dead->asleep = true;
     const Duration gap = world.run_until_led(dead);
-    EXPECT_GE(gap, 8s) << "it could have acted until then";
+    EXPECT_GE(gap, 8s) << "the old leader could have acted until then";
     EXPECT_LE(gap, 15s + 4400ms);
     EXPECT_EQ(world.server.lease()->spec.lease_transitions, 1);
   }
@@ -99,7 +100,7 @@ TEST(Replicas, AnOutageEndsTheLeadAndSparesWhoComesBackInTime) {
     Replica* leader = world.leader();
     world.server.down = true;
     world.run(row.outage);
-    EXPECT_EQ(world.leader() == leader, row.outage < 8s) << "acts no longer than it may";
+    EXPECT_EQ(world.leader() == leader, row.outage < 8s) << "acts no longer than may_act_until()";
     world.server.down = false;
     world.run(3s);
     EXPECT_EQ(world.leader() == leader, row.survives);
@@ -109,7 +110,7 @@ TEST(Replicas, AnOutageEndsTheLeadAndSparesWhoComesBackInTime) {
   }
 }
 
-// What was written without an answer is ours all the same.
+// A write whose answer was lost counts once the replica reads the lease again.
 TEST(Replicas, LostAnswersAreRecognised) {
   World world(2);
   world.server.answers_lost = true;
@@ -128,7 +129,7 @@ TEST(Replicas, LostAnswersAreRecognised) {
   EXPECT_EQ(world.leader(), leader);
 }
 
-// A machine that slept for an hour: its own clock says at once that it may not act.
+// After an hour of suspend the replica's own clock tells it at once that it may not act.
 TEST(Replicas, ASleeperWakesUpWithoutTheLead) {
   World world(2);
   world.start();
@@ -155,7 +156,7 @@ TEST(Replicas, ASleeperWhomNobodyFollowedGoesOn) {
   EXPECT_TRUE(world.replicas[0]->acts(world.now));
 }
 
-// Wall clocks are only written down.
+// Wall clocks are only written into the lease.
 TEST(Replicas, WallClocksMayJump) {
   World world(2);
   world.start();
@@ -168,7 +169,8 @@ TEST(Replicas, WallClocksMayJump) {
   EXPECT_EQ(world.server.lease()->spec.lease_transitions, 0);
 }
 
-// Twice deleted is another matter: who saw nothing of the second holder cannot wait for him.
+// The lease is deleted once only: a replica that never saw a second holder could not wait for its
+// lease to expire.
 TEST(Replicas, ManySeedsOfTrouble) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// Who gets which filters: defaults, switches, and what the ConfigMap adds.
+// Which component gets which filters: defaults, the command line, and the ConfigMap.
 
 #include "sync/filters/assignment.h"
 
@@ -50,7 +50,7 @@ TEST(FilterAssignment, DefaultsAreOpenYurts) {
   EXPECT_TRUE(defaults.may_concern("watch", "", "pods"));
   EXPECT_FALSE(defaults.may_concern("delete", "", "pods"));
   EXPECT_FALSE(defaults.may_concern("list", "", "nodes"));
-  EXPECT_FALSE(defaults.caches("kubelet")) << "that is the command line's";
+  EXPECT_FALSE(defaults.caches("kubelet")) << "the ConfigMap does not name it";
 }
 
 TEST(FilterAssignment, SwitchesTakeAway) {

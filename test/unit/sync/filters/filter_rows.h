@@ -1,4 +1,4 @@
-// The objects that filters meet, one row each: what becomes of it, and with what knowledge.
+// The cases for the filters, one row each: an object, the known facts, and the result.
 
 #pragma once
 
@@ -39,7 +39,7 @@ inline const FilterKnowledge ipv6 = knowing([](auto& known) {
 });
 inline const FilterKnowledge known = knowledge();
 
-// An object of a kind with these metadata besides its name and namespace, and this besides.
+// Makes the JSON of an object with more metadata than name and namespace, and more fields.
 inline std::string object(const std::string& space, const std::string& name,
                           const std::string& metadata, const std::string& rest) {
   return R"({"metadata":{"name":")" + name + R"(","namespace":")" + space +
@@ -123,12 +123,12 @@ inline const std::string from_field =
 struct Row {
   std::string name;
   Filter filter;
-  std::string kind;  // and its version, for protobuf
+  std::string kind;  // kind and apiVersion, for protobuf
   std::string in;
   Effect effect = none;
-  std::string out = {};  // of `changed`
+  std::string out = {};  // for `changed`
   FilterKnowledge with = known;
-  Need need = Need::services;  // of `unknown`
+  Need need = Need::services;  // for `unknown`
 };
 
 inline const std::string v1_slice = "EndpointSlice discovery.k8s.io/v1";

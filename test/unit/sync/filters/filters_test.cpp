@@ -1,5 +1,5 @@
-// Every filter on every kind of object it may meet, in both encodings: what is left alone keeps its
-// bytes, what is changed keeps what nobody here knows.
+// Every filter on every kind of object that it may get, in both encodings: an unchanged object
+// keeps its bytes, a changed one its unknown fields.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace holdfast::sync::filters::cases {
 namespace {
 
-// What a newer server would send, which nobody here knows.
+// A field that only a newer API server would send.
 std::string unknown_field() {
   std::string field;
   append_wire(field, 99, std::string_view("kept"));
@@ -74,7 +74,7 @@ TEST(HubFilters, EachRulesOnProtobuf) {
 }
 
 TEST(HubFilters, WhatIsUnknownInsideOfChangedItemsStays) {
-  // A port of a service, a variable of a container, an endpoint that stays.
+  // A service's port, a container's variable, an endpoint that is kept.
   const auto with_unknown = [](std::string_view kind, std::string_view version,
                                std::initializer_list<int> path, std::string inner) {
     inner += unknown_field();
@@ -118,7 +118,7 @@ TEST(HubFilters, WhatIsUnknownInsideOfChangedItemsStays) {
     std::string raw;
     append_wire(raw, 1, metadata);
     raw += c.rest.second;
-    std::string elsewhere;  // an endpoint that goes
+    std::string elsewhere;  // an endpoint that is removed
     append_wire(elsewhere, 1, std::string_view("10.0.0.2"));
     if (!c.label.empty()) append_wire(raw, 2, elsewhere);
     const std::size_t blank = c.rest.first.find(' ');
@@ -145,7 +145,7 @@ TEST(HubFilters, BrokenObjectsAreErrorsAndNeverShown) {
     const auto shown = show(all, known, bytes);
     EXPECT_TRUE(!shown || shown->effect == none) << bytes;
   }
-  // Parts that are not of their types are no concern of the filters.
+  // Fields of unexpected types are left alone.
   const std::string odd[] = {
       R"({"metadata":{"name":"kubernetes","namespace":"default"},"spec":[]})",
       R"({"metadata":{"name":"kubernetes","namespace":"default"},"spec":{"ports":"x"}})",

@@ -1,4 +1,4 @@
-// Whole answers and watches through filters, and what the filters read of the cluster.
+// Whole answers and watches through filters, and the facts that filters read from the cache.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ FilterView view_of(FilterChain chain, std::string pool = "hangzhou") {
   return {std::move(chain), std::make_shared<const FilterKnowledge>(known)};
 }
 
-// A service that listens on node ports in these pools; "" in all.
+// A service whose annotation names the node pools in which it listens; "": all pools.
 std::string service(const std::string& name, const std::string& pools, int version = 1) {
   const std::string annotations =
       pools.empty() ? "" : R"(,"annotations":{"nodeport.openyurt.io/listen":")" + pools + R"("})";
@@ -84,7 +84,8 @@ TEST(ShownBody, WhatIsNotKnownOrNotReadableIsNotShown) {
   for (const std::string& body : unreadable) {
     EXPECT_FALSE(show_body(view.chain, *view.knowledge, body)) << body;
   }
-  EXPECT_TRUE(show_body({}, *view.knowledge, "anything")) << "nobody looks";
+  EXPECT_TRUE(show_body({}, *view.knowledge, "anything"))
+      << "without filters the body is not parsed";
 }
 
 CacheEvent event(EventType type, const std::string& name, const std::string& pools, int version) {
@@ -121,7 +122,7 @@ TEST(WatchFilter, DeletesOnlyWhatTheClientHasSeenAndAddsWhatComesBack) {
       {event(modified, "a", "beijing", 17), ""},
       {event(modified, "a", "hangzhou", 18), "ADDED a"},
       {event(deleted, "a", "hangzhou", 19), "DELETED a"},
-      // One that the client may have seen before its watch.
+      // An object that the client may have seen before its watch.
       {event(modified, "old", "beijing", 20), "DELETED old"},
       {event(modified, "old", "", 21), "ADDED old"},
       {event(deleted, "gone", "beijing", 22), "DELETED gone"},
@@ -148,7 +149,7 @@ TEST(WatchFilter, GoesOnFromAListThatWasFiltered) {
   EXPECT_EQ(told(filter.tell(view, event(modified, "hidden", "beijing", 11)).value()), "");
   EXPECT_EQ(told(filter.tell(view, event(modified, "later", "beijing", 12)).value()),
             "DELETED later")
-      << "it may have been seen as it was at 10";
+      << "the client may have seen its state at version 10";
   EXPECT_EQ(told(filter.tell(view, event(modified, "hidden", "", 13)).value()), "ADDED hidden");
   EXPECT_EQ(told(filter.tell(view, event(modified, "seen", "beijing", 14)).value()),
             "DELETED seen");

@@ -1,4 +1,4 @@
-// CertificateSigningRequests: what is sent and what is understood.
+// CertificateSigningRequests: the bodies that are sent, and the answers that are read.
 
 #include "sync/identity/csr.h"
 

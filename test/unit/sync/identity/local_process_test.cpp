@@ -1,4 +1,4 @@
-// Which local processes belong to the node.
+// Which local processes belong to the node itself.
 
 #include "sync/identity/local_process.h"
 
@@ -71,7 +71,7 @@ TEST(LocalProcess, ContainersOutsideThePodsHierarchyAreKnownByTheirNames) {
   const std::string id(64, 'a');
   const struct {
     std::string path;
-    std::string container;  // "": it is none
+    std::string container;  // "": no container
   } rows[] = {
       {"/system.slice/docker-" + id + ".scope", "/system.slice/docker-" + id + ".scope"},
       {"/docker/" + id, "/docker/" + id},

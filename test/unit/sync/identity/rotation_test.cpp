@@ -1,4 +1,4 @@
-// Rotation as scripts in virtual time: what happened, what is done about it, when it goes on.
+// Rotation as scripts in virtual time: inputs, the actions that must follow, and deadlines.
 
 #include "sync/identity/rotation.h"
 
@@ -15,13 +15,13 @@ const Validity year_long{day, day + year};
 const Error refused{Errc::denied, "401"};
 const Error away{Errc::unavailable, "refused"};
 
-// A machine and the two clocks that it is shown.
+// A Rotation and its two clocks.
 struct Bench {
   explicit Bench(std::optional<Validity> held, std::uint64_t seed = 1)
       : random(seed), rotation({}, random, held, now) {}
 
   Actions step(Input input) { return rotation.step(now, wall, std::move(input)); }
-  // Passes from deadline to deadline until something is to be done, at most for `limit`.
+  // Steps from deadline to deadline until there are actions, at most for `limit`.
   Actions run(Duration limit = 2 * year) {
     const MonoTime end = now + limit;
     for (;;) {
@@ -36,7 +36,7 @@ struct Bench {
     now += duration;
     wall += duration;
   }
-  // From Ask to a certificate that is held.
+  // Answers a pending Ask until the certificate is held.
   void get(const Validity& validity) {
     EXPECT_TRUE(step(Submitted{"csr-1"}).empty());
     EXPECT_EQ(run(), (Actions{Look{"csr-1", with}}));
@@ -89,7 +89,7 @@ TEST(Rotation, KeepsWhatItHasWhileRenewalFails) {
     EXPECT_EQ(warned, (Actions{Warn{"certificate request not sent: refused"}}));
     EXPECT_EQ(bench.rotation.held(), year_long);
     EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
-    EXPECT_GE(bench.now - asked, 1s) << "never in a tight circle";
+    EXPECT_GE(bench.now - asked, 1s) << "never in a tight loop";
     EXPECT_LE(bench.now - asked, 10min + 1s);
     asked = bench.now;
   }
@@ -102,13 +102,15 @@ TEST(Rotation, AnExpiredCertificateIsAskedForWithTheBootstrapCredentials) {
   Bench bench(year_long);
   bench.wall += 2 * year;
   EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
-  EXPECT_EQ(bench.rotation.held(), year_long) << "and is kept: the server may think otherwise";
-  // The token has expired, too: in turn with what we have, for ever.
+  EXPECT_EQ(bench.rotation.held(), year_long)
+      << "the certificate is kept: the server may still accept it";
+  // The token has expired, too: both credentials are tried in turn, forever.
   EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
   EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
-  EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u) << "not reached: nothing was said about it";
+  EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u)
+      << "the server was not reached, so the token may be good";
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
 }
 
@@ -116,16 +118,16 @@ TEST(Rotation, AServerThatDoesNotKnowUsIsBootstrappedAgain) {
   Bench bench(year_long);
   EXPECT_TRUE(bench.step(TimePassed{}).empty());
   EXPECT_EQ(bench.step(Refused{}), (Actions{Ask{Credentials::bootstrap}}));
-  EXPECT_TRUE(bench.step(Refused{}).empty()) << "it is being done";
+  EXPECT_TRUE(bench.step(Refused{}).empty()) << "a request is already pending";
   bench.with = Credentials::bootstrap;
   bench.get({bench.wall, bench.wall + year});
   EXPECT_TRUE(bench.run(100h).empty());
-  // Not more often than the back-off allows, however often we are told.
+  // Repeated rejections do not lead to more requests than the backoff allows.
   EXPECT_EQ(bench.step(Refused{}).size(), 1u);
   EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u);
   EXPECT_TRUE(bench.step(Refused{}).empty());
   Bench fresh(std::nullopt);
-  EXPECT_TRUE(fresh.step(Refused{}).empty()) << "without a certificate it is no news";
+  EXPECT_TRUE(fresh.step(Refused{}).empty()) << "no effect without a certificate";
 }
 
 TEST(Rotation, WithoutBootstrapCredentialsTheNodesOwnAreAllThereIs) {
@@ -193,7 +195,7 @@ TEST(Rotation, ACertificateThatIsDueWhenItComesIsNotAskedForInACircle) {
   Bench bench(std::nullopt);
   bench.with = Credentials::bootstrap;
   EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
-  bench.wall += 3 * year;  // Our clock is ahead of the signer's.
+  bench.wall += 3 * year;  // This node's clock is ahead of the signer's.
   bench.get(year_long);
   const MonoTime before = bench.now;
   EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
@@ -209,7 +211,7 @@ TEST(Rotation, TheCalendarMayBeSetAtAnyTime) {
   EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
   EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u);
   bench.wall -= year;
-  EXPECT_TRUE(bench.run(24h).empty()) << "it was a mistake, and nothing is to be done";
+  EXPECT_TRUE(bench.run(24h).empty()) << "the clock was corrected, so no request is needed";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The floor under a clock that is not to be trusted.
+// The lower bound for a wall clock that may be wrong.
 
 #include "sync/identity/wall_floor.h"
 
@@ -15,8 +15,8 @@ const WallTime may = parse_rfc3339("2026-05-01T00:00:00Z").value();
 TEST(WallFloor, ABoardThatBootsIn1970KnowsBetter) {
   const WallFloor floor(may, boot);
   EXPECT_EQ(floor.judge(boot, epoch), may);
-  EXPECT_EQ(floor.judge(boot + 5min, epoch + 5min), may + 5min) << "time passes all the same";
-  EXPECT_EQ(floor.judge(boot + 5min, may + 1h), may + 1h) << "a later clock is believed";
+  EXPECT_EQ(floor.judge(boot + 5min, epoch + 5min), may + 5min) << "the floor advances";
+  EXPECT_EQ(floor.judge(boot + 5min, may + 1h), may + 1h) << "a later clock is used";
 }
 
 TEST(WallFloor, WithoutKnowledgeTheClockIsAllThereIs) {
@@ -39,9 +39,9 @@ TEST(WallFloor, AServerThatProvedItselfIsBelievedBothWays) {
   EXPECT_EQ(floor.judge(boot, may), may + a_year) << "a wrong floor was kept";
   floor.set_from_server(boot + 1min, may);
   EXPECT_EQ(floor.judge(boot + 1min, may), may);
-  EXPECT_EQ(floor.to_keep(boot + 1min), may) << "and is put right for the next run";
+  EXPECT_EQ(floor.to_keep(boot + 1min), may) << "it is corrected for the next run";
   floor.at_least(boot + 2min, may - a_year);
-  EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1min) << "an old certificate is no news";
+  EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1min) << "an old certificate does not lower it";
   floor.at_least(boot + 2min, may + 1h);
   EXPECT_EQ(floor.judge(boot + 2min, epoch), may + 1h);
 }

@@ -1,5 +1,5 @@
-// Every kind of the tables with every field set: JSON to protobuf and back loses nothing, neither
-// do fields that the tables do not have.
+// Every kind of the tables with every field set: JSON to protobuf and back loses nothing, and
+// fields that the tables do not have survive, too.
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -57,7 +57,8 @@ bool is_embedded(const StructType& type, int number) {
                      [number](const Field& field) { return field.inside == number; });
 }
 
-// The message with an unknown field at its end, and in every message inside but those of maps.
+// Adds an unknown field at the end of a message and of every message inside it, except entries of
+// maps.
 std::string with_unknown(const StructType& type, int inside, std::string_view bytes) {
   std::string out;
   WireCursor in(bytes);
@@ -135,7 +136,7 @@ TEST(EveryKind, KeepsUnknownJsonFields) {
   keeps_unknown_json<PodDisruptionBudget>();
 }
 
-// The struct from protobuf is the struct from JSON.
+// The struct decoded from protobuf must equal the struct decoded from JSON.
 template <class T>
 void decodes_alike() {
   SCOPED_TRACE(T::kind);
@@ -161,8 +162,8 @@ struct NewField {
   int number;
 };
 
-// Fields of 1.36 by name and number, as upstream's generated.proto has them. The tables lacked them
-// once, and statuses came back truncated.
+// Fields of Kubernetes 1.36 by name and number, from upstream's generated.proto. Without them in
+// the tables, statuses came back truncated.
 const NewField new_fields[] = {
     {"NodeStatus", R"({"declaredFeatures":["GuaranteedQoSPodCPUResize"]})", 14},
     {"NodeSystemInfo", R"({"swap":{"capacity":4294967296}})", 11},

@@ -1,4 +1,4 @@
-// Objects with every field of the tables, for tests of what is kept on the way.
+// Objects with every field of the tables, for tests of conversions.
 
 #pragma once
 
@@ -14,12 +14,13 @@
 
 namespace holdfast::sync::test {
 
-// Makes objects that have all fields of their type that protobuf has, each with another value.
+// Makes objects that have all fields of their type that exist in protobuf, each with a different
+// value.
 class FullObjects {
  public:
   json::object object(const StructType& type) {
     json::object made;
-    if (!open_.insert(type.name).second) return made;  // a type inside itself
+    if (!open_.insert(type.name).second) return made;  // a type that contains itself
     for (const Field& field : type.fields) {
       if (field.number != 0) made[field.name] = value(field);
     }

@@ -1,4 +1,4 @@
-// What a node decides alone, beyond the golden cases.
+// Admission on the node, as far as the golden cases do not cover it.
 
 #include "sync/node/admission.h"
 

@@ -1,4 +1,4 @@
-// Strategic merge patches as upstream's strategicpatch.CreateTwoWayMergePatch creates them.
+// Strategic merge patches, as upstream's strategicpatch.CreateTwoWayMergePatch creates them.
 
 #include "sync/patch/diff.h"
 
@@ -17,7 +17,7 @@ struct DiffLine {
   std::string_view kind;
   std::string_view original;
   std::string_view modified;
-  std::string_view patch;  // or the error
+  std::string_view patch;  // the patch, or the error
 };
 
 const DiffLine lines[] = {
@@ -99,7 +99,7 @@ TEST(StrategicDiff, IsUpstreamsPatchAndLeadsToTheOtherObject) {
   }
 }
 
-// Random objects that are shaped by the rules of their kind.
+// Makes random objects with the fields and types of a kind.
 class Shapes {
  public:
   explicit Shapes(unsigned seed) : random_(seed) {}
@@ -112,7 +112,7 @@ class Shapes {
     return made;
   }
 
-  // The same with some fields gone, some new, some changed.
+  // A copy with some fields removed, some added and some changed.
   json::object changed(const StructType* type, const json::object& from, int depth) {
     json::object made;
     for (const auto& each : from) {
@@ -182,7 +182,7 @@ class Shapes {
       element[rule->key] = std::string(1, key);
       list.push_back(std::move(element));
     }
-    // A node may have two addresses of one type. An API server puts them side by side.
+    // A node may have two addresses of one type, and an API server keeps both.
     const bool twice = !rule->key.empty() && !list.empty() && one_in(8);
     if (twice) {
       const json::value first = list[0];

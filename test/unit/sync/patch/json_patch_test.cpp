@@ -1,4 +1,4 @@
-// JSON patch: each operation, its failures in upstream's words, and the limits.
+// JSON patch: each operation, its failures with upstream's messages, and the limits.
 
 #include "sync/patch/json_patch.h"
 

@@ -11,7 +11,7 @@ struct PatchLine {
   PatchType type;
   std::string_view kind;
   std::string_view patch;
-  std::string result;  // the object, or the answer's body
+  std::string result;  // the object, or the body of the error answer
 };
 
 const PatchLine patch_lines[] = {

@@ -14,7 +14,7 @@ struct StrategicLine {
   std::string_view kind;
   std::string_view original;
   std::string_view patch;
-  std::string_view result;  // or the error
+  std::string_view result;  // the object, or the error
 };
 
 std::string patched(const StrategicLine& line) {

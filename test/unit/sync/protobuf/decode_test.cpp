@@ -1,5 +1,5 @@
-// Objects from protobuf: a real kubelet's equal what the lab's schema reads of them, and every
-// field that we know arrives.
+// Decoding of protobuf: objects of a real kubelet give the same result through the schema, and all
+// known fields are decoded.
 
 #include "sync/protobuf/decode.h"
 
@@ -20,7 +20,7 @@ namespace json = boost::json;
 
 constexpr DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
 
-// The other way to a struct: protobuf to JSON by the lab's tables, JSON to the struct.
+// The other way to decode a struct: protobuf to JSON by the schema, then JSON to the struct.
 template <class T>
 T by_schema(const Envelope& envelope) {
   const StructType& type = known_type(T::kind);
@@ -57,7 +57,7 @@ TEST(DecodeProtobuf, WhatAKubeletSawIsWhatTheSchemaReads) {
   EXPECT_GT(leases, 60);
 }
 
-// JSON written as protobuf by the schema and decoded again is what the JSON decodes to.
+// JSON that the schema converts to protobuf decodes to the same struct as the JSON itself.
 template <class T>
 void goes_both_ways(std::string_view text) {
   const T expected = decode_bytes<T>(text, lean).value();
@@ -190,7 +190,7 @@ TEST(DecodeProtobuf, EveryFieldOfADaemonSetArrives) {
       "numberAvailable": 7, "numberUnavailable": 8, "collisionCount": 9})"));
 }
 
-// What a real API server answered in JSON, taken over into protobuf.
+// Converts the JSON answers of a real API server to protobuf.
 TEST(DecodeProtobuf, RecordedJsonAndItsProtobufAreTheSame) {
   int checked = 0;
   std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/apiserver/exchanges.jsonl");

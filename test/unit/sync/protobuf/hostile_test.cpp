@@ -1,4 +1,4 @@
-// Protobuf from someone who means harm: an error that names the place, never a crash.
+// Malicious protobuf: it must give an error that names the place, and never a crash.
 
 #include "sync/protobuf/cursor.h"
 #include "sync/protobuf/decode.h"
@@ -18,7 +18,7 @@ std::string number_wire(int number, char value) {
   return std::string{static_cast<char>(number << 3), value};
 }
 
-// Everything that reads bytes, whatever comes of it; whether the object could be read.
+// Calls every function that reads such bytes. Returns whether the object could be read.
 bool read_all_ways(std::string_view kind, std::string_view bytes) {
   (void)read_protobuf_header(bytes);
   (void)split_protobuf_list(bytes);
@@ -30,7 +30,7 @@ bool read_all_ways(std::string_view kind, std::string_view bytes) {
   return kind == "Pod" ? pod : kind == "Node" ? node : kind == "Lease" && lease;
 }
 
-// The longest recorded object of each of our kinds.
+// The longest recorded object of each kind that can be decoded.
 std::vector<std::pair<std::string, std::string>> samples() {
   std::map<std::string, std::string> longest;
   for (const test::Recorded& object : test::recorded_objects()) {
@@ -47,13 +47,13 @@ TEST(HostileProtobuf, CutOffAtEveryByte) {
     const std::size_t end = envelope.raw_offset + envelope.raw.size();
     for (std::size_t size = 0; size < end; ++size) {
       const bool read = read_all_ways(kind, std::string(bytes, 0, size));
-      // Nothing at all is an object without fields, as protobuf has it.
+      // In protobuf an empty input is an object without fields.
       EXPECT_EQ(read, size == 0) << kind << " " << size;
     }
   }
 }
 
-// Two or three bytes of input each, and a hundred times that of memory.
+// An empty message takes two or three bytes of input, but a hundred times as much memory.
 TEST(HostileProtobuf, MillionsOfEmptyMessagesAreRefused) {
   const auto pod_of = [](std::string_view message, std::size_t count) {
     std::string spec;
@@ -135,7 +135,7 @@ TEST(HostileProtobuf, WhatTheSchemaPrintsIsText) {
        "proto: time out of range"},
       {"v1", created(std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
        "proto: time out of range"},
-      // Its lower 32 bits are field 1.
+      // The lower 32 bits of this tag are those of field 1.
       {"v1", std::string("\x8a\x80\x80\x80\x80\x01\x00", 7), "proto: illegal tag"},
       {"v1", std::string("\x02\x00", 2), "proto: illegal tag"},
   };
@@ -147,7 +147,7 @@ TEST(HostileProtobuf, WhatTheSchemaPrintsIsText) {
 }
 
 TEST(HostileProtobuf, DeepNestingEnds) {
-  // Groups are what an unknown field could nest in: opened and never closed, or closed in order.
+  // Unknown fields can be nested in groups, which are never closed here, or closed in order.
   const std::string open(100'000, '\x7b');
   const std::string closed = std::string(100, '\x7b') + std::string(100, '\x7c');
   for (const std::string& bytes :

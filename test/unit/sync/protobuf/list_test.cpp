@@ -1,4 +1,4 @@
-// Lists and headers of objects, in protobuf.
+// Lists and headers of objects in protobuf.
 
 #include "sync/protobuf/list.h"
 
@@ -49,7 +49,7 @@ TEST(ProtobufList, WhatIsNotAWholeListIsNoEmptyList) {
     ASSERT_FALSE(list.has_value()) << what;
     EXPECT_EQ(list.error(), (Error{Errc::invalid, what}));
   }
-  // Behind the object only the envelope's two empty fields follow.
+  // After the object there are only the two empty fields of the envelope.
   for (std::size_t size = 0; size < empty.size() - 4; ++size) {
     EXPECT_FALSE(split_protobuf_list(empty.substr(0, size)).has_value()) << size;
   }

@@ -9,14 +9,14 @@
 namespace holdfast::sync {
 namespace {
 
-// What decode_protobuf reads of it, and nothing else.
+// A renewal has the name, the namespace and the renew time that decode_protobuf() reads.
 TEST(ProtobufRenewal, IsWhatTheDecoderReads) {
   int leases = 0;
   std::string longest;
   for (const test::Recorded& object : test::recorded_objects()) {
     if (open_envelope(object.bytes).value().kind != "Lease") continue;
     const Lease whole = decode_protobuf<Lease>(object.bytes).value();
-    if (whole.metadata.name.empty()) continue;  // not made yet
+    if (whole.metadata.name.empty()) continue;  // not created yet
     Lease expect;
     expect.metadata.name = whole.metadata.name;
     expect.metadata.namespace_name = whole.metadata.namespace_name;

@@ -1,5 +1,5 @@
-// Generated messages keep what they do not know: objects decoded and encoded again are equal field
-// by field.
+// Generated messages keep unknown fields: objects that are decoded and encoded again are equal
+// field by field.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-// The fields of a message by number; those of one number in their order.
+// The fields of a message by number; fields of the same number in their order.
 std::vector<Field> fields_of(std::string_view message) {
   std::vector<Field> fields;
   WireCursor in(message);
@@ -36,7 +36,8 @@ std::vector<Field> fields_of(std::string_view message) {
   return fields;
 }
 
-// Equal but for the order of fields with different numbers, at every level.
+// Whether two messages are equal, except for the order of fields with different numbers, at every
+// level.
 bool same(std::string_view left, std::string_view right) {
   if (left == right) return true;
   const std::vector<Field> lefts = fields_of(left);

@@ -1,4 +1,4 @@
-// The recorded conversations of a real kubelet: every body and every watch in protobuf.
+// The recorded traffic of a real kubelet: every body and every watch in protobuf.
 
 #pragma once
 
@@ -14,15 +14,15 @@ struct Recorded {
 
 struct RecordedWatch {
   std::string where;
-  std::vector<std::string> chunks;  // as they came
+  std::vector<std::string> chunks;  // as they were received
 };
 
-// Bodies of requests and answers, in order.
+// The bodies of requests and answers, in order.
 [[nodiscard]] std::vector<Recorded> recorded_bodies();
 [[nodiscard]] std::vector<RecordedWatch> recorded_watches();
 
-// Every single object: bodies that are no list, items of lists (in an envelope of their own) and
-// objects of watch events.
+// Every single object: bodies that are not lists, items of lists (each in an envelope) and objects
+// of watch events.
 [[nodiscard]] std::vector<Recorded> recorded_objects();
 
 }  // namespace holdfast::sync::test

@@ -1,4 +1,4 @@
-// A server's no, in protobuf.
+// Error answers (Statuses) in protobuf.
 
 #include "sync/protobuf/status.h"
 

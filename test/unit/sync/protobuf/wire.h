@@ -1,4 +1,4 @@
-// Protobuf as the tests write it by hand.
+// Functions with which tests write protobuf by hand.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace holdfast::sync {
 
-// A field that is text, bytes or a message.
+// A field that contains text, bytes or a message.
 inline std::string wire_field(int number, std::string_view bytes) {
   std::string out;
   append_wire(out, number, bytes);

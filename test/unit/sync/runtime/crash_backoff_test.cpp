@@ -70,7 +70,7 @@ TEST(CrashBackoff, SeveralThatNeverBeganAreDelayedLikeFailures) {
   attempts.push_back(ended(1s, 0s));
   attempts.push_back(ended(0s, 40s));
   attempts.back().exit.kind = ContainerExit::Kind::never_began;
-  EXPECT_EQ(sync::backoff_after(attempts, {}).delay, 0s) << "a single one";
+  EXPECT_EQ(sync::backoff_after(attempts, {}).delay, 0s) << "a single attempt";
 }
 
 TEST(CrashBackoff, ItsOwnConstants) {

@@ -3,7 +3,7 @@
 namespace holdfast::sync {
 namespace {
 
-// The cases of Kubernetes' own expansion.
+// The cases of Kubernetes' own tests of the expansion.
 TEST(Expand, AsKubernetes) {
   const std::map<std::string, std::string, std::less<>> known = {
       {"VAR_A", "A"}, {"VAR_B", "B"}, {"VAR_C", "C"}, {"VAR_REF", "$(VAR_A)"}, {"VAR_EMPTY", ""}};

@@ -15,7 +15,7 @@ Lines FakeNode::step(Duration after) {
       perform(action);
     }
   }
-  ADD_FAILURE() << "it never comes to rest";
+  ADD_FAILURE() << "the runtime never runs out of actions";
   return lines;
 }
 
@@ -46,7 +46,7 @@ std::optional<Duration> FakeNode::due() const {
 }
 
 void FakeNode::perform(const StartContainer& start) {
-  EXPECT_TRUE(records.contains(start.pod.uid)) << "started before it was written down";
+  EXPECT_TRUE(records.contains(start.pod.uid)) << "started before it was recorded";
   Attempts& attempts = observed[start.pod.uid][start.container];
   EXPECT_TRUE(attempts.empty() || attempts.back().state == AttemptState::ended) << "started twice";
   Attempt attempt;

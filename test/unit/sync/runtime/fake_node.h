@@ -1,5 +1,5 @@
-// A node without processes for the tests of PodRuntime: it does what the runtime asks for in
-// memory, and keeps what was asked as lines of text.
+// A node without processes for the tests of PodRuntime: it performs the runtime's actions in memory
+// and records them as lines of text.
 
 #pragma once
 
@@ -14,30 +14,30 @@ class FakeNode {
  public:
   FakeNode() : runtime_(RuntimeConfig{.node = {.node_name = "edge-a"}}) {}
 
-  // Steps until nothing more is asked for. `after` passes first. All but records are returned;
-  // those are checked to come before what they are for.
+  // Lets `after` pass, then steps until there are no more actions. Returns all actions except
+  // RecordPod, and checks that each pod is recorded before it is started.
   Lines step(Duration after = {});
 
-  // What the API server has from now on.
+  // Sets the pods that the API server has.
   void list(std::vector<std::shared_ptr<Pod>> pods);
   void forget_list() { desired_ = NeverReceived{}; }
 
-  // The last attempt of a container ends.
+  // Ends the last attempt of a container.
   void ends(const std::string& uid, const std::string& container, ContainerExit exit);
   void ends(const std::string& uid, int code = 0) {
     ends(uid, "c", {ContainerExit::Kind::code, code, ""});
   }
 
-  // The agent was killed and is back: only records and observations are left.
+  // Restarts the agent: only records and observations are left.
   void restart_agent();
 
-  // How long until the runtime wants to be called; nothing: never.
+  // The time until the runtime's deadline; nullopt: never.
   [[nodiscard]] std::optional<Duration> due() const;
 
   FakeConfigs configs;
   bool starts_hang = false;  // new attempts stay `created`
   std::map<std::string, PodRecord> records;
-  std::map<std::string, PodStatus> reported;  // the last one, by uid
+  std::map<std::string, PodStatus> reported;  // the last status, by uid
   ObservedPods observed;
 
  private:

@@ -1,4 +1,4 @@
-// PodRuntime, as scripts: this happens on the node, these are its answers.
+// PodRuntime, as scripts: events on a node, and the actions that must follow.
 
 #include "sync/runtime/pod_runtime.h"
 
@@ -202,7 +202,7 @@ TEST(PodRuntime, StopsNothingForLackOfKnowledge) {
   node.ends("uid-a", 1);
   EXPECT_EQ(node.step(), (Lines{"start default/a c#1 restarts 1 next 10s: sleep 1000",
                                 "report default/a Running Ready c=running(1)"}))
-      << "what dies is restarted from its record";
+      << "a container that ends is restarted from its record";
 }
 
 TEST(PodRuntime, ARestartedAgentGoesOnWithAStop) {
@@ -290,7 +290,7 @@ TEST(PodRuntime, AMissingConfigMapIsWaitedFor) {
   EXPECT_EQ(node.due(), 10s);
   node.configs.config_maps["default/settings"] = std::nullopt;
   EXPECT_EQ(node.step(10s), Lines{"report default/a Pending c=CreateContainerConfigError"})
-      << "another message: it is known not to exist";
+      << "another message, because it is now known not to exist";
   EXPECT_EQ(node.step(10s), Lines{});
   node.configs.config_maps["default/settings"] = StringMap{{"A", "1"}};
   EXPECT_EQ(node.step(10s), (Lines{"start default/a c#0 restarts 0 next 0s: run",
@@ -360,7 +360,7 @@ TEST(PodRuntime, AStatusThatOthersOverwroteIsSaidAgain) {
   auto pod = simple_pod("a");
   node.list({pod});
   (void)node.step();
-  pod->status.phase = "Pending";  // an older report of ours, or someone else's word
+  pod->status.phase = "Pending";  // an older report, or somebody else's write
   pod->metadata.resource_version = "2";
   node.list({pod});
   EXPECT_EQ(node.step(), Lines{"report default/a Running Ready c=running"});

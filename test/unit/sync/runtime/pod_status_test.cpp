@@ -1,4 +1,4 @@
-// The whole status, as it goes to the API server.
+// The whole status, as it is sent to the API server.
 
 #include "sync/runtime/pod_status.h"
 
@@ -150,7 +150,7 @@ TEST(PodStatus, InitContainersInOrder) {
   const struct {
     ObservedPod observed;
     std::string summary;
-    std::string initialized;  // its message; empty: it holds
+    std::string initialized;  // the message of the condition; empty: it is True
   } rows[] = {
       {{{"a", {running(0)}}},
        "Pending a=running b=PodInitializing s=PodInitializing c=PodInitializing",

@@ -14,7 +14,7 @@
 
 namespace holdfast::sync::test {
 
-// A Pod from the JSON of its fields; fails the test when it is none.
+// Makes a Pod from JSON; the test fails if it is not a Pod.
 [[nodiscard]] std::shared_ptr<Pod> pod_from(const std::string& json);
 
 // "default/NAME" with uid "uid-NAME" and one container "c" that runs `sleep 1000`.
@@ -22,8 +22,8 @@ namespace holdfast::sync::test {
 
 class FakeConfigs final : public ConfigSource {
  public:
-  // An object without data stands for one that does not exist; what is in neither map was never
-  // received.
+  // nullopt stands for an object that is known not to exist. An object that is missing in the map
+  // was never received.
   std::map<std::string, std::optional<StringMap>> config_maps;  // by "namespace/name"
   std::map<std::string, std::optional<StringMap>> secrets;
 
@@ -33,10 +33,10 @@ class FakeConfigs final : public ConfigSource {
                                       std::string_view name) const override;
 };
 
-// "start default/web c#1 restarts 1 next 10s: sleep 1000", and so on: one line for each.
+// The actions as text, one line each: "start default/web c#1 restarts 1 next 10s: sleep 1000".
 [[nodiscard]] std::string to_text(const RuntimeAction& action);
 
-// "Running Ready c=running" in one line.
+// The status in one line: "Running Ready c=running".
 [[nodiscard]] std::string summary(const PodStatus& status);
 
 }  // namespace holdfast::sync::test

@@ -1,4 +1,5 @@
-// Changes of an object's JSON in its protobuf: what changed arrives, all else keeps its bytes.
+// Applying changes of an object's JSON to its protobuf: changed fields are written, all others keep
+// their bytes.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ TEST(Carry, EveryObjectOfAKubeletSurvivesAChangeAndItsUndoing) {
   EXPECT_GT(objects, 280);
 }
 
-// An unknown field: number 99, as a newer server would send.
+// An unknown field, number 99, as a newer server might send.
 std::string unknown(std::string_view text) {
   std::string field;
   append_wire(field, 99, text);
@@ -126,7 +127,7 @@ TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
   EXPECT_EQ(carried.find(unknown("of A")), std::string::npos);
 }
 
-// Of a message that stands twice protobuf makes one.
+// If a message field occurs twice, protobuf merges the two.
 TEST(Carry, WhatStandsTwiceLosesNothing) {
   const StructType& type = known_type("Pod");
   const StructType& metadata = known_type("ObjectMeta");

@@ -1,4 +1,4 @@
-// Which encoding and form an Accept header asks for.
+// The encodings and forms that an Accept header accepts.
 
 #include "sync/watch/accept.h"
 
@@ -23,7 +23,7 @@ TEST(Accept, NamesTheEncodingAndTheForm) {
     std::string_view json_form;  // "-": none
     bool transformed;            // is preferred
     bool protobuf;               // is preferred
-    std::string_view whole;      // the header without other forms; "-": nothing is left
+    std::string_view whole;      // the part about whole objects; "-": none
   };
   const Row rows[] = {
       {"", "json", "object", false, false, ""},

@@ -1,4 +1,4 @@
-// Backoff: it grows, stays below its bound, and forgets after a quiet time.
+// Backoff: it grows, stays below its bound, and starts over after a quiet time.
 
 #include "sync/watch/backoff.h"
 

@@ -1,4 +1,4 @@
-// What a scope answers with, in both encodings.
+// Bodies and watch frames made of cached objects, in both encodings.
 
 #include "sync/watch/cached_form.h"
 

@@ -1,4 +1,4 @@
-// The watch stream, cut at every possible place, and its events.
+// The JSON watch stream, split at every possible place, and its events.
 
 #include "sync/watch/frames.h"
 
@@ -11,7 +11,7 @@ const Documents documents = {R"({"type":"ADDED","object":{"a":"}\"{","b":[1,{}]}
                              R"({"x":"\\"})", R"({})"};
 const std::string stream = documents[0] + "\n" + documents[1] + " \r\n\t" + documents[2] + "\n";
 
-// Feeds and keeps what comes out.
+// Feeds a splitter and collects its documents.
 void feed(FrameSplitter& splitter, std::string_view bytes, Documents& all) {
   const auto some = splitter.feed(bytes);
   ASSERT_TRUE(some.has_value()) << some.error().what;

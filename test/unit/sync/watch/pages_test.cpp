@@ -1,4 +1,4 @@
-// Lists in pages, and the tokens between them.
+// Lists in pages, and their continue tokens.
 
 #include "sync/watch/pages.h"
 

@@ -1,4 +1,4 @@
-// The protobuf watch stream, cut at every possible place, and its events.
+// The protobuf watch stream, split at every possible place, and its events.
 
 #include "sync/watch/protobuf_frames.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Type = WatchEvent::Type;
 
-// A Pod with nothing but a resourceVersion.
+// A Pod that has only a resourceVersion.
 std::string pod(std::string_view version) {
   std::string metadata;
   append_wire(metadata, 6, version);

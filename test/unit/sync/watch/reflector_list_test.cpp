@@ -1,4 +1,4 @@
-// Listing: pages, what restarts it, what it may never do.
+// The reflector's lists: pages, restarts and limits.
 
 #include "test/unit/sync/watch/reflector_script.h"
 
@@ -129,11 +129,11 @@ TEST(Reflector, AListThatKeepsFailingIsAskedForLessAndLessAndAWatchIsNot) {
   };
   const Failure forbidden{.http_status = 403, .code = Errc::denied};
   fail_until(start + 1h, forbidden);
-  EXPECT_LE(lists, 60) << "every other minute at the end, and never in a loop";
+  EXPECT_LE(lists, 60) << "in the end every two minutes, and never in a busy loop";
   EXPECT_GE(lists, 10);
   EXPECT_EQ(reflector.state(), Reflector::State::listing);
 
-  // Once it works again, a watch that breaks is opened again as soon as ever.
+  // After a successful list, a watch that breaks is reopened soon.
   (void)reflector.step(now, page({}, "10"));
   (void)reflector.step(now, WatchOpened{});
   now += 1min;

@@ -1,4 +1,4 @@
-// Conversations with a reflector: at this instant, given this input, exactly these actions.
+// Scripts for the reflector: each step has a time, an input and the exact actions that must follow.
 
 #pragma once
 
@@ -77,7 +77,7 @@ inline constexpr auto modified = WatchEvent::Type::modified;
 inline constexpr auto deleted = WatchEvent::Type::deleted;
 inline constexpr auto bookmark = WatchEvent::Type::bookmark;
 
-// The random numbers are those of seed 1, so waits and timeouts are always the same.
+// The random numbers come from seed 1, so waits and timeouts are always the same.
 inline void replay(const std::vector<Script>& scripts) {
   for (const Script& script : scripts) {
     SCOPED_TRACE(script.name);

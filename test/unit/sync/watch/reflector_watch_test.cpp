@@ -1,4 +1,4 @@
-// Watching: events, what ends a watch, and where it goes on.
+// The reflector's watches: events, how a watch ends, and where it resumes.
 
 #include "test/unit/sync/watch/reflector_script.h"
 

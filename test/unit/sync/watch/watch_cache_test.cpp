@@ -1,4 +1,4 @@
-// What a client that watches a cached scope gets to see: every event once, or `gone`.
+// A client that watches a cached scope gets every event once, or `gone`.
 
 #include "sync/watch/watch_cache.h"
 
@@ -46,7 +46,7 @@ Texts texts(const std::vector<CacheEvent>& events) {
   return all;
 }
 
-// Everything from `position` on; "gone" instead when the history broke off.
+// All events from `position` on, or "gone".
 Texts read(const WatchCache& cache, WatchCache::Position& position) {
   Texts seen;
   for (;;) {
@@ -90,7 +90,7 @@ TEST(WatchCache, AFirstListMakesItComplete) {
   EXPECT_EQ(cache.kind(), pods);
   EXPECT_EQ(cache.objects().size(), 2u);
   EXPECT_EQ(watch(cache, 9), Texts{});
-  EXPECT_EQ(watch(cache, 8), Texts{"gone"}) << "what was before the list is not known";
+  EXPECT_EQ(watch(cache, 8), Texts{"gone"}) << "events before the list are not known";
 }
 
 TEST(WatchCache, AnEmptyListIsCompleteToo) {
@@ -109,7 +109,7 @@ TEST(WatchCache, EventsComeOnceInOrderWithTheirTypeAsClientsSeeIt) {
   EXPECT_FALSE(cache.apply(put("b", 8))) << "old";
   EXPECT_FALSE(cache.apply(removal("a", 11))) << "old";
   EXPECT_TRUE(cache.apply(removal("b", 12)));
-  EXPECT_FALSE(cache.apply(removal("b", 13))) << "not there any more";
+  EXPECT_FALSE(cache.apply(removal("b", 13))) << "already deleted";
   EXPECT_FALSE(cache.apply(removal("never", 14)));
   EXPECT_EQ(cache.version(), 14u);
   EXPECT_EQ(watch(cache, 9), (Texts{"ADDED b@10", "MODIFIED a@11", "DELETED b@12"}));
@@ -126,7 +126,7 @@ TEST(WatchCache, BookmarksOnlyMoveForward) {
   cache.bookmark(15);
   EXPECT_EQ(cache.version(), 20u);
   EXPECT_FALSE(cache.apply(put("a", 20)));
-  EXPECT_EQ(watch(cache, 9), Texts{}) << "the history did not break";
+  EXPECT_EQ(watch(cache, 9), Texts{}) << "the history continues";
 }
 
 TEST(WatchCache, AClientThatKnowsMoreThanTheCacheWaitsForWhatComes) {
@@ -142,12 +142,12 @@ TEST(WatchCache, AClientThatKnowsMoreThanTheCacheWaitsForWhatComes) {
 TEST(WatchCache, ALaterListBecomesEventsOfWhichNoneSharesItsVersion) {
   WatchCache cache;
   cache.replace(objects({{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}, {"e", 5}}), 9, pods);
-  // b changed, c stayed, f is new with the list's own version; a, d and e are gone.
+  // b changed, c stayed, f is new and has the list's own version; a, d and e were deleted.
   const Texts all = texts(cache.replace(objects({{"b", 12}, {"c", 3}, {"f", 15}}), 15, pods));
   EXPECT_EQ(all,
             (Texts{"DELETED e@11", "MODIFIED b@12", "DELETED d@13", "DELETED a@14", "ADDED f@15"}));
   EXPECT_EQ(watch(cache, 9), all);
-  // Whoever saw any of them and comes back gets exactly the rest.
+  // A client that resumes after any of these events gets exactly the rest.
   EXPECT_EQ(watch(cache, 11), Texts(all.begin() + 1, all.end()));
   EXPECT_EQ(watch(cache, 13), Texts(all.begin() + 3, all.end()));
   EXPECT_EQ(watch(cache, 15), Texts{});
@@ -219,16 +219,17 @@ TEST(WatchCache, LocalWritesAreEventsAndEndWithTheCloudsNextList) {
   const std::string last = "ADDED m@" + std::to_string(local + 5);
   EXPECT_EQ(read(cache, position), (Texts{first, "DELETED b@" + std::to_string(local + 2), last}));
   EXPECT_EQ(watch(cache, local + 2), Texts{last});
-  EXPECT_FALSE(cache.apply(put("a", 50))) << "nothing of the cloud's before its next list";
+  EXPECT_FALSE(cache.apply(put("a", 50)))
+      << "events of the API server are ignored before its next list";
   cache.bookmark(60);
   EXPECT_EQ(cache.version(), local + 5);
 
   cache.replace(objects({{"a", 50}}), 60, pods);
   EXPECT_FALSE(cache.has_local_events());
   EXPECT_EQ(cache.version(), 60u);
-  EXPECT_EQ(read(cache, position), Texts{"gone"}) << "a watch that saw local versions";
-  EXPECT_EQ(watch(cache, local + 5), Texts{"gone"}) << "one that comes back with one";
-  EXPECT_EQ(watch(cache, 9), Texts{"gone"}) << "one that would have a gap";
+  EXPECT_EQ(read(cache, position), Texts{"gone"}) << "an open watch that has seen local versions";
+  EXPECT_EQ(watch(cache, local + 5), Texts{"gone"}) << "one that resumes at a local version";
+  EXPECT_EQ(watch(cache, 9), Texts{"gone"}) << "one whose history would have a gap";
   EXPECT_EQ(watch(cache, 60), Texts{});
   cache.apply(put("a", 61));
   EXPECT_EQ(watch(cache, 60), Texts{"MODIFIED a@61"});
@@ -240,7 +241,7 @@ TEST(WatchCache, ALocalVersionThatWasNeverGivenOutIsOfAnotherHistory) {
   EXPECT_EQ(watch(cache, local), Texts{"gone"});
   cache.apply_local(put("a", local + 3));
   EXPECT_EQ(watch(cache, local + 3), Texts{});
-  EXPECT_EQ(watch(cache, local + 100), Texts{"gone"}) << "it would wait for ever";
+  EXPECT_EQ(watch(cache, local + 100), Texts{"gone"}) << "it would wait forever";
 }
 
 TEST(WatchCache, ARestoredCacheGoesOnWhereItWas) {

@@ -1,5 +1,5 @@
-// One line more in a table, `trialNames []string? =50 merge @` in NodeStatus, and the struct, JSON,
-// protobuf in both directions and the merge rule all know the field.
+// With one additional line in a table, `trialNames []string? =50 merge @` in NodeStatus, the
+// struct, JSON, protobuf in both directions and the merge rule all support the field.
 
 #include <gtest/gtest.h>
 
