@@ -11,4 +11,4 @@
 #include <vector>
 
 #include "platform/http/message.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"

@@ -4,8 +4,8 @@
 #include "platform/http/inflate.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {

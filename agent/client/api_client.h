@@ -33,7 +33,7 @@ struct ApiRequest {
 };
 
 // The body of a 2xx answer to `request`. Any other status becomes an Error with the server's own
-// message and the code that sync/api/status.h defines for the status.
+// message and the code that sync/wire/status.h defines for the status.
 [[nodiscard]] Result<std::string> body_of(const ApiRequest& request, http::Response response);
 
 // Sends a request and returns the body of its answer. Implemented by ApiClient and LimitedClient.

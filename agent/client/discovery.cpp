@@ -7,7 +7,7 @@
 #include "platform/text.h"
 #include "platform/tls/certificate.h"
 #include "platform/tls/jws.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -6,8 +6,8 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "agent/client/api_client.h"
-#include "agent/client/request_bucket.h"
 #include "platform/config/options.h"
 #include "platform/loop/event.h"
+#include "sync/pacing/request_bucket.h"
 
 namespace holdfast::agent {
 

@@ -9,11 +9,11 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/memory.h"
-#include "sync/api/list_bytes.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/list.h"
-#include "sync/protobuf/status.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/list.h"
+#include "sync/wire/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

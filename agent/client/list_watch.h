@@ -11,9 +11,9 @@
 
 #include "agent/client/api_client.h"
 #include "platform/random.h"
-#include "sync/watch/encoding.h"
-#include "sync/watch/frames.h"
 #include "sync/watch/reflector.h"
+#include "sync/wire/encoding.h"
+#include "sync/wire/frames.h"
 
 namespace holdfast::agent {
 

@@ -6,8 +6,8 @@
 #include "agent/cloud/requests.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
-#include "sync/api/codec.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent {
 

@@ -1,7 +1,7 @@
 #include "agent/cloud/attachments.h"
 
-#include "sync/api/json.h"
-#include "sync/api/list_bytes.h"
+#include "sync/wire/json.h"
+#include "sync/wire/list_bytes.h"
 
 namespace holdfast::agent {
 

@@ -7,7 +7,7 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
-#include "sync/protobuf/envelope.h"
+#include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::agent {
 

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 

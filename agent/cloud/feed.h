@@ -20,16 +20,16 @@
 #include "agent/client/list_watch.h"
 #include "agent/cloud/memory_limit.h"
 #include "platform/log.h"
-#include "sync/api/codec.h"
-#include "sync/api/lease_renewal.h"
-#include "sync/protobuf/decode.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/renewal.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/lease_renewal.h"
+#include "sync/wire/protobuf/decode.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/renewal.h"
 
 namespace holdfast::agent {
 
-// T is one of the objects of sync/api/types.h.
+// T is one of the objects of sync/model/types.h.
 template <class T>
 class Feed final : public ListWatchSink {
  public:

@@ -6,8 +6,8 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/api/json.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 

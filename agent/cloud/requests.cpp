@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent {
 

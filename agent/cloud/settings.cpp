@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "sync/protobuf/envelope.h"
+#include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::agent {
 

@@ -6,8 +6,8 @@
 
 #include "platform/terminal.h"
 #include "platform/time.h"
-#include "sync/api/codec.h"
-#include "sync/api/version.h"
+#include "sync/objects/version.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent {
 namespace {

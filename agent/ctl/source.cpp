@@ -14,7 +14,7 @@
 #include "agent/edge/options/cache_limits.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

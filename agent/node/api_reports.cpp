@@ -1,7 +1,7 @@
 #include "agent/node/api_reports.h"
 
 #include "platform/text.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 

@@ -5,7 +5,7 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 namespace {

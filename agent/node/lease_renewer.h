@@ -10,7 +10,7 @@
 
 #include "agent/client/api_client.h"
 #include "platform/time.h"
-#include "sync/api/types.h"
+#include "sync/model/types.h"
 
 namespace holdfast::agent::node {
 

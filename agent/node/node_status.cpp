@@ -8,7 +8,7 @@
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "platform/version.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "platform/time.h"
-#include "sync/api/types.h"
+#include "sync/model/types.h"
 
 namespace holdfast::agent::node {
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "sync/api/name.h"
+#include "sync/objects/name.h"
 
 namespace holdfast::agent::node {
 

@@ -1,8 +1,8 @@
 #include "agent/node/pod_list.h"
 
 #include "platform/log.h"
-#include "sync/api/codec.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent::node {
 

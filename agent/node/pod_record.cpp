@@ -2,7 +2,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sync/api/request_info.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::sync {
 

@@ -5,8 +5,8 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/request_info.h"
 #include "sync/autonomy/admit.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::sync {
 namespace {

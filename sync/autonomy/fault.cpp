@@ -5,7 +5,7 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/request_info.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,12 +1,12 @@
 #include "sync/autonomy/local_form.h"
 
-#include "sync/api/json.h"
-#include "sync/api/list_bytes.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_carry.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_carry.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/json.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::sync {
 

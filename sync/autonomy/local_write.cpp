@@ -4,13 +4,13 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
 #include "sync/autonomy/owned_status.h"
-#include "sync/patch/patch.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/read.h"
+#include "sync/objects/patch/patch.h"
+#include "sync/objects/protobuf.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

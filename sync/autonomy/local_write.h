@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "platform/time.h"
-#include "sync/api/request_info.h"
-#include "sync/api/status.h"
-#include "sync/api/version.h"
 #include "sync/autonomy/admit.h"
+#include "sync/objects/request_info.h"
+#include "sync/objects/version.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::sync {
 

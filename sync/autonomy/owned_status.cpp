@@ -6,11 +6,11 @@
 #include <boost/json/object.hpp>
 #include <span>
 
-#include "sync/api/object_header.h"
 #include "sync/autonomy/local_write.h"
-#include "sync/patch/diff.h"
-#include "sync/patch/merge_patch.h"
-#include "sync/schema/read.h"
+#include "sync/objects/patch/diff.h"
+#include "sync/objects/patch/merge_patch.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/autonomy/readiness_images.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

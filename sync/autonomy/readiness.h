@@ -18,7 +18,7 @@
 
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync {
 

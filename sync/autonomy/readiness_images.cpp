@@ -1,6 +1,6 @@
 #include "sync/autonomy/readiness_images.h"
 
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "sync/api/json.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

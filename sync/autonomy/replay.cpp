@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "platform/check.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::sync {
 namespace {

@@ -3,10 +3,10 @@
 #include <deque>
 #include <vector>
 
-#include "sync/api/list_bytes.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
 
 namespace holdfast::sync::filters {
 namespace {

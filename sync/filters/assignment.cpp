@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "platform/text.h"
-#include "sync/api/json.h"
-#include "sync/api/quote.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/quote.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync::filters {
 namespace {

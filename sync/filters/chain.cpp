@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/filters/object.h"
-#include "sync/protobuf/header.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::sync::filters {
 namespace {

@@ -1,7 +1,7 @@
 #include <boost/json.hpp>
 
 #include "sync/filters/filters.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync::filters {
 namespace {

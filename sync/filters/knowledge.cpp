@@ -1,11 +1,11 @@
 #include "sync/filters/knowledge.h"
 
 #include "platform/check.h"
-#include "sync/api/json.h"
-#include "sync/api/quote.h"
 #include "sync/filters/object.h"
-#include "sync/protobuf/header.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/quote.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync::filters {
 namespace {

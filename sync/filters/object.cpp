@@ -2,11 +2,11 @@
 
 #include <boost/json.hpp>
 
-#include "sync/api/json.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_carry.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_carry.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::sync::filters {
 namespace {

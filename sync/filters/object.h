@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/schema/schema.h"
+#include "sync/model/schema.h"
 #include "sync/watch/cached_form.h"
 
 namespace holdfast::sync::filters {

@@ -2,7 +2,7 @@
 
 #include "platform/text.h"
 #include "sync/filters/filters.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync::filters {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -24,7 +24,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/identity/csr.h"
-#include "sync/watch/backoff.h"
+#include "sync/pacing/backoff.h"
 
 namespace holdfast::sync {
 

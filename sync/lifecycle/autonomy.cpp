@@ -1,7 +1,7 @@
 #include "sync/lifecycle/autonomy.h"
 
 #include "platform/check.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 

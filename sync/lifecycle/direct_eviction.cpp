@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "platform/check.h"
-#include "sync/api/selector.h"
+#include "sync/objects/selector.h"
 
 namespace holdfast::sync::lifecycle {
 

@@ -4,9 +4,9 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/pod_binding.h"
 #include "sync/lifecycle/zone.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

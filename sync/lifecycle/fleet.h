@@ -14,12 +14,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sync/lifecycle/deadlines.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/options.h"
 #include "sync/lifecycle/wish.h"
 #include "sync/lifecycle/zones.h"
+#include "sync/pacing/deadlines.h"
 
 namespace holdfast::sync::lifecycle {
 

@@ -6,8 +6,8 @@
 #include "platform/check.h"
 #include "sync/lifecycle/fleet.h"
 #include "sync/lifecycle/fleet_member.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

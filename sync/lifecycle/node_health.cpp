@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

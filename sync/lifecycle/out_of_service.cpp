@@ -1,7 +1,7 @@
 #include "sync/lifecycle/out_of_service.h"
 
-#include "sync/lifecycle/names.h"
-#include "sync/lifecycle/toleration.h"
+#include "sync/objects/names.h"
+#include "sync/objects/toleration.h"
 
 namespace holdfast::sync::lifecycle {
 

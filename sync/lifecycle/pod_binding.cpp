@@ -4,7 +4,7 @@
 #include <string>
 
 #include "platform/text.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sync/lifecycle/taints.h"
-#include "sync/lifecycle/toleration.h"
+#include "sync/objects/toleration.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

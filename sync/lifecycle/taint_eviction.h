@@ -23,7 +23,7 @@
 #include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/facts.h"
 #include "sync/lifecycle/options.h"
-#include "sync/lifecycle/timed_queue.h"
+#include "sync/pacing/timed_queue.h"
 
 namespace holdfast::sync::lifecycle {
 

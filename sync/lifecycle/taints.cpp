@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

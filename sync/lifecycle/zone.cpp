@@ -1,7 +1,7 @@
 #include "sync/lifecycle/zone.h"
 
 #include "platform/check.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "sync/lifecycle/options.h"
-#include "sync/lifecycle/rate_queue.h"
 #include "sync/lifecycle/zone.h"
+#include "sync/pacing/rate_queue.h"
 
 namespace holdfast::sync::lifecycle {
 

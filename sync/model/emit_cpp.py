@@ -1,4 +1,4 @@
-"""Generates C++ structs and their fields for the JSON codec (sync/api/codec_fields.h)."""
+"""Generates C++ structs and their fields for the JSON codec (sync/wire/codec_fields.h)."""
 
 import textwrap
 
@@ -84,9 +84,9 @@ def json_fields(model, family):
     """The header with fields() of one table's structs, for the JSON codec."""
     types = model.defining(family)
     lines = [GENERATED.format(family=family),
-             '\n#pragma once\n\n#include "sync/api/codec_fields.h"\n']
+             '\n#pragma once\n\n#include "sync/wire/codec_fields.h"\n']
     for other in model.used_families(types, family):
-        lines.append(f'#include "sync/api/{other}_json.h"\n')
+        lines.append(f'#include "sync/wire/{other}_json.h"\n')
     lines.append(f'#include "sync/model/{family}.h"\n\nnamespace holdfast::sync::codec {{\n\n')
     for each in types:
         lines.append(f"template <class F, Is<{each.struct}> T>\nvoid fields(F& f, T& t) {{\n")
@@ -103,7 +103,7 @@ def json_fields(model, family):
 def json_codecs(model, family):
     """The .cpp with decode() and encode() of one table's kinds."""
     lines = [GENERATED.format(family=family),
-             f'\n#include "sync/api/{family}_json.h"\n\nnamespace holdfast::sync {{\n\n']
+             f'\n#include "sync/wire/{family}_json.h"\n\nnamespace holdfast::sync {{\n\n']
     lines += [f"HOLDFAST_CODEC({each.struct})\n" for each in model.defining(family) if each.kind]
     lines.append("\n}  // namespace holdfast::sync\n")
     return "".join(lines)

@@ -1,4 +1,4 @@
-"""Generates the .proto files and the fields of their messages for sync/protobuf/message_reader.h.
+"""Generates the .proto files and the fields of their messages for sync/wire/protobuf/message_reader.h.
 
 A message has only the fields with a C++ member; all others stay among its unknown fields.
 """
@@ -44,9 +44,9 @@ def proto(model, family):
     types = model.messages(family)
     lines = [GENERATED.format(family=family),
              '\nsyntax = "proto2";\npackage holdfast.sync.wire;\n'
-             'import "sync/protobuf/wire/base.proto";\n']
+             'import "sync/wire/protobuf/base.proto";\n']
     for other in model.used_families(types, family):
-        lines.append(f'import "sync/protobuf/wire/{other}.proto";\n')
+        lines.append(f'import "sync/wire/protobuf/{other}.proto";\n')
     lines.append("option optimize_for = LITE_RUNTIME;\n\n")
     lines.append("\n".join(message(each) for each in types))
     return "".join(lines)
@@ -83,11 +83,11 @@ def message_fields(model, family):
     """The header with fields() of one table's messages."""
     types = model.messages(family)
     lines = [GENERATED.format(family=family),
-             '\n#pragma once\n\n#include "sync/protobuf/message_reader.h"\n']
+             '\n#pragma once\n\n#include "sync/wire/protobuf/message_reader.h"\n']
     for other in model.used_families(types, family):
-        lines.append(f'#include "sync/protobuf/{other}_message.h"\n')
+        lines.append(f'#include "sync/wire/protobuf/{other}_message.h"\n')
     lines.append(f'#include "sync/model/{family}.h"\n'
-                 f'#include "sync/protobuf/wire/{family}.pb.h"\n\n'
+                 f'#include "sync/wire/protobuf/{family}.pb.h"\n\n'
                  "namespace holdfast::sync::proto {\n\n")
     lines += [fields_of(model, each) for each in types]
     lines.append("}  // namespace holdfast::sync::proto\n")
@@ -97,7 +97,7 @@ def message_fields(model, family):
 def decoders(model, family):
     """The .cpp with decode_protobuf() of one table's kinds."""
     lines = [GENERATED.format(family=family),
-             f'\n#include "sync/protobuf/{family}_message.h"\n\nnamespace holdfast::sync {{\n\n']
+             f'\n#include "sync/wire/protobuf/{family}_message.h"\n\nnamespace holdfast::sync {{\n\n']
     for each in model.messages(family):
         if each.wire:
             lines.append(f"template <>\nResult<{each.struct}> decode_protobuf<{each.struct}>"

@@ -1,4 +1,4 @@
-"""Generates the tables that programs read at run time (sync/schema/schema.cpp), and their texts.
+"""Generates the tables that programs read at run time (sync/model/schema.cpp), and their texts.
 
 The format is compact, because the tables are part of every program. A line without leading space
 is a type; "!" after its name marks a kind. A field is " name TYPE NUMBER MARK...". TYPE is "*",

@@ -128,12 +128,12 @@ def outputs(model):
     """Yields every generated file: its path below the output folder, and its content."""
     for family in model.families:
         yield f"sync/model/{family}.h", emit_cpp.structs(model, family)
-        yield f"sync/api/{family}_json.h", emit_cpp.json_fields(model, family)
-        yield f"sync/api/{family}_json.cpp", emit_cpp.json_codecs(model, family)
+        yield f"sync/wire/{family}_json.h", emit_cpp.json_fields(model, family)
+        yield f"sync/wire/{family}_json.cpp", emit_cpp.json_codecs(model, family)
     for family in model.wire_families:
-        yield f"sync/protobuf/wire/{family}.proto", emit_proto.proto(model, family)
-        yield f"sync/protobuf/{family}_message.h", emit_proto.message_fields(model, family)
-        yield f"sync/protobuf/{family}_message.cpp", emit_proto.decoders(model, family)
+        yield f"sync/wire/protobuf/{family}.proto", emit_proto.proto(model, family)
+        yield f"sync/wire/protobuf/{family}_message.h", emit_proto.message_fields(model, family)
+        yield f"sync/wire/protobuf/{family}_message.cpp", emit_proto.decoders(model, family)
     yield "sync/model/tables.h", emit_tables.tables(model)
     yield "sync/model/docs.h", emit_tables.docs(model)
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "platform/text.h"
-#include "sync/api/qos.h"
-#include "sync/lifecycle/names.h"
-#include "sync/lifecycle/toleration.h"
 #include "sync/node/critical.h"
+#include "sync/objects/names.h"
+#include "sync/objects/qos.h"
+#include "sync/objects/toleration.h"
 
 namespace holdfast::sync::node {
 namespace {

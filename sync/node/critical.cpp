@@ -1,6 +1,6 @@
 #include "sync/node/critical.h"
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::node {
 

@@ -1,8 +1,8 @@
 #include "sync/node/ota.h"
 
-#include "sync/api/json.h"
 #include "sync/node/static_pod.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "sync/api/qos.h"
 #include "sync/node/critical.h"
+#include "sync/objects/qos.h"
 
 namespace holdfast::sync::node {
 namespace {

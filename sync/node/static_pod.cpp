@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sync/api/json.h"
-#include "sync/api/name.h"
-#include "sync/schema/read.h"
+#include "sync/objects/name.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::sync {
 namespace {

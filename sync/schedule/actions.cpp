@@ -3,7 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::sync::schedule {
 

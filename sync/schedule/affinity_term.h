@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/selector.h"
 #include "sync/model/pod.h"
+#include "sync/objects/selector.h"
 
 namespace holdfast::sync::schedule {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sync/lifecycle/autonomy.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/names.h"
 

@@ -4,11 +4,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "sync/api/codec.h"
-#include "sync/api/json.h"
-#include "sync/api/quote.h"
 #include "sync/schedule/names.h"
 #include "sync/schedule/preemption/extender_wire.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/json.h"
+#include "sync/wire/quote.h"
 
 namespace holdfast::sync::schedule {
 namespace {

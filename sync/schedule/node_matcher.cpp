@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/api/label_parser.h"
+#include "sync/objects/label_parser.h"
 
 namespace holdfast::sync::schedule {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/selector.h"
 #include "sync/model/node.h"
 #include "sync/model/pod.h"
+#include "sync/objects/selector.h"
 
 namespace holdfast::sync::schedule {
 

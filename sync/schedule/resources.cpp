@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/api/quantity.h"
+#include "sync/objects/quantity.h"
 
 namespace holdfast::sync::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "platform/check.h"
-#include "sync/lifecycle/toleration.h"
+#include "sync/objects/toleration.h"
 #include "sync/schedule/node_matcher.h"
 
 namespace holdfast::sync::schedule {

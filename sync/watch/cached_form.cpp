@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "platform/check.h"
-#include "sync/api/json_scan.h"
-#include "sync/api/list_bytes.h"
-#include "sync/api/object_header.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
-#include "sync/protobuf/status.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/watch/frames.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/wire/frames.h"
+#include "sync/wire/json_scan.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::sync {
 namespace {

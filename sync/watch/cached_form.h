@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "platform/result.h"
-#include "sync/api/version.h"
-#include "sync/watch/encoding.h"
+#include "sync/objects/version.h"
+#include "sync/wire/encoding.h"
 
 namespace holdfast::sync {
 

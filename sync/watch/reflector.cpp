@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "platform/check.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/protobuf/status.h"
 
 namespace holdfast::sync {
 

@@ -23,9 +23,9 @@
 #include "platform/random.h"
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/api/status.h"
-#include "sync/watch/backoff.h"
-#include "sync/watch/frames.h"
+#include "sync/pacing/backoff.h"
+#include "sync/wire/frames.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::sync {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sync/api/selector.h"
-#include "sync/protobuf/header.h"
+#include "sync/objects/selector.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::sync {
 namespace {

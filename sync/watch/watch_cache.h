@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/api/version.h"
+#include "sync/objects/version.h"
 #include "sync/watch/cached_form.h"
 
 namespace holdfast::sync {

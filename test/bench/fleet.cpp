@@ -1,8 +1,8 @@
 #include "test/bench/fleet.h"
 
 #include "platform/loop/timer.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 #include "test/cost/cluster.h"
 
 namespace holdfast::bench {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/list_bytes.h"
-#include "sync/api/object_header.h"
 #include "sync/watch/watch_cache.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::bench {
 namespace {

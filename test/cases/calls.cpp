@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "sync/api/codec.h"
 #include "sync/lifecycle/facts.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/pod_binding.h"
-#include "sync/lifecycle/toleration.h"
 #include "sync/lifecycle/zone.h"
+#include "sync/objects/names.h"
+#include "sync/objects/toleration.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::cases {
 

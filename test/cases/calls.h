@@ -7,8 +7,8 @@
 
 #include "platform/result.h"
 #include "sync/lifecycle/options.h"
-#include "sync/lifecycle/rate_queue.h"
-#include "sync/lifecycle/timed_queue.h"
+#include "sync/pacing/rate_queue.h"
+#include "sync/pacing/timed_queue.h"
 #include "test/cases/fields.h"
 
 namespace holdfast::cases {

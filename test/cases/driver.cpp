@@ -4,11 +4,11 @@
 #include <deque>
 #include <utility>
 
-#include "sync/api/codec.h"
 #include "sync/lifecycle/direct_eviction.h"
 #include "sync/lifecycle/labels.h"
 #include "sync/lifecycle/pod_marking.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::cases {
 

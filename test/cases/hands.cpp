@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "sync/api/codec.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::cases {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 #include "test/cases/deviations.h"
 #include "test/cases/driver.h"
 #include "test/cases/expectation.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "platform/check.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::cost {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "sync/api/types.h"
 #include "sync/lifecycle/controller.h"
+#include "sync/model/types.h"
 
 namespace holdfast::cost {
 

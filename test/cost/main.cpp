@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sync/api/codec.h"
-#include "sync/api/lease_renewal.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/lease_renewal.h"
 #include "test/cost/cluster.h"
 
 namespace holdfast::cost {

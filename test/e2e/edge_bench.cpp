@@ -6,7 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <fstream>
 
-#include "sync/api/version.h"
+#include "sync/objects/version.h"
 #include "test/support/quick_agent.h"
 
 namespace holdfast::test {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "platform/http/client.h"
-#include "sync/watch/frames.h"
+#include "sync/wire/frames.h"
 #include "test/e2e/processes.h"
 #include "test/support/scratch_dir.h"
 

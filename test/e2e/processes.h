@@ -17,7 +17,7 @@
 #include "platform/http/message.h"
 #include "platform/net/transport.h"
 #include "platform/proc/identity.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 #include "test/support/free_port.h"
 
 namespace holdfast::test {

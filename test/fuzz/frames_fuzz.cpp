@@ -2,8 +2,8 @@
 // limits hold, and an event that is written is read back unchanged.
 
 #include "platform/check.h"
-#include "sync/watch/frames.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/frames.h"
+#include "sync/wire/protobuf/frames.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

@@ -8,8 +8,8 @@
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
 #include "platform/text.h"
-#include "sync/api/list_options.h"
-#include "sync/api/request_info.h"
+#include "sync/objects/list_options.h"
+#include "sync/objects/request_info.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

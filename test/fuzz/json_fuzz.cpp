@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "platform/check.h"
-#include "sync/api/codec.h"
-#include "sync/api/json.h"
-#include "sync/api/json_scan.h"
-#include "sync/api/list_bytes.h"
-#include "sync/api/object_header.h"
-#include "sync/schema/read.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/json.h"
+#include "sync/wire/json_scan.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/read.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

@@ -2,7 +2,7 @@
 // canonical text and selects the same objects.
 
 #include "platform/check.h"
-#include "sync/api/selector.h"
+#include "sync/objects/selector.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

@@ -7,7 +7,7 @@
 #include "platform/http/reader.h"
 #include "platform/http/wire.h"
 #include "platform/text.h"
-#include "sync/api/request_info.h"
+#include "sync/objects/request_info.h"
 #include "test/fuzz/pieces.h"
 
 namespace holdfast::sync {

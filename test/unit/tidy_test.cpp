@@ -45,8 +45,8 @@ const std::vector<Ban> bans = {
     {"<spdlog/", "platform/log.cpp", "platform/log.h"},
     {"<openssl/", "platform/tls/", "platform/tls/"},
     {"<nghttp2/", "platform/http/h2/engine", "platform/http/h2/engine.h"},
-    {"<google/protobuf", "sync/protobuf/", "sync/protobuf/decode.h"},
-    {".pb.h", "sync/protobuf/", "sync/protobuf/decode.h"},
+    {"<google/protobuf", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
+    {".pb.h", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
     {"<thread>", "platform/loop/workers.cpp", "the loop, or platform/loop/workers.h"},
     {"<regex>", "", "platform/text.h"},
     {"steady_clock", "platform/", "a MonoTime handed in by the caller"},
@@ -58,7 +58,7 @@ const std::vector<Ban> bans = {
 };
 
 struct SourceFile {
-  std::string name;  // relative to the root: "sync/api/types.h"
+  std::string name;  // relative to the root: "sync/model/types.h"
   std::vector<std::string> lines;
 
   [[nodiscard]] std::string folder() const { return name.substr(0, name.find('/')); }

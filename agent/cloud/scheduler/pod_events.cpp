@@ -1,7 +1,7 @@
 #include "agent/cloud/scheduler/pod_events.h"
 
 #include "platform/text.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 

@@ -5,7 +5,7 @@
 #include "platform/log.h"
 #include "platform/proc/disk_usage.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/edge/admin/hub_metrics.h"
 
-#include "sync/api/utf8.h"
+#include "sync/wire/utf8.h"
 
 namespace holdfast::agent {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "platform/http/message.h"
 #include "platform/metrics.h"
-#include "sync/api/request_info.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent {
 

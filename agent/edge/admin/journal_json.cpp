@@ -1,7 +1,7 @@
 #include "agent/edge/admin/journal_json.h"
 
 #include "platform/time.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 

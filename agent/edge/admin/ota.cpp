@@ -6,9 +6,9 @@
 #include "agent/edge/route/answer.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/list_bytes.h"
-#include "sync/protobuf/status.h"
 #include "sync/watch/selection.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

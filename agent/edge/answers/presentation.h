@@ -18,7 +18,7 @@
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/options/options.h"
 #include "agent/edge/route/answer.h"
-#include "sync/apiserver/printed.h"
+#include "sync/printing/printed.h"
 
 namespace holdfast::agent {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/api/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "platform/log.h"
 #include "sync/autonomy/references.h"
-#include "sync/protobuf/header.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {
 

@@ -1,6 +1,6 @@
 #include "agent/edge/cache/cache_query.h"
 
-#include "sync/api/selector.h"
+#include "sync/objects/selector.h"
 #include "sync/watch/pages.h"
 
 namespace holdfast::agent {

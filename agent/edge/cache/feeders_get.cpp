@@ -5,11 +5,11 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/object_header.h"
 #include "sync/autonomy/references.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/watch/backoff.h"
+#include "sync/pacing/backoff.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {

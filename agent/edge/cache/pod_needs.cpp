@@ -3,7 +3,7 @@
 #include "agent/edge/options/cache_limits.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

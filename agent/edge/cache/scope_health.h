@@ -16,8 +16,8 @@
 
 #include "platform/metrics.h"
 #include "platform/time.h"
-#include "sync/api/json.h"
 #include "sync/watch/reflector.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 

@@ -1,7 +1,7 @@
 #include "agent/edge/cache/scope_sink.h"
 
 #include "agent/edge/options/cache_limits.h"
-#include "sync/protobuf/header.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/edge/cache/scopes.h"
 #include "platform/log.h"
-#include "sync/api/version.h"
+#include "sync/objects/version.h"
 
 namespace holdfast::agent {
 namespace {

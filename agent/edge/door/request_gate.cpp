@@ -11,7 +11,7 @@
 #include "platform/log.h"
 #include "platform/random.h"
 #include "platform/text.h"
-#include "sync/api/request_info.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent {
 namespace {

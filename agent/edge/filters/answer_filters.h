@@ -20,9 +20,9 @@
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/options/options.h"
 #include "platform/http/message.h"
-#include "sync/api/request_info.h"
 #include "sync/filters/assignment.h"
 #include "sync/filters/watch_filter.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent {
 

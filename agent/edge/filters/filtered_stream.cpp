@@ -3,10 +3,10 @@
 #include <deque>
 
 #include "agent/edge/filters/filtered_watch.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/route/answer.h"
 #include "platform/http/wire.h"
-#include "sync/api/version.h"
+#include "sync/objects/version.h"
 
 namespace holdfast::agent {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/api/object_header.h"
 #include "sync/autonomy/admit.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "agent/edge/forward/uplink.h"
 #include "platform/time.h"
-#include "sync/api/types.h"
 #include "sync/autonomy/kubelet_health.h"
+#include "sync/model/types.h"
 
 namespace holdfast::agent {
 

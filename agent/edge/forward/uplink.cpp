@@ -3,8 +3,8 @@
 #include "agent/client/limited_client.h"
 #include "agent/edge/route/answer.h"
 #include "platform/log.h"
-#include "sync/api/status.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 

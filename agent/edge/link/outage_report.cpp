@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "platform/log.h"
-#include "sync/api/json.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/json.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -7,8 +7,8 @@
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/object_header.h"
-#include "sync/protobuf/status.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/status.h"
 
 namespace holdfast::agent {
 namespace {

@@ -10,8 +10,8 @@
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
-#include "sync/api/json.h"
 #include "sync/autonomy/owned_status.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

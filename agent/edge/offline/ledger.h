@@ -16,8 +16,8 @@
 
 #include "platform/time.h"
 #include "store/outbox.h"
-#include "sync/api/request_info.h"
 #include "sync/autonomy/local_write.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent {
 

@@ -2,8 +2,8 @@
 
 #include "agent/edge/forward/unavailable.h"
 #include "platform/tls/digest.h"
-#include "sync/api/object_header.h"
 #include "sync/autonomy/local_form.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -4,12 +4,12 @@
 #include "agent/edge/route/answer.h"
 #include "platform/check.h"
 #include "platform/log.h"
-#include "sync/api/object_header.h"
 #include "sync/autonomy/admit.h"
 #include "sync/autonomy/local_form.h"
 #include "sync/autonomy/local_write.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -1,7 +1,7 @@
 #include "agent/edge/options/filter_options.h"
 
 #include "platform/text.h"
-#include "sync/api/name.h"
+#include "sync/objects/name.h"
 
 namespace holdfast::agent {
 

@@ -5,7 +5,7 @@
 
 #include "platform/net/transport.h"
 #include "platform/text.h"
-#include "sync/api/name.h"
+#include "sync/objects/name.h"
 
 namespace holdfast::agent {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "platform/http/message.h"
-#include "sync/api/status.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 

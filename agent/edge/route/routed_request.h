@@ -5,8 +5,8 @@
 #include "agent/edge/route/caller.h"
 #include "platform/http/message.h"
 #include "platform/query.h"
-#include "sync/api/request_info.h"
-#include "sync/watch/accept.h"
+#include "sync/objects/request_info.h"
+#include "sync/wire/accept.h"
 
 namespace holdfast::agent {
 

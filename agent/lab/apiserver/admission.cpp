@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/defaults.h"
-#include "sync/schema/read.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/defaults.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -6,8 +6,8 @@
 #include <boost/json/object.hpp>
 
 #include "agent/lab/apiserver/registry.h"
+#include "agent/lab/rules/answer.h"
 #include "platform/random.h"
-#include "sync/apiserver/answer.h"
 
 namespace holdfast::agent::lab {
 

@@ -13,7 +13,7 @@
 #include "platform/log.h"
 #include "platform/loop/event.h"
 #include "platform/loop/timer.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "platform/fs/file.h"
 #include "platform/log.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent::lab {
 namespace {

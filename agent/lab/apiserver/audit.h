@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <string>
 
+#include "agent/lab/rules/identity.h"
 #include "platform/http/message.h"
 #include "platform/time.h"
-#include "sync/api/request_info.h"
-#include "sync/apiserver/identity.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent::lab {
 

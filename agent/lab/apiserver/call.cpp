@@ -1,6 +1,6 @@
 #include "agent/lab/apiserver/call.h"
 
-#include "sync/apiserver/convert.h"
+#include "agent/lab/rules/convert.h"
 
 namespace holdfast::agent::lab {
 

@@ -13,13 +13,13 @@
 #include "agent/lab/apiserver/registry.h"
 #include "agent/lab/apiserver/view.h"
 #include "agent/lab/apiserver/watch.h"
+#include "agent/lab/rules/answer.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/identity.h"
 #include "platform/http/message.h"
 #include "platform/random.h"
 #include "platform/time.h"
-#include "sync/api/request_info.h"
-#include "sync/apiserver/answer.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/identity.h"
+#include "sync/objects/request_info.h"
 
 namespace holdfast::agent::lab {
 

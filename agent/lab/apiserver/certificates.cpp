@@ -2,12 +2,12 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/loops/certificates.h"
+#include "agent/lab/rules/decode.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "platform/tls/jws.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/loops/certificates.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "agent/lab/apiserver/editor.h"
+#include "agent/lab/rules/identity.h"
 #include "platform/tls/signer.h"
-#include "sync/apiserver/identity.h"
 
 namespace holdfast::agent::lab {
 

@@ -2,12 +2,12 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/loops/budgets.h"
+#include "agent/lab/loops/sweep.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/matching.h"
 #include "platform/log.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/loops/budgets.h"
-#include "sync/apiserver/loops/sweep.h"
-#include "sync/apiserver/matching.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

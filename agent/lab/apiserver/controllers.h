@@ -1,6 +1,6 @@
 // The built-in controllers: Deployments, ReplicaSets, DaemonSets, PodDisruptionBudgets, pod garbage
 // collection, owner references, namespaces and default service accounts. They read the registry,
-// ask the rules in sync/apiserver/loops, and write the results.
+// ask the rules in agent/lab/loops, and write the results.
 // One pass() runs every controller once. Its changes may cause work for the next pass. Threading:
 // the loop's thread only.
 

@@ -3,14 +3,14 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/controllers.h"
+#include "agent/lab/loops/daemons.h"
+#include "agent/lab/loops/replicas.h"
+#include "agent/lab/loops/rollout.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/matching.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/loops/daemons.h"
-#include "sync/apiserver/loops/replicas.h"
-#include "sync/apiserver/loops/rollout.h"
-#include "sync/apiserver/matching.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

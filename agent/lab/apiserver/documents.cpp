@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "agent/lab/apiserver/dispatch.h"
+#include "agent/lab/rules/discovery.h"
+#include "agent/lab/rules/openapi.h"
+#include "agent/lab/rules/openapi_v2.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
-#include "sync/apiserver/discovery.h"
-#include "sync/apiserver/openapi.h"
-#include "sync/apiserver/openapi_v2.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent::lab {
 namespace {

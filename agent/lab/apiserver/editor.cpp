@@ -3,12 +3,12 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/admission.h"
+#include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/validation.h"
 #include "platform/check.h"
-#include "sync/api/json.h"
-#include "sync/apiserver/convert.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/validation.h"
-#include "sync/schema/read.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

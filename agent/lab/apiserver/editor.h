@@ -1,5 +1,5 @@
 // All writes to the registry go through the Editor, those of requests and of the built-in
-// controllers. It applies the rules of sync/apiserver (defaults, validation, deletion, admission)
+// controllers. It applies the rules of agent/lab/rules (defaults, validation, deletion, admission)
 // and then stores the object. Threading: the loop's thread only.
 
 #pragma once
@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "agent/lab/apiserver/registry.h"
+#include "agent/lab/rules/answer.h"
+#include "agent/lab/rules/strategy.h"
 #include "platform/random.h"
 #include "platform/time.h"
-#include "sync/apiserver/answer.h"
-#include "sync/apiserver/strategy.h"
 
 namespace holdfast::agent::lab {
 

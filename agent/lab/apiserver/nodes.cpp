@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
-#include "sync/apiserver/node_authorizer.h"
-#include "sync/apiserver/node_restriction.h"
-#include "sync/schema/read.h"
+#include "agent/lab/rules/node_authorizer.h"
+#include "agent/lab/rules/node_restriction.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

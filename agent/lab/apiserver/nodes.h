@@ -1,5 +1,5 @@
 // Limits callers that are nodes to a node's rights: applies the rules of upstream's Node authorizer
-// and NodeRestriction (sync/apiserver) to the objects of the registry.
+// and NodeRestriction (agent/lab/rules) to the objects of the registry.
 
 #pragma once
 

@@ -4,9 +4,9 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/selection.h"
-#include "sync/api/list_options.h"
-#include "sync/apiserver/paging.h"
-#include "sync/schema/read.h"
+#include "agent/lab/rules/paging.h"
+#include "sync/objects/list_options.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "platform/result.h"
 #include "store/revisions.h"
-#include "sync/apiserver/resources.h"
+#include "sync/printing/resources.h"
 
 namespace holdfast::agent::lab {
 

@@ -2,13 +2,13 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/matching.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/apiserver/decode.h"
-#include "sync/apiserver/matching.h"
 #include "sync/schedule/filters/plugins.h"
-#include "sync/schema/read.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 

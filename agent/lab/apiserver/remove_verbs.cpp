@@ -6,9 +6,9 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/selection.h"
 #include "platform/text.h"
-#include "sync/api/list_options.h"
-#include "sync/api/quote.h"
-#include "sync/schema/read.h"
+#include "sync/objects/list_options.h"
+#include "sync/wire/quote.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

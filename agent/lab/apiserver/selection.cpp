@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/rules/convert.h"
 #include "platform/check.h"
-#include "sync/apiserver/convert.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

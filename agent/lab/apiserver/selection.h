@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "agent/lab/apiserver/registry.h"
-#include "sync/api/selector.h"
-#include "sync/apiserver/answer.h"
-#include "sync/apiserver/resources.h"
+#include "agent/lab/rules/answer.h"
+#include "sync/objects/selector.h"
+#include "sync/printing/resources.h"
 
 namespace holdfast::agent::lab {
 

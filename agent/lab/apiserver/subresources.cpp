@@ -4,14 +4,14 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/nodes.h"
+#include "agent/lab/loops/budgets.h"
+#include "agent/lab/rules/matching.h"
 #include "platform/check.h"
-#include "sync/api/json.h"
-#include "sync/apiserver/cells.h"
-#include "sync/apiserver/loops/budgets.h"
-#include "sync/apiserver/matching.h"
-#include "sync/patch/patch.h"
-#include "sync/schema/read.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/patch/patch.h"
+#include "sync/objects/typed.h"
+#include "sync/printing/cells.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "platform/log.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
 
 namespace holdfast::agent::lab {
 namespace {

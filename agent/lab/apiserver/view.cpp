@@ -1,10 +1,10 @@
 #include "agent/lab/apiserver/view.h"
 
+#include "agent/lab/rules/convert.h"
 #include "platform/check.h"
-#include "sync/api/json.h"
-#include "sync/apiserver/convert.h"
-#include "sync/schema/read.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

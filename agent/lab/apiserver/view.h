@@ -10,9 +10,9 @@
 
 #include "agent/lab/apiserver/registry.h"
 #include "platform/time.h"
-#include "sync/apiserver/resources.h"
-#include "sync/apiserver/tables.h"
-#include "sync/watch/accept.h"
+#include "sync/printing/resources.h"
+#include "sync/printing/tables.h"
+#include "sync/wire/accept.h"
 
 namespace holdfast::agent::lab {
 

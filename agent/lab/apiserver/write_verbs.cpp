@@ -4,10 +4,10 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/nodes.h"
-#include "sync/apiserver/convert.h"
-#include "sync/apiserver/loops/certificates.h"
-#include "sync/patch/patch.h"
-#include "sync/schema/read.h"
+#include "agent/lab/loops/certificates.h"
+#include "agent/lab/rules/convert.h"
+#include "sync/objects/patch/patch.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {

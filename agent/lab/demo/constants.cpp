@@ -1,6 +1,6 @@
 #include "agent/lab/demo/constants.h"
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent::demo {
 namespace {

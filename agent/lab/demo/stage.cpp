@@ -5,8 +5,8 @@
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
 #include "sync/schedule/resources.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::demo {
 namespace {

@@ -8,8 +8,8 @@
 #include "agent/node/process/attempt_files.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/json.h"
-#include "sync/api/list_bytes.h"
+#include "sync/wire/json.h"
+#include "sync/wire/list_bytes.h"
 
 namespace holdfast::agent::demo {
 namespace {

@@ -4,8 +4,8 @@
 #include "agent/lab/demo/constants.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/api/types.h"
+#include "sync/model/types.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::demo {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/lab/hollow/hollow_objects.h"
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

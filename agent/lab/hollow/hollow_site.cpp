@@ -2,9 +2,9 @@
 
 #include "agent/lab/hollow/hollow_objects.h"
 #include "platform/loop/timer.h"
-#include "sync/api/codec.h"
-#include "sync/api/list_bytes.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "agent/client/api_client.h"
-#include "sync/api/types.h"
+#include "sync/model/types.h"
 
 namespace holdfast::agent {
 

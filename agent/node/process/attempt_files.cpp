@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value_to.hpp>
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent::node {
 namespace {

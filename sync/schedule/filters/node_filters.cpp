@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sync/api/qos.h"
-#include "sync/lifecycle/names.h"
-#include "sync/lifecycle/toleration.h"
+#include "sync/objects/names.h"
+#include "sync/objects/qos.h"
+#include "sync/objects/toleration.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/names.h"
 #include "sync/schedule/node_matcher.h"

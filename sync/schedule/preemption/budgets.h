@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/selector.h"
 #include "sync/model/workload.h"
+#include "sync/objects/selector.h"
 #include "sync/schedule/pod_view.h"
 
 namespace holdfast::sync::schedule {

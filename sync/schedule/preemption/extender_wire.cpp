@@ -4,8 +4,8 @@
 #include <boost/json/object.hpp>
 
 #include "platform/text.h"
-#include "sync/api/codec.h"
-#include "sync/api/json.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync::schedule {
 namespace {

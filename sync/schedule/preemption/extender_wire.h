@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "sync/api/json.h"
 #include "sync/schedule/preemption/extenders.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync::schedule {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "platform/check.h"
-#include "sync/api/quote.h"
+#include "sync/wire/quote.h"
 
 namespace holdfast::sync::schedule {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "sync/schedule/contact.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/names.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::cases {
 

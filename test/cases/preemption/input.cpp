@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::cases {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sync/api/qos.h"
 #include "sync/node/admission.h"
 #include "sync/node/critical.h"
+#include "sync/objects/qos.h"
 #include "test/cases/preemption/operations.h"
 
 namespace holdfast::cases {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/cases/preemption/operations.h"
 #include "test/cases/preemption/preparation_driver.h"
 

@@ -1,6 +1,6 @@
 // Operations that act on a choice: victims marked and deleted, nominations cleared, the gate.
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 #include "test/cases/preemption/operations.h"
 #include "test/cases/preemption/preparation_driver.h"
 

@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "platform/tls/jws.h"
 #include "platform/tls/signer.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::agent::lab {

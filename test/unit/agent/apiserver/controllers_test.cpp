@@ -1,8 +1,8 @@
 // The lab's controllers: deployments become pods, pods get nodes, and objects without an owner are
 // deleted.
 
-#include "sync/apiserver/matching.h"
-#include "sync/schema/read.h"
+#include "agent/lab/rules/matching.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

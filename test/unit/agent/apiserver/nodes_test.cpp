@@ -1,7 +1,7 @@
 // A node's requests to a lab with the Node authorizer; and compressed answers.
 
 #include "platform/http/inflate.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

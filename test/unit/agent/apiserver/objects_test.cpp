@@ -2,7 +2,7 @@
 // dry runs, tokens, and files that outlive the process.
 
 #include "platform/text.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

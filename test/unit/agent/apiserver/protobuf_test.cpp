@@ -1,12 +1,12 @@
 // Answers in protobuf: who gets them, and that they have the same content as the JSON.
 
 #include "platform/text.h"
-#include "sync/protobuf/decode.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
-#include "sync/schema/read.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/decode.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

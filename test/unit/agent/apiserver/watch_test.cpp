@@ -1,7 +1,7 @@
 // Watches: where they start, which events they contain, how they end.
 
 #include "platform/text.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {

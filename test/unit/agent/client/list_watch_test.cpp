@@ -2,10 +2,10 @@
 
 #include "agent/client/list_watch.h"
 
-#include "sync/protobuf/cursor.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/status.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/cursor.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/status.h"
 #include "test/support/run.h"
 #include "test/unit/agent/client/list_watch_bench.h"
 

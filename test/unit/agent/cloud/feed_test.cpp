@@ -1,6 +1,6 @@
 #include "agent/cloud/feed.h"
 
-#include "sync/protobuf/cursor.h"
+#include "sync/wire/protobuf/cursor.h"
 
 namespace holdfast::agent {
 namespace {

@@ -12,9 +12,9 @@
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
-#include "sync/api/request_info.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
+#include "sync/objects/request_info.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
 

@@ -1,8 +1,8 @@
 #include "agent/cloud/requests.h"
 
 #include "agent/cloud/attachments.h"
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include "agent/ctl/show.h"
 
 #include "platform/text.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::agent {
 namespace {

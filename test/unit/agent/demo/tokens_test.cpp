@@ -1,7 +1,7 @@
 #include "agent/lab/demo/tokens.h"
 
-#include "sync/apiserver/identity.h"
-#include "sync/apiserver/node_authorizer.h"
+#include "agent/lab/rules/identity.h"
+#include "agent/lab/rules/node_authorizer.h"
 
 namespace holdfast::agent::demo {
 namespace {

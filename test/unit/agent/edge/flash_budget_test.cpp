@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "sync/protobuf/header.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
 #include "test/support/fault_vfs.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/replay/recording.h"

@@ -4,9 +4,9 @@
 
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
-#include "sync/api/codec.h"
-#include "sync/api/object_header.h"
-#include "sync/patch/patch.h"
+#include "sync/objects/patch/patch.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/object_header.h"
 #include "test/support/run.h"
 
 namespace holdfast::agent {

@@ -4,7 +4,7 @@
 
 #include "platform/random.h"
 #include "platform/text.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/unit/agent/node/processes.h"
 #include "test/unit/agent/node/runtime_harness.h"
 

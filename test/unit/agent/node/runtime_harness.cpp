@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdexcept>
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/unit/agent/node/processes.h"
 
 namespace holdfast::agent::node::test {

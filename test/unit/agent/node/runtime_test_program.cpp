@@ -11,7 +11,7 @@
 #include "agent/node/process/process_runtime.h"
 #include "agent/node/process/shim.h"
 #include "platform/loop/program.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent::node {
 namespace {

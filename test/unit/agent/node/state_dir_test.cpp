@@ -1,7 +1,7 @@
 #include "agent/node/state_dir.h"
 
 #include "agent/node/pod_record.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::agent::node {

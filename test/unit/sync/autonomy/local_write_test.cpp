@@ -1,6 +1,6 @@
 #include "sync/autonomy/local_write.h"
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync {
 namespace {

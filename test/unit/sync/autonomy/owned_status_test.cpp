@@ -4,7 +4,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "sync/patch/strategic_patch.h"
+#include "sync/objects/patch/strategic_patch.h"
 
 namespace holdfast::sync {
 namespace {

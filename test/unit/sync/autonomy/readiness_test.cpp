@@ -2,8 +2,8 @@
 
 #include "sync/autonomy/readiness.h"
 
-#include "sync/api/codec.h"
 #include "sync/autonomy/readiness_images.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::sync {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <boost/json.hpp>
 
-#include "sync/api/json.h"
 #include "sync/filters/chain.h"
-#include "sync/protobuf/cursor.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/cursor.h"
+#include "sync/wire/protobuf/envelope.h"
 #include "test/unit/sync/filters/filter_rows.h"
 
 namespace holdfast::sync::filters::cases {

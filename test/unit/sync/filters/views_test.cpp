@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "sync/api/list_bytes.h"
 #include "sync/filters/answers.h"
 #include "sync/filters/watch_filter.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/list.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_write.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/list.h"
 
 namespace holdfast::sync::filters {
 namespace {

@@ -1,6 +1,6 @@
 #include "sync/lifecycle/autonomy.h"
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {

@@ -2,8 +2,8 @@
 
 #include <deque>
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/bench.h"
 #include "test/unit/sync/lifecycle/stepped.h"
 

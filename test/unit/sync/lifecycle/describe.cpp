@@ -1,6 +1,6 @@
 #include "test/unit/sync/lifecycle/describe.h"
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sync/api/types.h"
 #include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/wish.h"
+#include "sync/model/types.h"
 
 namespace holdfast::sync::lifecycle {
 

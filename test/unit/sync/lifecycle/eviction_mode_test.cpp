@@ -1,7 +1,7 @@
 // Taint eviction by the eviction API: asking, being refused, and deleting in the end.
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taint_eviction.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {

@@ -2,7 +2,7 @@
 
 #include "sync/lifecycle/fleet.h"
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/bench.h"
 
 namespace holdfast::sync::lifecycle {

@@ -1,7 +1,7 @@
 // Zones: how fast a dead site is evicted, and that nothing is when everything is dead.
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/zones.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/bench.h"
 
 namespace holdfast::sync::lifecycle {

@@ -1,8 +1,8 @@
 // OutOfDisk, which kubelets before 1.13 post and newer ones leave behind.
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {

@@ -1,7 +1,7 @@
 #include "sync/lifecycle/out_of_service.h"
 
-#include "sync/lifecycle/names.h"
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
 
 namespace holdfast::sync::lifecycle {

@@ -3,7 +3,7 @@
 #include "sync/lifecycle/pod_binder.h"
 
 #include "sync/lifecycle/controller.h"
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/describe.h"
 #include "test/unit/sync/lifecycle/stepped.h"
 

@@ -1,6 +1,6 @@
 // Autonomy mode withhold: shown Unknown, no new pods, but nothing evicted while it lasts.
 
-#include "sync/lifecycle/names.h"
+#include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/bench.h"
 
 namespace holdfast::sync::lifecycle {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "sync/api/codec.h"
-#include "sync/protobuf/cursor.h"
-#include "sync/protobuf/decode.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_carry.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/schema/read.h"
-#include "sync/schema/typed.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_carry.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/protobuf/cursor.h"
+#include "sync/wire/protobuf/decode.h"
+#include "sync/wire/read.h"
 #include "test/unit/sync/model/full_objects.h"
 
 namespace holdfast::sync {

@@ -8,9 +8,9 @@
 
 #include "platform/text.h"
 #include "platform/time.h"
-#include "sync/api/json.h"
-#include "sync/schema/schema.h"
-#include "sync/schema/typed.h"
+#include "sync/model/schema.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync::test {
 

@@ -2,8 +2,8 @@
 
 #include "sync/node/admission.h"
 
-#include "sync/api/qos.h"
 #include "sync/node/critical.h"
+#include "sync/objects/qos.h"
 #include "test/unit/sync/schedule/world.h"
 
 namespace holdfast::sync::node {

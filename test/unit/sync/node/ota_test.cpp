@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sync/api/json.h"
 #include "sync/node/static_pod.h"
+#include "sync/wire/json.h"
 
 namespace holdfast::sync {
 namespace {

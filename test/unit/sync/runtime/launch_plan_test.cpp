@@ -1,6 +1,6 @@
 #include "sync/runtime/launch_plan.h"
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/unit/sync/runtime/pods.h"
 
 namespace holdfast::sync {

@@ -2,7 +2,7 @@
 
 #include "sync/runtime/pod_status.h"
 
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 #include "test/unit/sync/runtime/pods.h"
 
 namespace holdfast::sync {

@@ -1,7 +1,7 @@
 #include "test/unit/sync/runtime/pods.h"
 
 #include "platform/text.h"
-#include "sync/api/codec.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::sync::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "sync/schedule/preemption/extender_wire.h"
 
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 #include "test/unit/sync/schedule/world.h"
 
 namespace holdfast::sync::schedule {

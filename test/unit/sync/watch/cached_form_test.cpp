@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
-#include "sync/schema/protobuf_write.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
 
 namespace holdfast::sync {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "sync/api/codec.h"
-#include "sync/schema/read.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent {
 

@@ -2,7 +2,7 @@
 
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/edge/chaos/world.h"
 
 namespace holdfast::agent::chaos {

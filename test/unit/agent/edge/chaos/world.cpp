@@ -10,7 +10,7 @@
 #include "platform/check.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/support/answered.h"
 
 namespace holdfast::agent::chaos {

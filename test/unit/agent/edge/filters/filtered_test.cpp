@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sync/schema/read.h"
+#include "sync/wire/read.h"
 #include "test/unit/agent/edge/filters/stage.h"
 
 namespace holdfast::agent::filtered {

@@ -6,12 +6,12 @@
 #include <fstream>
 
 #include "platform/text.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/list.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/read.h"
-#include "sync/watch/frames.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/protobuf.h"
+#include "sync/wire/frames.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/list.h"
+#include "sync/wire/read.h"
 #include "test/support/answered.h"
 
 namespace holdfast::agent::filtered {

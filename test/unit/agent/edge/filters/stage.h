@@ -10,7 +10,7 @@
 
 #include "agent/edge/edge.h"
 #include "platform/http/client.h"
-#include "sync/api/json.h"
+#include "sync/wire/json.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/agent/apiserver/lab_server.h"

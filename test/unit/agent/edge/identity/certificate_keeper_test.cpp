@@ -8,7 +8,7 @@
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
 #include "platform/tls/signer.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/object_header.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 

@@ -7,12 +7,12 @@
 #include <random>
 #include <tuple>
 
-#include "sync/api/version.h"
-#include "sync/protobuf/decode.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/version.h"
+#include "sync/wire/protobuf/decode.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
 #include "test/unit/agent/edge/replay/stage.h"
 
 namespace holdfast::agent::replay {

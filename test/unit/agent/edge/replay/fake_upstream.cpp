@@ -2,13 +2,13 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/api/object_header.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
-#include "sync/schema/protobuf.h"
-#include "sync/watch/encoding.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/objects/protobuf.h"
+#include "sync/wire/encoding.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
 
 namespace holdfast::agent::replay {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
-#include "sync/api/list_bytes.h"
+#include "sync/wire/list_bytes.h"
 #include "test/unit/agent/edge/replay/recording.h"
 
 namespace holdfast::agent::replay {

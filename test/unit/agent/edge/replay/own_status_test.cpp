@@ -5,11 +5,11 @@
 
 #include <boost/json.hpp>
 
-#include "sync/api/json.h"
-#include "sync/patch/diff.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/schema.h"
+#include "sync/model/schema.h"
+#include "sync/objects/patch/diff.h"
+#include "sync/objects/protobuf.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/envelope.h"
 #include "test/unit/agent/edge/replay/stage.h"
 #include "test/unit/sync/model/full_objects.h"
 

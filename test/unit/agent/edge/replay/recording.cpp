@@ -6,9 +6,9 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
-#include "sync/protobuf/cursor.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/cursor.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/frames.h"
 
 namespace holdfast::agent::replay {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "sync/protobuf/decode.h"
-#include "sync/protobuf/envelope.h"
-#include "sync/protobuf/header.h"
-#include "sync/protobuf/list.h"
+#include "sync/wire/protobuf/decode.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
+#include "sync/wire/protobuf/list.h"
 #include "test/unit/agent/edge/replay/stage.h"
 
 namespace holdfast::agent::replay {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "sync/watch/protobuf_frames.h"
+#include "sync/wire/protobuf/frames.h"
 #include "test/support/answered.h"
 
 namespace holdfast::agent::replay {

@@ -6,8 +6,8 @@
 #include "platform/check.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
-#include "sync/api/object_header.h"
-#include "sync/patch/patch.h"
+#include "sync/objects/patch/patch.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent::uplink {
 namespace {

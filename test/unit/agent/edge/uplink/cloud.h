@@ -13,8 +13,8 @@
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
-#include "sync/api/json.h"
-#include "sync/api/object_header.h"
+#include "sync/wire/json.h"
+#include "sync/wire/object_header.h"
 
 namespace holdfast::agent::uplink {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/text.h"
-#include "sync/api/list_bytes.h"
+#include "sync/wire/list_bytes.h"
 #include "test/support/answered.h"
 #include "test/unit/agent/edge/uplink/site.h"
 

@@ -5,12 +5,12 @@
 
 #include <boost/json.hpp>
 
-#include "sync/api/codec.h"
-#include "sync/patch/diff.h"
-#include "sync/patch/strategic_patch.h"
-#include "sync/protobuf/decode.h"
-#include "sync/schema/protobuf.h"
-#include "sync/schema/protobuf_write.h"
+#include "sync/objects/patch/diff.h"
+#include "sync/objects/patch/strategic_patch.h"
+#include "sync/objects/protobuf.h"
+#include "sync/objects/protobuf_write.h"
+#include "sync/wire/codec.h"
+#include "sync/wire/protobuf/decode.h"
 
 namespace holdfast::sync {
 namespace {

@@ -1,0 +1,42 @@
+#include "agent/lab/loops/sweep.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "agent/lab/rules/matching.h"
+#include "sync/wire/read.h"
+
+namespace holdfast::sync {
+
+namespace json = boost::json;
+
+Sweep sweep_pod(const json::object& pod, const Names& nodes) {
+  const std::string_view node = dig_text(pod, {"spec", "nodeName"});
+  // Nobody would finish the deletion of a pod that was never bound to a node.
+  if (node.empty()) return is_terminating(pod) ? Sweep::force : Sweep::keep;
+  return nodes.contains(node) ? Sweep::keep : Sweep::force;
+}
+
+bool is_orphan(const json::object& object, const Names& uids) {
+  const json::array& owners = dig_list(object, {"metadata", "ownerReferences"});
+  if (owners.empty() || is_terminating(object)) return false;
+  return std::none_of(owners.begin(), owners.end(), [&uids](const json::value& owner) {
+    return uids.contains(dig_text(as_object(owner), {"uid"}));
+  });
+}
+
+Objects finished_beyond(const Objects& pods, std::size_t keep) {
+  Objects finished;
+  for (const json::object* pod : pods) {
+    if (is_finished(*pod) && !is_terminating(*pod)) finished.push_back(pod);
+  }
+  if (finished.size() <= keep) return {};
+  std::sort(finished.begin(), finished.end(), [](const json::object* left, const auto* right) {
+    return dig_text(*left, {"metadata", "creationTimestamp"}) <
+           dig_text(*right, {"metadata", "creationTimestamp"});
+  });
+  finished.resize(finished.size() - keep);
+  return finished;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,98 @@
+#include "agent/lab/rules/convert.h"
+
+#include <boost/json.hpp>
+
+#include "platform/check.h"
+#include "sync/objects/typed.h"
+#include "sync/wire/read.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+// Names of an event's fields in events.k8s.io/v1 and in core/v1.
+constexpr std::pair<std::string_view, std::string_view> event_names[] = {
+    {"regarding", "involvedObject"},
+    {"note", "message"},
+    {"reportingController", "reportingComponent"},
+    {"deprecatedSource", "source"},
+    {"deprecatedFirstTimestamp", "firstTimestamp"},
+    {"deprecatedLastTimestamp", "lastTimestamp"},
+    {"deprecatedCount", "count"},
+};
+
+void rename(json::object& object, std::string_view from, std::string_view to) {
+  json::value* found = object.if_contains(from);
+  if (found == nullptr) return;
+  json::value value = std::move(*found);
+  object.erase(from);
+  object[to] = std::move(value);
+}
+
+void rename_each(json::object& slice, std::string_view from, std::string_view to) {
+  json::value* endpoints = slice.if_contains("endpoints");
+  if (endpoints == nullptr || !endpoints->is_array()) return;
+  for (json::value& endpoint : endpoints->get_array()) {
+    if (endpoint.is_object()) rename(endpoint.get_object(), from, to);
+  }
+}
+
+json::object reshaped(const StructType& type, const json::object& object, std::string_view kind,
+                      std::string_view api_version) {
+  auto made = shape(type, object, kind, api_version);
+  CHECK(made.has_value());  // It has already been shaped as the other version.
+  return std::move(made->object);
+}
+
+}  // namespace
+
+const Resource& stored_resource(const Resource& resource) {
+  if (resource.group != "events.k8s.io") return resource;
+  const Resource* core = find_resource("", "v1", "events");
+  CHECK(core != nullptr);
+  return *core;
+}
+
+const StructType& type_of(const Resource& resource, const ServedVersion& version) {
+  std::string_view name = version.type.empty() ? resource.kind : version.type;
+  if (name.ends_with("SubjectAccessReview")) name = "SubjectAccessReview";
+  const StructType* type = find_type(name);
+  CHECK(type != nullptr);
+  return *type;
+}
+
+const StructType& stored_type(const Resource& resource) {
+  const Resource& stored = stored_resource(resource);
+  return type_of(stored, stored.versions.front());
+}
+
+bool is_stored_version(const Resource& resource, const ServedVersion& version) {
+  return &stored_resource(resource) == &resource && &version == &resource.versions.front();
+}
+
+json::object to_stored(const Resource& resource, const ServedVersion& version,
+                       const json::object& object) {
+  if (is_stored_version(resource, version)) return object;
+  json::object made = object;
+  if (resource.group == "events.k8s.io") {
+    for (const auto& [served, stored] : event_names) rename(made, served, stored);
+  }
+  if (version.type == "EndpointSliceV1beta1") rename_each(made, "topology", "deprecatedTopology");
+  return reshaped(stored_type(resource), made, resource.kind,
+                  stored_resource(resource).stored_version());
+}
+
+json::object from_stored(const Resource& resource, const ServedVersion& version,
+                         const json::object& object) {
+  if (is_stored_version(resource, version)) return object;
+  json::object made = object;
+  if (resource.group == "events.k8s.io") {
+    for (const auto& [served, stored] : event_names) rename(made, stored, served);
+  }
+  if (version.type == "EndpointSliceV1beta1") rename_each(made, "deprecatedTopology", "topology");
+  return reshaped(type_of(resource, version), made, resource.kind,
+                  resource.api_version(version.name));
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,33 @@
+// Converts objects between the versions in which a resource is served and the version in which it
+// is stored.
+//
+// Most versions differ only in apiVersion. Events of events.k8s.io are stored as core events, so
+// that clients of both groups see the same objects.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "sync/model/schema.h"
+#include "sync/printing/resources.h"
+
+namespace holdfast::sync {
+
+// The resource as which objects of `resource` are stored.
+[[nodiscard]] const Resource& stored_resource(const Resource& resource);
+
+// The schema of a served version, and of the stored version.
+[[nodiscard]] const StructType& type_of(const Resource& resource, const ServedVersion& version);
+[[nodiscard]] const StructType& stored_type(const Resource& resource);
+
+// Whether objects are stored in the version in which they are served.
+[[nodiscard]] bool is_stored_version(const Resource& resource, const ServedVersion& version);
+
+// Convert shaped objects that have kind and apiVersion.
+[[nodiscard]] boost::json::object to_stored(const Resource& resource, const ServedVersion& version,
+                                            const boost::json::object& object);
+[[nodiscard]] boost::json::object from_stored(const Resource& resource,
+                                              const ServedVersion& version,
+                                              const boost::json::object& object);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,184 @@
+#include "agent/lab/rules/defaults.h"
+
+#include <boost/json.hpp>
+#include <string>
+
+#include "platform/text.h"
+#include "sync/wire/read.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+void default_template(json::object& spec) {
+  default_pod_spec(make_object(spec, {"template", "spec"}));
+}
+
+void deployment(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  set_default(spec, "replicas", 1);
+  default_template(spec);
+  json::object& strategy = make_object(spec, {"strategy"});
+  if (dig_text(strategy, {"type"}).empty()) strategy["type"] = "RollingUpdate";
+  if (dig_text(strategy, {"type"}) == "RollingUpdate") {
+    json::object& rolling = make_object(strategy, {"rollingUpdate"});
+    set_default(rolling, "maxUnavailable", "25%");
+    set_default(rolling, "maxSurge", "25%");
+  }
+  set_default(spec, "revisionHistoryLimit", 10);
+  set_default(spec, "progressDeadlineSeconds", 600);
+}
+
+void replicaset(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  set_default(spec, "replicas", 1);
+  default_template(spec);
+}
+
+void daemonset(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  default_template(spec);
+  json::object& strategy = make_object(spec, {"updateStrategy"});
+  if (dig_text(strategy, {"type"}).empty()) strategy["type"] = "RollingUpdate";
+  if (dig_text(strategy, {"type"}) == "RollingUpdate") {
+    set_default(make_object(strategy, {"rollingUpdate"}), "maxUnavailable", 1);
+    set_default(make_object(strategy, {"rollingUpdate"}), "maxSurge", 0);
+  }
+  set_default(spec, "revisionHistoryLimit", 10);
+}
+
+void node(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  const std::string cidr(dig_text(spec, {"podCIDR"}));
+  const json::array& all = dig_list(spec, {"podCIDRs"});
+  if (!cidr.empty() && all.empty()) spec["podCIDRs"] = json::array({json::value(cidr)});
+  if (cidr.empty() && !all.empty()) spec["podCIDR"] = json::value(all.front());
+  json::object& status = make_object(object, {"status"});
+  const json::object capacity = dig_object(status, {"capacity"});
+  if (!capacity.empty() && dig(status, {"allocatable"}) == nullptr) {
+    status["allocatable"] = capacity;
+  }
+}
+
+void service(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  if (dig_text(spec, {"type"}).empty()) spec["type"] = "ClusterIP";
+  if (dig_text(spec, {"sessionAffinity"}).empty()) spec["sessionAffinity"] = "None";
+  const std::string_view type = dig_text(spec, {"type"});
+  if (type == "NodePort" || type == "LoadBalancer") {
+    if (dig_text(spec, {"externalTrafficPolicy"}).empty()) {
+      spec["externalTrafficPolicy"] = "Cluster";
+    }
+  }
+  json::value* ports = spec.if_contains("ports");
+  if (ports == nullptr || !ports->is_array()) return;
+  for (json::value& item : ports->get_array()) {
+    if (!item.is_object()) continue;
+    json::object& port = item.get_object();
+    if (dig_text(port, {"protocol"}).empty()) port["protocol"] = "TCP";
+    const json::value* target = dig(port, {"targetPort"});
+    const bool unset =
+        target == nullptr || int_or_string(*target).empty() || int_or_string(*target) == "0";
+    const json::value number = dig_int(port, {"port"});
+    if (unset) port["targetPort"] = number;
+  }
+}
+
+void secret(json::object& object) {
+  const json::object plain = dig_object(object, {"stringData"});
+  if (!plain.empty()) {
+    json::object& data = make_object(object, {"data"});
+    for (const auto& entry : plain) data[entry.key()] = base64_encode(as_text(entry.value()));
+  }
+  object.erase("stringData");
+  if (dig_text(object, {"type"}).empty()) object["type"] = "Opaque";
+}
+
+void endpoints(json::object& object) {
+  json::value* subsets = object.if_contains("subsets");
+  if (subsets == nullptr || !subsets->is_array()) return;
+  for (json::value& subset : subsets->get_array()) {
+    json::value* ports = subset.is_object() ? subset.get_object().if_contains("ports") : nullptr;
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (json::value& port : ports->get_array()) {
+      if (port.is_object() && dig_text(port.get_object(), {"protocol"}).empty()) {
+        port.get_object()["protocol"] = "TCP";
+      }
+    }
+  }
+}
+
+void endpointslice(json::object& object) {
+  json::value* ports = object.if_contains("ports");
+  if (ports == nullptr || !ports->is_array()) return;
+  for (json::value& port : ports->get_array()) {
+    if (!port.is_object()) continue;
+    set_default(port.get_object(), "name", "");
+    set_default(port.get_object(), "protocol", "TCP");
+  }
+}
+
+void volume(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  if (dig_text(spec, {"persistentVolumeReclaimPolicy"}).empty()) {
+    spec["persistentVolumeReclaimPolicy"] = "Retain";
+  }
+  set_default(spec, "volumeMode", "Filesystem");
+  set_default(make_object(object, {"status"}), "phase", "Pending");
+}
+
+void claim(json::object& object) {
+  set_default(make_object(object, {"spec"}), "volumeMode", "Filesystem");
+  set_default(make_object(object, {"status"}), "phase", "Pending");
+}
+
+void csidriver(json::object& object) {
+  json::object& spec = make_object(object, {"spec"});
+  set_default(spec, "attachRequired", true);
+  set_default(spec, "podInfoOnMount", false);
+  set_default(spec, "storageCapacity", false);
+  set_default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  set_default(spec, "requiresRepublish", false);
+  if (dig_list(spec, {"volumeLifecycleModes"}).empty()) {
+    spec["volumeLifecycleModes"] = json::array({"Persistent"});
+  }
+}
+
+void storageclass(json::object& object) {
+  set_default(object, "reclaimPolicy", "Delete");
+  set_default(object, "volumeBindingMode", "Immediate");
+}
+
+void priorityclass(json::object& object) {
+  set_default(object, "preemptionPolicy", "PreemptLowerPriority");
+}
+
+using Defaults = void (*)(json::object&);
+
+constexpr std::pair<std::string_view, Defaults> table[] = {
+    {"Pod", default_pod},
+    {"Deployment", deployment},
+    {"ReplicaSet", replicaset},
+    {"DaemonSet", daemonset},
+    {"Node", node},
+    {"Service", service},
+    {"Secret", secret},
+    {"Endpoints", endpoints},
+    {"EndpointSlice", endpointslice},
+    {"PersistentVolume", volume},
+    {"PersistentVolumeClaim", claim},
+    {"CSIDriver", csidriver},
+    {"StorageClass", storageclass},
+    {"PriorityClass", priorityclass},
+};
+
+}  // namespace
+
+void apply_defaults(const Resource& resource, json::object& object) {
+  for (const auto& [kind, apply] : table) {
+    if (kind == resource.kind) apply(object);
+  }
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,29 @@
+// The defaults that upstream sets for fields that a client left out.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "sync/printing/resources.h"
+
+namespace holdfast::sync {
+
+// Applies the defaults of the resource's stored kind. Added fields are at the end: shape() the
+// object afterwards. Applying it twice has no further effect.
+void apply_defaults(const Resource& resource, boost::json::object& object);
+
+// Applies the defaults of a pod's spec, in a pod or in a template.
+void default_pod_spec(boost::json::object& spec);
+
+// Applies the defaults of a pod, including those that templates do not have: requests from limits,
+// service links.
+void default_pod(boost::json::object& pod);
+
+// Adds what admission plugins add to a new pod: tolerations for not-ready and unreachable nodes for
+// 300 s, and its priority.
+void admit_pod(boost::json::object& pod, std::int64_t priority, std::string_view preemption);
+
+// "BestEffort", "Burstable" or "Guaranteed".
+[[nodiscard]] std::string_view qos_class(const boost::json::object& pod);
+
+}  // namespace holdfast::sync

@@ -1,0 +1,134 @@
+#include "agent/lab/rules/discovery.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sync/printing/resources.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+// The release whose API is closest to our tables and defaults.
+constexpr std::string_view release = "v1.32.0-holdfast";
+
+json::array texts(std::span<const std::string_view> from) {
+  return json::array(from.begin(), from.end());
+}
+
+json::object group_version(std::string_view group, std::string_view version) {
+  return {{"groupVersion", std::string(group) + "/" + std::string(version)}, {"version", version}};
+}
+
+json::object group_entry(std::string_view group) {
+  json::array versions;
+  for (const std::string_view version : versions_of(group)) {
+    versions.push_back(group_version(group, version));
+  }
+  json::object entry;
+  entry["name"] = group;
+  entry["versions"] = versions;
+  entry["preferredVersion"] = versions.front();
+  return entry;
+}
+
+json::object resource_entry(const Resource& resource) {
+  json::object entry;
+  entry["name"] = resource.plural;
+  entry["singularName"] = "";
+  entry["namespaced"] = resource.namespaced;
+  entry["kind"] = resource.kind;
+  entry["verbs"] = texts(words(resource.verbs));
+  if (!resource.short_names.empty()) entry["shortNames"] = texts(resource.short_names);
+  if (!resource.categories.empty()) entry["categories"] = texts(resource.categories);
+  if (!resource.storage_hash.empty()) entry["storageVersionHash"] = resource.storage_hash;
+  return entry;
+}
+
+json::object subresource_entry(const Resource& resource, const Subresource& subresource) {
+  json::object entry;
+  entry["name"] = std::string(resource.plural) + "/" + std::string(subresource.name);
+  entry["singularName"] = "";
+  entry["namespaced"] = resource.namespaced;
+  if (!subresource.group.empty()) {
+    entry["group"] = subresource.group;
+    entry["version"] = subresource.version;
+  }
+  entry["kind"] = subresource.kind.empty() ? resource.kind : subresource.kind;
+  entry["verbs"] = texts(words(subresource.verbs));
+  return entry;
+}
+
+bool has_group(std::string_view group) {
+  const auto groups = all_groups();
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+}  // namespace
+
+json::object version_document() {
+  return {{"major", "1"},    {"minor", "32"},      {"gitVersion", release},
+          {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", "1970-01-01T00:00:00Z"},
+          {"goVersion", ""}, {"compiler", "gcc"},  {"platform", "linux"}};
+}
+
+json::object api_versions(std::string_view address) {
+  const json::object everywhere = {{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", address}};
+  json::object document;
+  document["kind"] = "APIVersions";
+  document["versions"] = json::array({"v1"});
+  document["serverAddressByClientCIDRs"] = json::array({everywhere});
+  return document;
+}
+
+json::object group_list() {
+  json::array groups;
+  for (const std::string_view group : all_groups()) groups.push_back(group_entry(group));
+  return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
+}
+
+std::optional<json::object> group_document(std::string_view group) {
+  if (!has_group(group)) return std::nullopt;
+  json::object document = {{"kind", "APIGroup"}, {"apiVersion", "v1"}};
+  for (auto& pair : group_entry(group)) document.emplace(pair.key(), std::move(pair.value()));
+  return document;
+}
+
+std::optional<json::object> resource_list(std::string_view group, std::string_view version) {
+  json::array resources;
+  for (const Resource& resource : all_resources()) {
+    if (resource.group != group || resource.version(version) == nullptr) continue;
+    resources.push_back(resource_entry(resource));
+    for (const Subresource& subresource : resource.subresources) {
+      resources.push_back(subresource_entry(resource, subresource));
+    }
+  }
+  if (resources.empty()) return std::nullopt;
+  json::object document = {{"kind", "APIResourceList"}};
+  if (!group.empty()) document["apiVersion"] = "v1";
+  document["groupVersion"] =
+      group.empty() ? std::string(version) : std::string(group) + "/" + std::string(version);
+  document["resources"] = std::move(resources);
+  return document;
+}
+
+json::object root_paths() {
+  std::vector<std::string> paths = {"/api",        "/api/v1",       "/apis",   "/apis/",
+                                    "/healthz",    "/healthz/ping", "/livez",  "/livez/ping",
+                                    "/openapi/v2", "/openapi/v3",   "/readyz", "/readyz/ping",
+                                    "/version"};
+  for (const std::string_view group : all_groups()) {
+    const std::string path = "/apis/" + std::string(group);
+    paths.push_back(path);
+    for (const std::string_view version : versions_of(group)) {
+      paths.push_back(path + "/" + std::string(version));
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return {{"paths", json::array(paths.begin(), paths.end())}};
+}
+
+}  // namespace holdfast::sync

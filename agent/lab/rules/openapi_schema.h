@@ -1,0 +1,31 @@
+// Generates the schema of one type for OpenAPI v2 and v3.
+
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sync/model/schema.h"
+#include "sync/printing/resources.h"
+
+namespace holdfast::sync {
+
+enum class OpenapiStyle : std::uint8_t { v2, v3 };
+
+// "io.k8s.api.PodSpec": the name of a type in a document.
+[[nodiscard]] std::string definition_name(std::string_view type);
+
+// Adds the type and all types that it refers to.
+void add_definitions(boost::json::object& schemas, const StructType& type, OpenapiStyle style);
+
+// Adds the type of a served kind, tagged with group, version and kind. A type may have several
+// tags.
+void add_kind(boost::json::object& schemas, const Resource& resource, const ServedVersion& version,
+              OpenapiStyle style);
+
+// {"group": "apps", "version": "v1", "kind": "Deployment"}
+[[nodiscard]] boost::json::object kind_tag(const Resource& resource, const ServedVersion& version);
+
+}  // namespace holdfast::sync

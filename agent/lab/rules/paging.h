@@ -1,0 +1,28 @@
+// Continue tokens of paged lists, and resourceVersions in queries.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "agent/lab/rules/answer.h"
+
+namespace holdfast::sync {
+
+struct ContinueToken {
+  std::int64_t revision = 0;
+  std::string start;  // the first key of the next page, without the list's prefix
+
+  bool operator==(const ContinueToken&) const = default;
+};
+
+// Base64 (URL alphabet, no padding) of JSON, as in upstream.
+[[nodiscard]] std::string encode_continue(const ContinueToken& token);
+[[nodiscard]] Answer<ContinueToken> parse_continue(std::string_view text);
+
+// Parses a resourceVersion in a query: "" and "0" are 0. Anything but a number is refused with 500,
+// as in upstream.
+[[nodiscard]] Answer<std::int64_t> parse_resource_version(std::string_view text);
+
+}  // namespace holdfast::sync

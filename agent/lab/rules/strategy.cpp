@@ -1,0 +1,251 @@
+#include "agent/lab/rules/strategy.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/decode.h"
+#include "agent/lab/rules/defaults.h"
+#include "sync/wire/read.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view namespace_differs =
+    "the namespace of the provided object does not match the namespace sent on the request";
+
+// Metadata that only the server writes.
+constexpr std::string_view server_fields[] = {
+    "name",      "generateName",      "namespace",         "selfLink",
+    "uid",       "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+    "generation"};
+
+void copy_field(json::object& to, const json::object& from, std::string_view name) {
+  const json::value* value = from.if_contains(name);
+  if (value == nullptr) {
+    to.erase(name);
+  } else {
+    to[name] = *value;
+  }
+}
+
+void start_status(const Resource& resource, json::object& object) {
+  if (resource.kind == "Pod") {
+    json::object status = {{"phase", "Pending"}, {"qosClass", qos_class(object)}};
+    object["status"] = std::move(status);
+  } else if (resource.kind == "Namespace") {
+    object["status"] = json::object{{"phase", "Active"}};
+    json::object& spec = make_object(object, {"spec"});
+    if (dig_list(spec, {"finalizers"}).empty()) {
+      spec["finalizers"] = json::array({"kubernetes"});
+    }
+  } else if (resource.has_status() && resource.kind != "Node") {
+    object["status"] = json::object();  // Only nodes may set their status when they are created.
+  }
+}
+
+// A new node has the not-ready taint until its conditions say otherwise.
+void admit_node(json::object& node) {
+  json::value& taints = make_object(node, {"spec"})["taints"];
+  if (!taints.is_array()) taints.emplace_array();
+  for (const json::value& taint : taints.get_array()) {
+    if (dig_text(as_object(taint), {"key"}) == "node.kubernetes.io/not-ready") return;
+  }
+  const json::object taint = {{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoSchedule"}};
+  taints.get_array().push_back(taint);
+}
+
+ApiStatus wrong_name(std::string_view given, std::string_view wanted) {
+  return status::bad_request("the name of the object (" + std::string(given) +
+                             ") does not match the name on the URL (" + std::string(wanted) + ")");
+}
+
+GroupResource named(const Resource& resource) { return {resource.group, resource.plural}; }
+
+// The refusal of an object that contradicts the URL or the stored object.
+std::optional<ApiStatus> contradiction(const Resource& resource, const json::object& object,
+                                       const json::object& old, const Target& target) {
+  if (name_of(object) != target.name) return wrong_name(name_of(object), target.name);
+  if (namespace_of(object) != target.name_space) {
+    return status::bad_request(std::string(namespace_differs));
+  }
+  const std::string_view uid = uid_of(object);
+  if (!uid.empty() && uid != uid_of(old)) {
+    return status::conflict(named(resource), target.name,
+                            "Precondition failed: UID in precondition: " + std::string(uid) +
+                                ", UID in object meta: " + std::string(uid_of(old)));
+  }
+  const std::string_view version = version_of(object);
+  if (!version.empty() && version != version_of(old)) {
+    return status::conflict(named(resource), target.name);
+  }
+  return std::nullopt;
+}
+
+// Whether an update changes the desired state.
+bool changes_desire(const Resource& resource, const json::object& object, const json::object& old) {
+  if (dig_object(object, {"spec"}) != dig_object(old, {"spec"})) return true;
+  return resource.kind == "Deployment" && dig_object(object, {"metadata", "annotations"}) !=
+                                              dig_object(old, {"metadata", "annotations"});
+}
+
+std::int64_t default_grace(const Resource& resource, const json::object& object,
+                           const DeleteOptions& options) {
+  if (resource.kind != "Pod") return 0;
+  if (dig_text(object, {"spec", "nodeName"}).empty()) return 0;
+  const std::string_view phase = dig_text(object, {"status", "phase"});
+  if (phase == "Succeeded" || phase == "Failed") return 0;
+  const std::int64_t own = dig_int(object, {"spec", "terminationGracePeriodSeconds"});
+  const std::int64_t grace = options.grace_seconds.value_or(own);
+  return grace < 0 ? 1 : grace;
+}
+
+json::object mark(const Resource& resource, const json::object& object, WallTime when,
+                  std::int64_t grace) {
+  json::object marked = object;
+  json::object& metadata = make_object(marked, {"metadata"});
+  const std::int64_t generation = dig_int(metadata, {"generation"});
+  const bool first = dig(metadata, {"deletionTimestamp"}) == nullptr;
+  if (first && generation > 0) metadata["generation"] = generation + 1;
+  metadata["deletionTimestamp"] = format_rfc3339(when);
+  metadata["deletionGracePeriodSeconds"] = grace;
+  if (resource.kind == "Namespace") make_object(marked, {"status"})["phase"] = "Terminating";
+  return canonical(resource, std::move(marked));
+}
+
+bool has_finalizers(const Resource& resource, const json::object& object) {
+  if (!dig_list(object, {"metadata", "finalizers"}).empty()) return true;
+  return resource.kind == "Namespace" && !dig_list(object, {"spec", "finalizers"}).empty();
+}
+
+// A deletion of an object that is already being deleted only has an effect if it shortens the grace
+// period.
+Deletion hasten(const Resource& resource, const json::object& object,
+                const DeleteOptions& options) {
+  const std::int64_t grace = dig_int(object, {"metadata", "deletionGracePeriodSeconds"});
+  if (!options.grace_seconds || *options.grace_seconds >= grace) {
+    return {std::nullopt, grace == 0 && !has_finalizers(resource, object)};
+  }
+  const std::int64_t wanted = std::max<std::int64_t>(*options.grace_seconds, 0);
+  const auto due = parse_rfc3339(dig_text(object, {"metadata", "deletionTimestamp"}));
+  const WallTime when = due.value_or(WallTime{}) + std::chrono::seconds(wanted - grace);
+  return {mark(resource, object, when, wanted), wanted == 0 && !has_finalizers(resource, object)};
+}
+
+}  // namespace
+
+std::string generate_name(std::string_view base, Random& random) {
+  constexpr std::size_t most = 58;  // with the five random characters, 63
+  return std::string(base.substr(0, most)) + random.text(5, "bcdfghjklmnpqrstvwxz2456789");
+}
+
+Answer<json::object> prepare_create(const Resource& resource, json::object object,
+                                    const Target& target, WallTime now, Random& random) {
+  json::object& metadata = make_object(object, {"metadata"});
+  if (!dig_text(metadata, {"resourceVersion"}).empty()) {
+    return refuse(
+        status::unexplained("resourceVersion should not be set on objects to be created"));
+  }
+  const std::string_view space = dig_text(metadata, {"namespace"});
+  if (!space.empty() && space != target.name_space) {
+    return refuse(status::bad_request(std::string(namespace_differs)));
+  }
+  if (resource.namespaced) metadata["namespace"] = target.name_space;
+  const std::string base(dig_text(metadata, {"generateName"}));
+  if (dig_text(metadata, {"name"}).empty() && !base.empty()) {
+    metadata["name"] = generate_name(base, random);
+  }
+  metadata["uid"] = random.uuid();
+  metadata["creationTimestamp"] = format_rfc3339(now);
+  for (const std::string_view field :
+       {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"}) {
+    metadata.erase(field);
+  }
+  if (resource.counts_generation) metadata["generation"] = 1;
+  start_status(resource, object);
+  if (resource.kind == "Node") admit_node(object);
+  return canonical(resource, std::move(object));
+}
+
+Answer<json::object> prepare_update(const Resource& resource, json::object object,
+                                    const json::object& old, const Target& target, Part part) {
+  json::object& metadata = make_object(object, {"metadata"});
+  if (dig_text(metadata, {"namespace"}).empty() && resource.namespaced) {
+    metadata["namespace"] = target.name_space;
+  }
+  if (const auto refused = contradiction(resource, object, old, target)) return refuse(*refused);
+  const json::object& before = dig_object(old, {"metadata"});
+  for (const std::string_view field : server_fields) copy_field(metadata, before, field);
+  if (part == Part::status) {
+    copy_field(object, old, "spec");
+    copy_field(metadata, before, "ownerReferences");
+    if (resource.group == "apps") copy_field(metadata, before, "labels");
+  } else if (resource.has_status()) {
+    copy_field(object, old, "status");
+    if (resource.kind == "Namespace") copy_field(object, old, "spec");
+  }
+  metadata.erase("resourceVersion");
+  json::object made = canonical(resource, std::move(object));
+  const bool counts = part == Part::object && resource.counts_generation;
+  if (counts && changes_desire(resource, made, old)) {
+    const std::int64_t generation = dig_int(old, {"metadata", "generation"});
+    make_object(made, {"metadata"})["generation"] = generation + 1;
+  }
+  return made;
+}
+
+bool needs_version(const Resource& resource) {
+  constexpr std::string_view kinds[] = {"Lease", "PodDisruptionBudget", "CSINode", "RuntimeClass"};
+  return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
+}
+
+bool creates_on_update(const Resource& resource) {
+  return resource.kind == "Lease" || resource.kind == "Endpoints" || resource.kind == "Event";
+}
+
+bool returns_deleted(const Resource& resource) {
+  constexpr std::string_view kinds[] = {"Pod", "Service", "ServiceAccount", "PersistentVolume",
+                                        "PersistentVolumeClaim"};
+  return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
+}
+
+Answer<bool> check_preconditions(const Resource& resource, const json::object& object,
+                                 const DeleteOptions& options) {
+  const GroupResource kind{"", resource.kind};
+  if (options.uid && *options.uid != uid_of(object)) {
+    return refuse(status::conflict(kind, name_of(object),
+                                   "the UID in the precondition (" + *options.uid +
+                                       ") does not match the UID in record (" +
+                                       std::string(uid_of(object)) +
+                                       "). The object might have been deleted and then recreated"));
+  }
+  if (options.resource_version && *options.resource_version != version_of(object)) {
+    return refuse(status::conflict(
+        kind, name_of(object),
+        "the ResourceVersion in the precondition (" + *options.resource_version +
+            ") does not match the ResourceVersion in record (" + std::string(version_of(object)) +
+            "). The object might have been modified"));
+  }
+  return true;
+}
+
+Deletion plan_deletion(const Resource& resource, const json::object& object,
+                       const DeleteOptions& options, WallTime now) {
+  if (is_terminating(object)) return hasten(resource, object, options);
+  const std::int64_t grace = default_grace(resource, object, options);
+  const bool finalizers = has_finalizers(resource, object);
+  // Only pods have graceful deletion, but an object with finalizers must stay visible until they
+  // are removed.
+  if (resource.kind != "Pod" && !finalizers) return {std::nullopt, true};
+  const WallTime due = now + std::chrono::seconds(grace);
+  return {mark(resource, object, due, grace), grace == 0 && !finalizers};
+}
+
+bool is_ready_to_go(const Resource& resource, const json::object& object) {
+  return is_terminating(object) && !has_finalizers(resource, object) &&
+         dig_int(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+}
+
+}  // namespace holdfast::sync

@@ -1,0 +1,81 @@
+// The decisions of the Node authorizer, compared with those of a kube-apiserver 1.36.2: see
+// test/data/apiserver/README.md.
+
+#include "agent/lab/rules/node_authorizer.h"
+
+#include <boost/json.hpp>
+#include <fstream>
+
+#include "sync/wire/read.h"
+
+namespace holdfast::sync {
+namespace {
+
+namespace json = boost::json;
+
+std::vector<json::object> recorded() {
+  std::ifstream file(HOLDFAST_SOURCE_ROOT "/test/data/apiserver/node-verdicts-1.36.jsonl");
+  std::vector<json::object> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(json::parse(line).as_object());
+  }
+  return lines;
+}
+
+NodeObjects::Each of_kind(const json::array& all, std::string_view kind) {
+  return [&all, kind](const NodeObjects::Visit& visit) {
+    for (const json::value& item : all) {
+      if (dig_text(item.as_object(), {"kind"}) == kind) visit(item.as_object());
+    }
+  };
+}
+
+RequestInfo request_of(const json::object& line) {
+  RequestInfo info;
+  info.is_resource = true;
+  info.verb = dig_text(line, {"verb"});
+  info.group = dig_text(line, {"group"});
+  info.resource = dig_text(line, {"resource"});
+  info.subresource = dig_text(line, {"subresource"});
+  info.namespace_name = dig_text(line, {"namespace"});
+  info.name = dig_text(line, {"name"});
+  info.field_selector = dig_text(line, {"fieldSelector"});
+  return info;
+}
+
+TEST(NodeAuthorizer, JudgesAsTheRealServer) {
+  const std::vector<json::object> lines = recorded();
+  ASSERT_GT(lines.size(), 600U);
+  const json::array& all = dig_list(lines.front(), {"objects"});
+  const NodeObjects objects{.pods = of_kind(all, "Pod"),
+                            .volumes = of_kind(all, "PersistentVolume"),
+                            .attachments = of_kind(all, "VolumeAttachment")};
+  for (std::size_t at = 1; at < lines.size(); ++at) {
+    const json::object& line = lines[at];
+    const NodeVerdict verdict = judge_node("edge1", request_of(line), objects);
+    EXPECT_EQ(verdict.allowed, dig_bool(line, {"allowed"})) << json::serialize(line);
+    EXPECT_EQ(verdict.why, dig_text(line, {"reason"})) << json::serialize(line);
+  }
+}
+
+TEST(NodeAuthorizer, KnowsANodeByNameAndGroup) {
+  EXPECT_EQ(node_of({"system:node:a", "", {"system:nodes"}}), "a");
+  EXPECT_EQ(node_of({"system:node:a", "", {"system:masters"}}), "");
+  EXPECT_EQ(node_of({"a", "", {"system:nodes"}}), "");
+}
+
+TEST(NodeAuthorizer, LetsAMirrorPodReferToNothing) {
+  const json::object mirror =
+      json::parse(R"({"metadata":{"name":"m","namespace":"n","annotations":)"
+                  R"({"kubernetes.io/config.mirror":"x"}},"spec":{"nodeName":"a","volumes":)"
+                  R"([{"secret":{"secretName":"s"}}]}})")
+          .as_object();
+  const NodeObjects objects{.pods = [&mirror](const NodeObjects::Visit& visit) { visit(mirror); },
+                            .volumes = [](const NodeObjects::Visit&) {},
+                            .attachments = [](const NodeObjects::Visit&) {}};
+  EXPECT_TRUE(belongs_to_node("a", "pods", "n", "m", objects));
+  EXPECT_FALSE(belongs_to_node("a", "secrets", "n", "s", objects));
+}
+
+}  // namespace
+}  // namespace holdfast::sync
