@@ -26,7 +26,7 @@ std::string describe(const AnyRequest& request) {
 
 Result<std::string> body_of(const ApiRequest& request, http::Response response) {
   if (is_success(response.status)) return std::move(response.body);
-  return fail(describe(request), sync::to_error(response.status, response.body));
+  return fail(describe(request), sync::wire::to_error(response.status, response.body));
 }
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const Clock& clock,
@@ -189,7 +189,7 @@ asio::awaitable<Result<std::shared_ptr<http::BodyStream>>> ApiClient::stream(Api
   const std::string doing = describe(request);
   CO_TRY(http::Response response, co_await send(std::move(request), true, deadline));
   if (response.stream) co_return std::move(response.stream);
-  co_return fail(doing, sync::to_error(response.status, response.body));
+  co_return fail(doing, sync::wire::to_error(response.status, response.body));
 }
 
 asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request, bool streamed,

@@ -50,10 +50,10 @@ Result<JoinToken> parse_join_token(std::string_view text) {
 }
 
 Status check_signature(std::string_view document, const JoinToken& token) {
-  TRY(const auto kubeconfig, sync::text_at(document, {"data", "kubeconfig"}));
+  TRY(const auto kubeconfig, sync::wire::text_at(document, {"data", "kubeconfig"}));
   if (!kubeconfig) return fail(Errc::invalid, "cluster-info: no kubeconfig");
   const std::string key = "jws-kubeconfig-" + token.id;
-  TRY(const auto signature, sync::text_at(document, {"data", key}));
+  TRY(const auto signature, sync::wire::text_at(document, {"data", key}));
   if (!signature || signature->empty()) {
     return fail(Errc::denied, "cluster-info is not signed with the join token " + token.id +
                                   " (no " + key +
@@ -69,7 +69,7 @@ Status check_signature(std::string_view document, const JoinToken& token) {
 
 Result<std::string> pinned_authority(std::string_view document, std::string_view ca_hash) {
   TRY(const std::string wanted, parse_ca_hash(ca_hash));
-  TRY(const auto kubeconfig, sync::text_at(document, {"data", "kubeconfig"}));
+  TRY(const auto kubeconfig, sync::wire::text_at(document, {"data", "kubeconfig"}));
   if (!kubeconfig) return fail(Errc::invalid, "cluster-info: no kubeconfig");
   auto pem = authority_in(*kubeconfig);
   if (!pem) return fail("cluster-info", pem.error());

@@ -13,8 +13,8 @@ namespace holdfast::agent {
 namespace {
 
 bool is_about_a_budget(const http::Response& response) {
-  const auto status = sync::parse_status(response.body);
-  return status && sync::budget_forbids(*status);
+  const auto status = sync::wire::parse_status(response.body);
+  return status && sync::wire::budget_forbids(*status);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class LimitedClient final : public ApiCaller {
 
   ApiClient& client_;
   RequestLimits limits_;
-  RequestBucket bucket_;
+  sync::pacing::RequestBucket bucket_;
   WritePermit& permit_;
   const Clock& clock_;
   Observer observer_;

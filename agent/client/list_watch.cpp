@@ -18,8 +18,8 @@
 namespace holdfast::agent {
 namespace {
 
-namespace reflect = sync::reflect;
-using State = sync::Reflector::State;
+namespace reflect = sync::watch::reflect;
+using State = sync::watch::Reflector::State;
 
 constexpr std::size_t large_list = 1UL << 20;  // bytes
 constexpr std::size_t large_piece = 4UL << 10;
@@ -30,27 +30,27 @@ constexpr std::string_view watch_types =
     "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
 
 bool in_protobuf(const http::Response& response) {
-  return sync::is_protobuf_type(response.headers.get("Content-Type"));
+  return sync::wire::is_protobuf_type(response.headers.get("Content-Type"));
 }
 
 // Splits a watch stream into events, in the encoding that the server chose.
 class EventReader {
  public:
-  EventReader(bool protobuf, const sync::FrameLimits& limits)
+  EventReader(bool protobuf, const sync::wire::FrameLimits& limits)
       : protobuf_(protobuf), frames_(limits), documents_(limits) {}
 
   Result<std::vector<std::string>> feed(std::string_view piece) {
     return protobuf_ ? frames_.feed(piece) : documents_.feed(piece);
   }
-  [[nodiscard]] Result<sync::WatchEvent> decode(std::string_view event) const {
-    return protobuf_ ? sync::decode_protobuf_event(event) : sync::decode_event(event);
+  [[nodiscard]] Result<sync::wire::WatchEvent> decode(std::string_view event) const {
+    return protobuf_ ? sync::wire::decode_protobuf_event(event) : sync::wire::decode_event(event);
   }
   [[nodiscard]] std::size_t held() const { return protobuf_ ? frames_.held() : documents_.held(); }
 
  private:
   bool protobuf_;
-  sync::ProtobufFrames frames_;
-  sync::FrameSplitter documents_;
+  sync::wire::ProtobufFrames frames_;
+  sync::wire::FrameSplitter documents_;
 };
 
 class Run {
@@ -146,13 +146,13 @@ class Run {
     list_bytes_ = 0;
     list_items_ = 0;
     close_watch();
-    const sync::Failure failure = sync::failure_of(error);
+    const sync::watch::Failure failure = sync::watch::failure_of(error);
     if (reflector_.state() == State::listing) return fail_list(failure);
     sink_.list_failed(failure);
     feed(reflect::WatchFailed{failure});
   }
 
-  void fail_list(const sync::Failure& failure) {
+  void fail_list(const sync::watch::Failure& failure) {
     list_bytes_ = 0;
     list_items_ = 0;
     (void)sink_.try_hold(0);
@@ -160,7 +160,7 @@ class Run {
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
   }
 
-  void fail_watch(const sync::Failure& failure) {
+  void fail_watch(const sync::watch::Failure& failure) {
     close_watch();
     if (failure.code != Errc::gone) sink_.watch_failed(failure);
     feed(reflect::WatchFailed{failure});
@@ -175,7 +175,7 @@ class Run {
     if (target_.ask_protobuf) request.accept = list_types;
     auto response = co_await source_.send(std::move(request), false);
     if (!response) {
-      fail_list(sync::failure_of(response.error()));
+      fail_list(sync::watch::failure_of(response.error()));
     } else if (response->status != 200) {
       fail_list(failure_of(*response));
     } else {
@@ -186,21 +186,21 @@ class Run {
   void take_page(std::string& body, bool protobuf) {
     list_bytes_ += body.size();
     if (auto room = admit_page(body.size()); !room)
-      return fail_list(sync::failure_of(room.error()));
+      return fail_list(sync::watch::failure_of(room.error()));
     const std::size_t items_max = target_.reflector.list_items - list_items_;
-    auto list =
-        protobuf ? sync::split_protobuf_list(body, items_max) : sync::split_list(body, items_max);
-    if (!list) return fail_list(sync::failure_of(list.error()));
+    auto list = protobuf ? sync::wire::split_protobuf_list(body, items_max)
+                         : sync::wire::split_list(body, items_max);
+    if (!list) return fail_list(sync::watch::failure_of(list.error()));
     list_items_ += list->items.size();
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());
-    kind_ = {.kind = std::string(sync::item_kind(list->head.kind)),
+    kind_ = {.kind = std::string(sync::wire::item_kind(list->head.kind)),
              .api_version = list->head.api_version,
-             .encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json};
+             .encoding = protobuf ? sync::wire::Encoding::protobuf : sync::wire::Encoding::json};
     std::size_t discarded = 0;
     for (const std::string_view item : list->items) {
-      page.items.push_back(protobuf ? sync::enveloped(kind_.api_version, kind_.kind, item)
+      page.items.push_back(protobuf ? sync::wire::enveloped(kind_.api_version, kind_.kind, item)
                                     : std::string(item));
       // The memory pages of `body` that were copied are freed at once, so that a large list is not
       // held twice.
@@ -233,7 +233,7 @@ class Run {
     if (target_.ask_protobuf) request.accept = watch_types;
     auto response = co_await source_.send(std::move(request), true);
     if (!response) {
-      fail_watch(sync::failure_of(response.error()));
+      fail_watch(sync::watch::failure_of(response.error()));
     } else if (!response->stream) {
       fail_watch(failure_of(*response));
     } else {
@@ -263,7 +263,7 @@ class Run {
     if (late) {
       feed(reflect::TimePassed{});
     } else if (!piece) {
-      fail_watch(sync::failure_of(piece.error()));
+      fail_watch(sync::watch::failure_of(piece.error()));
     } else if (piece->empty()) {
       feed(reflect::WatchEnded{});
     } else {
@@ -277,14 +277,14 @@ class Run {
 
   void take_piece(const std::string& piece) {
     const auto bytes = events_.feed(piece);
-    if (!bytes) return fail_watch(sync::failure_of(bytes.error()));
+    if (!bytes) return fail_watch(sync::watch::failure_of(bytes.error()));
     if (auto room = sink_.try_hold(events_.held()); !room) {
-      return fail_watch(sync::failure_of(room.error()));
+      return fail_watch(sync::watch::failure_of(room.error()));
     }
     for (const std::string& each : *bytes) {
       auto event = events_.decode(each);
       if (!event) {
-        fail_watch(sync::failure_of(event.error()));
+        fail_watch(sync::watch::failure_of(event.error()));
       } else {
         feed(reflect::EventReceived{*std::move(event)});
         // Performed before the next event, which must not be applied if there was no room for this
@@ -304,9 +304,9 @@ class Run {
   ListWatchSource& source_;
   ListWatchSink& sink_;
   const Clock& clock_;
-  sync::Reflector reflector_;
+  sync::watch::Reflector reflector_;
   std::deque<reflect::Action> actions_;
-  sync::ScopeKind kind_;        // of the last list
+  sync::wire::ScopeKind kind_;  // of the last list
   std::size_t list_bytes_ = 0;  // bytes of the pages so far
   std::size_t list_items_ = 0;  // objects of the pages so far
   std::shared_ptr<http::BodyStream> stream_;
@@ -315,11 +315,11 @@ class Run {
 
 }  // namespace
 
-sync::Failure failure_of(const http::Response& response) {
-  const auto status = sync::parse_status(response.body);
-  sync::Failure failure{.code = sync::to_errc(response.status, ""),
-                        .what = "answered " + std::to_string(response.status)};
-  if (status) failure = sync::failure_of(*status);
+sync::watch::Failure failure_of(const http::Response& response) {
+  const auto status = sync::wire::parse_status(response.body);
+  sync::watch::Failure failure{.code = sync::wire::to_errc(response.status, ""),
+                               .what = "answered " + std::to_string(response.status)};
+  if (status) failure = sync::watch::failure_of(*status);
   failure.http_status = response.status;
   // Some servers send Retry-After only as a header: a full priority level (APF), a load balancer.
   const Duration pause = pause_of(response, {}).value_or(Duration::zero());

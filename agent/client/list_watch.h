@@ -1,4 +1,4 @@
-// Runs a sync::Reflector against an API server: performs the LIST and WATCH requests that it
+// Runs a sync::watch::Reflector against an API server: performs the LIST and WATCH requests that it
 // decides on, feeds it the answers, and passes the resulting objects and events to a sink.
 //
 // Threading: the loop's thread only.
@@ -32,10 +32,10 @@ class ListWatchSink {
   // A complete list: `items` are all objects that exist at `version`, in the form of
   // sync/watch/cached_form.h.
   virtual void replace(std::vector<std::string> items, const std::string& version,
-                       const sync::ScopeKind& kind) = 0;
+                       const sync::wire::ScopeKind& kind) = 0;
   // One object was added, modified or deleted. The event holds the whole object, in either
   // encoding.
-  virtual void apply(const sync::WatchEvent& event) = 0;
+  virtual void apply(const sync::wire::WatchEvent& event) = 0;
   // No further event happened up to this version.
   virtual void bookmark(const std::string& version) = 0;
 
@@ -43,11 +43,11 @@ class ListWatchSink {
   // taken over nothing, and the list-watch starts again with a list after a pause.
   [[nodiscard]] virtual Status try_replace(std::vector<std::string> items,
                                            const std::string& version,
-                                           const sync::ScopeKind& kind) {
+                                           const sync::wire::ScopeKind& kind) {
     replace(std::move(items), version, kind);
     return {};
   }
-  [[nodiscard]] virtual Status try_apply(const sync::WatchEvent& event) {
+  [[nodiscard]] virtual Status try_apply(const sync::wire::WatchEvent& event) {
     apply(event);
     return {};
   }
@@ -55,7 +55,7 @@ class ListWatchSink {
   // the first page of a list. Errors: exhausted; the list then ends, and a new one starts after a
   // pause.
   [[nodiscard]] virtual Status try_page(std::vector<std::string> /*items*/, bool /*first*/,
-                                        const sync::ScopeKind& /*kind*/) {
+                                        const sync::wire::ScopeKind& /*kind*/) {
     return fail(Errc::exhausted, "lists are not taken in pages");
   }
   // The list is complete: the pages since the last `first` hold all objects that exist.
@@ -65,9 +65,9 @@ class ListWatchSink {
   // pause.
   [[nodiscard]] virtual Status try_hold(std::size_t /*bytes*/) { return {}; }
   // A list failed, or the sink had no room; the list is retried after a pause.
-  virtual void list_failed(const sync::Failure& /*failure*/) {}
+  virtual void list_failed(const sync::watch::Failure& /*failure*/) {}
   // A watch could not be opened or broke. Not called if its version was gone (410).
-  virtual void watch_failed(const sync::Failure& /*failure*/) {}
+  virtual void watch_failed(const sync::watch::Failure& /*failure*/) {}
   virtual void watch_opened() {}
 };
 
@@ -81,12 +81,12 @@ struct ListWatchTarget {
   // meanwhile are read in one piece, which costs less CPU. Zero: no pause, for events that are
   // urgent.
   Duration gather = {};
-  sync::FrameLimits frames = {};  // of one watch event
-  sync::ReflectorConfig reflector = {};
+  sync::wire::FrameLimits frames = {};  // of one watch event
+  sync::watch::ReflectorConfig reflector = {};
 };
 
 // The failure that an answer other than 2xx describes, with the pause that it asks for.
-[[nodiscard]] sync::Failure failure_of(const http::Response& response);
+[[nodiscard]] sync::watch::Failure failure_of(const http::Response& response);
 
 // Lists and watches until the task is cancelled. `source`, `sink`, `clock` and `random` must
 // outlive it.

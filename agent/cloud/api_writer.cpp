@@ -72,8 +72,8 @@ asio::awaitable<Result<std::string>> ApiWriter::send(ApiRequest request) {
 
 asio::awaitable<Result<sync::Node>> ApiWriter::node(ApiRequest request) {
   CO_TRY(const std::string body, co_await send(std::move(request)));
-  const sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-  co_return sync::decode_bytes<sync::Node>(body, lean);
+  const sync::wire::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+  co_return sync::wire::decode_bytes<sync::Node>(body, lean);
 }
 
 // Nothing if there is no Lease or it was never renewed.
@@ -82,7 +82,7 @@ asio::awaitable<Result<std::optional<WallTime>>> ApiWriter::renewal_of(std::stri
   const auto body = co_await send(read_lease(node));
   if (!body && body.error().code == Errc::not_found) co_return none;
   if (!body) co_return fail(body.error());
-  CO_TRY(const sync::Lease lease, sync::decode_bytes<sync::Lease>(*body));
+  CO_TRY(const sync::Lease lease, sync::wire::decode_bytes<sync::Lease>(*body));
   co_return lease.spec.renew_time;
 }
 
@@ -184,7 +184,7 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::BindPod effect) {
   for (int attempt = 1;; ++attempt) {
     const auto body = co_await send(read_pod(effect.pod));
     if (!body) co_return failed(body.error());
-    const auto pod = sync::decode_bytes<sync::Pod>(*body);
+    const auto pod = sync::wire::decode_bytes<sync::Pod>(*body);
     if (!pod) co_return failed(pod.error());
     Outcome outcome;
     if (pod->metadata.uid != effect.pod.uid) outcome.error = Errc::not_found;

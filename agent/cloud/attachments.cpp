@@ -26,10 +26,10 @@ const json::value* child(const json::value& object, std::string_view field) {
 }  // namespace
 
 Result<std::vector<Attachment>> attachments_of(std::string_view list, std::string_view node) {
-  TRY(const sync::ListBytes whole, sync::split_list(list, items_max));
+  TRY(const sync::wire::ListBytes whole, sync::wire::split_list(list, items_max));
   std::vector<Attachment> found;
   for (const std::string_view bytes : whole.items) {
-    TRY(const json::value item, sync::parse_json(bytes));
+    TRY(const json::value item, sync::wire::parse_json(bytes));
     const json::value* metadata = child(item, "metadata");
     const std::string_view name = text(metadata, "name");
     if (name.empty() || text(child(item, "spec"), "nodeName") != node) continue;

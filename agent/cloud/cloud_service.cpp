@@ -33,7 +33,7 @@ Result<ClusterAccess> access_of(const CloudSettings& settings) {
 
 // Extenders are sent whole objects.
 ClusterFeeds::Encoding encoding_of(const CloudSettings& settings, const CloudPlan& plan) {
-  return {.protobuf = settings.kube_api_content_type == sync::protobuf_type,
+  return {.protobuf = settings.kube_api_content_type == sync::wire::protobuf_type,
           .whole = plan.scheduler && !plan.scheduler->extenders.empty()};
 }
 

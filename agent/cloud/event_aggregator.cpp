@@ -79,8 +79,9 @@ ApiRequest create(const RecordEvent& event, const Facts& facts) {
                           {"eventTime", nullptr},
                           {"reportingComponent", component_of(event)},
                           {"reportingInstance", ""}};
-  return {
-      .method = http::Method::post, .target = events_path(event), .body = sync::serialize(body)};
+  return {.method = http::Method::post,
+          .target = events_path(event),
+          .body = sync::wire::serialize(body)};
 }
 
 ApiRequest repeat(const RecordEvent& event, const Facts& facts) {
@@ -88,7 +89,7 @@ ApiRequest repeat(const RecordEvent& event, const Facts& facts) {
       {"count", facts.count}, {"lastTimestamp", facts.last}, {"message", facts.message}};
   return {.method = http::Method::patch,
           .target = events_path(event) + "/" + percent_encode(facts.name),
-          .body = sync::serialize(body),
+          .body = sync::wire::serialize(body),
           .content_type = "application/strategic-merge-patch+json"};
 }
 

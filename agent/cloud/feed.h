@@ -63,12 +63,12 @@ class Feed final : public ListWatchSink {
   [[nodiscard]] std::size_t malformed() const { return malformed_; }
 
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override {
+               const sync::wire::ScopeKind& kind) override {
     if (try_page(std::move(items), true, kind)) end_list(version);
   }
 
   Status try_page(std::vector<std::string> items, bool first,
-                  const sync::ScopeKind& /*kind*/) override {
+                  const sync::wire::ScopeKind& /*kind*/) override {
     if (first) ++list_;
     for (std::string& kept : items) {
       const std::string item = std::move(kept);  // freed before the next one is decoded
@@ -93,7 +93,7 @@ class Feed final : public ListWatchSink {
     heard_();
   }
 
-  void list_failed(const sync::Failure& failure) override {
+  void list_failed(const sync::watch::Failure& failure) override {
     if (failure.code != Errc::exhausted) return;
     // Back to the objects of the last complete list.
     remove_if([this](const Seen& seen) { return seen.first > complete_list_; });
@@ -103,14 +103,14 @@ class Feed final : public ListWatchSink {
 
   Status try_hold(std::size_t bytes) override { return held_ ? held_->set(bytes) : Status(); }
 
-  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+  void apply(const sync::wire::WatchEvent& event) override { (void)try_apply(event); }
 
-  Status try_apply(const sync::WatchEvent& event) override {
-    const bool grows = event.type != sync::WatchEvent::Type::deleted;
+  Status try_apply(const sync::wire::WatchEvent& event) override {
+    const bool grows = event.type != sync::wire::WatchEvent::Type::deleted;
     if (auto room = grows ? admit(event.object) : Status(); !room) return room;
     if (const auto object = read(event.object)) {
       const Name name{object->metadata.namespace_name, object->metadata.name};
-      if (event.type == sync::WatchEvent::Type::deleted) {
+      if (event.type == sync::wire::WatchEvent::Type::deleted) {
         known_.erase(name);
         complained_.erase(name);
         remove_(name);
@@ -173,22 +173,22 @@ class Feed final : public ListWatchSink {
                                     std::is_same_v<T, sync::DaemonSet>;
 
   [[nodiscard]] Result<T> read_lean(const std::string& bytes) const {
-    const bool protobuf = sync::is_protobuf(bytes);
+    const bool protobuf = sync::wire::is_protobuf(bytes);
     if constexpr (std::is_same_v<T, sync::Lease>) {
-      return protobuf ? sync::read_protobuf_renewal(bytes) : sync::read_renewal(bytes);
+      return protobuf ? sync::wire::read_protobuf_renewal(bytes) : sync::wire::read_renewal(bytes);
     } else {
-      const sync::DecodeOptions lean{.keep_untouched = whole_, .keep_managed_fields = false};
+      const sync::wire::DecodeOptions lean{.keep_untouched = whole_, .keep_managed_fields = false};
       if constexpr (is_plenty) {
-        if (protobuf) return sync::decode_protobuf<T>(bytes);
+        if (protobuf) return sync::wire::decode_protobuf<T>(bytes);
       }
-      return sync::decode_bytes<T>(bytes, lean);
+      return sync::wire::decode_bytes<T>(bytes, lean);
     }
   }
 
   // Logs a malformed object once, however often it arrives. All objects without a name count as
   // one.
   void complain(const std::string& bytes, const Error& error) {
-    const auto header = sync::read_any_header(bytes);
+    const auto header = sync::wire::read_any_header(bytes);
     const Name name = header ? Name{header->namespace_name, header->name} : Name{};
     if (complained_.size() >= complaints_max || !complained_.insert(name).second) return;
     log_warn(
@@ -198,7 +198,7 @@ class Feed final : public ListWatchSink {
 
   // Notes the name of a malformed object, so that the end of the list does not remove it.
   void keep(const std::string& bytes) {
-    const auto header = sync::read_any_header(bytes);
+    const auto header = sync::wire::read_any_header(bytes);
     if (header) note({header->namespace_name, header->name});
   }
 

@@ -20,7 +20,7 @@ constexpr Duration watchdog_tolerance = std::chrono::seconds(20);
 constexpr Duration event_limit = std::chrono::seconds(2);
 constexpr Duration watch_limit = std::chrono::seconds(10);
 
-sync::ElectionConfig config_of(const LeaderSettings& settings, std::string identity) {
+sync::election::ElectionConfig config_of(const LeaderSettings& settings, std::string identity) {
   return {.identity = std::move(identity),
           .name = settings.resource_name,
           .namespace_name = settings.resource_namespace,
@@ -63,7 +63,7 @@ ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& compo
                           {"reportingInstance", ""}};
   return {.method = http::Method::post,
           .target = "/api/v1/namespaces/" + percent_encode(lease.namespace_name) + "/events",
-          .body = sync::serialize(body)};
+          .body = sync::wire::serialize(body)};
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ Status check(const LeaderSettings& settings) {
   if (settings.resource_namespace.empty()) {
     return fail(Errc::invalid, "--leader-elect-resource-namespace must not be empty");
   }
-  if (auto checked = sync::check(config_of(settings, "")); !checked) {
+  if (auto checked = sync::election::check(config_of(settings, "")); !checked) {
     return fail(
         "--leader-elect-lease-duration, --leader-elect-renew-deadline, --leader-elect-retry-period",
         checked.error());
@@ -197,12 +197,12 @@ asio::awaitable<election::Input> Leader::ask(election::Action request) {
     deadline = create->deadline;
     made.method = http::Method::post;
     made.target = folder_;
-    made.body = sync::encode_bytes(create->lease);
+    made.body = sync::wire::encode_bytes(create->lease);
   } else {
     const auto& update = std::get<election::Update>(request);
     deadline = update.deadline;
     made.method = http::Method::put;
-    made.body = sync::encode_bytes(update.lease);
+    made.body = sync::wire::encode_bytes(update.lease);
   }
   const bool is_read = made.method == http::Method::get;
   const auto answer = co_await client_.call(std::move(made), deadline);
@@ -212,7 +212,7 @@ asio::awaitable<election::Input> Leader::ask(election::Action request) {
     if (!missing) input = election::Failed{answer.error()};
     co_return input;
   }
-  auto lease = sync::decode_bytes<sync::Lease>(*answer);
+  auto lease = sync::wire::decode_bytes<sync::Lease>(*answer);
   if (!lease) {
     input = election::Failed{lease.error()};
   } else {
@@ -274,17 +274,17 @@ asio::awaitable<Result<http::Response>> Leader::send(ApiRequest request, bool st
 }
 
 void Leader::replace(std::vector<std::string> items, const std::string& /*version*/,
-                     const sync::ScopeKind& /*kind*/) {
+                     const sync::wire::ScopeKind& /*kind*/) {
   for (const std::string& item : items) look(item);
 }
 
-void Leader::apply(const sync::WatchEvent& event) {
-  if (event.type != sync::WatchEvent::Type::deleted) look(event.object);
+void Leader::apply(const sync::wire::WatchEvent& event) {
+  if (event.type != sync::wire::WatchEvent::Type::deleted) look(event.object);
 }
 
 // Only a hint: the elector reads the Lease again before it writes.
 void Leader::look(const std::string& lease) {
-  const auto seen = sync::decode_bytes<sync::Lease>(lease);
+  const auto seen = sync::wire::decode_bytes<sync::Lease>(lease);
   if (!seen || !seen->spec.holder_identity.empty()) return;
   nudged_ = true;
   changed_.notify_all();

@@ -1,4 +1,4 @@
-// Leader election for holdfast-cloud: runs sync::Elector with an API client of its own.
+// Leader election for holdfast-cloud: runs sync::election::Elector with an API client of its own.
 // Renewals never wait behind the writes of the controllers, because they use their own client. A
 // follower also watches the Lease, so that it takes over as soon as the leader releases it instead
 // of at its next retry.
@@ -79,8 +79,8 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override;
-  void apply(const sync::WatchEvent& event) override;
+               const sync::wire::ScopeKind& kind) override;
+  void apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& /*version*/) override {}
 
   std::string identity_;
@@ -90,7 +90,7 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
   const Clock& clock_;
   Hooks hooks_;
   Random random_;
-  sync::Elector elector_;
+  sync::election::Elector elector_;
   std::optional<sync::election::Action> request_;  // to be sent next
   sync::ObjectMeta lease_;                         // as last seen, for events
   bool nudged_ = false;                            // the watch saw the lease released

@@ -26,7 +26,7 @@ std::string pod_path(const lifecycle::PodRef& pod) {
 ApiRequest patch(std::string target, const json::object& body) {
   return {.method = http::Method::patch,
           .target = std::move(target),
-          .body = sync::serialize(body),
+          .body = sync::wire::serialize(body),
           .content_type = std::string(strategic)};
 }
 
@@ -39,8 +39,9 @@ ApiRequest remove(std::string target, const std::string& uid, bool at_once) {
   json::object body{
       {"kind", "DeleteOptions"}, {"apiVersion", "v1"}, {"preconditions", {{"uid", uid}}}};
   if (at_once) body["gracePeriodSeconds"] = 0;
-  return {
-      .method = http::Method::remove, .target = std::move(target), .body = sync::serialize(body)};
+  return {.method = http::Method::remove,
+          .target = std::move(target),
+          .body = sync::wire::serialize(body)};
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ ApiRequest read_lease(const std::string& node) {
 ApiRequest write_conditions(const lifecycle::UpdateNodeStatus& effect) {
   json::array conditions;
   for (const sync::NodeCondition& condition : effect.conditions) {
-    conditions.push_back(sync::encode_part(condition));
+    conditions.push_back(sync::wire::encode_part(condition));
   }
   const json::object metadata{{"uid", effect.uid}, {"resourceVersion", effect.resource_version}};
   const json::object body{{"metadata", metadata}, {"status", {{"conditions", conditions}}}};
@@ -67,7 +68,8 @@ ApiRequest write_conditions(const lifecycle::UpdateNodeStatus& effect) {
 
 ApiRequest write_taints(const std::string& node, const std::string& version,
                         const std::vector<sync::Taint>& taints) {
-  const json::value list = taints.empty() ? json::value(nullptr) : sync::encode_taints(taints);
+  const json::value list =
+      taints.empty() ? json::value(nullptr) : sync::wire::encode_taints(taints);
   const json::object body{{"metadata", {{"resourceVersion", version}}},
                           {"spec", {{"taints", list}}}};
   return patch(node_path(node), body);
@@ -82,23 +84,24 @@ ApiRequest write_labels(const lifecycle::PatchLabels& effect) {
 
 ApiRequest mark_not_ready(const lifecycle::MarkPodNotReady& effect) {
   // Only status and time: reason and message stay as the kubelet left them.
-  const json::object condition{{"type", lifecycle::condition_ready},
-                               {"status", lifecycle::status_false},
+  const json::object condition{{"type", sync::objects::condition_ready},
+                               {"status", sync::objects::status_false},
                                {"lastTransitionTime", format_rfc3339(effect.at)}};
   const json::object status{{"conditions", json::array{condition}}};
   return patch_pod_status(effect.pod, status);
 }
 
 ApiRequest mark_lost(const lifecycle::MarkPodLost& effect) {
-  const json::object status{{"reason", lifecycle::reason_node_lost}, {"message", effect.message}};
+  const json::object status{{"reason", sync::objects::reason_node_lost},
+                            {"message", effect.message}};
   return patch_pod_status(effect.pod, status);
 }
 
 ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
-  const json::object condition{{"type", lifecycle::condition_disruption_target},
-                               {"status", lifecycle::status_true},
-                               {"reason", lifecycle::reason_taint_deletion},
-                               {"message", lifecycle::message_taint_deletion},
+  const json::object condition{{"type", sync::objects::condition_disruption_target},
+                               {"status", sync::objects::status_true},
+                               {"reason", sync::objects::reason_taint_deletion},
+                               {"message", sync::objects::message_taint_deletion},
                                {"lastTransitionTime", format_rfc3339(effect.at)}};
   const json::object status{{"conditions", json::array{condition}}};
   return patch_pod_status(effect.pod, status);
@@ -116,7 +119,7 @@ ApiRequest evict_pod(const lifecycle::EvictPod& effect) {
                           {"deleteOptions", {{"preconditions", {{"uid", pod.uid}}}}}};
   return {.method = http::Method::post,
           .target = pod_path(pod) + "/eviction",
-          .body = sync::serialize(body)};
+          .body = sync::wire::serialize(body)};
 }
 
 ApiRequest fail_pod(const lifecycle::FailPod& effect) {
@@ -135,11 +138,12 @@ ApiRequest write_binding(const lifecycle::PodRef& pod, const std::string& versio
   }
   const json::object metadata{
       {"uid", pod.uid}, {"resourceVersion", version}, {"annotations", annotations}};
-  const json::object body{{"metadata", metadata},
-                          {"spec", {{"tolerations", sync::encode_part(spec).at("tolerations")}}}};
+  const json::object body{
+      {"metadata", metadata},
+      {"spec", {{"tolerations", sync::wire::encode_part(spec).at("tolerations")}}}};
   return {.method = http::Method::patch,
           .target = pod_path(pod),
-          .body = sync::serialize(body),
+          .body = sync::wire::serialize(body),
           .content_type = "application/merge-patch+json"};
 }
 

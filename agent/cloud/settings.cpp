@@ -137,7 +137,7 @@ Status check_plan(const CloudPlan& plan) {
 
 Status check_content_type(const std::string& type) {
   const std::string json = "application/json";
-  const std::string protobuf(sync::protobuf_type);
+  const std::string protobuf(sync::wire::protobuf_type);
   return require(
       type == json || type == protobuf,
       "--kube-api-content-type: \"" + type + "\" is neither " + protobuf + " nor " + json);

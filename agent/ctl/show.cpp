@@ -50,11 +50,11 @@ std::string text_of(const json::value& value, std::initializer_list<std::string_
   if (found == nullptr || found->is_null()) return "-";
   if (found->is_string()) return escape_for_terminal(found->get_string());
   if (found->is_double()) return std::to_string(static_cast<std::int64_t>(found->get_double()));
-  return escape_for_terminal(sync::serialize(*found));
+  return escape_for_terminal(sync::wire::serialize(*found));
 }
 
 Result<json::array> parse_array(std::string_view document) {
-  TRY(json::value value, sync::parse_json(document, sync::trusted_json));
+  TRY(json::value value, sync::wire::parse_json(document, sync::wire::trusted_json));
   if (!value.is_array()) return fail(Errc::invalid, "not a list");
   return std::move(value.get_array());
 }
@@ -146,8 +146,8 @@ std::string pod_facts(const sync::Pod& pod) {
       text += toleration_line(toleration);
     }
   }
-  const bool local = sync::parse_version(pod.metadata.resource_version).has_value() &&
-                     sync::is_local_version(pod.metadata.resource_version);
+  const bool local = sync::objects::parse_version(pod.metadata.resource_version).has_value() &&
+                     sync::objects::is_local_version(pod.metadata.resource_version);
   if (local) text += "  its status was changed here and waits for the cloud\n";
   return text;
 }
@@ -155,12 +155,12 @@ std::string pod_facts(const sync::Pod& pod) {
 }  // namespace
 
 Result<std::string> show_json(std::string_view document) {
-  TRY(const json::value value, sync::parse_json(document, sync::trusted_json));
-  return escape_json_for_terminal(sync::serialize(value)) + "\n";
+  TRY(const json::value value, sync::wire::parse_json(document, sync::wire::trusted_json));
+  return escape_json_for_terminal(sync::wire::serialize(value)) + "\n";
 }
 
 Result<std::string> show_status(std::string_view document) {
-  TRY(const json::value status, sync::parse_json(document, sync::trusted_json));
+  TRY(const json::value status, sync::wire::parse_json(document, sync::wire::trusted_json));
   std::vector<Row> rows{{"node", text_of(status, {"node"})}, {"link", link_line(status)}};
   const std::string outage = text_of(status, {"link", "outage"});
   if (outage != "-") rows.push_back({"", outage});
@@ -199,7 +199,7 @@ Result<std::string> show_journal(std::string_view document) {
 
 Result<std::string> explain_pod(std::string_view namespace_name, std::string_view name,
                                 const PodDocuments& documents) {
-  TRY(const json::value status, sync::parse_json(documents.status, sync::trusted_json));
+  TRY(const json::value status, sync::wire::parse_json(documents.status, sync::wire::trusted_json));
   TRY(const json::array pods, parse_array(documents.pods));
   TRY(const json::array journal, parse_array(documents.journal));
   std::string text =
@@ -214,7 +214,7 @@ Result<std::string> explain_pod(std::string_view namespace_name, std::string_vie
   if (found == nullptr) {
     text += "  unknown: it is in no complete list of pods\n";
   } else {
-    TRY(const sync::Pod pod, sync::decode<sync::Pod>(*found));
+    TRY(const sync::Pod pod, sync::wire::decode<sync::Pod>(*found));
     text += pod_facts(pod);
   }
   text += "  link: " + link_line(status) + "\n";
@@ -231,7 +231,7 @@ namespace {
 
 // The pods of a /v1/ready document. Errors: invalid; unavailable if the agent could not find out.
 Result<json::array> pods_of_ready(std::string_view document) {
-  TRY(const json::value value, sync::parse_json(document));
+  TRY(const json::value value, sync::wire::parse_json(document));
   const json::value* known = dig(value, {"known"});
   if (known == nullptr || !known->is_bool()) return fail(Errc::invalid, "not such a document");
   if (!known->get_bool()) return fail(Errc::unavailable, text_of(value, {"why"}));

@@ -98,7 +98,7 @@ class FileSource final : public Source {
                                {"complete_scopes", complete},
                                {"objects", size.objects},
                                {"bytes", size.bytes}}}};
-    co_return sync::serialize(status);
+    co_return sync::wire::serialize(status);
   }
 
   asio::awaitable<Result<std::string>> objects(std::string resource) override {
@@ -110,7 +110,7 @@ class FileSource final : public Source {
       if (!kind) continue;
       CO_TRY(const std::vector<store::CachedObject> rows, cache_->list(scope.id));
       for (const store::CachedObject& row : rows) {
-        found[row.name] = sync::cached_json(*kind, row.bytes).value_or("null");
+        found[row.name] = sync::watch::cached_json(*kind, row.bytes).value_or("null");
       }
     }
     std::string body = "[";
@@ -145,7 +145,7 @@ class FileSource final : public Source {
     Scopes scopes(std::move(executor), *cache_database_, clock_, limits, sealing_with(seal_.get()));
     if (auto restored = scopes.restore(); !restored) return fail(restored.error());
     const WallTime now = clock_.wall();
-    return sync::serialize(readiness_json(judge_node(scopes, now), now));
+    return sync::wire::serialize(readiness_json(judge_node(scopes, now), now));
   }
 
   FileSource(fs::FileLock lock, const Clock& clock) : lock_(std::move(lock)), clock_(clock) {}

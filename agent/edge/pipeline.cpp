@@ -10,8 +10,8 @@ std::optional<http::Response> refuse(const RoutedRequest& request) {
   const Caller& caller = request.caller;
   if (!caller.by_certificate) return std::nullopt;
   if (caller.owner == node_owner && request.is_read()) return std::nullopt;
-  const sync::RequestInfo& info = request.info;
-  return to_response(sync::status::forbidden(
+  const sync::objects::RequestInfo& info = request.info;
+  return to_response(sync::wire::status::forbidden(
       {info.group, info.resource}, info.name,
       "with a certificate alone a caller can only read its own cached objects: use a token"));
 }
@@ -33,7 +33,7 @@ Pipeline::Pipeline(const Dependencies& dependencies)
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,
                                                 bool hides_authorization) {
   if (!caller) {
-    sync::ApiStatus refused = sync::status::unauthorized();
+    sync::wire::ApiStatus refused = sync::wire::status::unauthorized();
     refused.message = caller.error().what;
     co_return to_response(refused);
   }
@@ -42,7 +42,7 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
   const std::string credentials(hides_authorization ? "" : http.headers.get("authorization"));
   if (!credentials.empty()) dependencies_.feeders.set_credentials(caller->owner, credentials);
   auto routed = route(http, *std::move(caller));
-  if (!routed) co_return to_response(sync::status::bad_request(routed.error().what));
+  if (!routed) co_return to_response(sync::wire::status::bad_request(routed.error().what));
   RoutedRequest& request = *routed;
   request.hides_authorization = hides_authorization;
   const auto flight = dependencies_.metrics.begin(request.caller.agent, request.info);
@@ -87,7 +87,7 @@ std::optional<http::Response> Pipeline::narrow(RoutedRequest& request, const Fil
   presentation_.prepare(request);
   if (!dependencies_.filters.view(call)) return std::nullopt;
   auto whole = request.inner_accept.whole_objects();
-  if (!whole) return to_response(sync::status::generic(406));
+  if (!whole) return to_response(sync::wire::status::generic(406));
   request.inner_accept = *std::move(whole);
   return std::nullopt;
 }

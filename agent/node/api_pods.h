@@ -24,14 +24,14 @@ class ApiPods final : public PodSource, private ListWatchSource {
   // Ends all watches and waits for their end.
   asio::awaitable<void> stop();
 
-  [[nodiscard]] sync::DesiredPods desired() const override { return pods_.desired(); }
+  [[nodiscard]] sync::runtime::DesiredPods desired() const override { return pods_.desired(); }
   [[nodiscard]] loop::Event& changed() override { return changed_; }
-  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
-                                                         std::string_view name) const override {
+  [[nodiscard]] sync::runtime::Lookup<sync::ConfigMap> config_map(
+      std::string_view namespace_name, std::string_view name) const override {
     return configs_.config_map(namespace_name, name);
   }
-  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
-                                                  std::string_view name) const override {
+  [[nodiscard]] sync::runtime::Lookup<sync::Secret> secret(std::string_view namespace_name,
+                                                           std::string_view name) const override {
     return configs_.secret(namespace_name, name);
   }
 

@@ -10,7 +10,7 @@ namespace {
 // cloud can accept it.
 constexpr Duration report_limit = std::chrono::seconds(15);
 
-std::string path_of(const sync::PodKey& pod) {
+std::string path_of(const sync::runtime::PodKey& pod) {
   return "/api/v1/namespaces/" + percent_encode(pod.namespace_name) + "/pods/" +
          percent_encode(pod.name);
 }
@@ -24,7 +24,7 @@ asio::awaitable<Status> ApiReports::send(ApiRequest request) {
   co_return done;
 }
 
-asio::awaitable<Status> ApiReports::report_status(sync::PodKey pod, std::string patch) {
+asio::awaitable<Status> ApiReports::report_status(sync::runtime::PodKey pod, std::string patch) {
   ApiRequest request{.method = http::Method::patch,
                      .target = path_of(pod) + "/status",
                      .body = std::move(patch),
@@ -36,17 +36,18 @@ asio::awaitable<Status> ApiReports::record_event(sync::Event event) {
   const std::string space = percent_encode(event.metadata.namespace_name);
   ApiRequest request{.method = http::Method::post,
                      .target = "/api/v1/namespaces/" + space + "/events",
-                     .body = sync::encode_bytes(event)};
+                     .body = sync::wire::encode_bytes(event)};
   co_return co_await send(std::move(request));
 }
 
-asio::awaitable<Status> ApiReports::final_delete(sync::PodKey pod) {
+asio::awaitable<Status> ApiReports::final_delete(sync::runtime::PodKey pod) {
   const sync::json::object options{{"kind", "DeleteOptions"},
                                    {"apiVersion", "v1"},
                                    {"gracePeriodSeconds", 0},
                                    {"preconditions", sync::json::object{{"uid", pod.uid}}}};
-  ApiRequest request{
-      .method = http::Method::remove, .target = path_of(pod), .body = sync::serialize(options)};
+  ApiRequest request{.method = http::Method::remove,
+                     .target = path_of(pod),
+                     .body = sync::wire::serialize(options)};
   Status deleted = co_await send(std::move(request));
   if (!deleted && deleted.error().code == Errc::not_found) deleted = Status();
   co_return deleted;

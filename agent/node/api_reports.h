@@ -17,9 +17,9 @@ class ApiReports final : public StatusSink {
   // Both are borrowed and outlive it. `caller` may limit the rate.
   ApiReports(ApiCaller& caller, const Clock& clock) : caller_(caller), clock_(clock) {}
 
-  asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) override;
+  asio::awaitable<Status> report_status(sync::runtime::PodKey pod, std::string patch) override;
   asio::awaitable<Status> record_event(sync::Event event) override;
-  asio::awaitable<Status> final_delete(sync::PodKey pod) override;
+  asio::awaitable<Status> final_delete(sync::runtime::PodKey pod) override;
 
  private:
   asio::awaitable<Status> send(ApiRequest request);

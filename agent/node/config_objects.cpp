@@ -6,7 +6,7 @@
 
 namespace holdfast::agent::node {
 
-sync::BackoffConfig local_backoff() {
+sync::pacing::BackoffConfig local_backoff() {
   return {.initial = std::chrono::milliseconds(100), .most = std::chrono::seconds(5)};
 }
 
@@ -15,13 +15,13 @@ struct ConfigObjects::Watched final : ListWatchSink {
       : changed(on_change), tasks(executor) {}
 
   void replace(std::vector<std::string> items, const std::string& /*version*/,
-               const sync::ScopeKind& /*kind*/) override {
+               const sync::wire::ScopeKind& /*kind*/) override {
     received = true;
     bytes = items.empty() ? std::string() : std::move(items.front());
     changed();
   }
-  void apply(const sync::WatchEvent& event) override {
-    const bool deleted = event.type == sync::WatchEvent::Type::deleted;
+  void apply(const sync::wire::WatchEvent& event) override {
+    const bool deleted = event.type == sync::wire::WatchEvent::Type::deleted;
     bytes = deleted ? std::string() : event.object;
     changed();
   }
@@ -43,7 +43,7 @@ ConfigObjects::ConfigObjects(asio::any_io_executor executor, ListWatchSource& so
 
 ConfigObjects::~ConfigObjects() = default;
 
-void ConfigObjects::follow(const sync::NeededObjects& wanted) {
+void ConfigObjects::follow(const sync::autonomy::NeededObjects& wanted) {
   std::erase_if(ending_, [](const auto& each) { return each->tasks.size() == 0; });
   for (auto at = watched_.begin(); at != watched_.end();) {
     if (wanted.contains(at->first)) {
@@ -54,7 +54,7 @@ void ConfigObjects::follow(const sync::NeededObjects& wanted) {
     ending_.push_back(std::move(at->second));
     at = watched_.erase(at);
   }
-  for (const sync::NeededObject& object : wanted) {
+  for (const sync::autonomy::NeededObject& object : wanted) {
     const bool is_config = object.resource == "configmaps" || object.resource == "secrets";
     if (!is_config || watched_.contains(object)) continue;
     auto made = std::make_unique<Watched>(executor_, changed_);
@@ -69,27 +69,27 @@ void ConfigObjects::follow(const sync::NeededObjects& wanted) {
 }
 
 template <class T>
-sync::Lookup<T> ConfigObjects::find(std::string resource, std::string_view namespace_name,
-                                    std::string_view name) const {
+sync::runtime::Lookup<T> ConfigObjects::find(std::string resource, std::string_view namespace_name,
+                                             std::string_view name) const {
   const auto found =
       watched_.find({std::move(resource), std::string(namespace_name), std::string(name)});
-  if (found == watched_.end() || !found->second->received) return sync::NeverReceived{};
-  if (found->second->bytes.empty()) return sync::Absent{};
-  auto decoded = sync::decode_bytes<T>(found->second->bytes);
+  if (found == watched_.end() || !found->second->received) return sync::runtime::NeverReceived{};
+  if (found->second->bytes.empty()) return sync::runtime::Absent{};
+  auto decoded = sync::wire::decode_bytes<T>(found->second->bytes);
   if (!decoded) {
     log_error("object unreadable", {{"name", name}, {"error", decoded.error()}});
-    return sync::NeverReceived{};
+    return sync::runtime::NeverReceived{};
   }
   return std::make_shared<const T>(*std::move(decoded));
 }
 
-sync::Lookup<sync::ConfigMap> ConfigObjects::config_map(std::string_view namespace_name,
-                                                        std::string_view name) const {
+sync::runtime::Lookup<sync::ConfigMap> ConfigObjects::config_map(std::string_view namespace_name,
+                                                                 std::string_view name) const {
   return find<sync::ConfigMap>("configmaps", namespace_name, name);
 }
 
-sync::Lookup<sync::Secret> ConfigObjects::secret(std::string_view namespace_name,
-                                                 std::string_view name) const {
+sync::runtime::Lookup<sync::Secret> ConfigObjects::secret(std::string_view namespace_name,
+                                                          std::string_view name) const {
   return find<sync::Secret>("secrets", namespace_name, name);
 }
 

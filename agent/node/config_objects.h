@@ -27,14 +27,14 @@ class ConfigObjects {
   ConfigObjects& operator=(const ConfigObjects&) = delete;
 
   // Watches the ConfigMaps and Secrets among `wanted` from now on, and no others.
-  void follow(const sync::NeededObjects& wanted);
+  void follow(const sync::autonomy::NeededObjects& wanted);
 
   // NeverReceived until the object's watch has delivered its state, and while the object cannot be
   // decoded; Absent if it does not exist.
-  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
-                                                         std::string_view name) const;
-  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
-                                                  std::string_view name) const;
+  [[nodiscard]] sync::runtime::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
+                                                                  std::string_view name) const;
+  [[nodiscard]] sync::runtime::Lookup<sync::Secret> secret(std::string_view namespace_name,
+                                                           std::string_view name) const;
 
   [[nodiscard]] std::size_t size() const { return watched_.size(); }
 
@@ -46,20 +46,20 @@ class ConfigObjects {
   struct Watched;
 
   template <class T>
-  [[nodiscard]] sync::Lookup<T> find(std::string resource, std::string_view namespace_name,
-                                     std::string_view name) const;
+  [[nodiscard]] sync::runtime::Lookup<T> find(std::string resource, std::string_view namespace_name,
+                                              std::string_view name) const;
 
   asio::any_io_executor executor_;
   ListWatchSource& source_;
   const Clock& clock_;
   Random& random_;
   std::function<void()> changed_;
-  std::map<sync::NeededObject, std::unique_ptr<Watched>> watched_;
+  std::map<sync::autonomy::NeededObject, std::unique_ptr<Watched>> watched_;
   std::list<std::unique_ptr<Watched>> ending_;  // cancelled, but maybe still running
 };
 
 // The back-off of list-watches. It is short: the edge agent is on this machine, so a try costs
 // little, and pods wait for the result.
-[[nodiscard]] sync::BackoffConfig local_backoff();
+[[nodiscard]] sync::pacing::BackoffConfig local_backoff();
 
 }  // namespace holdfast::agent::node

@@ -40,7 +40,7 @@ asio::awaitable<Status> LeaseRenewer::read() {
   Status done;
   if (!known && known.error().code == Errc::not_found) co_return done;
   if (!known) co_return fail("read lease", known.error());
-  CO_TRY(lease_, sync::decode_bytes<sync::Lease>(*known));
+  CO_TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*known));
   co_return done;
 }
 
@@ -60,10 +60,10 @@ asio::awaitable<Status> LeaseRenewer::renew() {
   lease.spec.renew_time = std::chrono::floor<std::chrono::microseconds>(clock_.wall());
   ApiRequest write{.method = is_new ? http::Method::post : http::Method::put,
                    .target = is_new ? std::string(collection) : target_,
-                   .body = sync::encode_bytes(lease)};
+                   .body = sync::wire::encode_bytes(lease)};
   const auto written = co_await caller_.call(std::move(write), clock_.mono() + lease_request_limit);
   if (!written) co_return fail("write lease", written.error());
-  CO_TRY(lease_, sync::decode_bytes<sync::Lease>(*written));
+  CO_TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*written));
   Status done;
   co_return done;
 }

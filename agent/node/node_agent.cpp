@@ -10,8 +10,8 @@ namespace {
 
 constexpr RequestLimits write_limits = {.qps = 50, .burst = 100};  // the kubelet's defaults
 
-sync::RuntimeConfig rules_of(const NodeOptions& options) {
-  sync::RuntimeConfig rules;
+sync::runtime::RuntimeConfig rules_of(const NodeOptions& options) {
+  sync::runtime::RuntimeConfig rules;
   rules.node.node_name = options.node_name;
   return rules;
 }

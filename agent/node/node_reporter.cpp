@@ -45,8 +45,9 @@ asio::awaitable<void> NodeReporter::run() {
 }
 
 asio::awaitable<Status> NodeReporter::register_node() {
-  ApiRequest request{
-      .method = http::Method::post, .target = "/api/v1/nodes", .body = sync::encode_bytes(node_)};
+  ApiRequest request{.method = http::Method::post,
+                     .target = "/api/v1/nodes",
+                     .body = sync::wire::encode_bytes(node_)};
   const auto answer = co_await call(std::move(request));
   // 409: the Node exists already.
   const bool is_known = !answer && answer.error().code == Errc::conflict;
@@ -61,7 +62,7 @@ asio::awaitable<Status> NodeReporter::post_once() {
   const auto answer = co_await call(std::move(get));
   if (!answer && answer.error().code == Errc::not_found) co_return co_await register_node();
   if (!answer) co_return fail("read node", answer.error());
-  CO_TRY(const sync::Node seen, sync::decode_bytes<sync::Node>(*answer));
+  CO_TRY(const sync::Node seen, sync::wire::decode_bytes<sync::Node>(*answer));
   node_.status.conditions = conditions_under(pressure_.conditions());
   const bool is_due =
       posted_at_ == MonoTime::min() || clock_.mono() - posted_at_ >= report_interval;

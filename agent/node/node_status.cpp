@@ -152,9 +152,9 @@ std::string status_patch(const sync::Node& seen, sync::NodeStatus ours, WallTime
     posted.last_heartbeat_time = now;
     posted.last_transition_time = same ? shown->last_transition_time : now;
   }
-  return sync::serialize(
+  return sync::wire::serialize(
       sync::json::object{{"metadata", sync::json::object{{"uid", seen.metadata.uid}}},
-                         {"status", sync::encode_part(ours)}});
+                         {"status", sync::wire::encode_part(ours)}});
 }
 
 }  // namespace holdfast::agent::node

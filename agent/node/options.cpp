@@ -29,7 +29,8 @@ void add_options(config::Options& options, NodeOptions& settings) {
 Status check(const NodeOptions& settings) {
   const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
   if (settings.node_name.empty()) return bad("--node-name is required");
-  if (const auto reasons = sync::check_dns1123_subdomain(settings.node_name); !reasons.empty()) {
+  if (const auto reasons = sync::objects::check_dns1123_subdomain(settings.node_name);
+      !reasons.empty()) {
     return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
   }
   if (!settings.server.empty() && !settings.kubeconfig.empty()) {

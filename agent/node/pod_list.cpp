@@ -6,18 +6,18 @@
 
 namespace holdfast::agent::node {
 
-sync::DesiredPods PodList::desired() const {
-  if (!complete_) return sync::NeverReceived{};
-  sync::CompletePods complete;
+sync::runtime::DesiredPods PodList::desired() const {
+  if (!complete_) return sync::runtime::NeverReceived{};
+  sync::runtime::CompletePods complete;
   for (const auto& [name, entry] : entries_) {
-    if (entry.pod == nullptr) return sync::NeverReceived{};
+    if (entry.pod == nullptr) return sync::runtime::NeverReceived{};
     complete.pods.push_back(entry.pod);
   }
   return complete;
 }
 
-sync::NeededObjects PodList::references() const {
-  sync::NeededObjects all;
+sync::autonomy::NeededObjects PodList::references() const {
+  sync::autonomy::NeededObjects all;
   for (const auto& [name, entry] : entries_) {
     all.insert(entry.references.begin(), entry.references.end());
   }
@@ -25,15 +25,15 @@ sync::NeededObjects PodList::references() const {
 }
 
 Status PodList::put(const std::string& bytes, Entries& entries) {
-  TRY(const sync::ObjectHeader header, sync::read_header(bytes));
+  TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(bytes));
   Entry& entry = entries[{header.namespace_name, header.name}];
   entry = {};
-  auto pod = sync::decode_bytes<sync::Pod>(bytes);
+  auto pod = sync::wire::decode_bytes<sync::Pod>(bytes);
   if (!pod) {
     log_error("pod unreadable", {{"name", header.name}, {"error", pod.error()}});
     return {};
   }
-  if (auto added = sync::add_references(bytes, entry.references); !added) {
+  if (auto added = sync::autonomy::add_references(bytes, entry.references); !added) {
     log_error("cannot read the references of a pod",
               {{"name", header.name}, {"error", added.error()}});
   }
@@ -42,7 +42,7 @@ Status PodList::put(const std::string& bytes, Entries& entries) {
 }
 
 void PodList::replace(std::vector<std::string> items, const std::string& /*version*/,
-                      const sync::ScopeKind& /*kind*/) {
+                      const sync::wire::ScopeKind& /*kind*/) {
   Entries entries;
   for (const std::string& item : items) {
     if (auto taken = put(item, entries); !taken) {
@@ -56,9 +56,9 @@ void PodList::replace(std::vector<std::string> items, const std::string& /*versi
   changed_();
 }
 
-void PodList::apply(const sync::WatchEvent& event) {
-  if (event.type == sync::WatchEvent::Type::deleted) {
-    const auto header = sync::read_header(event.object);
+void PodList::apply(const sync::wire::WatchEvent& event) {
+  if (event.type == sync::wire::WatchEvent::Type::deleted) {
+    const auto header = sync::wire::read_header(event.object);
     if (header) entries_.erase({header->namespace_name, header->name});
     if (!header) log_error("deleted pod unreadable", {{"error", header.error()}});
   } else if (auto taken = put(event.object, entries_); !taken) {

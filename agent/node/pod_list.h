@@ -24,19 +24,19 @@ class PodList final : public ListWatchSink {
 
   // NeverReceived until a complete list has arrived, and while one of the pods cannot be decoded:
   // such a pod must not be mistaken for a deleted one.
-  [[nodiscard]] sync::DesiredPods desired() const;
+  [[nodiscard]] sync::runtime::DesiredPods desired() const;
   // All objects that the pods refer to.
-  [[nodiscard]] sync::NeededObjects references() const;
+  [[nodiscard]] sync::autonomy::NeededObjects references() const;
 
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override;
-  void apply(const sync::WatchEvent& event) override;
+               const sync::wire::ScopeKind& kind) override;
+  void apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& /*version*/) override {}
 
  private:
   struct Entry {
     std::shared_ptr<const sync::Pod> pod;  // null: it cannot be decoded
-    sync::NeededObjects references;
+    sync::autonomy::NeededObjects references;
   };
   using Entries = std::map<std::pair<std::string, std::string>, Entry>;  // by namespace and name
 

@@ -8,7 +8,7 @@ namespace holdfast::agent::node {
 namespace {
 
 namespace json = boost::json;
-using sync::StopCause;
+using sync::runtime::StopCause;
 
 constexpr std::pair<StopCause, std::string_view> causes[] = {
     {StopCause::completed, "completed"},
@@ -23,12 +23,12 @@ std::string_view text_of(const json::object& object, std::string_view name) {
   return text != nullptr ? std::string_view(*text) : std::string_view();
 }
 
-Result<sync::PodRecord> from_object(const json::object& object, std::string_view boot_id) {
+Result<sync::runtime::PodRecord> from_object(const json::object& object, std::string_view boot_id) {
   const json::value* encoded = object.if_contains("pod");
   if (encoded == nullptr) return fail(Errc::corrupt, "it contains no pod");
-  auto pod = sync::decode<sync::Pod>(*encoded);
+  auto pod = sync::wire::decode<sync::Pod>(*encoded);
   if (!pod) return fail(Errc::corrupt, pod.error().what);
-  sync::PodRecord record;
+  sync::runtime::PodRecord record;
   record.pod = std::make_shared<sync::Pod>(*std::move(pod));
   const auto accepted = parse_rfc3339(text_of(object, "acceptedAt"));
   if (!accepted) return fail(Errc::corrupt, accepted.error().what);
@@ -50,7 +50,7 @@ Result<sync::PodRecord> from_object(const json::object& object, std::string_view
 
 }  // namespace
 
-std::string to_json(const sync::PodRecord& record, std::string_view boot_id) {
+std::string to_json(const sync::runtime::PodRecord& record, std::string_view boot_id) {
   json::object object;
   object["acceptedAt"] = format_rfc3339(record.accepted_wall, TimeDigits::micros);
   if (record.accepted) {
@@ -62,12 +62,12 @@ std::string to_json(const sync::PodRecord& record, std::string_view boot_id) {
   }
   sync::Pod pod = *record.pod;
   pod.metadata.unknown_fields = {};  // managedFields: large, and never sent back
-  object["pod"] = sync::encode(pod);
-  return sync::serialize(object) + "\n";
+  object["pod"] = sync::wire::encode(pod);
+  return sync::wire::serialize(object) + "\n";
 }
 
-Result<sync::PodRecord> read_pod_record(std::string_view text, std::string_view boot_id) {
-  const auto value = sync::parse_json(text);
+Result<sync::runtime::PodRecord> read_pod_record(std::string_view text, std::string_view boot_id) {
+  const auto value = sync::wire::parse_json(text);
   if (!value) return fail(Errc::corrupt, value.error().what);
   const json::object* object = value->if_object();
   if (object == nullptr) return fail(Errc::corrupt, "not a JSON object");

@@ -9,10 +9,10 @@
 
 namespace holdfast::agent::node {
 
-class PodSource : public sync::ConfigSource {
+class PodSource : public sync::runtime::ConfigSource {
  public:
   // NeverReceived until a complete list of the node's pods was received.
-  [[nodiscard]] virtual sync::DesiredPods desired() const = 0;
+  [[nodiscard]] virtual sync::runtime::DesiredPods desired() const = 0;
 
   // Notified when any answer may have changed.
   [[nodiscard]] virtual loop::Event& changed() = 0;

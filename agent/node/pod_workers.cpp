@@ -13,16 +13,16 @@ namespace {
 constexpr int rounds_max = 1000;  // far more than the pods of a node need to settle
 
 std::string named(const sync::ObjectMeta& meta) { return meta.namespace_name + "/" + meta.name; }
-std::string named(const sync::PodKey& pod) { return pod.namespace_name + "/" + pod.name; }
+std::string named(const sync::runtime::PodKey& pod) { return pod.namespace_name + "/" + pod.name; }
 
-sync::PodKey key_of(const sync::Pod& pod) {
+sync::runtime::PodKey key_of(const sync::Pod& pod) {
   return {pod.metadata.namespace_name, pod.metadata.name, pod.metadata.uid};
 }
 
 }  // namespace
 
 PodWorkers::PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
-                       sync::RuntimeConfig rules, const SenderConfig& sender)
+                       sync::runtime::RuntimeConfig rules, const SenderConfig& sender)
     : parts_(parts),
       node_name_(rules.node.node_name),
       rules_(std::move(rules)),
@@ -45,7 +45,7 @@ void PodWorkers::adopt() {
     if (!is_stray) log_error("cannot read pod record", {{"error", error}});
   }
   if (!records) return;
-  for (sync::PodRecord& record : *records) {
+  for (sync::runtime::PodRecord& record : *records) {
     log_info("adopt pod", {{"pod", named(record.pod->metadata)}});
     rules_.adopt(std::move(record), parts_.clock.mono());
   }
@@ -92,19 +92,20 @@ asio::awaitable<void> PodWorkers::await_changes() {
   }
 }
 
-void PodWorkers::warn_of_unrunnable(const sync::CompletePods& complete) {
+void PodWorkers::warn_of_unrunnable(const sync::runtime::CompletePods& complete) {
   for (const auto& pod : complete.pods) {
-    if (sync::is_runnable(*pod) || !unrunnable_.insert(pod->metadata.uid).second) continue;
+    if (sync::runtime::is_runnable(*pod) || !unrunnable_.insert(pod->metadata.uid).second) continue;
     log_warn("pod ignored: its uid or a container name is not usable as a file name",
              {{"pod", named(pod->metadata)}});
   }
 }
 
-void PodWorkers::refuse_inadmissible(sync::CompletePods& complete) {
+void PodWorkers::refuse_inadmissible(sync::runtime::CompletePods& complete) {
   const std::set<std::string> refused_before = std::exchange(refused_, {});
   std::erase_if(complete.pods, [this, &refused_before](const auto& pod) {
     const std::string& uid = pod->metadata.uid;
-    if (rules_.knows(uid) || !sync::is_runnable(*pod) || !needs_admission(*pod)) return false;
+    if (rules_.knows(uid) || !sync::runtime::is_runnable(*pod) || !needs_admission(*pod))
+      return false;
     // A refusal is final, as with a kubelet, also if the pressure ends before it is reported.
     const bool is_known = refused_before.contains(uid);
     const auto admission = is_known ? sync::node::Admission() : node::admit(*pod, parts_.pressure);
@@ -112,31 +113,31 @@ void PodWorkers::refuse_inadmissible(sync::CompletePods& complete) {
     refused_.insert(uid);
     if (is_known) return true;
     log_warn("refuse pod", {{"pod", named(pod->metadata)}, {"reason", admission.message}});
-    const sync::PodKey key = key_of(*pod);
-    sender_.report(key, sync::status_patch(key, refused_status(admission)));
+    const sync::runtime::PodKey key = key_of(*pod);
+    sender_.report(key, sync::runtime::status_patch(key, refused_status(admission)));
     return true;
   });
 }
 
 void PodWorkers::settle() {
-  sync::DesiredPods desired = parts_.source.desired();
-  if (auto* complete = std::get_if<sync::CompletePods>(&desired)) {
+  sync::runtime::DesiredPods desired = parts_.source.desired();
+  if (auto* complete = std::get_if<sync::runtime::CompletePods>(&desired)) {
     warn_of_unrunnable(*complete);
     refuse_inadmissible(*complete);
   }
   for (int round = 0; round < rounds_max; ++round) {
-    const sync::RuntimeActions actions =
+    const sync::runtime::RuntimeActions actions =
         rules_.step({parts_.clock.mono(), parts_.clock.wall(), desired, parts_.runtime.observed(),
                      parts_.source});
     if (actions.empty()) return;
-    for (const sync::RuntimeAction& action : actions) {
+    for (const sync::runtime::RuntimeAction& action : actions) {
       std::visit([this](const auto& one) { perform(one); }, action);
     }
   }
   log_error("the pod rules did not settle, continuing at the next change");
 }
 
-void PodWorkers::perform(const sync::RecordPod& action) {
+void PodWorkers::perform(const sync::runtime::RecordPod& action) {
   const std::string& uid = action.record.pod->metadata.uid;
   unrecorded_.erase(uid);
   const Status written = parts_.state.record(action.record);
@@ -145,7 +146,7 @@ void PodWorkers::perform(const sync::RecordPod& action) {
   unrecorded_.emplace(uid, action.record);
 }
 
-void PodWorkers::perform(const sync::StartContainer& action) {
+void PodWorkers::perform(const sync::runtime::StartContainer& action) {
   if (const auto waiting = unrecorded_.find(action.pod.uid); waiting != unrecorded_.end()) {
     // A container is started only when its pod's record is on disk.
     const Status written = parts_.state.record(waiting->second);
@@ -158,8 +159,8 @@ void PodWorkers::perform(const sync::StartContainer& action) {
   parts_.runtime.start(action);
 }
 
-void PodWorkers::perform(const sync::SignalContainer& action) {
-  const bool is_kill = action.signal == sync::StopSignal::kill;
+void PodWorkers::perform(const sync::runtime::SignalContainer& action) {
+  const bool is_kill = action.signal == sync::runtime::StopSignal::kill;
   log_info(is_kill ? "kill container" : "stop container",
            {{"uid", action.uid}, {"container", action.container}, {"attempt", action.number}});
   const Status sent = parts_.runtime.signal(action);
@@ -167,25 +168,26 @@ void PodWorkers::perform(const sync::SignalContainer& action) {
   log_error("cannot signal container", {{"error", sent.error()}});
 }
 
-void PodWorkers::perform(const sync::ReportStatus& action) {
+void PodWorkers::perform(const sync::runtime::ReportStatus& action) {
   log_debug("report pod", {{"pod", named(action.pod)}, {"phase", action.status.phase}});
-  sender_.report(action.pod, sync::status_patch(action.pod, action.status));
+  sender_.report(action.pod, sync::runtime::status_patch(action.pod, action.status));
   sync::PodStatus& before = reported_[action.pod.uid];
-  for (const sync::FailureEvent& failure : sync::failure_events(before, action.status)) {
+  for (const sync::runtime::FailureEvent& failure :
+       sync::runtime::failure_events(before, action.status)) {
     log_warn("container does not start",
              {{"pod", named(action.pod)}, {"reason", failure.reason}, {"error", failure.message}});
     sender_.event(action.pod,
-                  sync::make_event(action.pod, failure, node_name_, parts_.clock.wall()));
+                  sync::runtime::make_event(action.pod, failure, node_name_, parts_.clock.wall()));
   }
   before = action.status;
 }
 
-void PodWorkers::perform(const sync::FinalDelete& action) {
+void PodWorkers::perform(const sync::runtime::FinalDelete& action) {
   log_info("pod has stopped", {{"pod", named(action.pod)}, {"uid", action.pod.uid}});
   sender_.final_delete(action.pod);
 }
 
-void PodWorkers::perform(const sync::RemovePod& action) {
+void PodWorkers::perform(const sync::runtime::RemovePod& action) {
   log_info("remove pod", {{"uid", action.uid}});
   unrecorded_.erase(action.uid);
   reported_.erase(action.uid);

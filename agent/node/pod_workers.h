@@ -1,8 +1,7 @@
-// Keeps the pods of this node running: asks sync::PodRuntime what to do, and does it with a
-// Runtime.
-// Everything that must survive this program is in the StateDir: the pods as they were last
-// received, and the runtime's own records. A new run adopts both and continues, with or without the
-// API.
+// Keeps the pods of this node running: asks sync::runtime::PodRuntime what to do, and does it with
+// a Runtime. Everything that must survive this program is in the StateDir: the pods as they were
+// last received, and the runtime's own records. A new run adopts both and continues, with or
+// without the API.
 //
 // Threading: the loop's thread only.
 
@@ -37,7 +36,7 @@ class PodWorkers {
  public:
   // Adopts the pods and containers of an earlier run.
   PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
-             sync::RuntimeConfig rules, const SenderConfig& sender = {});
+             sync::runtime::RuntimeConfig rules, const SenderConfig& sender = {});
 
   // Runs until stop(); cancelling the coroutine has no effect. The containers keep running.
   asio::awaitable<void> run();
@@ -54,25 +53,26 @@ class PodWorkers {
   void settle();
   [[nodiscard]] MonoTime next_wake() const;
   asio::awaitable<void> await_changes();
-  void warn_of_unrunnable(const sync::CompletePods& complete);
+  void warn_of_unrunnable(const sync::runtime::CompletePods& complete);
   // Removes new pods that may not start now, and reports each of them once.
-  void refuse_inadmissible(sync::CompletePods& complete);
+  void refuse_inadmissible(sync::runtime::CompletePods& complete);
 
-  void perform(const sync::RecordPod& action);
-  void perform(const sync::StartContainer& action);
-  void perform(const sync::SignalContainer& action);
-  void perform(const sync::ReportStatus& action);
-  void perform(const sync::FinalDelete& action);
-  void perform(const sync::RemovePod& action);
+  void perform(const sync::runtime::RecordPod& action);
+  void perform(const sync::runtime::StartContainer& action);
+  void perform(const sync::runtime::SignalContainer& action);
+  void perform(const sync::runtime::ReportStatus& action);
+  void perform(const sync::runtime::FinalDelete& action);
+  void perform(const sync::runtime::RemovePod& action);
 
   PodWorkersParts parts_;
   std::string node_name_;
-  sync::PodRuntime rules_;
+  sync::runtime::PodRuntime rules_;
   StatusSender sender_;
-  std::map<std::string, sync::PodRecord> unrecorded_;  // by uid: could not be written to disk
-  std::map<std::string, sync::PodStatus> reported_;    // by uid: the last status, for Events
-  std::set<std::string> unrunnable_;                   // uids that were warned about
-  std::set<std::string> refused_;                      // uids of listed pods that were not admitted
+  std::map<std::string, sync::runtime::PodRecord>
+      unrecorded_;                                   // by uid: could not be written to disk
+  std::map<std::string, sync::PodStatus> reported_;  // by uid: the last status, for Events
+  std::set<std::string> unrunnable_;                 // uids that were warned about
+  std::set<std::string> refused_;                    // uids of listed pods that were not admitted
   loop::Event changed_;
   bool is_dirty_ = false;
   bool is_stopping_ = false;

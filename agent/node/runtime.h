@@ -33,17 +33,17 @@ class Runtime {
 
   // Starts a new attempt to run a container. Never fails: a start that failed appears in observed()
   // as an attempt that has ended with ContainerExit::Kind::failed.
-  virtual void start(const sync::StartContainer& start) = 0;
+  virtual void start(const sync::runtime::StartContainer& start) = 0;
   // Records the same outcome for a start that the caller could not make.
-  virtual void reject_start(const sync::StartContainer& start, std::string why) = 0;
+  virtual void reject_start(const sync::runtime::StartContainer& start, std::string why) = 0;
   // Errors: not_found if the attempt does not run; those of kill().
-  [[nodiscard]] virtual Status signal(const sync::SignalContainer& signal) = 0;
+  [[nodiscard]] virtual Status signal(const sync::runtime::SignalContainer& signal) = 0;
   // Forgets a pod of which nothing runs. The caller removes its directory, logs included.
   virtual void forget(const std::string& uid) = 0;
 
   // All attempts as of the last refresh() or start(). Valid until the next call of a non-const
   // function.
-  [[nodiscard]] virtual const sync::ObservedPods& observed() const = 0;
+  [[nodiscard]] virtual const sync::runtime::ObservedPods& observed() const = 0;
 
   // Updates observed() for the attempts that may have changed.
   virtual void refresh(MonoTime now) = 0;

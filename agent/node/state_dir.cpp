@@ -24,8 +24,8 @@ Result<StateDir> StateDir::open(const fs::Path& dir) {
   return StateDir(dir, *std::move(lock));
 }
 
-Result<std::vector<sync::PodRecord>> StateDir::load(std::vector<Error>& damaged) const {
-  std::vector<sync::PodRecord> records;
+Result<std::vector<sync::runtime::PodRecord>> StateDir::load(std::vector<Error>& damaged) const {
+  std::vector<sync::runtime::PodRecord> records;
   TRY(const auto uids, fs::list_dir(pods()));
   const std::string boot_id = proc::read_boot_id().value_or("");
   for (const std::string& uid : uids) {
@@ -37,7 +37,7 @@ Result<std::vector<sync::PodRecord>> StateDir::load(std::vector<Error>& damaged)
     }
     auto record = read_pod_record(*text, boot_id);
     const bool is_its_own =
-        record && record->pod->metadata.uid == uid && sync::is_runnable(*record->pod);
+        record && record->pod->metadata.uid == uid && sync::runtime::is_runnable(*record->pod);
     if (is_its_own) {
       records.push_back(*std::move(record));
     } else {
@@ -48,7 +48,7 @@ Result<std::vector<sync::PodRecord>> StateDir::load(std::vector<Error>& damaged)
   return records;
 }
 
-Status StateDir::record(const sync::PodRecord& record) const {
+Status StateDir::record(const sync::runtime::PodRecord& record) const {
   const fs::Path dir = pod(record.pod->metadata.uid);
   if (auto made = fs::ensure_dir(dir); !made) return fail(made.error());
   const std::string boot_id = proc::read_boot_id().value_or("");
@@ -69,13 +69,13 @@ Status StateDir::remove(const std::string& uid) const {
 
 std::vector<std::string> StateDir::uids() const {
   auto names = fs::list_dir(pods()).value_or(std::vector<std::string>());
-  std::erase_if(names, [](const std::string& name) { return !sync::is_safe_name(name); });
+  std::erase_if(names, [](const std::string& name) { return !sync::runtime::is_safe_name(name); });
   return names;
 }
 
 std::vector<std::string> StateDir::containers(const std::string& uid) const {
   auto names = fs::list_dir(pod(uid)).value_or(std::vector<std::string>());
-  std::erase_if(names, [](const std::string& name) { return !sync::is_safe_name(name); });
+  std::erase_if(names, [](const std::string& name) { return !sync::runtime::is_safe_name(name); });
   return names;
 }
 

@@ -24,10 +24,11 @@ class StateDir {
   [[nodiscard]] static Result<StateDir> open(const fs::Path& dir);
 
   // Returns every record that can be read. The others are added to `damaged` and their files stay.
-  [[nodiscard]] Result<std::vector<sync::PodRecord>> load(std::vector<Error>& damaged) const;
+  [[nodiscard]] Result<std::vector<sync::runtime::PodRecord>> load(
+      std::vector<Error>& damaged) const;
 
   // Writes a record, without the pod's managedFields. It is durable when the call returns.
-  [[nodiscard]] Status record(const sync::PodRecord& record) const;
+  [[nodiscard]] Status record(const sync::runtime::PodRecord& record) const;
   // Removes the pod's directory with all files; durable.
   [[nodiscard]] Status remove(const std::string& uid) const;
 

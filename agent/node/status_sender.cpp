@@ -11,7 +11,7 @@ bool can_retry(Errc code) {
   return code == Errc::timeout || code == Errc::unavailable || code == Errc::exhausted;
 }
 
-void log_drop(const char* what, const sync::PodKey& pod, const Error& error) {
+void log_drop(const char* what, const sync::runtime::PodKey& pod, const Error& error) {
   // The pod was deleted or replaced meanwhile, which is normal.
   if (error.code == Errc::not_found || error.code == Errc::conflict) return;
   log_warn(what, {{"pod", pod.namespace_name + "/" + pod.name}, {"error", error}});
@@ -23,7 +23,7 @@ StatusSender::StatusSender(asio::any_io_executor executor, StatusSink& sink, con
                            const SenderConfig& config)
     : sink_(sink), clock_(clock), config_(config), changed_(std::move(executor)) {}
 
-StatusSender::Item& StatusSender::item_for(const sync::PodKey& pod) {
+StatusSender::Item& StatusSender::item_for(const sync::runtime::PodKey& pod) {
   for (Item& item : queue_) {
     if (item.pod == pod) return item;
   }
@@ -32,17 +32,17 @@ StatusSender::Item& StatusSender::item_for(const sync::PodKey& pod) {
   return queue_.back();
 }
 
-void StatusSender::report(const sync::PodKey& pod, std::string patch) {
+void StatusSender::report(const sync::runtime::PodKey& pod, std::string patch) {
   item_for(pod).patch = std::move(patch);
 }
 
-void StatusSender::final_delete(const sync::PodKey& pod) { item_for(pod).remove = true; }
+void StatusSender::final_delete(const sync::runtime::PodKey& pod) { item_for(pod).remove = true; }
 
 void StatusSender::forget(const std::string& uid) {
   std::erase_if(queue_, [&uid](const Item& item) { return item.pod.uid == uid; });
 }
 
-void StatusSender::event(const sync::PodKey& pod, sync::Event event) {
+void StatusSender::event(const sync::runtime::PodKey& pod, sync::Event event) {
   std::vector<sync::Event>& events = item_for(pod).events;
   if (events.size() >= config_.events_max) events.erase(events.begin());
   events.push_back(std::move(event));

@@ -26,10 +26,10 @@ class StatusSender {
                const SenderConfig& config);
 
   // Queues a status. It replaces one of the same pod that was not sent yet.
-  void report(const sync::PodKey& pod, std::string patch);
-  void event(const sync::PodKey& pod, sync::Event event);
+  void report(const sync::runtime::PodKey& pod, std::string patch);
+  void event(const sync::runtime::PodKey& pod, sync::Event event);
   // Queues the final deletion, which is sent after the pod's last status and Events.
-  void final_delete(const sync::PodKey& pod);
+  void final_delete(const sync::runtime::PodKey& pod);
   // Drops all queued reports of a pod that is gone.
   void forget(const std::string& uid);
 
@@ -40,7 +40,7 @@ class StatusSender {
 
  private:
   struct Item {
-    sync::PodKey pod;
+    sync::runtime::PodKey pod;
     std::optional<std::string> patch = {};
     std::vector<sync::Event> events = {};
     bool remove = false;
@@ -50,7 +50,7 @@ class StatusSender {
   asio::awaitable<Status> send_step(const Item& item);
   // Puts the reports that are left back into the queue.
   void keep(Item rest);
-  Item& item_for(const sync::PodKey& pod);
+  Item& item_for(const sync::runtime::PodKey& pod);
   // Sends one report of the first pod in the queue. False: it failed and stays queued; wait before
   // the next try.
   asio::awaitable<bool> send_first();

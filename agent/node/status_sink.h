@@ -22,13 +22,13 @@ class StatusSink {
 
   // `patch` is a merge patch for the pod's status subresource, with the uid as its precondition:
   // {"metadata":{"uid":...},"status":{...}}. It serves as a strategic merge patch too.
-  virtual asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) = 0;
+  virtual asio::awaitable<Status> report_status(sync::runtime::PodKey pod, std::string patch) = 0;
 
   // A new Event about a pod.
   virtual asio::awaitable<Status> record_event(sync::Event event) = 0;
 
   // The pod has stopped: DELETE with gracePeriodSeconds 0 and the uid as its precondition.
-  virtual asio::awaitable<Status> final_delete(sync::PodKey pod) = 0;
+  virtual asio::awaitable<Status> final_delete(sync::runtime::PodKey pod) = 0;
 };
 
 }  // namespace holdfast::agent::node

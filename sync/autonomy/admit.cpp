@@ -2,14 +2,14 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
-bool is_update(const RequestInfo& request) {
+bool is_update(const objects::RequestInfo& request) {
   return request.verb == "patch" || request.verb == "update";
 }
 
-Admission admit_core(const RequestInfo& request, std::string_view node_name) {
+Admission admit_core(const objects::RequestInfo& request, std::string_view node_name) {
   const bool status = request.subresource == "status";
   const bool whole = request.subresource.empty();
   if (request.resource == "nodes") {
@@ -58,7 +58,7 @@ std::string_view to_string(Admission admission) {
   UNREACHABLE();
 }
 
-bool is_own_lease(const RequestInfo& request, std::string_view node_name) {
+bool is_own_lease(const objects::RequestInfo& request, std::string_view node_name) {
   const bool leases = request.is_resource && request.group == "coordination.k8s.io" &&
                       request.resource == "leases" && request.subresource.empty();
   if (!leases || request.namespace_name != lease_namespace) return false;
@@ -66,7 +66,7 @@ bool is_own_lease(const RequestInfo& request, std::string_view node_name) {
   return request.verb == "create" || (by_name && request.name == node_name);
 }
 
-Admission admit(const RequestInfo& request, std::string_view node_name) {
+Admission admit(const objects::RequestInfo& request, std::string_view node_name) {
   if (!request.is_resource) return Admission::refuse;
   if (is_own_lease(request, node_name)) return Admission::own_lease;
   if (request.group.empty()) return admit_core(request, node_name);
@@ -77,4 +77,4 @@ Admission admit(const RequestInfo& request, std::string_view node_name) {
   return Admission::refuse;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -12,7 +12,7 @@
 
 #include "sync/objects/request_info.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 enum class Admission : std::uint8_t {
   refuse,        // 503: only the API server can do this
@@ -33,12 +33,12 @@ enum class Admission : std::uint8_t {
 // Classifies a write on node `node_name` while the cloud is unreachable. It needs no body:
 // apply_local_write() checks what depends on the body or the object (a pod's node, a mirror pod's
 // annotation, the grace period).
-[[nodiscard]] Admission admit(const RequestInfo& request, std::string_view node_name);
+[[nodiscard]] Admission admit(const objects::RequestInfo& request, std::string_view node_name);
 
 // The namespace of the node leases.
 inline constexpr std::string_view lease_namespace = "kube-node-lease";
 
 // Whether `request` reads or writes the lease of `node_name`.
-[[nodiscard]] bool is_own_lease(const RequestInfo& request, std::string_view node_name);
+[[nodiscard]] bool is_own_lease(const objects::RequestInfo& request, std::string_view node_name);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -8,7 +8,7 @@
 #include "sync/autonomy/admit.h"
 #include "sync/objects/request_info.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 constexpr std::int64_t rate_min = 256;
@@ -60,7 +60,7 @@ std::string_view to_string(UplinkClass traffic) {
 
 UplinkClass class_of(std::string_view method, std::string_view path, bool own) {
   const bool read = method == "GET" || method == "HEAD";
-  const auto request = parse_request(method, path, "");
+  const auto request = objects::parse_request(method, path, "");
   if (request && request->is_resource) {
     const bool lease = request->resource == "leases" && request->namespace_name == lease_namespace;
     const bool status = request->resource == "nodes" && request->subresource == "status";
@@ -143,4 +143,4 @@ void ByteBudget::Bucket::take(double bytes, MonoTime now, Duration burst) {
   at = now;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

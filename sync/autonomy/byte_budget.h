@@ -18,7 +18,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 enum class UplinkClass : std::uint8_t {
   heartbeat,  // the node's lease and writes of its status
@@ -82,4 +82,4 @@ class ByteBudget {
   std::array<Bucket, uplink_classes> classes_{};
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

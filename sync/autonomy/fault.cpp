@@ -7,7 +7,7 @@
 #include "platform/text.h"
 #include "sync/objects/request_info.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // The kind of answer that an API server gives for a path.
@@ -18,7 +18,7 @@ enum class Expected : std::uint8_t {
 };
 
 Expected expected_of(std::string_view path) {
-  const auto request = parse_request("GET", path, "");
+  const auto request = objects::parse_request("GET", path, "");
   if (!request) return Expected::text;
   if (!request->is_resource) {
     constexpr std::array<std::string_view, 4> documents{"/version", "/api", "/apis", "/openapi"};
@@ -136,4 +136,4 @@ std::optional<std::string> why_not_api_answer(std::string_view target, const Ans
   return std::nullopt;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

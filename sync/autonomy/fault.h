@@ -11,7 +11,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 enum class LinkFault : std::uint8_t {
   refused,         // connection refused: no server listens at that address
@@ -50,4 +50,4 @@ struct AnswerHead {
                                                             const AnswerHead& head,
                                                             std::string_view body);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

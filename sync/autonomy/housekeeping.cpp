@@ -2,7 +2,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 std::string_view to_string(Leftover leftover) {
   switch (leftover) {
     case Leftover::no:
@@ -47,4 +47,4 @@ int trim_step(const FilePages& pages, Duration idle, const HousekeepingLimits& l
   return worth ? limits.trim_pages : 0;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

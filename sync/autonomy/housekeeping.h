@@ -14,7 +14,7 @@
 #include "platform/time.h"
 #include "sync/autonomy/references.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 using namespace std::chrono_literals;
 
@@ -75,4 +75,4 @@ struct FilePages {
 [[nodiscard]] int trim_step(const FilePages& pages, Duration idle,
                             const HousekeepingLimits& limits);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -11,7 +11,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 class KubeletHealth {
  public:
@@ -32,4 +32,4 @@ class KubeletHealth {
   MonoTime active_at_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

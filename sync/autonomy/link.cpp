@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 std::string_view to_string(LinkState state) {
   switch (state) {
@@ -146,4 +146,4 @@ void Link::schedule_retry(MonoTime now) {
   backoff_ = std::min(backoff_ * 2, config_.probe_backoff_max);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -26,7 +26,7 @@
 #include "platform/random.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 using namespace std::chrono_literals;
 
@@ -111,4 +111,4 @@ class Link {
   std::string reason_ = "not tried yet";
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -8,30 +8,31 @@
 #include "sync/wire/list_bytes.h"
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 Result<std::string> body_as_json(std::string body) {
-  if (!is_protobuf(body)) return body;
-  return json_of_protobuf(body);
+  if (!wire::is_protobuf(body)) return body;
+  return objects::json_of_protobuf(body);
 }
 
-Result<std::string> body_in(Encoding encoding, std::string json) {
-  if (encoding == Encoding::json) return json;
-  return to_protobuf(json);
+Result<std::string> body_in(wire::Encoding encoding, std::string json) {
+  if (encoding == wire::Encoding::json) return json;
+  return objects::to_protobuf(json);
 }
 
-Result<std::string> local_form(const ScopeKind& kind, std::optional<std::string_view> last,
+Result<std::string> local_form(const wire::ScopeKind& kind, std::optional<std::string_view> last,
                                std::string_view object) {
-  if (kind.encoding == Encoding::json) return as_item(object);
-  if (!last) return to_protobuf(object);
-  TRY(const Envelope envelope, open_envelope(*last));
+  if (kind.encoding == wire::Encoding::json) return wire::as_item(object);
+  if (!last) return objects::to_protobuf(object);
+  TRY(const wire::Envelope envelope, wire::open_envelope(*last));
   const StructType* type = find_type(envelope.kind);
   if (type == nullptr) return fail(Errc::invalid, "no kind \"" + std::string(envelope.kind) + "\"");
-  TRY(const json::object before, object_of_protobuf(*last));
-  TRY(const json::value written, parse_json(object));
-  TRY(const Shaped after, shape(*type, written, envelope.kind, envelope.api_version));
-  TRY(const std::string raw, carry_changes(*type, envelope.raw, before, after.object));
-  return enveloped(envelope.api_version, envelope.kind, raw);
+  TRY(const json::object before, objects::object_of_protobuf(*last));
+  TRY(const json::value written, wire::parse_json(object));
+  TRY(const objects::Shaped after,
+      objects::shape(*type, written, envelope.kind, envelope.api_version));
+  TRY(const std::string raw, objects::carry_changes(*type, envelope.raw, before, after.object));
+  return wire::enveloped(envelope.api_version, envelope.kind, raw);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -12,26 +12,26 @@
 #include "sync/wire/protobuf/header.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 constexpr std::string_view local_uid_prefix = "10ca1000-";
 constexpr std::string_view mirror_annotation = "kubernetes.io/config.mirror";
 
-LocalOutcome refuse(ApiStatus status) { return {.refusal = std::move(status)}; }
+LocalOutcome refuse(wire::ApiStatus status) { return {.refusal = std::move(status)}; }
 
-GroupResource resource_of(const LocalWrite& write) {
+wire::GroupResource resource_of(const LocalWrite& write) {
   return {write.request.group, write.request.resource};
 }
 
 LocalOutcome needs_cloud(const LocalWrite& write, std::string_view why) {
-  return refuse(status::service_unavailable(std::string(write.request.verb) + " of " +
-                                            resource_of(write).text() +
-                                            " needs the cloud: " + std::string(why)));
+  return refuse(wire::status::service_unavailable(std::string(write.request.verb) + " of " +
+                                                  resource_of(write).text() +
+                                                  " needs the cloud: " + std::string(why)));
 }
 
-std::string text_at(const json::value& value, Path path) {
-  return std::string(dig_text(as_object(value), path));
+std::string text_at(const json::value& value, wire::Path path) {
+  return std::string(wire::dig_text(wire::as_object(value), path));
 }
 
 json::object& object_at(json::value& value, std::string_view name) {
@@ -54,12 +54,12 @@ json::value without_heartbeats(json::value value) {
 }
 
 json::value status_of(const json::value& object) {
-  const json::value* found = as_object(object).if_contains("status");
+  const json::value* found = wire::as_object(object).if_contains("status");
   return found == nullptr ? json::value(json::object()) : *found;
 }
 
 bool is_local_text(const json::value* value) {
-  return value != nullptr && value->is_string() && is_local_version(value->get_string());
+  return value != nullptr && value->is_string() && objects::is_local_version(value->get_string());
 }
 
 // The uid that the API server knows; "" for an object that was created here.
@@ -69,15 +69,16 @@ std::string cloud_uid(const json::value& object) {
 }
 
 // The object after the client's patch or update, or the answer that refuses it.
-tl::expected<json::value, ApiStatus> updated(const LocalWrite& write, const json::value& current) {
+tl::expected<json::value, wire::ApiStatus> updated(const LocalWrite& write,
+                                                   const json::value& current) {
   if (write.request.verb == "patch" && !write.queued) {
-    const auto type = parse_patch_type(write.content_type);
-    if (!type) return tl::unexpected(status::generic(415));
-    return apply_patch(*type, text_at(current, {"kind"}), current, write.body);
+    const auto type = objects::parse_patch_type(write.content_type);
+    if (!type) return tl::unexpected(wire::status::generic(415));
+    return objects::apply_patch(*type, text_at(current, {"kind"}), current, write.body);
   }
-  auto body = parse_json(write.body);
+  auto body = wire::parse_json(write.body);
   if (!body || !body->is_object()) {
-    return tl::unexpected(status::bad_request("the body is not a JSON object"));
+    return tl::unexpected(wire::status::bad_request("the body is not a JSON object"));
   }
   return *std::move(body);
 }
@@ -87,11 +88,11 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
   const std::string uid = cloud_uid(object);
   if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
   const std::string_view part = whole ? "spec" : "status";
-  if (const json::value* found = as_object(object).if_contains(part)) patch[part] = *found;
+  if (const json::value* found = wire::as_object(object).if_contains(part)) patch[part] = *found;
   return {.verb = "PATCH",
-          .target = encode_path(write.request.path),
-          .content_type = std::string(media_type(PatchType::strategic)),
-          .body = sync::serialize(patch),
+          .target = objects::encode_path(write.request.path),
+          .content_type = std::string(objects::media_type(objects::PatchType::strategic)),
+          .body = wire::serialize(patch),
           .uid = uid,
           .replaces_older = true};
 }
@@ -113,7 +114,7 @@ json::value owned_part(const LocalWrite& write, const json::value& current,
 // Applies a write of a status (for a CSINode: of its spec) to an object in the cache.
 LocalOutcome apply_status(const LocalWrite& write) {
   if (!write.current) return needs_cloud(write, "the object is not known here");
-  auto current = parse_json(*write.current);
+  auto current = wire::parse_json(*write.current);
   if (!current || !current->is_object()) return needs_cloud(write, "the cached object is broken");
   const bool pod = write.admission == Admission::pod_status;
   if (pod && text_at(*current, {"spec", "nodeName"}) != write.node_name) {
@@ -124,18 +125,18 @@ LocalOutcome apply_status(const LocalWrite& write) {
   if (!wanted) return refuse(std::move(wanted.error()));
   const std::string wanted_uid = text_at(*wanted, {"metadata", "uid"});
   if (!wanted_uid.empty() && wanted_uid != uid) {
-    return refuse(status::conflict(resource_of(write), write.request.name,
-                                   "Precondition failed: UID in precondition: " + wanted_uid +
-                                       ", UID in object meta: " + uid));
+    return refuse(wire::status::conflict(resource_of(write), write.request.name,
+                                         "Precondition failed: UID in precondition: " + wanted_uid +
+                                             ", UID in object meta: " + uid));
   }
   const std::string seen = text_at(*wanted, {"metadata", "resourceVersion"});
   if (!seen.empty() && seen != text_at(*current, {"metadata", "resourceVersion"})) {
-    return refuse(status::conflict(resource_of(write), write.request.name));
+    return refuse(wire::status::conflict(resource_of(write), write.request.name));
   }
   const bool whole = write.admission == Admission::csi_node;
   const std::string_view part = whole ? "spec" : "status";
   json::value result = *current;
-  if (const json::value* found = as_object(*wanted).if_contains(part)) {
+  if (const json::value* found = wire::as_object(*wanted).if_contains(part)) {
     result.as_object()[part] = write.queued ? owned_part(write, *current, *found) : *found;
   }
   object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
@@ -145,22 +146,22 @@ LocalOutcome apply_status(const LocalWrite& write) {
   outcome.uid = uid;
   outcome.only_heartbeat =
       !whole && without_heartbeats(status_of(result)) == without_heartbeats(status_of(*current));
-  outcome.object = sync::serialize(result);
+  outcome.object = wire::serialize(result);
   outcome.answer = outcome.object;
   if (!outcome.only_heartbeat) outcome.queued = queue_status(write, result, whole);
   return outcome;
 }
 
 LocalOutcome apply_registration(const LocalWrite& write) {
-  auto body = parse_json(write.body);
+  auto body = wire::parse_json(write.body);
   const std::string name = body ? text_at(*body, {"metadata", "name"}) : "";
   if (name != write.node_name) return needs_cloud(write, "it is not this agent's node");
   if (!write.current) return needs_cloud(write, "the node was never registered");
-  LocalOutcome outcome = refuse(status::already_exists(resource_of(write), name));
+  LocalOutcome outcome = refuse(wire::status::already_exists(resource_of(write), name));
   // The kubelet now believes that its node is registered and does not try again. But the API server
   // may no longer have the node, so the registration is sent later as well.
   outcome.queued = QueuedWrite{.verb = "POST",
-                               .target = encode_path(write.request.path),
+                               .target = objects::encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = std::string(write.body),
                                .replaces_older = true};
@@ -169,18 +170,18 @@ LocalOutcome apply_registration(const LocalWrite& write) {
 
 LocalOutcome apply_delete(const LocalWrite& write) {
   if (!write.current) return needs_cloud(write, "the pod is not known here");
-  auto current = parse_json(*write.current);
+  auto current = wire::parse_json(*write.current);
   if (!current) return needs_cloud(write, "the cached pod is broken");
   if (text_at(*current, {"spec", "nodeName"}) != write.node_name) {
     return needs_cloud(write, "the pod is not on this node");
   }
   json::value options = json::object();
   if (!write.body.empty()) {
-    auto parsed = parse_json(write.body);
-    if (!parsed) return refuse(status::bad_request(parsed.error().what));
+    auto parsed = wire::parse_json(write.body);
+    if (!parsed) return refuse(wire::status::bad_request(parsed.error().what));
     options = *std::move(parsed);
   }
-  const json::value* grace = dig(as_object(options), {"gracePeriodSeconds"});
+  const json::value* grace = wire::dig(wire::as_object(options), {"gracePeriodSeconds"});
   const bool now = write.grace_period_seconds == "0" ||
                    (grace != nullptr && grace->is_number() && grace->to_number<double>() == 0);
   if (!now)
@@ -189,7 +190,7 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   const std::string uid = text_at(*current, {"metadata", "uid"});
   const std::string wanted = text_at(options, {"preconditions", "uid"});
   if (!wanted.empty() && wanted != uid) {
-    return refuse(status::conflict(
+    return refuse(wire::status::conflict(
         resource_of(write), write.request.name,
         "Precondition failed: UID in precondition: " + wanted + ", UID in object meta: " + uid));
   }
@@ -199,11 +200,11 @@ LocalOutcome apply_delete(const LocalWrite& write) {
   LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::remove};
   outcome.name = write.request.name;
   outcome.uid = uid;
-  outcome.answer = status::deleted(resource_of(write), write.request.name, uid).body();
+  outcome.answer = wire::status::deleted(resource_of(write), write.request.name, uid).body();
   outcome.queued = QueuedWrite{.verb = "DELETE",
-                               .target = encode_path(write.request.path),
+                               .target = objects::encode_path(write.request.path),
                                .content_type = "application/json",
-                               .body = sync::serialize(queued),
+                               .body = wire::serialize(queued),
                                .uid = known_uid};
   return outcome;
 }
@@ -218,23 +219,24 @@ void stamp(json::value& object, const LocalWrite& write) {
 }
 
 LocalOutcome apply_mirror(const LocalWrite& write) {
-  auto body = parse_json(write.body);
-  if (!body || !body->is_object()) return refuse(status::bad_request("the body is not a Pod"));
+  auto body = wire::parse_json(write.body);
+  if (!body || !body->is_object())
+    return refuse(wire::status::bad_request("the body is not a Pod"));
   const bool mirror = !text_at(*body, {"metadata", "annotations", mirror_annotation}).empty();
   if (!mirror || text_at(*body, {"spec", "nodeName"}) != write.node_name) {
     return needs_cloud(write, "only mirrors of this node's static pods are accepted here");
   }
   const std::string name = text_at(*body, {"metadata", "name"});
-  if (write.current) return refuse(status::already_exists(resource_of(write), name));
+  if (write.current) return refuse(wire::status::already_exists(resource_of(write), name));
   LocalOutcome outcome{.accepted = true, .status = 201, .change = LocalOutcome::Change::put};
   outcome.queued = QueuedWrite{.verb = "POST",
-                               .target = encode_path(write.request.path),
+                               .target = objects::encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = std::string(write.body)};
   stamp(*body, write);
   outcome.name = name;
   outcome.uid = write.new_uid;
-  outcome.object = sync::serialize(*body);
+  outcome.object = wire::serialize(*body);
   outcome.answer = outcome.object;
   return outcome;
 }
@@ -243,10 +245,10 @@ LocalOutcome apply_mirror(const LocalWrite& write) {
 // version.
 std::string without_local_version(const json::value& event, std::string_view bytes) {
   for (const std::string_view part : {"involvedObject", "regarding"}) {
-    if (!is_local_text(dig(as_object(event), {part, "resourceVersion"}))) continue;
+    if (!is_local_text(wire::dig(wire::as_object(event), {part, "resourceVersion"}))) continue;
     json::value cleared = event;
     object_at(cleared, part).erase("resourceVersion");
-    return sync::serialize(cleared);
+    return wire::serialize(cleared);
   }
   return std::string(bytes);
 }
@@ -254,18 +256,19 @@ std::string without_local_version(const json::value& event, std::string_view byt
 LocalOutcome apply_event(const LocalWrite& write) {
   // On 404 for an update, client-go's event recorder creates a new Event.
   if (write.request.verb != "create") {
-    return refuse(status::not_found(resource_of(write), write.request.name));
+    return refuse(wire::status::not_found(resource_of(write), write.request.name));
   }
-  auto body = parse_json(write.body);
-  if (!body || !body->is_object()) return refuse(status::bad_request("the body is not an Event"));
+  auto body = wire::parse_json(write.body);
+  if (!body || !body->is_object())
+    return refuse(wire::status::bad_request("the body is not an Event"));
   LocalOutcome outcome{.accepted = true, .status = 201};
   outcome.queued = QueuedWrite{.verb = "POST",
-                               .target = encode_path(write.request.path),
+                               .target = objects::encode_path(write.request.path),
                                .content_type = "application/json",
                                .body = without_local_version(*body, write.body),
                                .may_be_dropped = true};
   stamp(*body, write);
-  outcome.answer = sync::serialize(*body);
+  outcome.answer = wire::serialize(*body);
   return outcome;
 }
 
@@ -279,30 +282,30 @@ std::string local_uid(std::string_view random_uuid) {
 bool is_local_uid(std::string_view uid) { return uid.starts_with(local_uid_prefix); }
 
 bool carries_local_version(std::string_view body) {
-  if (is_protobuf(body)) {
-    const auto json = json_of_protobuf(body);
+  if (wire::is_protobuf(body)) {
+    const auto json = objects::json_of_protobuf(body);
     if (json) return carries_local_version(*json);
-    const auto header = read_protobuf_header(body);
-    return header && is_local_version(header->resource_version);
+    const auto header = wire::read_protobuf_header(body);
+    return header && objects::is_local_version(header->resource_version);
   }
-  const auto parsed = parse_json(body);
+  const auto parsed = wire::parse_json(body);
   if (!parsed) return false;
   if (const json::array* operations = parsed->if_array()) {
     return std::any_of(operations->begin(), operations->end(), [](const json::value& operation) {
-      return is_local_text(dig(as_object(operation), {"value"}));
+      return is_local_text(wire::dig(wire::as_object(operation), {"value"}));
     });
   }
-  const json::object& object = as_object(*parsed);
-  return is_local_text(dig(object, {"metadata", "resourceVersion"})) ||
-         is_local_text(dig(object, {"preconditions", "resourceVersion"}));
+  const json::object& object = wire::as_object(*parsed);
+  return is_local_text(wire::dig(object, {"metadata", "resourceVersion"})) ||
+         is_local_text(wire::dig(object, {"preconditions", "resourceVersion"}));
 }
 
-bool is_dry_run(const RequestInfo& request, std::string_view body) {
+bool is_dry_run(const objects::RequestInfo& request, std::string_view body) {
   const bool may_have_options = request.verb == "delete" || request.verb == "deletecollection";
   if (request.dry_run || !may_have_options) return request.dry_run;
-  const auto json = is_protobuf(body) ? json_of_protobuf(body) : std::string(body);
-  const auto options = json ? parse_json(*json) : json::value();
-  return options && !dig_list(as_object(*options), {"dryRun"}).empty();
+  const auto json = wire::is_protobuf(body) ? objects::json_of_protobuf(body) : std::string(body);
+  const auto options = json ? wire::parse_json(*json) : json::value();
+  return options && !wire::dig_list(wire::as_object(*options), {"dryRun"}).empty();
 }
 
 LocalOutcome apply_local_write(const LocalWrite& write) {
@@ -331,4 +334,4 @@ LocalOutcome apply_local_write(const LocalWrite& write) {
   UNREACHABLE();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -19,7 +19,7 @@
 #include "sync/objects/version.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 // Makes the uid of an object that is created here from a random UUID. The API server gives the
 // object another uid, so no queued request names a local uid. is_local_uid() recognises them.
@@ -32,11 +32,11 @@ namespace holdfast::sync {
 [[nodiscard]] bool carries_local_version(std::string_view body);
 
 // Whether a write is a dry run: by its query or, for a deletion, by the DeleteOptions in its body.
-[[nodiscard]] bool is_dry_run(const RequestInfo& request, std::string_view body);
+[[nodiscard]] bool is_dry_run(const objects::RequestInfo& request, std::string_view body);
 
 struct LocalWrite {
   Admission admission = Admission::refuse;
-  const RequestInfo& request;
+  const objects::RequestInfo& request;
   std::string_view content_type;
   std::string_view body;
   bool queued = false;  // `body` is a queued request's body: a whole status, not a client's patch
@@ -44,7 +44,7 @@ struct LocalWrite {
   std::string_view node_name;
   // The object as the cache has it, with kind and apiVersion; std::nullopt: it is not there.
   std::optional<std::string_view> current = {};
-  Version version = 0;  // the resourceVersion that the result gets
+  objects::Version version = 0;  // the resourceVersion that the result gets
   WallTime now{};
   std::string_view new_uid = {};  // a local_uid(), used if an object is created
 };
@@ -67,7 +67,7 @@ struct QueuedWrite {
 struct LocalOutcome {
   enum class Change : std::uint8_t { none, put, remove };
 
-  ApiStatus refusal = {};  // the answer if `accepted` is false
+  wire::ApiStatus refusal = {};  // the answer if `accepted` is false
   bool accepted = false;
   int status = 200;         // HTTP status of the answer
   std::string answer = {};  // the body for the client
@@ -83,4 +83,4 @@ struct LocalOutcome {
 
 [[nodiscard]] LocalOutcome apply_local_write(const LocalWrite& write);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

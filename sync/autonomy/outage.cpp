@@ -5,7 +5,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // Removes the request from a reason such as "GET /api/v1/nodes/a: connect to 10.0.0.1:6443:
@@ -130,4 +130,4 @@ OutageNote Outage::note(OutageNote::Kind kind, MonoTime now) const {
   return made;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

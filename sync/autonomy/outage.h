@@ -22,7 +22,7 @@
 #include "sync/autonomy/fault.h"
 #include "sync/autonomy/link.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 struct OutageConfig {
   Duration repeat_min = 1min;  // interval to the first repetition; doubled after each one
@@ -131,4 +131,4 @@ struct ClockReading {
 // the date unless it is today's.
 [[nodiscard]] std::string describe(const Outage& outage, const ClockReading& now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -5,7 +5,7 @@
 #include "platform/check.h"
 #include "sync/autonomy/outage.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // What to say about a kind of fault.
@@ -161,4 +161,4 @@ std::string describe(const Outage& outage, const ClockReading& now) {
   return "the cloud has " + verb + at + " (" + lasted + "): " + why;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -12,7 +12,7 @@
 #include "sync/wire/object_header.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 using Names = std::span<const std::string_view>;
@@ -58,7 +58,7 @@ bool contains(Names names, std::string_view name) {
 }
 
 std::string_view type_of(const json::value& condition) {
-  return dig_text(as_object(condition), {"type"});
+  return wire::dig_text(wire::as_object(condition), {"type"});
 }
 
 // Copies the fields `names` from `ours`, and erases those that `ours` does not have.
@@ -76,17 +76,17 @@ void take_fields(json::object& result, const json::object& ours, Names names) {
 void take_conditions(json::object& result, const json::object& ours, Names types) {
   json::array all;
   if (!result.contains("conditions") && !ours.contains("conditions")) return;
-  for (const json::value& each : dig_list(result, {"conditions"})) {
+  for (const json::value& each : wire::dig_list(result, {"conditions"})) {
     if (!contains(types, type_of(each))) all.push_back(each);
   }
-  for (const json::value& each : dig_list(ours, {"conditions"})) {
+  for (const json::value& each : wire::dig_list(ours, {"conditions"})) {
     if (contains(types, type_of(each))) all.push_back(each);
   }
   result["conditions"] = std::move(all);
 }
 
 bool has_ended(const json::object& pod_status) {
-  const std::string_view phase = dig_text(pod_status, {"phase"});
+  const std::string_view phase = wire::dig_text(pod_status, {"phase"});
   return phase == "Succeeded" || phase == "Failed";
 }
 
@@ -97,13 +97,13 @@ ReplayPatch conflict(std::string why) {
 // Why `theirs` is not the object that the write was meant for; "" if it is.
 std::string other_object(const StatusReplay& replay, const json::object& queued,
                          const json::object& theirs) {
-  const std::string meant(uid_of(queued));
-  const std::string found(uid_of(theirs));
+  const std::string meant(wire::uid_of(queued));
+  const std::string found(wire::uid_of(theirs));
   if (!meant.empty() && !is_local_uid(meant) && meant != found) {
     return "the cloud has another object of this name: uid " + found + " instead of " + meant;
   }
-  if (replay.resource != "pods" || dig(theirs, {"spec"}) == nullptr) return {};
-  const std::string_view node = dig_text(theirs, {"spec", "nodeName"});
+  if (replay.resource != "pods" || wire::dig(theirs, {"spec"}) == nullptr) return {};
+  const std::string_view node = wire::dig_text(theirs, {"spec", "nodeName"});
   if (node == replay.node_name) return {};
   return "the pod is on another node: " + std::string(node);
 }
@@ -137,7 +137,7 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
   const json::value* qos = mine.if_contains("qosClass");
   if (qos != nullptr && !result.contains("qosClass")) result["qosClass"] = *qos;
   take_conditions(result, mine, pod_conditions);
-  const json::array& conditions = dig_list(mine, {"conditions"});
+  const json::array& conditions = wire::dig_list(mine, {"conditions"});
   const bool shares =
       ends_here && std::any_of(conditions.begin(), conditions.end(), [](const auto& each) {
         return contains(shared_pod_conditions, type_of(each));
@@ -151,39 +151,39 @@ json::object owned_node_status(const json::object& theirs, const json::object& o
   take_fields(result, ours, node_fields);
   take_conditions(result, ours, node_conditions);
   for (const std::string_view name : node_maps) {
-    if (dig(ours, {name}) == nullptr) continue;
-    json::object merged = dig_object(result, {name});
-    for (const auto& amount : dig_object(ours, {name})) merged[amount.key()] = amount.value();
+    if (wire::dig(ours, {name}) == nullptr) continue;
+    json::object merged = wire::dig_object(result, {name});
+    for (const auto& amount : wire::dig_object(ours, {name})) merged[amount.key()] = amount.value();
     result[name] = std::move(merged);
   }
   return result;
 }
 
 Result<ReplayPatch> replay_patch(const StatusReplay& replay) {
-  TRY(json::value queued, parse_json(replay.queued));
-  TRY(json::value theirs, parse_json(replay.theirs));
+  TRY(json::value queued, wire::parse_json(replay.queued));
+  TRY(json::value theirs, wire::parse_json(replay.theirs));
   if (!queued.is_object() || !theirs.is_object()) {
     return fail(Errc::invalid, "a status that is not an object");
   }
-  prune_nulls(queued);
-  prune_nulls(theirs);
+  objects::prune_nulls(queued);
+  objects::prune_nulls(theirs);
   const std::string why = other_object(replay, queued.get_object(), theirs.get_object());
   if (!why.empty()) return conflict(why);
 
   const std::string_view part = replay.resource == "csinodes" ? "spec" : "status";
-  if (dig(queued.get_object(), {part}) == nullptr) return ReplayPatch{};
-  const json::object& ours = dig_object(queued.get_object(), {part});
-  const json::object& now = dig_object(theirs.get_object(), {part});
+  if (wire::dig(queued.get_object(), {part}) == nullptr) return ReplayPatch{};
+  const json::object& ours = wire::dig_object(queued.get_object(), {part});
+  const json::object& now = wire::dig_object(theirs.get_object(), {part});
   json::object wanted = ours;
   if (replay.resource == "pods") wanted = owned_pod_status(now, ours);
   if (replay.resource == "nodes") wanted = owned_node_status(now, ours);
   const json::object before{{part, now}};
   const json::object after{{part, std::move(wanted)}};
-  TRY(json::object patch, strategic_diff(kind_of(replay.resource), before, after));
+  TRY(json::object patch, objects::strategic_diff(kind_of(replay.resource), before, after));
   if (patch.empty()) return ReplayPatch{};
-  const std::string_view uid = uid_of(theirs.get_object());
+  const std::string_view uid = wire::uid_of(theirs.get_object());
   if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
-  return ReplayPatch{.what = ReplayPatch::What::send, .body = sync::serialize(patch)};
+  return ReplayPatch{.what = ReplayPatch::What::send, .body = wire::serialize(patch)};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -14,7 +14,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 // Whether a queued write carries a whole status (for a CSINode: its spec) that replay_patch() turns
 // into a patch when it is sent.
@@ -51,4 +51,4 @@ struct ReplayPatch {
 // for example for a condition without a type).
 [[nodiscard]] Result<ReplayPatch> replay_patch(const StatusReplay& replay);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

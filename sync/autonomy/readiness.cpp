@@ -6,11 +6,11 @@
 #include "sync/autonomy/readiness_images.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
-std::string dig_string(const json::object& from, Path path) {
-  return std::string(dig_text(from, path));
+std::string dig_string(const json::object& from, wire::Path path) {
+  return std::string(wire::dig_text(from, path));
 }
 
 std::string minutes_of(Duration time) {
@@ -55,8 +55,10 @@ class Judge {
   }
 
  private:
-  void each_of(const json::object& from, Path list, void (Judge::*check)(const json::object&)) {
-    for (const json::value& each : dig_list(from, list)) (this->*check)(as_object(each));
+  void each_of(const json::object& from, wire::Path list,
+               void (Judge::*check)(const json::object&)) {
+    for (const json::value& each : wire::dig_list(from, list))
+      (this->*check)(wire::as_object(each));
   }
 
   void add(Obstacle obstacle, std::string why) {
@@ -105,41 +107,43 @@ class Judge {
 
   void check_keyed(const Kind& kind, const json::object& reference) {
     const std::string name = dig_string(reference, {"name"});
-    const bool optional = dig_bool(reference, {"optional"});
+    const bool optional = wire::dig_bool(reference, {"optional"});
     const auto object = require(kind, verdict_.namespace_name, name, optional);
     const std::string key = dig_string(reference, {"key"});
     if (!object || object->is_null() || key.empty() || optional) return;
-    const json::object& held = as_object(*object);
-    if (dig(held, {"data", key}) == nullptr && dig(held, {"binaryData", key}) == nullptr) {
+    const json::object& held = wire::as_object(*object);
+    if (wire::dig(held, {"data", key}) == nullptr &&
+        wire::dig(held, {"binaryData", key}) == nullptr) {
       add(kind.obstacle, named(kind, verdict_.namespace_name, name) + " has no key " + key);
     }
   }
 
   void check_environment(const json::object& container) {
-    for (const json::value& each : dig_list(container, {"envFrom"})) {
-      check_keyed(config_map, dig_object(as_object(each), {"configMapRef"}));
-      check_keyed(secret, dig_object(as_object(each), {"secretRef"}));
+    for (const json::value& each : wire::dig_list(container, {"envFrom"})) {
+      check_keyed(config_map, wire::dig_object(wire::as_object(each), {"configMapRef"}));
+      check_keyed(secret, wire::dig_object(wire::as_object(each), {"secretRef"}));
     }
-    for (const json::value& each : dig_list(container, {"env"})) {
-      check_keyed(config_map, dig_object(as_object(each), {"valueFrom", "configMapKeyRef"}));
-      check_keyed(secret, dig_object(as_object(each), {"valueFrom", "secretKeyRef"}));
+    for (const json::value& each : wire::dig_list(container, {"env"})) {
+      check_keyed(config_map,
+                  wire::dig_object(wire::as_object(each), {"valueFrom", "configMapKeyRef"}));
+      check_keyed(secret, wire::dig_object(wire::as_object(each), {"valueFrom", "secretKeyRef"}));
     }
   }
 
   void check_volume(const json::object& mounted) {
     const std::string& space = verdict_.namespace_name;
-    check_keyed(config_map, dig_object(mounted, {"configMap"}));
-    const json::object& source = dig_object(mounted, {"secret"});
+    check_keyed(config_map, wire::dig_object(mounted, {"configMap"}));
+    const json::object& source = wire::dig_object(mounted, {"secret"});
     (void)require(secret, space, dig_string(source, {"secretName"}),
-                  dig_bool(source, {"optional"}));
+                  wire::dig_bool(source, {"optional"}));
     each_of(mounted, {"projected", "sources"}, &Judge::check_source);
-    if (dig(mounted, {"persistentVolumeClaim"}) != nullptr) {
+    if (wire::dig(mounted, {"persistentVolumeClaim"}) != nullptr) {
       check_volume_claim(dig_string(mounted, {"persistentVolumeClaim", "claimName"}));
     }
-    if (dig(mounted, {"ephemeral"}) != nullptr) {
+    if (wire::dig(mounted, {"ephemeral"}) != nullptr) {
       check_volume_claim(verdict_.name + "-" + dig_string(mounted, {"name"}));
     }
-    if (dig(mounted, {"csi"}) != nullptr) {
+    if (wire::dig(mounted, {"csi"}) != nullptr) {
       check_driver(dig_string(mounted, {"csi", "driver"}));
       (void)require(secret, space, dig_string(mounted, {"csi", "nodePublishSecretRef", "name"}),
                     false);
@@ -147,30 +151,31 @@ class Judge {
     // Older volume plugins name their secret in one of two fields of the volume's source.
     for (const auto& each : mounted) {
       if (each.key() == "secret") continue;
-      const json::object& older = as_object(each.value());
+      const json::object& older = wire::as_object(each.value());
       (void)require(secret, space, dig_string(older, {"secretRef", "name"}), false);
       (void)require(secret, space, dig_string(older, {"secretName"}), false);
     }
   }
 
   void check_source(const json::object& source) {
-    check_keyed(config_map, dig_object(source, {"configMap"}));
-    check_keyed(secret, dig_object(source, {"secret"}));
-    if (const json::value* token = dig(source, {"serviceAccountToken"})) {
-      check_token(as_object(*token));
+    check_keyed(config_map, wire::dig_object(source, {"configMap"}));
+    check_keyed(secret, wire::dig_object(source, {"secret"}));
+    if (const json::value* token = wire::dig(source, {"serviceAccountToken"})) {
+      check_token(wire::as_object(*token));
     }
-    if (dig(source, {"podCertificate"}) != nullptr) {
+    if (wire::dig(source, {"podCertificate"}) != nullptr) {
       add(Obstacle::pod_certificate,
           "its certificate of " + dig_string(source, {"podCertificate", "signerName"}) +
               " is lost with a reboot and only the cloud can issue another one");
     }
-    const json::object& bundle = dig_object(source, {"clusterTrustBundle"});
-    (void)require(trust_bundle, "", dig_string(bundle, {"name"}), dig_bool(bundle, {"optional"}));
+    const json::object& bundle = wire::dig_object(source, {"clusterTrustBundle"});
+    (void)require(trust_bundle, "", dig_string(bundle, {"name"}),
+                  wire::dig_bool(bundle, {"optional"}));
   }
 
   void check_token(const json::object& wanted) {
     const std::string audience = dig_string(wanted, {"audience"});
-    const std::string_view uid = uid_of(pod_);
+    const std::string_view uid = wire::uid_of(pod_);
     std::optional<WallTime> expires;
     for (const StoredToken& token : knowledge_.tokens) {
       const bool ours = token.namespace_name == verdict_.namespace_name && token.pod_uid == uid;
@@ -195,21 +200,22 @@ class Judge {
   void check_volume_claim(const std::string& name) {
     const auto object = require(claim, verdict_.namespace_name, name, false);
     if (!object || object->is_null()) return;
-    const std::string bound = dig_string(as_object(*object), {"spec", "volumeName"});
+    const std::string bound = dig_string(wire::as_object(*object), {"spec", "volumeName"});
     if (bound.empty()) {
       return add(Obstacle::volume_claim,
                  named(claim, verdict_.namespace_name, name) + " is not bound to a volume");
     }
     const auto found = require(volume, "", bound, false);
-    if (!found || dig(as_object(*found), {"spec", "csi"}) == nullptr) return;
-    const json::object& csi = dig_object(as_object(*found), {"spec", "csi"});
+    if (!found || wire::dig(wire::as_object(*found), {"spec", "csi"}) == nullptr) return;
+    const json::object& csi = wire::dig_object(wire::as_object(*found), {"spec", "csi"});
     const std::string driver = dig_string(csi, {"driver"});
-    (void)require(secret, dig_text(csi, {"nodePublishSecretRef", "namespace"}),
+    (void)require(secret, wire::dig_text(csi, {"nodePublishSecretRef", "namespace"}),
                   dig_string(csi, {"nodePublishSecretRef", "name"}), false);
     check_driver(driver);
     const Finding registered = knowledge_.find({"storage.k8s.io", "csidrivers", "", driver});
     if (registered.presence != Presence::present || registered.object.is_null()) return;
-    const json::value* attach = dig(as_object(registered.object), {"spec", "attachRequired"});
+    const json::value* attach =
+        wire::dig(wire::as_object(registered.object), {"spec", "attachRequired"});
     const bool attaches = attach == nullptr || !attach->is_bool() || attach->get_bool();
     if (attaches && !knowledge_.attached.contains(bound)) {
       add(Obstacle::volume_attachment,
@@ -224,10 +230,10 @@ class Judge {
       return;
     }
     if (node->is_null()) return;
-    const json::array& drivers = dig_list(as_object(*node), {"spec", "drivers"});
+    const json::array& drivers = wire::dig_list(wire::as_object(*node), {"spec", "drivers"});
     const bool registered =
         std::any_of(drivers.begin(), drivers.end(), [&driver](const json::value& each) {
-          return dig_text(as_object(each), {"name"}) == driver;
+          return wire::dig_text(wire::as_object(each), {"name"}) == driver;
         });
     if (!registered) not_registered(driver);
   }
@@ -242,14 +248,15 @@ class Judge {
   void check_claim_of(const json::object& wanted) {
     const std::string entry = dig_string(wanted, {"name"});
     std::string name = dig_string(wanted, {"resourceClaimName"});
-    for (const json::value& each : dig_list(pod_, {"status", "resourceClaimStatuses"})) {
-      const json::object& made = as_object(each);
-      if (dig_text(made, {"name"}) == entry) name = dig_text(made, {"resourceClaimName"});
+    for (const json::value& each : wire::dig_list(pod_, {"status", "resourceClaimStatuses"})) {
+      const json::object& made = wire::as_object(each);
+      if (wire::dig_text(made, {"name"}) == entry)
+        name = wire::dig_text(made, {"resourceClaimName"});
     }
     if (name.empty()) return;  // No claim was made for this entry, or not yet.
     const auto object = require(resource_claim, verdict_.namespace_name, name, false);
     if (!object || object->is_null() ||
-        dig(as_object(*object), {"status", "allocation"}) != nullptr)
+        wire::dig(wire::as_object(*object), {"status", "allocation"}) != nullptr)
       return;
     add(Obstacle::resource_claim,
         named(resource_claim, verdict_.namespace_name, name) + " is not allocated");
@@ -270,9 +277,9 @@ class Judge {
     const NodeImages images = images_of(node_, limits_.images_reported_max);
     verdict_.images_checked = images.complete;
     for (const char* list : {"initContainers", "containers"}) {
-      for (const json::value& each : dig_list(pod_, {"spec", list})) {
-        const std::string image = dig_string(as_object(each), {"image"});
-        if (pulls_always(image, dig_text(as_object(each), {"imagePullPolicy"}))) {
+      for (const json::value& each : wire::dig_list(pod_, {"spec", list})) {
+        const std::string image = dig_string(wire::as_object(each), {"image"});
+        if (pulls_always(image, wire::dig_text(wire::as_object(each), {"imagePullPolicy"}))) {
           add(Obstacle::image_pull_policy, "image " + image + " is always pulled");
         } else if (images.complete && !images.has(image)) {
           add(Obstacle::image_missing, "image " + image + " is not on the node");
@@ -303,14 +310,14 @@ Result<std::optional<PodReadiness>> judge_readiness(const json::value& value,
                                                     const OutageKnowledge& knowledge,
                                                     const ReadinessLimits& limits) {
   CHECK(knowledge.find);
-  const json::object& pod = as_object(value);
-  PodReadiness verdict{.namespace_name = std::string(namespace_of(pod)),
-                       .name = std::string(name_of(pod))};
+  const json::object& pod = wire::as_object(value);
+  PodReadiness verdict{.namespace_name = std::string(wire::namespace_of(pod)),
+                       .name = std::string(wire::name_of(pod))};
   if (verdict.name.empty()) return fail(Errc::invalid, "the pod has no name");
-  const std::string_view phase = dig_text(pod, {"status", "phase"});
-  if (is_terminating(pod) || phase == "Succeeded" || phase == "Failed") return std::nullopt;
+  const std::string_view phase = wire::dig_text(pod, {"status", "phase"});
+  if (wire::is_terminating(pod) || phase == "Succeeded" || phase == "Failed") return std::nullopt;
   Judge(pod, knowledge, limits, verdict).run();
   return verdict;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

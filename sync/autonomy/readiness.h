@@ -20,7 +20,7 @@
 #include "platform/time.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 enum class Obstacle : std::uint8_t {
   node_state,         // the node or the list of services was never received
@@ -114,4 +114,4 @@ struct PodReadiness {
 [[nodiscard]] Result<std::optional<PodReadiness>> judge_readiness(
     const json::value& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits = {});
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -2,7 +2,7 @@
 
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // The position of the colon before the tag, or npos if there is no tag. A colon before the last
@@ -41,12 +41,12 @@ std::string full_image_name(std::string_view image) {
 
 NodeImages images_of(const json::value& node, std::size_t reported_max) {
   NodeImages images;
-  const json::array& listed = dig_list(as_object(node), {"status", "images"});
+  const json::array& listed = wire::dig_list(wire::as_object(node), {"status", "images"});
   // The kubelet omits an empty list, so it may also mean that nothing was reported yet.
   if (listed.empty()) return images;
   for (const json::value& image : listed) {
-    for (const json::value& name : dig_list(as_object(image), {"names"})) {
-      if (name.is_string()) images.names.insert(full_image_name(as_text(name)));
+    for (const json::value& name : wire::dig_list(wire::as_object(image), {"names"})) {
+      if (name.is_string()) images.names.insert(full_image_name(wire::as_text(name)));
     }
   }
   images.complete = listed.size() < reported_max;
@@ -60,4 +60,4 @@ bool pulls_always(std::string_view image, std::string_view policy) {
   return tag == std::string_view::npos || image.substr(tag) == ":latest";
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -9,7 +9,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 // The name that a container runtime uses: "docker.io/library/nginx:latest" for "nginx".
 [[nodiscard]] std::string full_image_name(std::string_view image);
@@ -31,4 +31,4 @@ struct NodeImages {
 // default, which depends on the image's tag.
 [[nodiscard]] bool pulls_always(std::string_view image, std::string_view policy);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

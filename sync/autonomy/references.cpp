@@ -6,7 +6,7 @@
 #include "sync/wire/json.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // Collects names from anywhere in a pod. The name of a field tells which kind it names: volumes,
@@ -21,18 +21,18 @@ class Collector {
       for (const json::value& item : *items) visit(field, item);
       return;
     }
-    if (value.is_string()) return visit_text(field, as_text(value));
+    if (value.is_string()) return visit_text(field, wire::as_text(value));
     const json::object* object = value.if_object();
     if (object == nullptr) return;
     const bool config = field.starts_with("configMap");  // itself, ...Ref, ...KeyRef
     const bool secret = field.starts_with("secret") || field.ends_with("SecretRef") ||
                         field.ends_with("SecretKeyRef") || field == "imagePullSecrets";
     if (config || secret) {
-      add(config ? "configmaps" : "secrets", dig_text(*object, {"name"}));
+      add(config ? "configmaps" : "secrets", wire::dig_text(*object, {"name"}));
     }
     // The claim of an ephemeral volume is named POD-VOLUME.
     if (field == "volumes" && object->contains("ephemeral")) {
-      add("persistentvolumeclaims", pod_ + "-" + std::string(dig_text(*object, {"name"})));
+      add("persistentvolumeclaims", pod_ + "-" + std::string(wire::dig_text(*object, {"name"})));
     }
     for (const auto& each : *object) visit(each.key(), each.value());
   }
@@ -54,10 +54,10 @@ class Collector {
 };
 
 // The PersistentVolume named by the field at `path` of an object.
-std::optional<NeededObject> volume_named_at(std::string_view object, Path path) {
-  const auto parsed = parse_json(object);
+std::optional<NeededObject> volume_named_at(std::string_view object, wire::Path path) {
+  const auto parsed = wire::parse_json(object);
   if (!parsed) return std::nullopt;
-  const std::string_view name = dig_text(as_object(*parsed), path);
+  const std::string_view name = wire::dig_text(wire::as_object(*parsed), path);
   if (name.empty()) return std::nullopt;
   return NeededObject{"persistentvolumes", "", std::string(name)};
 }
@@ -65,14 +65,14 @@ std::optional<NeededObject> volume_named_at(std::string_view object, Path path) 
 }  // namespace
 
 Status add_references(std::string_view pod, NeededObjects& references) {
-  TRY(const json::value value, parse_json(pod));
+  TRY(const json::value value, wire::parse_json(pod));
   if (!value.is_object()) return fail(Errc::invalid, "the pod is not a JSON object");
   const json::object& object = value.get_object();
-  const std::string_view space = namespace_of(object);
+  const std::string_view space = wire::namespace_of(object);
   if (space.empty()) return fail(Errc::invalid, "the pod has no namespace");
-  Collector collector(std::string(name_of(object)), std::string(space), references);
-  if (const json::value* spec = dig(object, {"spec"})) collector.visit("spec", *spec);
-  const json::value* claims = dig(object, {"status", "resourceClaimStatuses"});
+  Collector collector(std::string(wire::name_of(object)), std::string(space), references);
+  if (const json::value* spec = wire::dig(object, {"spec"})) collector.visit("spec", *spec);
+  const json::value* claims = wire::dig(object, {"status", "resourceClaimStatuses"});
   if (claims != nullptr) collector.visit("resourceClaimStatuses", *claims);
   return {};
 }
@@ -104,4 +104,4 @@ std::optional<std::string_view> kind_got_by_name(std::string_view group,
   return row == rows.end() ? std::nullopt : std::optional(row->kind);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -11,7 +11,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 // An object that a pod names, or that such an object names.
 struct NeededObject {
@@ -39,4 +39,4 @@ using NeededObjects = std::set<NeededObject>;
 [[nodiscard]] std::optional<std::string_view> kind_got_by_name(std::string_view group,
                                                                std::string_view resource);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

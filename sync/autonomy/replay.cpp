@@ -6,7 +6,7 @@
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 // Limit for failures that may pass but may also be caused by the write itself: 403 and server
@@ -20,10 +20,10 @@ constexpr Duration backoff_max = std::chrono::seconds(60);
 
 // Nothing is created any more in a namespace that is being deleted.
 bool namespace_ends(std::string_view body) {
-  const auto status = parse_status(body);
+  const auto status = wire::parse_status(body);
   if (!status || !status->details) return false;
   const auto& causes = status->details->causes;
-  return std::any_of(causes.begin(), causes.end(), [](const StatusCause& cause) {
+  return std::any_of(causes.begin(), causes.end(), [](const wire::StatusCause& cause) {
     return cause.reason == "NamespaceTerminating";
   });
 }
@@ -85,4 +85,4 @@ bool is_expired(std::string_view resource, Duration age) {
   return resource == "events" && age > event_lifetime;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -8,7 +8,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 enum class ReplayOutcome : std::uint8_t {
   applied,   // done now or by an earlier attempt
@@ -44,4 +44,4 @@ inline constexpr Duration event_lifetime = std::chrono::hours(1);
 // have deleted by now. `age` is the time since it was queued.
 [[nodiscard]] bool is_expired(std::string_view resource, Duration age);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 std::optional<LbMode> parse_lb_mode(std::string_view text) {
   if (text == "rr") return LbMode::rr;
@@ -102,4 +102,4 @@ void ServerPool::plan_probe(MonoTime now, Server& server) {
   server.backoff = std::min(server.backoff * 2, config_.probe_backoff_max);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -17,7 +17,7 @@
 #include "platform/time.h"
 #include "sync/autonomy/link.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 
 // OpenYurt's names: round robin, or the first server that is not failed.
 enum class LbMode : std::uint8_t { rr, priority };
@@ -77,4 +77,4 @@ class ServerPool {
   std::size_t last_ = 0;  // the server that next() returned last
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -5,9 +5,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
-
-using namespace election;  // NOLINT(google-build-using-namespace): its words are this machine's
+namespace holdfast::sync::election {
 
 namespace {
 
@@ -294,4 +292,4 @@ MonoTime Elector::request_deadline(MonoTime now) const {
   return std::min(now + limit, give_up_);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

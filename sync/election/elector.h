@@ -21,7 +21,7 @@
 #include "platform/time.h"
 #include "sync/model/node.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::election {
 
 // The defaults are client-go's.
 struct ElectionConfig {
@@ -37,8 +37,6 @@ struct ElectionConfig {
 
 // Errors: invalid, with client-go's messages.
 [[nodiscard]] Status check(const ElectionConfig& config);
-
-namespace election {
 
 // Inputs. Found, Missing, Written and Failed answer the request in flight.
 struct Started {};
@@ -96,8 +94,6 @@ using Action =
     std::variant<Read, Create, Update, BecameLeader, SawLeader, LostLeadership, Warn, Stopped>;
 using Actions = std::vector<Action>;
 
-}  // namespace election
-
 class Elector {
  public:
   // `config` must pass check(). `random` must outlive the Elector.
@@ -105,7 +101,7 @@ class Elector {
 
   // Takes one input and returns what to do, in order. `now` must not run backwards; `wall` is only
   // written into the lease.
-  [[nodiscard]] election::Actions step(MonoTime now, WallTime wall, election::Input input);
+  [[nodiscard]] Actions step(MonoTime now, WallTime wall, Input input);
 
   // When to call step(TimePassed) if no other input comes first; MonoTime::max(): never.
   [[nodiscard]] MonoTime deadline() const;
@@ -121,7 +117,6 @@ class Elector {
   [[nodiscard]] Status health(MonoTime now, Duration tolerance) const;
 
  private:
-  using Actions = election::Actions;
   enum class State : std::uint8_t { idle, waiting, reading, creating, updating, ended };
 
   // The fields of a lease that matter here; the others are kept for other writers.
@@ -134,14 +129,14 @@ class Elector {
     bool operator==(const Record&) const = default;
   };
 
-  void on(MonoTime now, WallTime wall, const election::Started& started, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Found& found, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Missing& missing, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Written& written, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Failed& failed, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::TimePassed& passed, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Nudged& nudged, Actions& actions);
-  void on(MonoTime now, WallTime wall, const election::Stopping& stopping, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Started& started, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Found& found, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Missing& missing, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Written& written, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Failed& failed, Actions& actions);
+  void on(MonoTime now, WallTime wall, const TimePassed& passed, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Nudged& nudged, Actions& actions);
+  void on(MonoTime now, WallTime wall, const Stopping& stopping, Actions& actions);
 
   // Starts to acquire or renew the lease.
   void attempt(MonoTime now, WallTime wall, Actions& actions);
@@ -178,4 +173,4 @@ class Elector {
   MonoTime give_up_ = MonoTime::max();  // when a leader stops trying to renew
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

@@ -16,22 +16,22 @@ constexpr std::size_t items_max = 100'000;
 
 // The items of a protobuf List have no envelopes.
 std::string_view without_envelope(std::string_view object) {
-  const auto envelope = open_envelope(object);
+  const auto envelope = wire::open_envelope(object);
   return envelope ? envelope->raw : object;
 }
 
 Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& knowledge,
                             std::string_view body) {
-  const bool protobuf = is_protobuf(body);
-  TRY(const ListBytes list,
-      protobuf ? split_protobuf_list(body, items_max) : split_list(body, items_max));
-  const std::string kind(item_kind(list.head.kind));
+  const bool protobuf = wire::is_protobuf(body);
+  TRY(const wire::ListBytes list,
+      protobuf ? wire::split_protobuf_list(body, items_max) : wire::split_list(body, items_max));
+  const std::string kind(wire::item_kind(list.head.kind));
   std::vector<std::string_view> items;
   std::deque<std::string> made;  // owns bytes that `items` points to
   bool changed = false;
   for (const std::string_view item : list.items) {
     std::string whole;
-    if (protobuf) whole = enveloped(list.head.api_version, kind, item);
+    if (protobuf) whole = wire::enveloped(list.head.api_version, kind, item);
     TRY(Shown shown, show(chain, knowledge, protobuf ? std::string_view(whole) : item));
     if (shown.effect == Effect::unknown) {
       return ShownBody{.effect = Effect::unknown, .need = shown.need};
@@ -43,8 +43,8 @@ Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& kno
     items.push_back(protobuf ? without_envelope(made.back()) : std::string_view(made.back()));
   }
   if (!changed) return ShownBody{};
-  std::string bytes =
-      protobuf ? join_protobuf_list(list.head, items) : join_list(list.head, items) + "\n";
+  std::string bytes = protobuf ? wire::join_protobuf_list(list.head, items)
+                               : wire::join_list(list.head, items) + "\n";
   return ShownBody{.effect = Effect::changed, .bytes = std::move(bytes)};
 }
 
@@ -54,11 +54,11 @@ Result<ShownBody> show_body(const FilterChain& chain, const FilterKnowledge& kno
                             std::string_view body) {
   if (chain.empty()) return ShownBody{};
   std::string kind;
-  if (is_protobuf(body)) {
-    TRY(const Envelope envelope, open_envelope(body));
+  if (wire::is_protobuf(body)) {
+    TRY(const wire::Envelope envelope, wire::open_envelope(body));
     kind = envelope.kind;
   } else {
-    TRY(const ObjectHeader header, read_any_header(body));
+    TRY(const wire::ObjectHeader header, wire::read_any_header(body));
     kind = header.kind;
   }
   if (kind == "Status") return ShownBody{};
@@ -67,7 +67,7 @@ Result<ShownBody> show_body(const FilterChain& chain, const FilterKnowledge& kno
   }
   if (kind.ends_with("List")) return show_list(chain, knowledge, body);
   TRY(Shown shown, show(chain, knowledge, body));
-  if (shown.effect == Effect::changed && !is_protobuf(body)) shown.bytes += "\n";
+  if (shown.effect == Effect::changed && !wire::is_protobuf(body)) shown.bytes += "\n";
   return ShownBody{shown.effect, std::move(shown.bytes), shown.need};
 }
 

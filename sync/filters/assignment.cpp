@@ -36,7 +36,7 @@ std::set<std::string> read_names(std::string_view key, std::string_view value, b
     if (problem.empty()) {
       names.insert(name);
     } else {
-      warnings.push_back(std::string(key) + ": " + quoted(name.substr(0, limits.name_bytes)) +
+      warnings.push_back(std::string(key) + ": " + wire::quoted(name.substr(0, limits.name_bytes)) +
                          problem);
     }
   }
@@ -46,20 +46,20 @@ std::set<std::string> read_names(std::string_view key, std::string_view value, b
 }  // namespace
 
 Result<HubConfigRead> read_hub_config(std::string_view configmap, const HubConfigLimits& limits) {
-  TRY(const json::value parsed, parse_json(configmap));
+  TRY(const json::value parsed, wire::parse_json(configmap));
   if (!parsed.is_object()) return fail(Errc::invalid, "not a ConfigMap");
   HubConfigRead read;
-  for (const auto& entry : dig_object(parsed.get_object(), {"data"})) {
+  for (const auto& entry : wire::dig_object(parsed.get_object(), {"data"})) {
     const std::string_view key = entry.key();
     const bool agents = key == cache_agents_key;
     const auto filter = parse_filter(key);
     if (!agents && !filter) {
-      read.warnings.push_back(quoted(key) + " is neither cache_agents nor a filter's name");
+      read.warnings.push_back(wire::quoted(key) + " is neither cache_agents nor a filter's name");
     } else if (!entry.value().is_string()) {
-      read.warnings.push_back(std::string(key) + ": " + sync::serialize(entry.value()) +
+      read.warnings.push_back(std::string(key) + ": " + wire::serialize(entry.value()) +
                               " is not a string");
     } else {
-      auto names = read_names(key, as_text(entry.value()), agents, limits, read.warnings);
+      auto names = read_names(key, wire::as_text(entry.value()), agents, limits, read.warnings);
       (agents ? read.config.cache_agents : read.config.components[*filter]) = std::move(names);
     }
   }

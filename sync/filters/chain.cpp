@@ -9,13 +9,13 @@
 namespace holdfast::sync::filters {
 namespace {
 
-bool is_named(const ObjectHeader& header, std::string_view space, std::string_view name) {
+bool is_named(const wire::ObjectHeader& header, std::string_view space, std::string_view name) {
   return header.namespace_name == space && header.name == name;
 }
 
 // Whether the filter could apply, judged by the object's header and raw bytes. Keys and names have
 // the same bytes in JSON and protobuf.
-bool may_touch(Filter filter, const FilterKnowledge& knowledge, const ObjectHeader& header,
+bool may_touch(Filter filter, const FilterKnowledge& knowledge, const wire::ObjectHeader& header,
                std::string_view bytes) {
   const auto mentions = [bytes](std::string_view text) {
     return bytes.find(text) != std::string_view::npos;
@@ -70,7 +70,7 @@ Ruling rule(Filter filter, const FilterKnowledge& knowledge, boost::json::object
 Result<Shown> show(const FilterChain& chain, const FilterKnowledge& knowledge,
                    std::string_view cached) {
   if (chain.empty()) return Shown{};
-  TRY(const ObjectHeader header, read_any_header(cached));
+  TRY(const wire::ObjectHeader header, wire::read_any_header(cached));
   std::optional<OpenedObject> opened;
   bool changed = false;
   for (const Filter filter : chain) {

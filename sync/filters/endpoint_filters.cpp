@@ -12,8 +12,8 @@ constexpr std::string_view hostname_key = "kubernetes.io/hostname";
 
 // The node of an endpoint, or "". Old EndpointSlices have it as a topology label.
 std::string_view node_of(const json::object& endpoint) {
-  const std::string_view node = dig_text(endpoint, {"nodeName"});
-  return node.empty() ? dig_text(endpoint, {"topology", hostname_key}) : node;
+  const std::string_view node = wire::dig_text(endpoint, {"nodeName"});
+  return node.empty() ? wire::dig_text(endpoint, {"topology", hostname_key}) : node;
 }
 
 // The array at `key`, or nullptr.
@@ -28,7 +28,7 @@ struct Reach {
   const std::set<std::string>* pool;  // null: this node only
 
   [[nodiscard]] bool has(const json::value& endpoint) const {
-    const std::string_view at = node_of(as_object(endpoint));
+    const std::string_view at = node_of(wire::as_object(endpoint));
     return at == node || (pool != nullptr && pool->contains(std::string(at)));
   }
 };
@@ -72,11 +72,12 @@ bool narrow(json::object& endpoints, const Reach& reach) {
 }
 
 // The service's name: a label of an EndpointSlice, the own name of Endpoints.
-ObjectKey service_of(const json::object& endpoints) {
+watch::ObjectKey service_of(const json::object& endpoints) {
   const bool slice = endpoints.contains("endpoints");
   const std::string_view name =
-      slice ? dig_text(endpoints, {"metadata", "labels", service_label}) : name_of(endpoints);
-  return {std::string(namespace_of(endpoints)), std::string(name)};
+      slice ? wire::dig_text(endpoints, {"metadata", "labels", service_label})
+            : wire::name_of(endpoints);
+  return {std::string(wire::namespace_of(endpoints)), std::string(name)};
 }
 
 Ruling narrow_to_pool(json::object& endpoints, const FilterKnowledge& knowledge) {
@@ -92,7 +93,7 @@ Ruling narrow_to_pool(json::object& endpoints, const FilterKnowledge& knowledge)
 }  // namespace
 
 Ruling service_topology(json::object& endpoints, const FilterKnowledge& knowledge) {
-  const ObjectKey service = service_of(endpoints);
+  const watch::ObjectKey service = service_of(endpoints);
   if (service.name.empty()) return {};
   if (!knowledge.services) return {Effect::unknown, Need::services};
   const auto found = knowledge.services->find(service);
@@ -105,15 +106,15 @@ Ruling service_topology(json::object& endpoints, const FilterKnowledge& knowledg
 }
 
 Ruling forward_kube_svc_traffic(json::object& slice, const FilterKnowledge& knowledge) {
-  const bool named = name_of(slice) == master_name ||
-                     dig_text(slice, {"metadata", "labels", service_label}) == master_name;
-  if (!named || namespace_of(slice) != master_namespace || !knowledge.master) return {};
+  const bool named = wire::name_of(slice) == master_name ||
+                     wire::dig_text(slice, {"metadata", "labels", service_label}) == master_name;
+  if (!named || wire::namespace_of(slice) != master_namespace || !knowledge.master) return {};
   const std::string_view family = knowledge.master->is_ipv6() ? "IPv6" : "IPv4";
-  if (dig_text(slice, {"addressType"}) != family) return {};
+  if (wire::dig_text(slice, {"addressType"}) != family) return {};
   json::array* ports = list_in(slice, "ports");
   if (ports == nullptr) return {};
   for (json::value& port : *ports) {
-    if (dig_text(as_object(port), {"name"}) != master_port_name) continue;
+    if (wire::dig_text(wire::as_object(port), {"name"}) != master_port_name) continue;
     const json::object before = slice;
     port.get_object()["port"] = std::int64_t{knowledge.master->port};
     json::object agent{{"addresses", json::array{json::string(knowledge.master->host)}},

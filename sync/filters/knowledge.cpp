@@ -10,7 +10,7 @@
 namespace holdfast::sync::filters {
 namespace {
 
-std::string name_of_key(const ObjectKey& key) { return key.namespace_name + "/" + key.name; }
+std::string name_of_key(const watch::ObjectKey& key) { return key.namespace_name + "/" + key.name; }
 
 void add_text(std::set<std::string>& to, std::string_view text) {
   if (!text.empty()) to.emplace(text);
@@ -36,7 +36,7 @@ std::optional<Topology> parse_topology(std::string_view value) {
   return std::nullopt;
 }
 
-TopologyMap topologies_of(const WatchCache& services, std::vector<std::string>& warnings) {
+TopologyMap topologies_of(const watch::WatchCache& services, std::vector<std::string>& warnings) {
   TopologyMap found;
   for (const auto& [key, service] : services.objects()) {
     // Most services have none. The annotation's key has the same bytes in JSON and protobuf.
@@ -47,45 +47,45 @@ TopologyMap topologies_of(const WatchCache& services, std::vector<std::string>& 
       continue;
     }
     const std::string_view value =
-        dig_text(opened->object, {"metadata", "annotations", topology_annotation});
+        wire::dig_text(opened->object, {"metadata", "annotations", topology_annotation});
     const auto topology = parse_topology(value);
     if (topology) {
       found.emplace(key, *topology);
     } else if (!value.empty()) {
       warnings.push_back("service " + name_of_key(key) + ": " + std::string(topology_annotation) +
-                         ": " + quoted(value) + " is not a known topology");
+                         ": " + wire::quoted(value) + " is not a known topology");
     }
   }
   return found;
 }
 
-std::string pool_of(const WatchCache& nodes, const std::string& node_name) {
-  const CachedObject* node = nodes.find({"", node_name});
+std::string pool_of(const watch::WatchCache& nodes, const std::string& node_name) {
+  const watch::CachedObject* node = nodes.find({"", node_name});
   if (node == nullptr) return {};
-  const auto header = read_any_header(*node->bytes);
+  const auto header = wire::read_any_header(*node->bytes);
   return header ? std::string(header->labels.get(pool_label)) : std::string();
 }
 
-std::set<std::string> nodes_of_pool(const WatchCache& pools, const std::string& pool) {
+std::set<std::string> nodes_of_pool(const watch::WatchCache& pools, const std::string& pool) {
   std::set<std::string> nodes;
-  const CachedObject* found = pools.find({"", pool});
+  const watch::CachedObject* found = pools.find({"", pool});
   if (found == nullptr) return nodes;
   const auto opened = OpenedObject::open(*found->bytes);
   if (!opened) return nodes;
-  for (const json::value& node : dig_list(opened->object, {"status", "nodes"})) {
-    add_text(nodes, as_text(node));
+  for (const json::value& node : wire::dig_list(opened->object, {"status", "nodes"})) {
+    add_text(nodes, wire::as_text(node));
   }
   return nodes;
 }
 
-std::set<std::string> nodes_of_buckets(const WatchCache& buckets, std::string_view pool) {
+std::set<std::string> nodes_of_buckets(const watch::WatchCache& buckets, std::string_view pool) {
   std::set<std::string> nodes;
   for (const auto& [key, bucket] : buckets.objects()) {
     const auto opened = OpenedObject::open(*bucket.bytes);
     if (!opened) continue;
-    if (dig_text(opened->object, {"metadata", "labels", bucket_label}) != pool) continue;
-    for (const json::value& node : dig_list(opened->object, {"nodes"})) {
-      add_text(nodes, dig_text(as_object(node), {"name"}));
+    if (wire::dig_text(opened->object, {"metadata", "labels", bucket_label}) != pool) continue;
+    for (const json::value& node : wire::dig_list(opened->object, {"nodes"})) {
+      add_text(nodes, wire::dig_text(wire::as_object(node), {"name"}));
     }
   }
   return nodes;

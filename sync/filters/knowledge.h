@@ -31,7 +31,7 @@ struct MasterAddress {
   bool operator==(const MasterAddress&) const = default;
 };
 
-using TopologyMap = std::map<ObjectKey, Topology>;
+using TopologyMap = std::map<watch::ObjectKey, Topology>;
 
 struct FilterKnowledge {
   std::string node_name;
@@ -60,14 +60,15 @@ inline constexpr std::string_view bucket_label = "openyurt.io/pool-name";    // 
 
 // The services with a topology in a complete scope. Adds a message to `warnings` for each unknown
 // topology and each object that cannot be parsed.
-[[nodiscard]] TopologyMap topologies_of(const WatchCache& services,
+[[nodiscard]] TopologyMap topologies_of(const watch::WatchCache& services,
                                         std::vector<std::string>& warnings);
 // The pool in the node's label; "" if it has none or the node does not exist.
-[[nodiscard]] std::string pool_of(const WatchCache& nodes, const std::string& node_name);
+[[nodiscard]] std::string pool_of(const watch::WatchCache& nodes, const std::string& node_name);
 // The nodes in a NodePool's status; empty if there is no such pool.
-[[nodiscard]] std::set<std::string> nodes_of_pool(const WatchCache& pools, const std::string& pool);
+[[nodiscard]] std::set<std::string> nodes_of_pool(const watch::WatchCache& pools,
+                                                  const std::string& pool);
 // The nodes in all NodeBuckets of a pool.
-[[nodiscard]] std::set<std::string> nodes_of_buckets(const WatchCache& buckets,
+[[nodiscard]] std::set<std::string> nodes_of_buckets(const watch::WatchCache& buckets,
                                                      std::string_view pool);
 
 }  // namespace holdfast::sync::filters

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view in_place[] = {"ports", "containers", "initContainers",
                                          "ephemeralContainers", "env"};
 
-const StructType* type_of(const Envelope& envelope) {
+const StructType* type_of(const wire::Envelope& envelope) {
   const bool beta_slice =
       envelope.kind == "EndpointSlice" && envelope.api_version.ends_with("/v1beta1");
   return find_type(beta_slice ? "EndpointSliceV1beta1" : envelope.kind);
@@ -26,30 +26,31 @@ const StructType* type_of(const Envelope& envelope) {
 Result<OpenedObject> OpenedObject::open(std::string_view bytes) {
   OpenedObject opened;
   opened.bytes_ = bytes;
-  if (!is_protobuf(bytes)) {
-    TRY(json::value value, parse_json(bytes));
+  if (!wire::is_protobuf(bytes)) {
+    TRY(json::value value, wire::parse_json(bytes));
     if (!value.is_object()) return fail(Errc::invalid, "not an object");
     opened.object = std::move(value.get_object());
     return opened;
   }
-  TRY(const Envelope envelope, open_envelope(bytes));
+  TRY(const wire::Envelope envelope, wire::open_envelope(bytes));
   opened.type_ = type_of(envelope);
   if (opened.type_ == nullptr) {
     return fail(Errc::invalid, "no kind \"" + std::string(envelope.kind) + "\"");
   }
-  TRY(json::object fields, read_protobuf(*opened.type_, envelope.raw));
-  TRY(Shaped shaped, shape(*opened.type_, std::move(fields)));
+  TRY(json::object fields, objects::read_protobuf(*opened.type_, envelope.raw));
+  TRY(objects::Shaped shaped, objects::shape(*opened.type_, std::move(fields)));
   opened.before_ = shaped.object;
   opened.object = std::move(shaped.object);
   return opened;
 }
 
 Result<std::string> OpenedObject::close() const {
-  if (type_ == nullptr) return sync::serialize(object);
-  TRY(const Envelope envelope, open_envelope(bytes_));
-  TRY(const Shaped after, shape(*type_, object));
-  TRY(const std::string raw, carry_changes(*type_, envelope.raw, before_, after.object, in_place));
-  return enveloped(envelope.api_version, envelope.kind, raw);
+  if (type_ == nullptr) return wire::serialize(object);
+  TRY(const wire::Envelope envelope, wire::open_envelope(bytes_));
+  TRY(const objects::Shaped after, objects::shape(*type_, object));
+  TRY(const std::string raw,
+      objects::carry_changes(*type_, envelope.raw, before_, after.object, in_place));
+  return wire::enveloped(envelope.api_version, envelope.kind, raw);
 }
 
 }  // namespace holdfast::sync::filters

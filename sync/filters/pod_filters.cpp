@@ -31,7 +31,7 @@ std::string without_kubeconfig(std::string_view text) {
 
 // Sets the variable; returns whether that changed it.
 bool set_variable(json::object& variable, std::string_view value) {
-  if (dig_text(variable, {"value"}) == value && !variable.contains("valueFrom")) return false;
+  if (wire::dig_text(variable, {"value"}) == value && !variable.contains("valueFrom")) return false;
   variable["value"] = value;
   variable.erase("valueFrom");  // A variable with both is invalid.
   return true;
@@ -44,7 +44,7 @@ bool set_variables(json::value& container, const std::string& host, const std::s
   bool changed = false;
   for (json::value& variable : variables->get_array()) {
     if (!variable.is_object()) continue;
-    const std::string_view name = dig_text(variable.get_object(), {"name"});
+    const std::string_view name = wire::dig_text(variable.get_object(), {"name"});
     if (name == service_host_variable) {
       changed = set_variable(variable.get_object(), host) || changed;
     } else if (name == service_port_variable) {
@@ -57,12 +57,12 @@ bool set_variables(json::value& container, const std::string& host, const std::s
 }  // namespace
 
 Ruling in_cluster_config(json::object& configmap) {
-  const bool concerned =
-      namespace_of(configmap) == proxy_namespace && name_of(configmap) == proxy_configmap;
-  const json::value* config = concerned ? dig(configmap, {"data", config_key}) : nullptr;
+  const bool concerned = wire::namespace_of(configmap) == proxy_namespace &&
+                         wire::name_of(configmap) == proxy_configmap;
+  const json::value* config = concerned ? wire::dig(configmap, {"data", config_key}) : nullptr;
   if (config == nullptr || !config->is_string()) return {};
-  std::string after = without_kubeconfig(as_text(*config));
-  if (after == as_text(*config)) return {};
+  std::string after = without_kubeconfig(wire::as_text(*config));
+  if (after == wire::as_text(*config)) return {};
   configmap["data"].get_object()[config_key] = std::move(after);
   return {Effect::changed};
 }

@@ -16,13 +16,14 @@ json::object* port_named_https(json::object& service) {
       spec != nullptr && spec->is_object() ? spec->get_object().if_contains("ports") : nullptr;
   if (ports == nullptr || !ports->is_array()) return nullptr;
   for (json::value& port : ports->get_array()) {
-    if (dig_text(as_object(port), {"name"}) == master_port_name) return &port.get_object();
+    if (wire::dig_text(wire::as_object(port), {"name"}) == master_port_name)
+      return &port.get_object();
   }
   return nullptr;
 }
 
 bool has_type(const json::object& service, std::string_view type) {
-  return dig_text(service, {"spec", "type"}) == type;
+  return wire::dig_text(service, {"spec", "type"}) == type;
 }
 
 // Whether the annotation's list lets the service listen in the pool. "pool" and "-pool" take
@@ -43,7 +44,7 @@ bool listens_in(std::string_view list, std::string_view pool) {
 
 Ruling master_service(json::object& service, const FilterKnowledge& knowledge) {
   const bool concerned =
-      namespace_of(service) == master_namespace && name_of(service) == master_name;
+      wire::namespace_of(service) == master_namespace && wire::name_of(service) == master_name;
   if (!concerned || !knowledge.master) return {};
   json::object* port = port_named_https(service);
   if (port == nullptr) return {};
@@ -58,20 +59,20 @@ Ruling master_service(json::object& service, const FilterKnowledge& knowledge) {
 Ruling discard_cloud_service(const json::object& service) {
   const bool of_the_cloud =
       has_type(service, "LoadBalancer") &&
-      dig_text(service, {"metadata", "annotations", discard_annotation}) == "true";
+      wire::dig_text(service, {"metadata", "annotations", discard_annotation}) == "true";
   const bool tunnel =
-      namespace_of(service) == tunnel_namespace && name_of(service) == tunnel_service;
+      wire::namespace_of(service) == tunnel_namespace && wire::name_of(service) == tunnel_service;
   return {of_the_cloud || tunnel ? Effect::dropped : Effect::none};
 }
 
 Ruling node_port_isolation(const json::object& service, const FilterKnowledge& knowledge) {
   if (!has_type(service, "NodePort") && !has_type(service, "LoadBalancer")) return {};
-  const json::value* list = dig(service, {"metadata", "annotations", listen_annotation});
+  const json::value* list = wire::dig(service, {"metadata", "annotations", listen_annotation});
   if (list == nullptr) return {};
   if (!knowledge.node_pool) return {Effect::unknown, Need::node};
   // A node without a pool gets all services, as in plain Kubernetes.
   if (knowledge.node_pool->empty()) return {};
-  return {listens_in(as_text(*list), *knowledge.node_pool) ? Effect::none : Effect::dropped};
+  return {listens_in(wire::as_text(*list), *knowledge.node_pool) ? Effect::none : Effect::dropped};
 }
 
 }  // namespace holdfast::sync::filters

@@ -3,8 +3,8 @@
 namespace holdfast::sync::filters {
 namespace {
 
-CacheEvent made_of(const CacheEvent& event, EventType type, Shown shown) {
-  CacheEvent made = event;
+watch::CacheEvent made_of(const watch::CacheEvent& event, watch::EventType type, Shown shown) {
+  watch::CacheEvent made = event;
   made.type = type;
   if (shown.effect == Effect::changed) {
     made.object.bytes = std::make_shared<const std::string>(std::move(shown.bytes));
@@ -15,9 +15,9 @@ CacheEvent made_of(const CacheEvent& event, EventType type, Shown shown) {
 }  // namespace
 
 Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
-                                                const WatchCache::Objects& objects,
-                                                Version version) {
-  std::set<ObjectKey> hidden;
+                                                const watch::WatchCache::Objects& objects,
+                                                objects::Version version) {
+  std::set<watch::ObjectKey> hidden;
   for (const auto& [key, object] : objects) {
     // An object that changed later arrives as an event. Its state at `version` is no longer known.
     if (object.version > version) continue;
@@ -29,21 +29,21 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
   return std::nullopt;
 }
 
-Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const CacheEvent& event) {
+Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const watch::CacheEvent& event) {
   TRY(Shown shown, show(view.chain, *view.knowledge, *event.object.bytes));
   const bool hidden = hidden_.contains(event.key);
   FilteredEvents told;
-  if (event.type == EventType::deleted) {
-    if (!hidden) told.events.push_back(made_of(event, EventType::deleted, std::move(shown)));
+  if (event.type == watch::EventType::deleted) {
+    if (!hidden) told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
     hidden_.erase(event.key);
   } else if (shown.effect == Effect::unknown) {
     told.need = shown.need;
   } else if (shown.effect == Effect::dropped) {
-    const bool seen = !hidden && event.type == EventType::modified;
-    if (seen) told.events.push_back(made_of(event, EventType::deleted, std::move(shown)));
+    const bool seen = !hidden && event.type == watch::EventType::modified;
+    if (seen) told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
     hidden_.insert(event.key);
   } else {
-    const EventType type = hidden ? EventType::added : event.type;
+    const watch::EventType type = hidden ? watch::EventType::added : event.type;
     told.events.push_back(made_of(event, type, std::move(shown)));
     hidden_.erase(event.key);
   }
@@ -51,9 +51,10 @@ Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const CacheEven
 }
 
 Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const FilterView& now,
-                                               const WatchCache::Objects& objects, Version told) {
+                                               const watch::WatchCache::Objects& objects,
+                                               objects::Version told) {
   FilteredEvents changes;
-  std::set<ObjectKey> hidden = hidden_;
+  std::set<watch::ObjectKey> hidden = hidden_;
   for (const auto& [key, object] : objects) {
     if (object.version > told) continue;  // Its event follows.
     TRY(Shown old, show(before.chain, *before.knowledge, *object.bytes));
@@ -62,13 +63,14 @@ Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const F
     const bool was_shown = !hidden.contains(key);
     const bool drops = shown.effect == Effect::dropped;
     if (old == shown || (drops && !was_shown)) continue;
-    const CacheEvent event{.key = key, .object = object};
-    if (was_shown) changes.events.push_back(made_of(event, EventType::deleted, std::move(old)));
+    const watch::CacheEvent event{.key = key, .object = object};
+    if (was_shown)
+      changes.events.push_back(made_of(event, watch::EventType::deleted, std::move(old)));
     if (drops) {
       hidden.insert(key);
     } else {
       hidden.erase(key);
-      changes.events.push_back(made_of(event, EventType::added, std::move(shown)));
+      changes.events.push_back(made_of(event, watch::EventType::added, std::move(shown)));
     }
   }
   hidden_ = std::move(hidden);

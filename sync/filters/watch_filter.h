@@ -25,7 +25,7 @@ struct FilterView {
 // What the client gets for one event, in order. If `need` is set, something must be known first:
 // pass in the event again after that has changed.
 struct FilteredEvents {
-  std::vector<CacheEvent> events = {};
+  std::vector<watch::CacheEvent> events = {};
   std::optional<Need> need = {};
 };
 
@@ -34,20 +34,21 @@ class WatchFilter {
   // Starts at `version`, up to which the client got everything except what `view` drops. Returns
   // what must be known first; in that case nothing has changed. Errors: as show().
   [[nodiscard]] Result<std::optional<Need>> resume(const FilterView& view,
-                                                   const WatchCache::Objects& objects,
-                                                   Version version);
+                                                   const watch::WatchCache::Objects& objects,
+                                                   objects::Version version);
 
   // Filters one event. Errors: as show().
-  [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const CacheEvent& event);
+  [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const watch::CacheEvent& event);
 
   // Call this when the view changes from `before` to `now`. The client has got all `objects` up to
   // version `told`. An object that looks different is deleted and added again: its version has not
   // changed, and clients' caches ignore a modification with the same version. Errors: as show().
   [[nodiscard]] Result<FilteredEvents> reconsider(const FilterView& before, const FilterView& now,
-                                                  const WatchCache::Objects& objects, Version told);
+                                                  const watch::WatchCache::Objects& objects,
+                                                  objects::Version told);
 
  private:
-  std::set<ObjectKey> hidden_;  // objects that exist but are hidden from the client
+  std::set<watch::ObjectKey> hidden_;  // objects that exist but are hidden from the client
 };
 
 }  // namespace holdfast::sync::filters

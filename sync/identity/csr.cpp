@@ -7,13 +7,13 @@
 #include "sync/wire/json.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 namespace {
 
 // "Reason: message", or the part that is not empty.
 std::string explain(const json::object& condition) {
-  const std::string reason(dig_text(condition, {"reason"}));
-  const std::string message(dig_text(condition, {"message"}));
+  const std::string reason(wire::dig_text(condition, {"reason"}));
+  const std::string message(wire::dig_text(condition, {"message"}));
   if (reason.empty() || message.empty()) return reason + message;
   return reason + ": " + message;
 }
@@ -48,26 +48,26 @@ std::string csr_body(CertificateUse use, std::string_view request_pem) {
       {"spec", json::object{{"request", base64_encode(request_pem)},
                             {"signerName", signer_of(use)},
                             {"usages", json::array{"digital signature", auth}}}}};
-  return sync::serialize(body);
+  return wire::serialize(body);
 }
 
 Result<CsrState> read_csr(std::string_view body) {
-  TRY(const json::value value, parse_json(body));
-  const json::object& object = as_object(value);
-  if (dig_text(object, {"kind"}) != "CertificateSigningRequest") {
+  TRY(const json::value value, wire::parse_json(body));
+  const json::object& object = wire::as_object(value);
+  if (wire::dig_text(object, {"kind"}) != "CertificateSigningRequest") {
     return fail(Errc::invalid, "not a CertificateSigningRequest");
   }
-  CsrState state{.name = std::string(name_of(object))};
-  for (const json::value& each : dig_list(object, {"status", "conditions"})) {
-    const json::object& condition = as_object(each);
-    const std::string_view type = dig_text(condition, {"type"});
+  CsrState state{.name = std::string(wire::name_of(object))};
+  for (const json::value& each : wire::dig_list(object, {"status", "conditions"})) {
+    const json::object& condition = wire::as_object(each);
+    const std::string_view type = wire::dig_text(condition, {"type"});
     const bool denied = type == "Denied";
     if (!denied && type != "Failed") continue;
     state.status = denied ? CsrState::Status::denied : CsrState::Status::failed;
     state.reason = explain(condition);
     return state;
   }
-  const std::string_view encoded = dig_text(object, {"status", "certificate"});
+  const std::string_view encoded = wire::dig_text(object, {"status", "certificate"});
   if (encoded.empty()) return state;
   auto pem = base64_decode(encoded);
   if (!pem) return fail("status.certificate", pem.error());
@@ -76,4 +76,4 @@ Result<CsrState> read_csr(std::string_view body) {
   return state;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

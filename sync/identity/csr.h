@@ -9,7 +9,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 // The purpose of a node's certificate.
 enum class CertificateUse : std::uint8_t { client, serving };
@@ -44,4 +44,4 @@ struct CsrState {
 // Reads a CertificateSigningRequest. Errors: invalid (not one, or its certificate is not base64).
 [[nodiscard]] Result<CsrState> read_csr(std::string_view body);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

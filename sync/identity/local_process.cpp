@@ -6,7 +6,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 namespace {
 
@@ -94,4 +94,4 @@ LocalProcess judge_process(std::string_view program, std::span<const std::string
   return relay ? LocalProcess::relay : LocalProcess::host;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

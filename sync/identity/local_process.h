@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 enum class LocalProcess : std::uint8_t {
   host,     // a process of the node itself
@@ -56,4 +56,4 @@ enum class LocalProcess : std::uint8_t {
                                          std::span<const std::string> called,
                                          std::span<const std::string> cgroups);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 using rotate::Actions;
 using rotate::Credentials;
@@ -160,4 +160,4 @@ Actions Rotation::give_up(MonoTime now, Duration pause, std::string why) {
   return {rotate::Warn{std::move(why)}};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -26,7 +26,7 @@
 #include "sync/identity/csr.h"
 #include "sync/pacing/backoff.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 struct Validity {
   WallTime not_before{};
@@ -41,9 +41,9 @@ struct RotationConfig {
   // Whether there are bootstrap credentials. If not, all requests use the node's own.
   bool bootstraps = true;
   // Between failed attempts, in addition to `pause`.
-  BackoffConfig backoff = {.initial = std::chrono::seconds(4),
-                           .most = std::chrono::minutes(1),
-                           .reset_after = std::chrono::hours(1)};
+  pacing::BackoffConfig backoff = {.initial = std::chrono::seconds(4),
+                                   .most = std::chrono::minutes(1),
+                                   .reset_after = std::chrono::hours(1)};
   Duration pause = std::chrono::seconds(1);
   // Used instead of `pause` after a request was denied or failed, or its certificate was unusable.
   Duration denied_pause = std::chrono::minutes(10);
@@ -143,7 +143,7 @@ class Rotation {
 
   RotationConfig config_;
   Random& random_;
-  Backoff backoff_;
+  pacing::Backoff backoff_;
   State state_ = State::holding;
   std::optional<Validity> held_;
   double fraction_ = 0;         // part of the lifetime after which the certificate is replaced
@@ -156,4 +156,4 @@ class Rotation {
   MonoTime deadline_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 namespace {
 
@@ -31,4 +31,4 @@ std::optional<WallTime> WallFloor::to_keep(MonoTime now) {
   return time;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -11,7 +11,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 
 class WallFloor {
  public:
@@ -40,4 +40,4 @@ class WallFloor {
   WallTime kept_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -7,9 +7,9 @@ namespace holdfast::sync::lifecycle {
 
 Autonomy autonomy_of(const StringMap& annotations) {
   Autonomy autonomy;
-  autonomy.classic = annotations.get(annotation_autonomy) == "true";
-  const bool always = autonomy.classic || annotations.get(annotation_binding) == "true";
-  const std::string_view text = annotations.get(annotation_autonomy_duration);
+  autonomy.classic = annotations.get(objects::annotation_autonomy) == "true";
+  const bool always = autonomy.classic || annotations.get(objects::annotation_binding) == "true";
+  const std::string_view text = annotations.get(objects::annotation_autonomy_duration);
   autonomy.bound = always || !text.empty();
   autonomy.wanted = always;
   if (text.empty()) return autonomy;

@@ -9,7 +9,7 @@ namespace holdfast::sync::lifecycle {
 
 bool selects(const DaemonSet& set, const PodFacts& pod) {
   if (set.metadata.namespace_name != pod.namespace_name) return false;
-  const auto query = LabelQuery::from(set.spec.selector);
+  const auto query = objects::LabelQuery::from(set.spec.selector);
   return query && !query->matches_everything() && query->matches(pod.labels);
 }
 

@@ -12,9 +12,10 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 bool is_disruption_marked(const PodStatus& status) {
-  const PodCondition* found = find_condition(status, condition_disruption_target);
-  return found != nullptr && found->status == status_true &&
-         found->reason == reason_taint_deletion && found->message == message_taint_deletion;
+  const PodCondition* found = find_condition(status, objects::condition_disruption_target);
+  return found != nullptr && found->status == objects::status_true &&
+         found->reason == objects::reason_taint_deletion &&
+         found->message == objects::message_taint_deletion;
 }
 
 // "v1.12.10": the last minor version that posts OutOfDisk.
@@ -31,25 +32,25 @@ bool posts_out_of_disk(std::string_view kubelet_version) {
 std::string_view to_string(ConditionType type) {
   switch (type) {
     case ConditionType::ready:
-      return condition_ready;
+      return objects::condition_ready;
     case ConditionType::out_of_disk:
-      return condition_out_of_disk;
+      return objects::condition_out_of_disk;
     case ConditionType::memory:
-      return condition_memory_pressure;
+      return objects::condition_memory_pressure;
     case ConditionType::disk:
-      return condition_disk_pressure;
+      return objects::condition_disk_pressure;
     case ConditionType::pid:
-      return condition_pid_pressure;
+      return objects::condition_pid_pressure;
     case ConditionType::network:
-      return condition_network_unavailable;
+      return objects::condition_network_unavailable;
   }
   UNREACHABLE();
 }
 
 Truth truth_of(std::string_view status) {
-  if (status == status_true) return Truth::yes;
-  if (status == status_false) return Truth::no;
-  if (status == status_unknown) return Truth::unknown;
+  if (status == objects::status_true) return Truth::yes;
+  if (status == objects::status_false) return Truth::no;
+  if (status == objects::status_unknown) return Truth::unknown;
   return Truth::other;
 }
 
@@ -63,8 +64,8 @@ NodeFacts facts_of(const Node& node, const Options& options) {
   facts.zone = zone_key(meta.labels);
   facts.excluded = excluded_from_disruption(meta.name, meta.labels, options);
   facts.unschedulable = node.spec.unschedulable;
-  facts.edge_worker = meta.labels.get(label_edge_worker) == "true";
-  facts.exempt = meta.labels.has(label_exempt);
+  facts.edge_worker = meta.labels.get(objects::label_edge_worker) == "true";
+  facts.exempt = meta.labels.has(objects::label_exempt);
   if (options.ask_provider) facts.provider_id = node.spec.provider_id;
   facts.autonomy = autonomy_of(meta.annotations);
   facts.taints = node.spec.taints;
@@ -87,12 +88,12 @@ PodFacts facts_of(const Pod& pod, const Options& options) {
   facts.uid = pod.metadata.uid;
   facts.node = pod.spec.node_name;
   facts.tolerations = pod.spec.tolerations;
-  const PodCondition* ready = find_condition(pod.status, condition_ready);
+  const PodCondition* ready = find_condition(pod.status, objects::condition_ready);
   if (ready != nullptr) facts.ready = truth_of(ready->status);
   facts.terminating = pod.metadata.deletion_grace_period_seconds.has_value();
   facts.disruption_marked = is_disruption_marked(pod.status);
   facts.ended = pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
-  facts.node_lost = pod.status.reason == reason_node_lost;
+  facts.node_lost = pod.status.reason == objects::reason_node_lost;
   if (!options.taint_based_evictions) facts.labels = pod.metadata.labels;
   if (options.bind_pods) {
     facts.bindable = is_bindable(pod);

@@ -169,10 +169,10 @@ const NodeFacts* Fleet::node(const std::string& name) const {
 Fleet::Member& Fleet::member(const std::string& name) {
   if (Member* found = find(name)) return *found;
   if (free_.empty()) {
-    free_.push_back(static_cast<Deadlines::Id>(members_.size()));
+    free_.push_back(static_cast<pacing::Deadlines::Id>(members_.size()));
     members_.emplace_back();
   }
-  const Deadlines::Id id = free_.back();
+  const pacing::Deadlines::Id id = free_.back();
   free_.pop_back();
   members_[id] = std::make_unique<Member>();
   members_[id]->id = id;
@@ -187,7 +187,7 @@ Fleet::Member* Fleet::find(const std::string& name) const {
 }
 
 void Fleet::erase(Member& member) {
-  const Deadlines::Id id = member.id;
+  const pacing::Deadlines::Id id = member.id;
   deadlines_.clear(id);
   by_name_.erase(member.facts.name);
   members_[id].reset();

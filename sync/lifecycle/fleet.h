@@ -86,7 +86,7 @@ class Fleet {
   void rearm(MonoTime now, Member& member);
   void enter_zone(MonoTime now, Member& member, const std::string& key);
   void count(Member& member, bool counts, bool ready);
-  std::vector<Deadlines::Id> take_visits(MonoTime now);
+  std::vector<pacing::Deadlines::Id> take_visits(MonoTime now);
 
   void register_node(Member& member, Wishes& wishes);
   void unregister_node(Member& member, Wishes& wishes);
@@ -109,10 +109,10 @@ class Fleet {
 
   Options options_;
   std::vector<std::unique_ptr<Member>> members_;  // by id
-  std::vector<Deadlines::Id> free_;
-  std::unordered_map<std::string, Deadlines::Id> by_name_;
-  std::vector<Deadlines::Id> touched_;
-  Deadlines deadlines_;
+  std::vector<pacing::Deadlines::Id> free_;
+  std::unordered_map<std::string, pacing::Deadlines::Id> by_name_;
+  std::vector<pacing::Deadlines::Id> touched_;
+  pacing::Deadlines deadlines_;
   Zones zones_;
 };
 

@@ -13,7 +13,7 @@ namespace holdfast::sync::lifecycle {
 enum class EvictionMark : std::uint8_t { none, queued, evicted };
 
 struct Fleet::Member {
-  Deadlines::Id id = 0;
+  pacing::Deadlines::Id id = 0;
   NodeFacts facts;
   HealthRecord record;
   Zone* zone = nullptr;        // while the node is present or known

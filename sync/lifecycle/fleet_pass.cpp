@@ -19,8 +19,8 @@ constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
 Wishes Fleet::pass(MonoTime now, WallTime wall) {
   Wishes wishes;
-  const std::vector<Deadlines::Id> visits = take_visits(now);
-  for (const Deadlines::Id id : visits) {
+  const std::vector<pacing::Deadlines::Id> visits = take_visits(now);
+  for (const pacing::Deadlines::Id id : visits) {
     Member& member = *members_[id];
     if (!member.present) {
       unregister_node(member, wishes);
@@ -28,7 +28,7 @@ Wishes Fleet::pass(MonoTime now, WallTime wall) {
       register_node(member, wishes);
     }
   }
-  for (const Deadlines::Id id : visits) {
+  for (const pacing::Deadlines::Id id : visits) {
     if (members_[id]) visit(now, wall, *members_[id], wishes);
   }
   switch (zones_.end_pass(now)) {
@@ -45,21 +45,22 @@ Wishes Fleet::pass(MonoTime now, WallTime wall) {
 }
 
 // Sorted by name, so that the same changes give the same wishes in the same order.
-std::vector<Deadlines::Id> Fleet::take_visits(MonoTime now) {
-  std::vector<Deadlines::Id> due;
+std::vector<pacing::Deadlines::Id> Fleet::take_visits(MonoTime now) {
+  std::vector<pacing::Deadlines::Id> due;
   deadlines_.take_before(now, due);
-  for (const Deadlines::Id id : due) {
+  for (const pacing::Deadlines::Id id : due) {
     if (members_[id]) touch(*members_[id]);
   }
-  std::vector<Deadlines::Id> visits;
-  for (const Deadlines::Id id : std::exchange(touched_, {})) {
+  std::vector<pacing::Deadlines::Id> visits;
+  for (const pacing::Deadlines::Id id : std::exchange(touched_, {})) {
     if (!members_[id] || !members_[id]->touched) continue;
     members_[id]->touched = false;
     visits.push_back(id);
   }
-  std::sort(visits.begin(), visits.end(), [this](Deadlines::Id left, Deadlines::Id right) {
-    return members_[left]->facts.name < members_[right]->facts.name;
-  });
+  std::sort(visits.begin(), visits.end(),
+            [this](pacing::Deadlines::Id left, pacing::Deadlines::Id right) {
+              return members_[left]->facts.name < members_[right]->facts.name;
+            });
   return visits;
 }
 
@@ -161,12 +162,12 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
     return;
   }
   if (!silent && observed.status != Truth::no) return;
-  const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
-  const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
-  if (has_taint(member.facts.taints, opposite, no_execute)) {
+  const std::string_view wanted = silent ? objects::taint_unreachable : objects::taint_not_ready;
+  const std::string_view opposite = silent ? objects::taint_not_ready : objects::taint_unreachable;
+  if (has_taint(member.facts.taints, opposite, objects::no_execute)) {
     append(wishes,
            no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
-  } else if (has_taint(member.facts.taints, wanted, no_execute)) {
+  } else if (has_taint(member.facts.taints, wanted, objects::no_execute)) {
     member.zone->queue.add(now, name);
   } else {
     member.zone->queue.add_again(now, name);
@@ -208,9 +209,9 @@ void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
   }
   // A taint is on its way, and not known to be there yet: it is taken off after it arrived.
   NodeFacts arrived = member.facts;
-  for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
-    if (has_taint(arrived.taints, key, no_execute)) continue;
-    arrived.taints.push_back(make_taint(key, no_execute, WallTime{}));
+  for (const std::string_view key : {objects::taint_unreachable, objects::taint_not_ready}) {
+    if (has_taint(arrived.taints, key, objects::no_execute)) continue;
+    arrived.taints.push_back(make_taint(key, objects::no_execute, WallTime{}));
   }
   append(wishes, remove_no_execute(arrived, options_));
 }

@@ -23,11 +23,11 @@ NodeCondition unknown_condition(ConditionType type, const ConditionFacts& found,
   const bool never = found.status == Truth::absent;
   NodeCondition condition;
   condition.type = to_string(type);
-  condition.status = status_unknown;
+  condition.status = objects::status_unknown;
   condition.last_heartbeat_time = never ? node.created : found.heartbeat;
   condition.last_transition_time = wall;
-  condition.reason = never ? reason_never_updated : reason_status_unknown;
-  condition.message = never ? message_never_updated : message_status_unknown;
+  condition.reason = never ? objects::reason_never_updated : objects::reason_status_unknown;
+  condition.message = never ? objects::message_never_updated : objects::message_status_unknown;
   return condition;
 }
 

@@ -8,7 +8,7 @@ namespace holdfast::sync::lifecycle {
 void OutOfService::set_node(const NodeFacts& node) {
   std::vector<Taint> taints;
   for (const Taint& taint : node.taints) {
-    if (taint.key == taint_out_of_service) taints.push_back(taint);
+    if (taint.key == objects::taint_out_of_service) taints.push_back(taint);
   }
   if (taints.empty() || node.ready().status == Truth::yes) {
     nodes_.erase(node.name);
@@ -52,7 +52,8 @@ Effects OutOfService::settle(const Effect& effect, const Outcome& outcome) {
 }
 
 bool OutOfService::tolerates_it(const Dead& dead, const PodFacts& pod) const {
-  return matching_tolerations(dead.taints, pod.tolerations, options_.comparison_tolerations)
+  return objects::matching_tolerations(dead.taints, pod.tolerations,
+                                       options_.comparison_tolerations)
       .has_value();
 }
 

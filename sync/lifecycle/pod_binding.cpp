@@ -11,9 +11,9 @@ namespace {
 
 // The annotation that remembers the seconds of a toleration; empty for those left alone.
 std::string_view original_of(const Toleration& toleration) {
-  if (toleration.effect != no_execute) return {};
-  if (toleration.key == taint_not_ready) return annotation_original_not_ready;
-  if (toleration.key == taint_unreachable) return annotation_original_unreachable;
+  if (toleration.effect != objects::no_execute) return {};
+  if (toleration.key == objects::taint_not_ready) return objects::annotation_original_not_ready;
+  if (toleration.key == objects::taint_unreachable) return objects::annotation_original_unreachable;
   return {};
 }
 
@@ -44,12 +44,12 @@ bool is_bindable(const Pod& pod) {
   const bool of_daemon_set =
       std::any_of(owners.begin(), owners.end(),
                   [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
-  return !of_daemon_set && !pod.metadata.annotations.has(annotation_mirror_pod);
+  return !of_daemon_set && !pod.metadata.annotations.has(objects::annotation_mirror_pod);
 }
 
 PodBinding bind_pod(const Node& node, const Pod& pod) {
   const bool here = pod.spec.node_name == node.metadata.name;
-  const bool edge = node.metadata.labels.get(label_edge_worker) == "true";
+  const bool edge = node.metadata.labels.get(objects::label_edge_worker) == "true";
   if (!here || !edge || !is_bindable(pod)) {
     return {false, pod.spec.tolerations, pod.metadata.annotations};
   }
@@ -75,7 +75,7 @@ PodBinding bind_pod(const Autonomy& autonomy, const std::vector<Toleration>& tol
 StringMap originals_of(const StringMap& annotations) {
   StringMap originals;
   for (const std::string_view key :
-       {annotation_original_not_ready, annotation_original_unreachable}) {
+       {objects::annotation_original_not_ready, objects::annotation_original_unreachable}) {
     if (const std::string* found = annotations.find(key)) originals.set(key, *found);
   }
   return originals;

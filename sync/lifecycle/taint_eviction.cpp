@@ -44,7 +44,7 @@ RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
 
 Effects TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                 const Pods& pods) {
-  std::vector<Taint> taints = no_execute_taints(node.taints);
+  std::vector<Taint> taints = objects::no_execute_taints(node.taints);
   const bool left_alone = options_.autonomy == AutonomyMode::openyurt_classic &&
                           node.autonomy.classic && node.ready().status != Truth::yes;
   if (left_alone) taints.clear();
@@ -134,7 +134,7 @@ MonoTime TaintEviction::next() const {
   return std::min(timers_.next(), retry);
 }
 
-const TimedQueue::Entry* TaintEviction::scheduled(const std::string& pod) const {
+const pacing::TimedQueue::Entry* TaintEviction::scheduled(const std::string& pod) const {
   return timers_.find(pod);
 }
 
@@ -166,14 +166,15 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   const bool waits = timers_.find(key) != nullptr;
   const bool at_it = found != evictions_.end() && !waits &&
                      (found->second.asks || found->second.failures < quick_tries);
-  const auto used = matching_tolerations(taints, pod.tolerations, options_.comparison_tolerations);
+  const auto used =
+      objects::matching_tolerations(taints, pod.tolerations, options_.comparison_tolerations);
   if (!used) {
     if (at_it) return;
     cancel(pod, effects);
     start(now, wall, eviction_of(pod, taints), effects);
     return;
   }
-  const auto stay = shortest_toleration(*used);
+  const auto stay = objects::shortest_toleration(*used);
   if (!stay) {
     if (options_.endless_toleration_cancels) cancel(pod, effects);
   } else if (found != evictions_.end() || lingering_.contains(key)) {

@@ -58,7 +58,7 @@ class TaintEviction {
   [[nodiscard]] MonoTime next() const;
 
   // By PodFacts::key(); nullptr when no clock runs.
-  [[nodiscard]] const TimedQueue::Entry* scheduled(const std::string& pod) const;
+  [[nodiscard]] const pacing::TimedQueue::Entry* scheduled(const std::string& pod) const;
   // Nodes with NoExecute taints, sorted.
   [[nodiscard]] std::vector<std::string> tainted_nodes() const;
   [[nodiscard]] std::size_t clocks() const { return timers_.size(); }
@@ -93,7 +93,7 @@ class TaintEviction {
 
   Options options_;
   std::unordered_map<std::string, NodeTaints> nodes_;
-  TimedQueue timers_;
+  pacing::TimedQueue timers_;
   std::unordered_map<std::string, Eviction> evictions_;  // timed or under way
   std::set<std::pair<MonoTime, std::string>> retries_;
   std::unordered_set<std::string> lingering_;  // names of finished evictions, to 1.32

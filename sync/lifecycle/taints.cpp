@@ -10,12 +10,13 @@ namespace holdfast::sync::lifecycle {
 namespace {
 
 constexpr std::array<std::string_view, 7> own_keys = {
-    taint_not_ready,    taint_unreachable, taint_memory_pressure, taint_disk_pressure,
-    taint_pid_pressure, taint_network,     taint_unschedulable};
+    objects::taint_not_ready,     objects::taint_unreachable,  objects::taint_memory_pressure,
+    objects::taint_disk_pressure, objects::taint_pid_pressure, objects::taint_network,
+    objects::taint_unschedulable};
 
 // On a node whose kubelet does not know OutOfDisk, its taint is somebody else's.
 bool is_own(const NodeFacts& node, std::string_view key) {
-  if (key == taint_out_of_disk) {
+  if (key == objects::taint_out_of_disk) {
     return node.condition(ConditionType::out_of_disk).status != Truth::absent;
   }
   return std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end();
@@ -24,19 +25,19 @@ bool is_own(const NodeFacts& node, std::string_view key) {
 // In the order in which upstream writes them.
 std::vector<std::string_view> wanted_keys(const NodeFacts& node) {
   std::vector<std::string_view> keys;
-  if (node.ready().status == Truth::no) keys.push_back(taint_not_ready);
-  if (node.ready().status == Truth::unknown) keys.push_back(taint_unreachable);
+  if (node.ready().status == Truth::no) keys.push_back(objects::taint_not_ready);
+  if (node.ready().status == Truth::unknown) keys.push_back(objects::taint_unreachable);
   constexpr std::array<std::pair<ConditionType, std::string_view>, 5> pressures = {{
-      {ConditionType::out_of_disk, taint_out_of_disk},
-      {ConditionType::memory, taint_memory_pressure},
-      {ConditionType::disk, taint_disk_pressure},
-      {ConditionType::pid, taint_pid_pressure},
-      {ConditionType::network, taint_network},
+      {ConditionType::out_of_disk, objects::taint_out_of_disk},
+      {ConditionType::memory, objects::taint_memory_pressure},
+      {ConditionType::disk, objects::taint_disk_pressure},
+      {ConditionType::pid, objects::taint_pid_pressure},
+      {ConditionType::network, objects::taint_network},
   }};
   for (const auto& [type, key] : pressures) {
     if (node.condition(type).status == Truth::yes) keys.push_back(key);
   }
-  if (node.unschedulable) keys.push_back(taint_unschedulable);
+  if (node.unschedulable) keys.push_back(objects::taint_unschedulable);
   return keys;
 }
 
@@ -81,11 +82,11 @@ std::vector<PatchTaints> reconcile_no_schedule(WallTime wall, const NodeFacts& n
   PatchTaints patch{node.name, node.uid, TaintCause::conditions, {}, {}, seen_of(node)};
   const std::vector<std::string_view> wanted = wanted_keys(node);
   for (const std::string_view key : wanted) {
-    if (has_taint(node.taints, key, no_schedule)) continue;
-    patch.add.push_back(make_taint(key, no_schedule, wall));
+    if (has_taint(node.taints, key, objects::no_schedule)) continue;
+    patch.add.push_back(make_taint(key, objects::no_schedule, wall));
   }
   for (const Taint& taint : node.taints) {
-    if (!is_own(node, taint.key) || taint.effect != no_schedule) continue;
+    if (!is_own(node, taint.key) || taint.effect != objects::no_schedule) continue;
     if (std::find(wanted.begin(), wanted.end(), taint.key) != wanted.end()) continue;
     patch.remove.push_back({taint.key, taint.effect});
   }
@@ -95,12 +96,12 @@ std::vector<PatchTaints> reconcile_no_schedule(WallTime wall, const NodeFacts& n
 std::vector<PatchTaints> no_execute_taint(WallTime wall, const NodeFacts& node, Truth ready,
                                           TaintCause cause, const Options& options) {
   const bool silent = ready == Truth::unknown;
-  const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
-  const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
-  PatchTaints patch{node.name, node.uid,     cause, {make_taint(wanted, no_execute, wall)},
+  const std::string_view wanted = silent ? objects::taint_unreachable : objects::taint_not_ready;
+  const std::string_view opposite = silent ? objects::taint_not_ready : objects::taint_unreachable;
+  PatchTaints patch{node.name, node.uid,     cause, {make_taint(wanted, objects::no_execute, wall)},
                     {},        seen_of(node)};
-  if (has_taint(node.taints, opposite, no_execute)) {
-    patch.remove.push_back({std::string(opposite), std::string(no_execute)});
+  if (has_taint(node.taints, opposite, objects::no_execute)) {
+    patch.remove.push_back({std::string(opposite), std::string(objects::no_execute)});
   }
   return split(std::move(patch), options);
 }
@@ -108,9 +109,9 @@ std::vector<PatchTaints> no_execute_taint(WallTime wall, const NodeFacts& node, 
 std::vector<PatchTaints> remove_no_execute(const NodeFacts& node, const Options& options) {
   std::vector<PatchTaints> patches;
   PatchTaints patch{node.name, node.uid, TaintCause::recovered, {}, {}, {}};
-  for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
-    if (!has_taint(node.taints, key, no_execute)) continue;
-    patch.remove.push_back({std::string(key), std::string(no_execute)});
+  for (const std::string_view key : {objects::taint_unreachable, objects::taint_not_ready}) {
+    if (!has_taint(node.taints, key, objects::no_execute)) continue;
+    patch.remove.push_back({std::string(key), std::string(objects::no_execute)});
     if (options.one_patch_per_swap) continue;
     patches.push_back(patch);
     patch.remove.clear();
@@ -143,14 +144,14 @@ std::vector<Taint> taints_after(const std::vector<Taint>& taints, const PatchTai
 
 bool has_out_of_service(const std::vector<Taint>& taints) {
   return std::any_of(taints.begin(), taints.end(),
-                     [](const Taint& taint) { return taint.key == taint_out_of_service; });
+                     [](const Taint& taint) { return taint.key == objects::taint_out_of_service; });
 }
 
 std::vector<Taint> without_own_no_execute(const std::vector<Taint>& taints) {
   std::vector<Taint> rest;
   for (const Taint& taint : taints) {
-    const bool own = same_taint(taint, taint_not_ready, no_execute) ||
-                     same_taint(taint, taint_unreachable, no_execute);
+    const bool own = same_taint(taint, objects::taint_not_ready, objects::no_execute) ||
+                     same_taint(taint, objects::taint_unreachable, objects::no_execute);
     if (!own) rest.push_back(taint);
   }
   return rest;

@@ -35,8 +35,10 @@ std::string_view to_string(ZoneState state) {
 }
 
 std::string zone_key(const StringMap& labels) {
-  const std::string_view region = first_present(labels, label_region_beta, label_region);
-  const std::string_view zone = first_present(labels, label_zone_beta, label_zone);
+  const std::string_view region =
+      first_present(labels, objects::label_region_beta, objects::label_region);
+  const std::string_view zone =
+      first_present(labels, objects::label_zone_beta, objects::label_zone);
   if (region.empty() && zone.empty()) return {};
   std::string key(region);
   key.append(":\0:", 3);
@@ -47,7 +49,7 @@ std::string zone_key(const StringMap& labels) {
 bool excluded_from_disruption(std::string_view name, const StringMap& labels,
                               const Options& options) {
   if (options.legacy_node_role && named_like_a_master(name)) return true;
-  return options.exclude_from_disruption && labels.has(label_exclude_disruption);
+  return options.exclude_from_disruption && labels.has(objects::label_exclude_disruption);
 }
 
 ZoneState zone_state(const ZoneCount& count, const Options& options) {

@@ -23,7 +23,7 @@ struct Zone {
   ZoneCount count;
   std::size_t members = 0;      // nodes in it, counted or not
   std::uint64_t evictions = 0;  // nodes tainted or evicted since the start
-  RateQueue queue;
+  pacing::RateQueue queue;
 };
 
 class Zones {

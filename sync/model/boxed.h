@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 template <class T>
 class Boxed {
@@ -37,4 +37,4 @@ class Boxed {
   std::unique_ptr<T> value_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

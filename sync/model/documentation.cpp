@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "sync/model/docs.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 namespace {
 
 using Docs = std::map<std::string_view, std::string_view>;
@@ -14,7 +14,7 @@ using Docs = std::map<std::string_view, std::string_view>;
 // Reads lines of the form "Type text" and "Type.field text".
 Docs read_docs() {
   Docs docs;
-  for (const std::string_view line : split(model::docs, '\n')) {
+  for (const std::string_view line : split(generated::docs, '\n')) {
     const std::size_t space = line.find(' ');
     if (space != std::string_view::npos)
       docs.emplace(line.substr(0, space), line.substr(space + 1));
@@ -32,4 +32,4 @@ std::string_view find_doc(std::string_view type, std::string_view field) {
   return found == docs.end() ? std::string_view() : found->second;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -5,10 +5,10 @@
 
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 // The text of a type or of one of its fields; "" if there is none. Valid as long as the program
 // runs.
 [[nodiscard]] std::string_view find_doc(std::string_view type, std::string_view field = {});
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

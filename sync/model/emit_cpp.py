@@ -62,9 +62,9 @@ def structs(model, family):
     for other in model.used_families(types, family):
         lines.append(f'#include "sync/model/{other}.h"\n')
     lines.append('#include "sync/model/string_map.h"\n#include "sync/model/unknown_fields.h"\n')
-    lines.append("\nnamespace holdfast::sync {\n\n")
+    lines.append("\nnamespace holdfast::sync::inline model {\n\n")
     lines.append("\n".join(struct(model, each) for each in types))
-    lines.append("\n}  // namespace holdfast::sync\n")
+    lines.append("\n}  // namespace holdfast::sync::inline model\n")
     return "".join(lines)
 
 
@@ -87,7 +87,7 @@ def json_fields(model, family):
              '\n#pragma once\n\n#include "sync/wire/codec_fields.h"\n']
     for other in model.used_families(types, family):
         lines.append(f'#include "sync/wire/{other}_json.h"\n')
-    lines.append(f'#include "sync/model/{family}.h"\n\nnamespace holdfast::sync::codec {{\n\n')
+    lines.append(f'#include "sync/model/{family}.h"\n\nnamespace holdfast::sync::wire::codec {{\n\n')
     for each in types:
         lines.append(f"template <class F, Is<{each.struct}> T>\nvoid fields(F& f, T& t) {{\n")
         for field in each.fields:
@@ -96,14 +96,14 @@ def json_fields(model, family):
             elif field.managed:
                 lines.append(f'  f.managed("{field.name}");\n')
         lines.append("  f.rest(t.unknown_fields);\n}\n\n")
-    lines.append("}  // namespace holdfast::sync::codec\n")
+    lines.append("}  // namespace holdfast::sync::wire::codec\n")
     return "".join(lines)
 
 
 def json_codecs(model, family):
     """The .cpp with decode() and encode() of one table's kinds."""
     lines = [GENERATED.format(family=family),
-             f'\n#include "sync/wire/{family}_json.h"\n\nnamespace holdfast::sync {{\n\n']
+             f'\n#include "sync/wire/{family}_json.h"\n\nnamespace holdfast::sync::wire {{\n\n']
     lines += [f"HOLDFAST_CODEC({each.struct})\n" for each in model.defining(family) if each.kind]
-    lines.append("\n}  // namespace holdfast::sync\n")
+    lines.append("\n}  // namespace holdfast::sync::wire\n")
     return "".join(lines)

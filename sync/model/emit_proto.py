@@ -43,7 +43,7 @@ def proto(model, family):
     """The messages of one table."""
     types = model.messages(family)
     lines = [GENERATED.format(family=family),
-             '\nsyntax = "proto2";\npackage holdfast.sync.wire;\n'
+             '\nsyntax = "proto2";\npackage holdfast.sync.wire.messages;\n'
              'import "sync/wire/protobuf/base.proto";\n']
     for other in model.used_families(types, family):
         lines.append(f'import "sync/wire/protobuf/{other}.proto";\n')
@@ -66,11 +66,11 @@ def fields_line(model, field):
 def fields_of(model, found):
     lines = []
     for number in inside_numbers(found):
-        lines.append(f"template <class F>\nvoid fields(F& f, const wire::{found.name}_Inside"
+        lines.append(f"template <class F>\nvoid fields(F& f, const messages::{found.name}_Inside"
                      f"{number}& m, {found.struct}& t) {{\n")
         lines += [fields_line(model, field) for field in found.members if field.inside == number]
         lines.append("}\n\n")
-    lines.append(f"template <class F>\nvoid fields(F& f, const wire::{found.name}& m, "
+    lines.append(f"template <class F>\nvoid fields(F& f, const messages::{found.name}& m, "
                  f"{found.struct}& t) {{\n")
     lines += [f"  f.embedded({number}, m.inside{number}(), t);\n"
               for number in inside_numbers(found)]
@@ -88,20 +88,20 @@ def message_fields(model, family):
         lines.append(f'#include "sync/wire/protobuf/{other}_message.h"\n')
     lines.append(f'#include "sync/model/{family}.h"\n'
                  f'#include "sync/wire/protobuf/{family}.pb.h"\n\n'
-                 "namespace holdfast::sync::proto {\n\n")
+                 "namespace holdfast::sync::wire::proto {\n\n")
     lines += [fields_of(model, each) for each in types]
-    lines.append("}  // namespace holdfast::sync::proto\n")
+    lines.append("}  // namespace holdfast::sync::wire::proto\n")
     return "".join(lines)
 
 
 def decoders(model, family):
     """The .cpp with decode_protobuf() of one table's kinds."""
     lines = [GENERATED.format(family=family),
-             f'\n#include "sync/wire/protobuf/{family}_message.h"\n\nnamespace holdfast::sync {{\n\n']
+             f'\n#include "sync/wire/protobuf/{family}_message.h"\n\nnamespace holdfast::sync::wire {{\n\n']
     for each in model.messages(family):
         if each.wire:
             lines.append(f"template <>\nResult<{each.struct}> decode_protobuf<{each.struct}>"
-                         "(std::string_view bytes) {\n  return proto::read_message<wire::"
+                         "(std::string_view bytes) {\n  return proto::read_message<messages::"
                          f"{each.name}, {each.struct}>(bytes);\n}}\n\n")
-    lines.append("}  // namespace holdfast::sync\n")
+    lines.append("}  // namespace holdfast::sync::wire\n")
     return "".join(lines)

@@ -20,8 +20,8 @@ def literal(name, text):
 
 def header(name, text):
     return ("// Generated from sync/model/tables by sync/model/generate.py.\n\n#pragma once\n\n"
-            "#include <string_view>\n\nnamespace holdfast::model {\n\n" + literal(name, text) +
-            "\n}  // namespace holdfast::model\n")
+            "#include <string_view>\n\nnamespace holdfast::sync::inline model::generated {\n\n" + literal(name, text) +
+            "\n}  // namespace holdfast::sync::inline model::generated\n")
 
 
 def field_line(field, places):

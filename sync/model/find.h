@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 // The condition of this type, or nullptr. Borrowed from `status`.
 template <class Status>
@@ -26,4 +26,4 @@ template <class Metadata>
   return nullptr;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 struct IntOrString {
   std::int32_t number = 0;
@@ -15,4 +15,4 @@ struct IntOrString {
   bool operator==(const IntOrString&) const = default;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -7,10 +7,10 @@
 #include "platform/text.h"
 #include "sync/model/tables.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 namespace {
 
-// The format of model::tables is described in sync/model/emit_tables.py.
+// The format of generated::tables is described in sync/model/emit_tables.py.
 
 constexpr std::pair<char, Scalar> scalars[] = {
     {'s', Scalar::text},  {'b', Scalar::boolean},    {'i', Scalar::int32},
@@ -91,7 +91,7 @@ Field read_field(std::string_view line, const std::vector<StructType>& types) {
 
 Tables read_tables() {
   Tables tables;
-  const std::vector<std::string_view> lines = split(model::tables, '\n');
+  const std::vector<std::string_view> lines = split(generated::tables, '\n');
   // Create all types first, because fields point to them.
   for (std::string_view line : lines) {
     if (line.empty() || line.starts_with(' ')) continue;
@@ -172,4 +172,4 @@ std::string_view go_name(Scalar scalar) {
   UNREACHABLE();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

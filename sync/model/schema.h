@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 enum class Scalar : std::uint8_t {
   text,
@@ -72,4 +72,4 @@ struct StructType {
 // Go's name of a scalar in error messages: "string", "int32", "resource.Quantity".
 [[nodiscard]] std::string_view go_name(Scalar scalar);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 class StringMap {
  public:
@@ -69,4 +69,4 @@ class StringMap {
   std::vector<Entry> entries_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -12,7 +12,7 @@ namespace boost::json {
 class object;
 }  // namespace boost::json
 
-namespace holdfast::sync {
+namespace holdfast::sync::inline model {
 
 class UnknownFields {
  public:
@@ -34,4 +34,4 @@ class UnknownFields {
   std::shared_ptr<const boost::json::object> fields_;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::inline model

@@ -12,14 +12,14 @@ namespace holdfast::sync::node {
 namespace {
 
 bool tolerates_memory_pressure(const Pod& pod) {
-  const Taint taint{std::string(lifecycle::taint_memory_pressure),
+  const Taint taint{std::string(objects::taint_memory_pressure),
                     "",
-                    std::string(lifecycle::no_schedule),
+                    std::string(objects::no_schedule),
                     std::nullopt,
                     {}};
   return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),
                      [&taint](const Toleration& toleration) {
-                       return lifecycle::tolerates(toleration, taint, false);
+                       return objects::tolerates(toleration, taint, false);
                      });
 }
 
@@ -41,8 +41,9 @@ Admission rejected(const AdmissionFailure& failure) {
 Admission admit_under_pressure(const Pod& pod, const std::vector<std::string>& conditions) {
   if (conditions.empty() || is_critical(pod)) return {};
   const bool memory_only =
-      conditions.size() == 1 && conditions.front() == lifecycle::condition_memory_pressure;
-  if (memory_only && (qos_class(pod) != Qos::best_effort || tolerates_memory_pressure(pod))) {
+      conditions.size() == 1 && conditions.front() == objects::condition_memory_pressure;
+  if (memory_only &&
+      (objects::qos_class(pod) != objects::Qos::best_effort || tolerates_memory_pressure(pod))) {
     return {};
   }
   return {false, "Evicted", "The node had condition: [" + join(conditions, " ") + "]. ", {}};

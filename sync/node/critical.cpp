@@ -13,7 +13,7 @@ bool is_static(const Pod& pod) {
 }
 
 bool is_critical(const Pod& pod) {
-  return is_static(pod) || pod.metadata.annotations.has(lifecycle::annotation_mirror_pod) ||
+  return is_static(pod) || pod.metadata.annotations.has(objects::annotation_mirror_pod) ||
          pod.spec.priority.value_or(0) >= system_priority;
 }
 

@@ -15,7 +15,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::node {
 
 enum class OtaAction : std::uint8_t { upgrade, image_pull };
 
@@ -40,4 +40,4 @@ struct OtaDecision {
 [[nodiscard]] Result<OtaDecision> decide_ota(OtaAction action, std::string_view pod,
                                              std::string_view node_name, WallTime now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::node

@@ -103,10 +103,10 @@ Result<Pods> victims(const Pod& preemptor, const Pods& running, const Requiremen
   Pods guaranteed;
   for (const PodRef& pod : running) {
     if (!may_preempt(preemptor, *pod->pod)) continue;
-    const Qos qos = qos_class(*pod->pod);
-    (qos == Qos::best_effort ? best_effort
-     : qos == Qos::burstable ? burstable
-                             : guaranteed)
+    const objects::Qos qos = objects::qos_class(*pod->pod);
+    (qos == objects::Qos::best_effort ? best_effort
+     : qos == objects::Qos::burstable ? burstable
+                                      : guaranteed)
         .push_back(pod);
   }
   const Pods all = joined(joined(best_effort, burstable), guaranteed);

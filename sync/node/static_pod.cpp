@@ -6,7 +6,7 @@
 #include "sync/wire/json.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::node {
 namespace {
 
 // Whether the key is valid in a ConfigMap and the kubelet reads a file of that name: it ignores
@@ -40,11 +40,11 @@ std::string static_pod_config_map(std::string_view name) {
 }
 
 Result<ManifestFile> manifest_in(std::string_view config_map) {
-  TRY(const json::value parsed, parse_json(config_map));
-  if (!parsed.is_object() || name_of(parsed.get_object()).empty()) {
+  TRY(const json::value parsed, wire::parse_json(config_map));
+  if (!parsed.is_object() || wire::name_of(parsed.get_object()).empty()) {
     return fail(Errc::invalid, "not a ConfigMap");
   }
-  const json::object& data = dig_object(parsed.get_object(), {"data"});
+  const json::object& data = wire::dig_object(parsed.get_object(), {"data"});
   if (data.size() != 1) {
     return fail(Errc::invalid,
                 "it has " + std::to_string(data.size()) + " manifests instead of one");
@@ -54,7 +54,7 @@ Result<ManifestFile> manifest_in(std::string_view config_map) {
     return fail(Errc::invalid, "\"" + std::string(entry.key()) + "\" is no name for a manifest");
   }
   ManifestFile file{.name = std::string(entry.key()) + ".yaml",
-                    .text = std::string(as_text(entry.value()))};
+                    .text = std::string(wire::as_text(entry.value()))};
   if (file.text.empty()) return fail(Errc::invalid, "its manifest is empty");
   if (file.text.size() > manifest_bytes_max) {
     return fail(Errc::invalid, "its manifest is over the limit");
@@ -78,7 +78,7 @@ Status check_manifest(const PodManifest& manifest, std::string_view namespace_na
   }
   if (manifest.containers.empty()) return no_manifest("it has no containers");
   for (const PodManifest::Container& container : manifest.containers) {
-    const auto reasons = check_dns1123_label(container.name);
+    const auto reasons = objects::check_dns1123_label(container.name);
     if (!reasons.empty()) {
       return no_manifest("container \"" + container.name + "\": " + reasons.front());
     }
@@ -89,4 +89,4 @@ Status check_manifest(const PodManifest& manifest, std::string_view namespace_na
   return {};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::node

@@ -12,7 +12,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::node {
 
 // "nginx" for the mirror pod "nginx-edge-a" on node "edge-a"; std::nullopt if the name does not end
 // with the node's name.
@@ -57,4 +57,4 @@ struct PodManifest {
 [[nodiscard]] Status check_manifest(const PodManifest& manifest, std::string_view namespace_name,
                                     std::string_view name);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::node

@@ -10,7 +10,7 @@
 #include "sync/wire/object_header.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 std::vector<std::string_view> split_terms(std::string_view text) {
@@ -182,8 +182,9 @@ Status check_fields(std::string_view group, std::string_view resource, const Fie
     if (has_own_fields(group, resource)) {
       return fail(Errc::invalid, "field label not supported: " + requirement.field);
     }
-    return fail(Errc::invalid, quoted(requirement.field) + " is not a known field selector: only " +
-                                   quoted(name_field.field) + ", " + quoted(namespace_field.field));
+    return fail(Errc::invalid,
+                wire::quoted(requirement.field) + " is not a known field selector: only " +
+                    wire::quoted(name_field.field) + ", " + wire::quoted(namespace_field.field));
   }
   return {};
 }
@@ -195,10 +196,10 @@ Result<StringMap> field_values(std::string_view group, std::string_view resource
   for (const FieldRequirement& requirement : query.requirements()) {
     const Selectable* field = find_selectable(group, resource, requirement.field);
     const auto path = split(field->path.empty() ? field->field : field->path, '.');
-    TRY(const auto found, text_at(object, std::span<const std::string_view>(path)));
+    TRY(const auto found, wire::text_at(object, std::span<const std::string_view>(path)));
     values.set(field->field, found ? std::string_view(*found) : field->absent);
   }
   return values;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

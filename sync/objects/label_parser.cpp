@@ -8,7 +8,7 @@
 #include "sync/wire/field_error.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 using Operator = LabelRequirement::Operator;
@@ -101,7 +101,7 @@ Result<LabelRequirement> Parser::requirement() {
   const Reasons reasons = check_qualified_name(key.text);
   if (!reasons.empty()) {
     // Upstream prints "<nil>" for the missing path.
-    return fail(Errc::invalid, field::invalid("<nil>", key.text, join(reasons, "; ")).text());
+    return fail(Errc::invalid, wire::field::invalid("<nil>", key.text, join(reasons, "; ")).text());
   }
   if (negated) return make_requirement(key.text, Operator::not_exists, {});
   if (peek().end() || peek().is(",")) return make_requirement(key.text, Operator::exists, {});
@@ -179,7 +179,7 @@ std::string printed(std::span<const std::string> values) {
   std::string out = "[";
   for (const std::string& value : values) {
     if (out.size() > 1) out += ',';
-    out += quoted(value);
+    out += wire::quoted(value);
   }
   return out += ']';
 }
@@ -212,29 +212,29 @@ Result<std::vector<LabelRequirement>> parse_label_requirements(std::string_view 
 
 Result<LabelRequirement> make_requirement(std::string_view key, Operator op,
                                           std::vector<std::string> values) {
-  FieldErrors errors;
+  wire::FieldErrors errors;
   const Reasons reasons = check_qualified_name(key);
-  if (!reasons.empty()) errors.push_back(field::invalid("key", key, join(reasons, "; ")));
+  if (!reasons.empty()) errors.push_back(wire::field::invalid("key", key, join(reasons, "; ")));
   const std::string_view wrong = miscounted(op, values.size());
   if (!wrong.empty()) {
-    errors.push_back(field::invalid_raw("values", printed(values), std::string(wrong)));
+    errors.push_back(wire::field::invalid_raw("values", printed(values), std::string(wrong)));
   }
   const bool ordered = op == Operator::greater || op == Operator::less;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string path = at("values", i);
+    const std::string path = wire::at("values", i);
     if (ordered && !parse_int<std::int64_t>(values[i])) {
-      errors.push_back(field::invalid(path, values[i],
-                                      "for 'Gt', 'Lt' operators, the value must be an integer"));
+      errors.push_back(wire::field::invalid(
+          path, values[i], "for 'Gt', 'Lt' operators, the value must be an integer"));
     }
     const Reasons against = check_label_value(values[i]);
     if (!against.empty()) {
-      errors.push_back(field::invalid(at(path, key), values[i], join(against, "; ")));
+      errors.push_back(wire::field::invalid(wire::at(path, key), values[i], join(against, "; ")));
     }
   }
-  if (!errors.empty()) return fail(Errc::invalid, aggregate(errors));
+  if (!errors.empty()) return fail(Errc::invalid, wire::aggregate(errors));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return LabelRequirement{std::string(key), op, std::move(values)};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

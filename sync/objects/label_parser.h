@@ -8,7 +8,7 @@
 
 #include "sync/objects/selector.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // The requirements in the order of the text. Errors: invalid, in upstream's wording.
 [[nodiscard]] Result<std::vector<LabelRequirement>> parse_label_requirements(std::string_view text);
@@ -19,4 +19,4 @@ namespace holdfast::sync {
                                                         LabelRequirement::Operator op,
                                                         std::vector<std::string> values);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

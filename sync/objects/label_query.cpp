@@ -8,7 +8,7 @@
 #include "sync/objects/selector.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 using Operator = LabelRequirement::Operator;
@@ -50,7 +50,7 @@ Result<Operator> selector_operator(const std::string& name) {
   if (name == "NotIn") return Operator::not_in;
   if (name == "Exists") return Operator::exists;
   if (name == "DoesNotExist") return Operator::not_exists;
-  return fail(Errc::invalid, quoted(name) + " is not a valid label selector operator");
+  return fail(Errc::invalid, wire::quoted(name) + " is not a valid label selector operator");
 }
 
 void sort_by_key(std::vector<LabelRequirement>& requirements) {
@@ -155,4 +155,4 @@ std::string LabelQuery::text() const {
   return join(parts, ",");
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

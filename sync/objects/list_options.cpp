@@ -3,7 +3,7 @@
 #include "platform/text.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 Result<std::optional<std::int64_t>> number(const Query& query, std::string_view name) {
@@ -11,7 +11,8 @@ Result<std::optional<std::int64_t>> number(const Query& query, std::string_view 
   const std::string_view text = query.get(name);
   const auto value = parse_int<std::int64_t>(text);
   if (value) return value;
-  return fail(Errc::invalid, "strconv.ParseInt: parsing " + quoted(text) + ": invalid syntax");
+  return fail(Errc::invalid,
+              "strconv.ParseInt: parsing " + wire::quoted(text) + ": invalid syntax");
 }
 
 void add(std::string& out, std::string_view name, std::string_view value) {
@@ -64,4 +65,4 @@ std::string encode_query(const ListOptions& options) {
   return out;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

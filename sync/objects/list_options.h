@@ -10,7 +10,7 @@
 #include "platform/query.h"
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct ListOptions {
   std::string label_selector;  // not parsed; see selector.h
@@ -34,4 +34,4 @@ struct ListOptions {
 // Without the '?'; parameters sorted by name, defaults left out.
 [[nodiscard]] std::string encode_query(const ListOptions& options);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

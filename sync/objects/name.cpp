@@ -5,7 +5,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 constexpr std::size_t label_max = 63;
@@ -180,30 +180,30 @@ Reasons check_path_segment(std::string_view value) {
   return reasons;
 }
 
-FieldErrors check_labels(const StringMap& labels, const std::string& path) {
-  FieldErrors errors;
+wire::FieldErrors check_labels(const StringMap& labels, const std::string& path) {
+  wire::FieldErrors errors;
   for (const auto& [key, value] : labels) {
     for (auto& why : check_qualified_name(key)) {
-      errors.push_back(field::invalid(path, key, std::move(why)));
+      errors.push_back(wire::field::invalid(path, key, std::move(why)));
     }
     for (auto& why : check_label_value(value)) {
-      errors.push_back(field::invalid(path, value, std::move(why)));
+      errors.push_back(wire::field::invalid(path, value, std::move(why)));
     }
   }
   return errors;
 }
 
-FieldErrors check_annotations(const StringMap& annotations, const std::string& path) {
-  FieldErrors errors;
+wire::FieldErrors check_annotations(const StringMap& annotations, const std::string& path) {
+  wire::FieldErrors errors;
   std::size_t size = 0;
   for (const auto& [key, value] : annotations) {
     size += key.size() + value.size();
     for (auto& why : check_qualified_name(to_lower(key))) {
-      errors.push_back(field::invalid(path, key, std::move(why)));
+      errors.push_back(wire::field::invalid(path, key, std::move(why)));
     }
   }
-  if (size > annotations_max) errors.push_back(field::too_long(path, annotations_max));
+  if (size > annotations_max) errors.push_back(wire::field::too_long(path, annotations_max));
   return errors;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

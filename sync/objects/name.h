@@ -12,7 +12,7 @@
 #include "sync/model/string_map.h"
 #include "sync/wire/field_error.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 using Reasons = std::vector<std::string>;
 
@@ -32,7 +32,8 @@ using Reasons = std::vector<std::string>;
 [[nodiscard]] Reasons check_path_segment(std::string_view value);
 
 // Validate whole maps of an object's metadata. `path` is "metadata.labels" or similar.
-[[nodiscard]] FieldErrors check_labels(const StringMap& labels, const std::string& path);
-[[nodiscard]] FieldErrors check_annotations(const StringMap& annotations, const std::string& path);
+[[nodiscard]] wire::FieldErrors check_labels(const StringMap& labels, const std::string& path);
+[[nodiscard]] wire::FieldErrors check_annotations(const StringMap& annotations,
+                                                  const std::string& path);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::objects {
 
 inline constexpr std::string_view condition_ready = "Ready";
 inline constexpr std::string_view condition_memory_pressure = "MemoryPressure";
@@ -62,4 +62,4 @@ inline constexpr std::string_view reason_taint_deletion = "DeletionByTaintManage
 inline constexpr std::string_view message_taint_deletion =
     "Taint manager: deleting due to NoExecute taint";
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::objects

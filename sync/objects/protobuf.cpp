@@ -11,7 +11,7 @@
 #include "sync/wire/protobuf/wire_time.h"
 #include "sync/wire/utf8.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 namespace json = boost::json;
@@ -101,14 +101,14 @@ Result<json::value> read_time(std::string_view bytes, TimeDigits digits) {
   TRY(const Item nanos, find(bytes, 2));
   if (seconds.value == 0 && nanos.value == 0) return json::value(nullptr);
   const auto since = static_cast<std::int64_t>(seconds.value);
-  if (since == wire_year_one) return json::value(nullptr);
-  const auto time = wall_time(since, static_cast<std::int32_t>(nanos.value));
+  if (since == wire::wire_year_one) return json::value(nullptr);
+  const auto time = wire::wall_time(since, static_cast<std::int32_t>(nanos.value));
   if (!time) return broken("time out of range");
   return json::value(format_rfc3339(*time, digits));
 }
 
 Result<json::value> read_text(std::string_view bytes) {
-  if (!is_utf8(bytes)) return broken("invalid UTF-8");
+  if (!wire::is_utf8(bytes)) return broken("invalid UTF-8");
   return json::value(bytes);
 }
 
@@ -123,7 +123,7 @@ Result<json::value> read_int_or_string(std::string_view bytes) {
 // JSON inside a message (Go's RawExtension); null if it is not JSON.
 Result<json::value> read_raw_json(std::string_view bytes) {
   TRY(const Item raw, find(bytes, 1));
-  auto value = parse_json(raw.bytes);
+  auto value = wire::parse_json(raw.bytes);
   return value ? *std::move(value) : json::value(nullptr);
 }
 
@@ -204,7 +204,7 @@ Status add_to_map(json::object& into, const Field& field, const Item& item, int 
   if (!map.is_object()) map.emplace_object();
   TRY(const Item key, find(item.bytes, 1));
   TRY(const Item entry, find(item.bytes, 2));
-  if (!is_utf8(key.bytes)) return broken("invalid UTF-8");
+  if (!wire::is_utf8(key.bytes)) return broken("invalid UTF-8");
   TRY(json::value value, read_scalar(field, entry, depth));
   map.get_object()[key.bytes] = std::move(value);
   return {};
@@ -255,7 +255,8 @@ Result<ProtobufObject> unwrap_protobuf(std::string_view body) {
   TRY(const Item raw, find(body, 2));
   TRY(const Item api_version, find(about.bytes, 1));
   TRY(const Item kind, find(about.bytes, 2));
-  if (!is_utf8(api_version.bytes) || !is_utf8(kind.bytes)) return broken("invalid UTF-8");
+  if (!wire::is_utf8(api_version.bytes) || !wire::is_utf8(kind.bytes))
+    return broken("invalid UTF-8");
   return ProtobufObject{std::string(api_version.bytes), std::string(kind.bytes),
                         std::string(raw.bytes)};
 }
@@ -277,7 +278,7 @@ Result<json::object> object_of_protobuf(std::string_view enveloped) {
 
 Result<std::string> json_of_protobuf(std::string_view enveloped) {
   TRY(const json::object object, object_of_protobuf(enveloped));
-  return holdfast::sync::serialize(object);
+  return wire::serialize(object);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

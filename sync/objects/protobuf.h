@@ -10,7 +10,7 @@
 #include "platform/result.h"
 #include "sync/model/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // The content of an object's envelope ("k8s\0", then kind and object).
 struct ProtobufObject {
@@ -32,4 +32,4 @@ struct ProtobufObject {
 [[nodiscard]] Result<boost::json::object> object_of_protobuf(std::string_view enveloped);
 [[nodiscard]] Result<std::string> json_of_protobuf(std::string_view enveloped);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

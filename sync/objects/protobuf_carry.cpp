@@ -10,7 +10,7 @@
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 namespace json = boost::json;
@@ -25,10 +25,10 @@ using Occurrences = std::map<int, std::vector<Occurrence>>;  // by number, in th
 
 Result<Occurrences> take_apart(std::string_view bytes) {
   Occurrences found;
-  WireCursor in(bytes);
+  wire::WireCursor in(bytes);
   while (in.next()) {
     std::string_view inner;
-    if (in.type() == WireCursor::Type::bytes) in.bytes(inner);
+    if (in.type() == wire::WireCursor::Type::bytes) in.bytes(inner);
     const std::size_t from = in.offset();
     found[in.number()].push_back({bytes.substr(from, in.end_offset() - from), inner});
   }
@@ -72,7 +72,7 @@ std::optional<std::size_t> find_origin(const Field& field, const json::array& be
   }
   if (field.keys.empty() || !wanted.is_object()) return std::nullopt;
   for (std::size_t at = 0; at < before.size(); ++at) {
-    if (same_keys(as_object(before[at]), wanted.get_object(), field.keys)) return at;
+    if (same_keys(wire::as_object(before[at]), wanted.get_object(), field.keys)) return at;
   }
   return std::nullopt;
 }
@@ -134,7 +134,7 @@ class Carrier {
     if (!any) return {};
     TRY(const std::string bytes, message(joined(at(occurrences, number)), number));
     fields[number].clear();
-    append_wire(fields[number], number, bytes);
+    wire::append_wire(fields[number], number, bytes);
     return {};
   }
 
@@ -151,9 +151,9 @@ class Carrier {
       return items(out, field, base, before.is_array() ? before.get_array() : json::array());
     }
     if (messages && field.shape == Shape::single && !base.empty() && after.is_object()) {
-      TRY(const std::string bytes, carry_changes(*field.type, joined(base), as_object(before),
+      TRY(const std::string bytes, carry_changes(*field.type, joined(base), wire::as_object(before),
                                                  after.get_object(), in_place_));
-      append_wire(out, field.number, bytes);
+      wire::append_wire(out, field.number, bytes);
       return {};
     }
     return write_anew(out, field, after);
@@ -175,9 +175,9 @@ class Carrier {
         out += base[*origin].whole;
       } else {
         TRY(const std::string bytes,
-            carry_changes(*field.type, base[*origin].inner, as_object(before[*origin]),
-                          as_object(item), in_place_));
-        append_wire(out, field.number, bytes);
+            carry_changes(*field.type, base[*origin].inner, wire::as_object(before[*origin]),
+                          wire::as_object(item), in_place_));
+        wire::append_wire(out, field.number, bytes);
       }
     }
     return {};
@@ -201,4 +201,4 @@ Result<std::string> carry_changes(const StructType& type, std::string_view base,
   return Carrier(type, before, after, in_place).message(base, 0);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -13,7 +13,7 @@
 #include "platform/result.h"
 #include "sync/model/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // `base` is an object of `type` without envelope, `before` its JSON from read_protobuf() and
 // shape(), and `after` the changed JSON. An item of a list with keys keeps its unknown fields if
@@ -26,4 +26,4 @@ namespace holdfast::sync {
                                                 const boost::json::object& after,
                                                 std::span<const std::string_view> in_place = {});
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -9,7 +9,7 @@
 #include "platform/result.h"
 #include "sync/model/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // The object without envelope. Fields without a number and null fields are left out.
 // Errors: invalid (a value of the wrong type).
@@ -20,4 +20,4 @@ namespace holdfast::sync {
 // Errors: invalid (not JSON; a kind that is not in the schema).
 [[nodiscard]] Result<std::string> to_protobuf(std::string_view json);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

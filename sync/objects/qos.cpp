@@ -5,7 +5,7 @@
 #include "platform/check.h"
 #include "sync/objects/quantity.h"
 
-namespace holdfast::sync::node {
+namespace holdfast::sync::objects {
 namespace {
 
 constexpr std::array<std::string_view, 2> counted = {"cpu", "memory"};
@@ -69,4 +69,4 @@ Qos qos_class(const Pod& pod) {
   return computed(pod.spec);
 }
 
-}  // namespace holdfast::sync::node
+}  // namespace holdfast::sync::objects

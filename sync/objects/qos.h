@@ -7,7 +7,7 @@
 
 #include "sync/model/pod.h"
 
-namespace holdfast::sync::node {
+namespace holdfast::sync::objects {
 
 enum class Qos : std::uint8_t { best_effort, burstable, guaranteed };
 
@@ -18,4 +18,4 @@ enum class Qos : std::uint8_t { best_effort, burstable, guaranteed };
 // and memory. An amount that cannot be parsed or is negative counts as none.
 [[nodiscard]] Qos qos_class(const Pod& pod);
 
-}  // namespace holdfast::sync::node
+}  // namespace holdfast::sync::objects

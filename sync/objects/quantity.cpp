@@ -7,7 +7,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 constexpr Int128 giga = 1'000'000'000;  // nanos in a unit
@@ -205,4 +205,4 @@ Quantity& Quantity::operator-=(const Quantity& other) {
   return *this = Quantity(nanos_ - other.nanos_, format_);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -13,7 +13,7 @@
 #include "platform/integers.h"
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 class Quantity {
  public:
@@ -60,4 +60,4 @@ class Quantity {
   Format format_ = Format::decimal;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

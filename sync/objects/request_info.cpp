@@ -7,7 +7,7 @@
 #include "sync/objects/name.h"
 #include "sync/objects/selector.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 using PathParts = std::span<const std::string>;
@@ -130,4 +130,4 @@ Result<RequestInfo> parse_request(std::string_view method, std::string_view path
   return parse_request(method, path, parsed);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -10,7 +10,7 @@
 #include "platform/query.h"
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct RequestInfo {
   bool is_resource = false;  // false (discovery, /healthz, ...): only `path` and `verb` are set
@@ -47,4 +47,4 @@ struct RequestInfo {
 // Encodes a decoded path (RequestInfo::path) for a request: each segment is percent-encoded.
 [[nodiscard]] std::string encode_path(std::string_view decoded);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

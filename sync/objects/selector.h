@@ -14,7 +14,7 @@
 #include "platform/result.h"
 #include "sync/model/meta.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct LabelRequirement {
   enum class Operator : std::uint8_t {
@@ -106,4 +106,4 @@ class FieldQuery {
 [[nodiscard]] Result<StringMap> field_values(std::string_view group, std::string_view resource,
                                              const FieldQuery& query, std::string_view object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "sync/objects/names.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::objects {
 namespace {
 
 // Only what prints back the same: no plus sign, no leading zeros.
@@ -75,4 +75,4 @@ std::vector<Taint> no_execute_taints(const std::vector<Taint>& taints) {
   return found;
 }
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::objects

@@ -9,7 +9,7 @@
 #include "sync/model/node.h"
 #include "sync/model/pod.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::objects {
 
 // `comparisons` allows the operators Gt and Lt; without it they match nothing.
 [[nodiscard]] bool tolerates(const Toleration& toleration, const Taint& taint, bool comparisons);
@@ -25,4 +25,4 @@ namespace holdfast::sync::lifecycle {
 // Only those that evict.
 [[nodiscard]] std::vector<Taint> no_execute_taints(const std::vector<Taint>& taints);
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::objects

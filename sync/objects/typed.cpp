@@ -9,7 +9,7 @@
 #include "platform/time.h"
 #include "sync/objects/quantity.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 namespace json = boost::json;
@@ -296,4 +296,4 @@ Result<Shaped> shape(const StructType& type, const json::value& value, std::stri
   return Shaped{std::move(whole_object), std::move(shaper.unknown)};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

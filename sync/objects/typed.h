@@ -15,7 +15,7 @@
 #include "platform/result.h"
 #include "sync/model/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct Shaped {
   boost::json::object object;
@@ -28,4 +28,4 @@ struct Shaped {
 [[nodiscard]] Result<Shaped> shape(const StructType& type, const boost::json::value& value,
                                    std::string_view kind = {}, std::string_view api_version = {});
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -2,7 +2,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 std::optional<Version> parse_version(std::string_view text) {
   if (text.empty() || !is_digit(text.front())) return std::nullopt;
@@ -14,4 +14,4 @@ bool is_local_version(std::string_view text) {
   return version && is_local(*version);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

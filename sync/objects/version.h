@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 using Version = std::uint64_t;
 
@@ -26,4 +26,4 @@ inline constexpr Version first_local_version = Version{1} << 62U;
 // Whether a client's resourceVersion is a local one.
 [[nodiscard]] bool is_local_version(std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

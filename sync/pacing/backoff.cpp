@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::pacing {
 
 Backoff::Backoff(const BackoffConfig& config) : config_(config), bound_(config.initial) {
   CHECK(config.initial > Duration::zero());
@@ -28,4 +28,4 @@ void Backoff::reset() {
   called_at_ = MonoTime::min();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::pacing

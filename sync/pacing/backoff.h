@@ -6,7 +6,7 @@
 #include "platform/random.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::pacing {
 
 // The defaults are those of client-go's reflectors.
 struct BackoffConfig {
@@ -35,4 +35,4 @@ class Backoff {
   MonoTime called_at_ = MonoTime::min();
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::pacing

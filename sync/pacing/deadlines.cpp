@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 namespace {
 
 constexpr auto later = [](const auto& left, const auto& right) { return left.when > right.when; };
@@ -40,4 +40,4 @@ void Deadlines::push(Id id, MonoTime when) {
   std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

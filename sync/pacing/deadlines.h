@@ -10,7 +10,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 class Deadlines {
  public:
@@ -42,4 +42,4 @@ class Deadlines {
   std::vector<Slot> slots_;
 };
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

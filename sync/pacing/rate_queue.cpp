@@ -1,6 +1,6 @@
 #include "sync/pacing/rate_queue.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 RateQueue::RateQueue(MonoTime now, double rate) : bucket_(now, rate) {}
 
@@ -85,4 +85,4 @@ bool RateQueue::dequeue(const std::string& name) {
   return true;
 }
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

@@ -17,7 +17,7 @@
 #include "platform/time.h"
 #include "sync/pacing/token_bucket.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 class RateQueue {
  public:
@@ -73,4 +73,4 @@ class RateQueue {
   std::uint64_t sequence_ = 0;
 };
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

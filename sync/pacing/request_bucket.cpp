@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::pacing {
 namespace {
 
 Duration interval_of(double qps) {
@@ -32,4 +32,4 @@ double RequestBucket::saturation(MonoTime now) const {
   return std::min(1.0, missing / std::chrono::duration<double>(depth_));
 }
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::pacing

@@ -7,7 +7,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::pacing {
 
 class RequestBucket {
  public:
@@ -34,4 +34,4 @@ class RequestBucket {
   MonoTime held_until_ = MonoTime::min();
 };
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::pacing

@@ -1,6 +1,6 @@
 #include "sync/pacing/timed_queue.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 bool TimedQueue::add(MonoTime now, const std::string& key, const Entry& entry) {
   if (entries_.contains(key)) return false;
@@ -52,4 +52,4 @@ std::vector<std::string> TimedQueue::keys() const {
   return keys;
 }
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

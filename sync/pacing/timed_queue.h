@@ -13,7 +13,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 class TimedQueue {
  public:
@@ -62,4 +62,4 @@ class TimedQueue {
   std::uint64_t sequence_ = 0;
 };
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

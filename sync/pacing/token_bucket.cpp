@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 namespace {
 
 double seconds_between(MonoTime from, MonoTime to) {
@@ -32,4 +32,4 @@ MonoTime TokenBucket::next() const {
          std::chrono::ceil<Duration>(std::chrono::duration<double>(std::min(wait, longest)));
 }
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

@@ -6,7 +6,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync::lifecycle {
+namespace holdfast::sync::pacing {
 
 class TokenBucket {
  public:
@@ -28,4 +28,4 @@ class TokenBucket {
   MonoTime filled_at_;
 };
 
-}  // namespace holdfast::sync::lifecycle
+}  // namespace holdfast::sync::pacing

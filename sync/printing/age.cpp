@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 std::string pair(std::int64_t big, char big_unit, std::int64_t small, char small_unit) {
@@ -39,4 +39,4 @@ std::string age_of(const boost::json::value* time, WallTime now) {
   return human_duration(now - *then);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -7,7 +7,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 
 // At most two units, as upstream prints ages. "<invalid>" below -1 s.
 [[nodiscard]] std::string human_duration(Duration duration);
@@ -15,4 +15,4 @@ namespace holdfast::sync {
 // The age of an RFC 3339 time at `now`; "<unknown>" if `time` is nullptr, null or not a time.
 [[nodiscard]] std::string age_of(const boost::json::value* time, WallTime now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -8,7 +8,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 
 // Appends the cells of one object to `cells`.
 using FillCells = void (*)(boost::json::array& cells, const boost::json::object& object,
@@ -32,4 +32,4 @@ void event_cells(boost::json::array& cells, const boost::json::object& event, Wa
 // `text`, or `otherwise` if `text` is empty.
 [[nodiscard]] std::string_view text_or(std::string_view text, std::string_view otherwise);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -8,24 +8,24 @@
 #include "sync/printing/cells.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 namespace json = boost::json;
 
 std::size_t size_of(const json::object& object, std::string_view field) {
-  return dig_object(object, {field}).size();
+  return wire::dig_object(object, {field}).size();
 }
 
 void configmap_cells(json::array& cells, const json::object& map, WallTime now) {
-  cells.emplace_back(name_of(map));
+  cells.emplace_back(wire::name_of(map));
   cells.emplace_back(size_of(map, "data") + size_of(map, "binaryData"));
   cells.emplace_back(object_age(map, now));
 }
 
 void secret_cells(json::array& cells, const json::object& secret, WallTime now) {
-  cells.emplace_back(name_of(secret));
-  cells.emplace_back(dig_text(secret, {"type"}));
+  cells.emplace_back(wire::name_of(secret));
+  cells.emplace_back(wire::dig_text(secret, {"type"}));
   cells.emplace_back(size_of(secret, "data"));
   cells.emplace_back(object_age(secret, now));
 }
@@ -35,47 +35,49 @@ std::string csr_condition(const json::object& csr) {
   bool approved = false;
   bool denied = false;
   bool failed = false;
-  for (const json::value& condition : dig_list(csr, {"status", "conditions"})) {
-    const std::string_view type = dig_text(as_object(condition), {"type"});
+  for (const json::value& condition : wire::dig_list(csr, {"status", "conditions"})) {
+    const std::string_view type = wire::dig_text(wire::as_object(condition), {"type"});
     approved = approved || type == "Approved";
     denied = denied || type == "Denied";
     failed = failed || type == "Failed";
   }
   std::string text = denied ? "Denied" : approved ? "Approved" : "Pending";
   if (failed) text += ",Failed";
-  if (!dig_text(csr, {"status", "certificate"}).empty()) text += ",Issued";
+  if (!wire::dig_text(csr, {"status", "certificate"}).empty()) text += ",Issued";
   return text;
 }
 
 void csr_cells(json::array& cells, const json::object& csr, WallTime now) {
-  const bool lasts = dig(csr, {"spec", "expirationSeconds"}) != nullptr;
-  const std::chrono::seconds wanted(dig_int(csr, {"spec", "expirationSeconds"}));
-  cells.emplace_back(name_of(csr));
+  const bool lasts = wire::dig(csr, {"spec", "expirationSeconds"}) != nullptr;
+  const std::chrono::seconds wanted(wire::dig_int(csr, {"spec", "expirationSeconds"}));
+  cells.emplace_back(wire::name_of(csr));
   cells.emplace_back(object_age(csr, now));
-  cells.emplace_back(text_or(dig_text(csr, {"spec", "signerName"}), "<none>"));
-  cells.emplace_back(dig_text(csr, {"spec", "username"}));
+  cells.emplace_back(text_or(wire::dig_text(csr, {"spec", "signerName"}), "<none>"));
+  cells.emplace_back(wire::dig_text(csr, {"spec", "username"}));
   cells.emplace_back(lasts ? human_duration(wanted) : "<none>");
   cells.emplace_back(csr_condition(csr));
 }
 
 std::string joined(const json::array& list) {
   std::vector<std::string> parts;
-  for (const json::value& item : list) parts.emplace_back(as_text(item));
+  for (const json::value& item : list) parts.emplace_back(wire::as_text(item));
   return join(parts, ",");
 }
 
 std::string external_address(const json::object& service) {
-  const std::string_view type = dig_text(service, {"spec", "type"});
-  if (type == "ExternalName") return std::string(dig_text(service, {"spec", "externalName"}));
+  const std::string_view type = wire::dig_text(service, {"spec", "type"});
+  if (type == "ExternalName") return std::string(wire::dig_text(service, {"spec", "externalName"}));
   std::vector<std::string> parts;
   if (type == "LoadBalancer") {
-    for (const json::value& ingress : dig_list(service, {"status", "loadBalancer", "ingress"})) {
-      const json::object& entry = as_object(ingress);
-      parts.emplace_back(text_or(dig_text(entry, {"ip"}), dig_text(entry, {"hostname"})));
+    for (const json::value& ingress :
+         wire::dig_list(service, {"status", "loadBalancer", "ingress"})) {
+      const json::object& entry = wire::as_object(ingress);
+      parts.emplace_back(
+          text_or(wire::dig_text(entry, {"ip"}), wire::dig_text(entry, {"hostname"})));
     }
   }
-  for (const json::value& ip : dig_list(service, {"spec", "externalIPs"})) {
-    parts.emplace_back(as_text(ip));
+  for (const json::value& ip : wire::dig_list(service, {"spec", "externalIPs"})) {
+    parts.emplace_back(wire::as_text(ip));
   }
   if (parts.empty()) return type == "LoadBalancer" ? "<pending>" : "<none>";
   return join(parts, ",");
@@ -83,25 +85,25 @@ std::string external_address(const json::object& service) {
 
 std::string service_ports(const json::object& service) {
   std::vector<std::string> parts;
-  for (const json::value& item : dig_list(service, {"spec", "ports"})) {
-    const json::object& port = as_object(item);
-    std::string part = std::to_string(dig_int(port, {"port"}));
-    const std::int64_t node_port = dig_int(port, {"nodePort"});
+  for (const json::value& item : wire::dig_list(service, {"spec", "ports"})) {
+    const json::object& port = wire::as_object(item);
+    std::string part = std::to_string(wire::dig_int(port, {"port"}));
+    const std::int64_t node_port = wire::dig_int(port, {"nodePort"});
     if (node_port > 0) part += ":" + std::to_string(node_port);
-    parts.push_back(part + "/" + std::string(dig_text(port, {"protocol"})));
+    parts.push_back(part + "/" + std::string(wire::dig_text(port, {"protocol"})));
   }
   if (parts.empty()) return "<none>";
   return join(parts, ",");
 }
 
 void service_cells(json::array& cells, const json::object& service, WallTime now) {
-  cells.emplace_back(name_of(service));
-  cells.emplace_back(dig_text(service, {"spec", "type"}));
-  cells.emplace_back(text_or(dig_text(service, {"spec", "clusterIP"}), "<none>"));
+  cells.emplace_back(wire::name_of(service));
+  cells.emplace_back(wire::dig_text(service, {"spec", "type"}));
+  cells.emplace_back(text_or(wire::dig_text(service, {"spec", "clusterIP"}), "<none>"));
   cells.emplace_back(external_address(service));
   cells.emplace_back(service_ports(service));
   cells.emplace_back(object_age(service, now));
-  cells.emplace_back(format_labels(dig_object(service, {"spec", "selector"})));
+  cells.emplace_back(format_labels(wire::dig_object(service, {"spec", "selector"})));
 }
 
 // The first three of `parts`, and how many more there are.
@@ -116,36 +118,37 @@ std::string first_three(std::vector<std::string> parts, std::string_view none) {
 
 void endpoints_cells(json::array& cells, const json::object& endpoints, WallTime now) {
   std::vector<std::string> parts;
-  for (const json::value& item : dig_list(endpoints, {"subsets"})) {
-    const json::object& subset = as_object(item);
-    const json::array& addresses = dig_list(subset, {"addresses"});
-    for (const json::value& port : dig_list(subset, {"ports"})) {
-      const std::string number = std::to_string(dig_int(as_object(port), {"port"}));
+  for (const json::value& item : wire::dig_list(endpoints, {"subsets"})) {
+    const json::object& subset = wire::as_object(item);
+    const json::array& addresses = wire::dig_list(subset, {"addresses"});
+    for (const json::value& port : wire::dig_list(subset, {"ports"})) {
+      const std::string number = std::to_string(wire::dig_int(wire::as_object(port), {"port"}));
       for (const json::value& address : addresses) {
-        parts.push_back(std::string(dig_text(as_object(address), {"ip"})) + ":" + number);
+        parts.push_back(std::string(wire::dig_text(wire::as_object(address), {"ip"})) + ":" +
+                        number);
       }
     }
-    if (!dig_list(subset, {"ports"}).empty()) continue;
+    if (!wire::dig_list(subset, {"ports"}).empty()) continue;
     for (const json::value& address : addresses) {
-      parts.emplace_back(dig_text(as_object(address), {"ip"}));
+      parts.emplace_back(wire::dig_text(wire::as_object(address), {"ip"}));
     }
   }
-  cells.emplace_back(name_of(endpoints));
+  cells.emplace_back(wire::name_of(endpoints));
   cells.emplace_back(first_three(std::move(parts), "<none>"));
   cells.emplace_back(object_age(endpoints, now));
 }
 
 void slice_cells(json::array& cells, const json::object& slice, WallTime now) {
   std::vector<std::string> ports;
-  for (const json::value& port : dig_list(slice, {"ports"})) {
-    ports.push_back(std::to_string(dig_int(as_object(port), {"port"})));
+  for (const json::value& port : wire::dig_list(slice, {"ports"})) {
+    ports.push_back(std::to_string(wire::dig_int(wire::as_object(port), {"port"})));
   }
   std::vector<std::string> addresses;
-  for (const json::value& endpoint : dig_list(slice, {"endpoints"})) {
-    addresses.push_back(joined(dig_list(as_object(endpoint), {"addresses"})));
+  for (const json::value& endpoint : wire::dig_list(slice, {"endpoints"})) {
+    addresses.push_back(joined(wire::dig_list(wire::as_object(endpoint), {"addresses"})));
   }
-  cells.emplace_back(name_of(slice));
-  cells.emplace_back(dig_text(slice, {"addressType"}));
+  cells.emplace_back(wire::name_of(slice));
+  cells.emplace_back(wire::dig_text(slice, {"addressType"}));
   cells.emplace_back(first_three(std::move(ports), "<unset>"));
   cells.emplace_back(first_three(std::move(addresses), "<unset>"));
   cells.emplace_back(object_age(slice, now));
@@ -163,4 +166,4 @@ FillCells config_cells(std::string_view plural) {
   return nullptr;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

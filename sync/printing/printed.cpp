@@ -7,12 +7,12 @@
 #include "sync/wire/list_bytes.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 constexpr std::string_view unknown_cell = "<unknown>";
 
-const Resource* known(const RequestInfo& info) {
+const Resource* known(const objects::RequestInfo& info) {
   const Resource* resource = find_resource(info.group, info.version, info.resource);
   if (resource == nullptr || !has_own_columns(*resource)) return nullptr;
   // Cells are created from stored objects, which for events are core events.
@@ -36,11 +36,13 @@ const json::array& name_and_age() {
   return columns;
 }
 
-bool is_age(const json::value& column) { return dig_text(as_object(column), {"name"}) == "Age"; }
+bool is_age(const json::value& column) {
+  return wire::dig_text(wire::as_object(column), {"name"}) == "Age";
+}
 
 json::object list_metadata(const json::object& body) {
   json::object metadata;
-  const json::object& given = dig_object(body, {"metadata"});
+  const json::object& given = wire::dig_object(body, {"metadata"});
   for (const char* field : {"resourceVersion", "continue", "remainingItemCount"}) {
     if (const json::value* value = given.if_contains(field)) metadata[field] = *value;
   }
@@ -50,7 +52,7 @@ json::object list_metadata(const json::object& body) {
 bool is_list(const json::object& body) { return body.contains("items"); }
 
 Result<json::object> read_object(std::string_view text) {
-  TRY(json::value value, parse_json(text));
+  TRY(json::value value, wire::parse_json(text));
   if (!value.is_object()) return fail(Errc::invalid, "not an object");
   return std::move(value.get_object());
 }
@@ -66,28 +68,30 @@ json::array lasting_cells(const json::array& columns, const json::array& cells) 
 
 }  // namespace
 
-bool has_columns(const RequestInfo& info) { return known(info) != nullptr; }
+bool has_columns(const objects::RequestInfo& info) { return known(info) != nullptr; }
 
 Result<std::string> remember_table(std::string_view seen, std::string_view table,
                                    const SeenTables& limits) {
   TRY(const json::object fresh, read_object(table));
-  if (dig_text(fresh, {"kind"}) != "Table") return fail(Errc::invalid, "not a Table");
-  const json::array& columns = dig_list(fresh, {"columnDefinitions"});
+  if (wire::dig_text(fresh, {"kind"}) != "Table") return fail(Errc::invalid, "not a Table");
+  const json::array& columns = wire::dig_list(fresh, {"columnDefinitions"});
   if (columns.empty()) return fail(Errc::invalid, "a Table without columns");
   json::object rows;
   auto old = seen.empty() ? Result<json::object>(json::object()) : read_object(seen);
-  if (old && dig_list(*old, {"columns"}) == columns) rows = dig_object(*old, {"rows"});
-  for (const json::value& row : dig_list(fresh, {"rows"})) {
-    const std::string_view uid = dig_text(as_object(row), {"object", "metadata", "uid"});
+  if (old && wire::dig_list(*old, {"columns"}) == columns) rows = wire::dig_object(*old, {"rows"});
+  for (const json::value& row : wire::dig_list(fresh, {"rows"})) {
+    const std::string_view uid =
+        wire::dig_text(wire::as_object(row), {"object", "metadata", "uid"});
     if (uid.empty() || (rows.size() >= limits.rows_max && !rows.contains(uid))) continue;
-    rows[uid] = lasting_cells(columns, dig_list(as_object(row), {"cells"}));
+    rows[uid] = lasting_cells(columns, wire::dig_list(wire::as_object(row), {"cells"}));
   }
-  std::string text = sync::serialize(json::object{{"columns", columns}, {"rows", std::move(rows)}});
+  std::string text = wire::serialize(json::object{{"columns", columns}, {"rows", std::move(rows)}});
   if (text.size() <= limits.bytes_max) return text;
-  return sync::serialize(json::object{{"columns", columns}, {"rows", json::object()}});
+  return wire::serialize(json::object{{"columns", columns}, {"rows", json::object()}});
 }
 
-Printer::Printer(const RequestInfo& info, Form form, IncludeObject include, std::string_view seen)
+Printer::Printer(const objects::RequestInfo& info, wire::Form form, IncludeObject include,
+                 std::string_view seen)
     : resource_(known(info)), form_(form), include_(include) {
   if (resource_ != nullptr || seen.empty()) return;
   if (auto read = read_object(seen)) seen_ = *std::move(read);
@@ -95,14 +99,15 @@ Printer::Printer(const RequestInfo& info, Form form, IncludeObject include, std:
 
 json::array Printer::cells(const json::object& object, WallTime now) const {
   if (resource_ != nullptr) return cells_of(*resource_, object, now);
-  const json::array& seen = dig_list(dig_object(seen_, {"rows"}), {uid_of(object)});
+  const json::array& seen =
+      wire::dig_list(wire::dig_object(seen_, {"rows"}), {wire::uid_of(object)});
   json::array cells;
   for (const json::value& column : columns()) {
     const std::size_t at = cells.size();
     if (is_age(column)) {
       cells.emplace_back(object_age(object, now));
-    } else if (dig_text(as_object(column), {"format"}) == "name") {
-      cells.emplace_back(name_of(object));
+    } else if (wire::dig_text(wire::as_object(column), {"format"}) == "name") {
+      cells.emplace_back(wire::name_of(object));
     } else {
       cells.push_back(at < seen.size() ? seen[at] : json::value(unknown_cell));
     }
@@ -112,7 +117,7 @@ json::array Printer::cells(const json::object& object, WallTime now) const {
 
 const json::array& Printer::columns() const {
   if (resource_ != nullptr) return columns_of(*resource_);
-  const json::array& seen = dig_list(seen_, {"columns"});
+  const json::array& seen = wire::dig_list(seen_, {"columns"});
   return seen.empty() ? name_and_age() : seen;
 }
 
@@ -124,11 +129,11 @@ json::object Printer::table(const json::object& body, WallTime now, bool with_co
         json::object{{"cells", cells(object, now)}, {"object", row_object(object, include)}});
   };
   if (is_list(body)) {
-    const std::string_view list_kind = dig_text(body, {"kind"});
-    for (const json::value& item : dig_list(body, {"items"})) {
-      json::object object{{"kind", item_kind(list_kind)},
-                          {"apiVersion", dig_text(body, {"apiVersion"})}};
-      for (const auto& [name, value] : as_object(item)) object[name] = value;
+    const std::string_view list_kind = wire::dig_text(body, {"kind"});
+    for (const json::value& item : wire::dig_list(body, {"items"})) {
+      json::object object{{"kind", wire::item_kind(list_kind)},
+                          {"apiVersion", wire::dig_text(body, {"apiVersion"})}};
+      for (const auto& [name, value] : wire::as_object(item)) object[name] = value;
       add(object);
     }
   } else {
@@ -144,8 +149,8 @@ json::object Printer::table(const json::object& body, WallTime now, bool with_co
 json::object Printer::metadata(const json::object& body) {
   if (!is_list(body)) return metadata_only(body);
   json::array items;
-  for (const json::value& item : dig_list(body, {"items"})) {
-    items.push_back(metadata_only(as_object(item)));
+  for (const json::value& item : wire::dig_list(body, {"items"})) {
+    items.push_back(metadata_only(wire::as_object(item)));
   }
   return {{"kind", "PartialObjectMetadataList"},
           {"apiVersion", "meta.k8s.io/v1"},
@@ -155,24 +160,24 @@ json::object Printer::metadata(const json::object& body) {
 
 json::object Printer::print(const json::object& body, WallTime now, bool with_columns,
                             IncludeObject include) const {
-  if (dig_text(body, {"kind"}) == "Status" || form_ == Form::object) return body;
-  return form_ == Form::table ? table(body, now, with_columns, include) : metadata(body);
+  if (wire::dig_text(body, {"kind"}) == "Status" || form_ == wire::Form::object) return body;
+  return form_ == wire::Form::table ? table(body, now, with_columns, include) : metadata(body);
 }
 
 Result<std::string> Printer::print(std::string_view body, WallTime now) const {
   TRY(const json::object read, read_object(body));
-  return sync::serialize(print(read, now, true, include_)) + "\n";
+  return wire::serialize(print(read, now, true, include_)) + "\n";
 }
 
 Result<std::string> Printer::print_event(std::string_view event, WallTime now) {
   TRY(json::object read, read_object(event));
-  const json::object object = dig_object(read, {"object"});
+  const json::object object = wire::dig_object(read, {"object"});
   // The object of a bookmark has only metadata, whatever was requested.
-  const bool bookmark = dig_text(read, {"type"}) == "BOOKMARK";
+  const bool bookmark = wire::dig_text(read, {"type"}) == "BOOKMARK";
   const IncludeObject include = bookmark ? IncludeObject::metadata : include_;
   read["object"] = print(object, now, !told_columns_, include);
   told_columns_ = true;
-  return sync::serialize(read) + "\n";
+  return wire::serialize(read) + "\n";
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -13,7 +13,7 @@
 #include "sync/printing/tables.h"
 #include "sync/wire/accept.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 
 // Limits on what is stored about a resource's tables: columns, and the cells of each object by uid.
 // It is stored as text without ages, so that it changes only when something else changes.
@@ -23,7 +23,7 @@ struct SeenTables {
 };
 
 // Whether the columns of this resource are known without a table from an API server.
-[[nodiscard]] bool has_columns(const RequestInfo& info);
+[[nodiscard]] bool has_columns(const objects::RequestInfo& info);
 
 // Merges `table`, the newest response, into the stored text `seen` ("" for none). Errors: invalid
 // (`table` is not a Table).
@@ -33,7 +33,8 @@ struct SeenTables {
 class Printer {
  public:
   // `seen` is the result of remember_table(), or "".
-  Printer(const RequestInfo& info, Form form, IncludeObject include, std::string_view seen);
+  Printer(const objects::RequestInfo& info, wire::Form form, IncludeObject include,
+          std::string_view seen);
 
   // Prints an object or a List, given as JSON. A Status is not changed. Errors: invalid.
   [[nodiscard]] Result<std::string> print(std::string_view body, WallTime now) const;
@@ -51,10 +52,10 @@ class Printer {
                                           bool with_columns, IncludeObject include) const;
 
   const Resource* resource_;  // null: the columns are those in seen_
-  Form form_;
+  wire::Form form_;
   IncludeObject include_;
   boost::json::object seen_;
   bool told_columns_ = false;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

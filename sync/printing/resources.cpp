@@ -5,7 +5,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 using enum Verbs;
@@ -343,4 +343,4 @@ std::vector<std::string_view> versions_of(std::string_view group) {
   return found;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

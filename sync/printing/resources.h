@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 
 // The verbs of a resource or subresource.
 enum class Verbs : std::uint8_t {
@@ -82,4 +82,4 @@ struct Resource {
 [[nodiscard]] std::span<const std::string_view> all_groups();
 [[nodiscard]] std::vector<std::string_view> versions_of(std::string_view group);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -9,7 +9,7 @@
 #include "sync/printing/cells.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 namespace json = boost::json;
@@ -72,7 +72,7 @@ const std::map<std::string_view, json::array>& all_columns() {
 }
 
 void name_and_age(json::array& cells, const json::object& object, WallTime now) {
-  cells.emplace_back(name_of(object));
+  cells.emplace_back(wire::name_of(object));
   cells.emplace_back(object_age(object, now));
 }
 
@@ -116,7 +116,7 @@ json::value row_object(const json::object& object, IncludeObject include) {
 
 json::object metadata_only(const json::object& object) {
   json::object partial = {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
-  partial["metadata"] = dig_object(object, {"metadata"});
+  partial["metadata"] = wire::dig_object(object, {"metadata"});
   return partial;
 }
 
@@ -124,7 +124,7 @@ json::object make_table(const Resource& resource, json::object metadata, const j
                         WallTime now, IncludeObject include, bool with_columns) {
   json::array rows;
   for (const json::value& item : objects) {
-    const json::object& object = as_object(item);
+    const json::object& object = wire::as_object(item);
     json::object row;
     row["cells"] = cells_of(resource, object, now);
     row["object"] = row_object(object, include);
@@ -137,4 +137,4 @@ json::object make_table(const Resource& resource, json::object metadata, const j
   return table;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -9,7 +9,7 @@
 #include "platform/time.h"
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 
 // What a row includes of its object besides the cells.
 enum class IncludeObject : std::uint8_t { none, metadata, object };
@@ -37,4 +37,4 @@ enum class IncludeObject : std::uint8_t { none, metadata, object };
 // PartialObjectMetadata of one object.
 [[nodiscard]] boost::json::object metadata_only(const boost::json::object& object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -15,7 +15,7 @@
 #include "sync/model/pod.h"
 #include "sync/runtime/launch_plan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct PodKey {
   std::string namespace_name;
@@ -89,4 +89,4 @@ using RuntimeAction =
     std::variant<RecordPod, StartContainer, SignalContainer, ReportStatus, FinalDelete, RemovePod>;
 using RuntimeActions = std::vector<RuntimeAction>;
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

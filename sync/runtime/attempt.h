@@ -13,7 +13,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // How an attempt ended.
 struct ContainerExit {
@@ -61,4 +61,4 @@ using ObservedPod = std::map<std::string, Attempts>;
 // By pod uid. Pods that have nothing on disk may be missing.
 using ObservedPods = std::map<std::string, ObservedPod>;
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

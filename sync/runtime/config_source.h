@@ -9,7 +9,7 @@
 #include "sync/model/config.h"
 #include "sync/runtime/desired_pods.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // The API server said that the object does not exist.
 struct Absent {
@@ -30,4 +30,4 @@ class ConfigSource {
                                               std::string_view name) const = 0;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

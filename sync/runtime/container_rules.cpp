@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 bool counts(const Attempt& attempt) {
@@ -120,4 +120,4 @@ bool is_complete(const std::vector<ContainerView>& views) {
   return all_done;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -10,7 +10,7 @@
 #include "sync/runtime/attempt.h"
 #include "sync/runtime/crash_backoff.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // The role of a container. Init containers run to completion one after the other, before the main
 // containers. A sidecar is an init container with restartPolicy Always: the next container starts
@@ -56,4 +56,4 @@ struct ContainerView {
 // failed and is not started again. Sidecars may still run.
 [[nodiscard]] bool is_complete(const std::vector<ContainerView>& views);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 // Added to the number of the signal, as shells and container runtimes do.
@@ -116,4 +116,4 @@ ContainerStatus make_container_status(const Pod& pod, const ContainerView& view,
   return status;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 namespace {
 
@@ -37,4 +37,4 @@ CrashBackoff backoff_after(const Attempts& attempts, const CrashBackoffConfig& c
   return {*ended.ended + ended.next_delay, ended.next_delay, next};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

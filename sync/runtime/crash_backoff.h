@@ -10,7 +10,7 @@
 #include "platform/time.h"
 #include "sync/runtime/attempt.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct CrashBackoffConfig {
   Duration initial = std::chrono::seconds(10);
@@ -31,4 +31,4 @@ struct CrashBackoff {
 [[nodiscard]] CrashBackoff backoff_after(const Attempts& attempts,
                                          const CrashBackoffConfig& config);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -12,7 +12,7 @@
 
 #include "sync/model/pod.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // No complete list was ever received, so nothing is known about any pod.
 struct NeverReceived {
@@ -26,4 +26,4 @@ struct CompletePods {
 
 using DesiredPods = std::variant<NeverReceived, CompletePods>;
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 
 #include "sync/runtime/expand.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 // How error messages spell the two kinds.
@@ -174,4 +174,4 @@ Result<EnvList> make_environment(const Pod& pod, const Container& container, con
   return list;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

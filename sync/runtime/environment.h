@@ -12,7 +12,7 @@
 #include "platform/result.h"
 #include "sync/runtime/config_source.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // Facts about the node that a container can ask for.
 struct NodeFacts {
@@ -39,4 +39,4 @@ void set_variable(EnvList& list, std::string_view name, std::string_view value);
 // The value of a variable, borrowed from `list`; nullptr if there is none.
 [[nodiscard]] const std::string* find_variable(const EnvList& list, std::string_view name);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -1,6 +1,6 @@
 #include "sync/runtime/expand.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 std::string expand(std::string_view text, const Variables& variables) {
   std::string out;
@@ -31,4 +31,4 @@ std::string expand(std::string_view text, const Variables& variables) {
   return out;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

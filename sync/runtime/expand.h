@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 // Returns the value of a variable; std::nullopt if it is not defined.
 using Variables = std::function<std::optional<std::string_view>(std::string_view name)>;
@@ -16,4 +16,4 @@ using Variables = std::function<std::optional<std::string_view>(std::string_view
 // reference stay unchanged. Values are not expanded again.
 [[nodiscard]] std::string expand(std::string_view text, const Variables& variables);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 using Statuses = std::vector<ContainerStatus>;
@@ -80,4 +80,4 @@ Event make_event(const PodKey& pod, const FailureEvent& failure, const std::stri
   return event;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -10,7 +10,7 @@
 #include "sync/model/pod.h"
 #include "sync/runtime/actions.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct FailureEvent {
   std::string reason;  // "Failed" or "BackOff"
@@ -28,4 +28,4 @@ struct FailureEvent {
 [[nodiscard]] Event make_event(const PodKey& pod, const FailureEvent& failure,
                                const std::string& node_name, WallTime now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 
 #include "sync/runtime/expand.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 constexpr std::string_view default_path =
@@ -59,4 +59,4 @@ Result<LaunchPlan> make_launch_plan(const Pod& pod, const Container& container,
   return plan;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

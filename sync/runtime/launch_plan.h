@@ -8,7 +8,7 @@
 #include "platform/result.h"
 #include "sync/runtime/environment.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct LaunchPlan {
   std::vector<std::string> argv;  // never empty
@@ -24,4 +24,4 @@ struct LaunchPlan {
                                                   const NodeFacts& node,
                                                   const ConfigSource& configs);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -6,7 +6,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 const ObservedPod& observed_of(const ObservedPods& observed, const std::string& uid) {
@@ -87,4 +87,4 @@ MonoTime PodRuntime::deadline() const {
   return first;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

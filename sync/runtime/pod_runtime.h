@@ -14,7 +14,7 @@
 
 #include "sync/runtime/pod_worker.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct RuntimeStep {
   MonoTime now{};
@@ -59,4 +59,4 @@ class PodRuntime {
 // Whether `name` has 1 to 253 letters, digits and '-' only, as a uid or a container's name.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

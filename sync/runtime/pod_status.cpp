@@ -6,7 +6,7 @@
 #include "platform/text.h"
 #include "sync/runtime/container_status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 // Numbers of containers by state, as the kubelet counts them to compute the phase.
@@ -160,4 +160,4 @@ PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& view
   return status;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -11,7 +11,7 @@
 #include "sync/runtime/container_rules.h"
 #include "sync/runtime/environment.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct StatusFacts {
   NodeFacts node = {};
@@ -28,4 +28,4 @@ struct StatusFacts {
 [[nodiscard]] PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& views,
                                         const StatusFacts& facts, const PodStatus* reported);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

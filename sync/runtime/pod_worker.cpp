@@ -4,7 +4,7 @@
 
 #include "platform/check.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 bool has_final_phase(const Pod& pod) {
@@ -208,4 +208,4 @@ void PodWorker::settle(const RuntimeConfig& config, MonoTime now, RuntimeActions
   wake_at(*deleted_ + config.final_delete_retry);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -15,7 +15,7 @@
 #include "sync/runtime/container_rules.h"
 #include "sync/runtime/pod_status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 
 struct RuntimeConfig {
   NodeFacts node = {};
@@ -93,4 +93,4 @@ class PodWorker {
   MonoTime deadline_ = MonoTime::max();
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

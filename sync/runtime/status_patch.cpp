@@ -5,7 +5,7 @@
 
 #include "sync/wire/codec.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 void clear_missing(json::object& object, std::initializer_list<std::string_view> names) {
@@ -17,7 +17,7 @@ void clear_missing(json::object& object, std::initializer_list<std::string_view>
 }  // namespace
 
 std::string status_patch(const PodKey& pod, const PodStatus& status) {
-  json::object body = encode_part(status);
+  json::object body = wire::encode_part(status);
   clear_missing(body, {"reason", "message"});
   if (json::value* conditions = body.if_contains("conditions")) {
     for (json::value& condition : conditions->as_array()) {
@@ -29,7 +29,7 @@ std::string status_patch(const PodKey& pod, const PodStatus& status) {
   json::object patch;
   patch["metadata"] = std::move(metadata);
   patch["status"] = std::move(body);
-  return serialize(patch);
+  return wire::serialize(patch);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -20,7 +20,7 @@ std::string patch_body(const PatchPodStatus& patch) {
     }
     status["$setElementOrder/conditions"] = std::move(order);
     json::array conditions;
-    conditions.push_back(encode_part(*patch.condition));
+    conditions.push_back(wire::encode_part(*patch.condition));
     status["conditions"] = std::move(conditions);
   }
   if (patch.nominated_node) {
@@ -33,7 +33,7 @@ std::string patch_body(const PatchPodStatus& patch) {
   json::object body;
   body["metadata"] = std::move(metadata);
   body["status"] = std::move(status);
-  return serialize(body);
+  return wire::serialize(body);
 }
 
 std::string patch_body(const ClearNomination&) {
@@ -41,7 +41,7 @@ std::string patch_body(const ClearNomination&) {
   status["nominatedNodeName"] = nullptr;
   json::object body;
   body["status"] = std::move(status);
-  return serialize(body);
+  return wire::serialize(body);
 }
 
 std::optional<PodCondition> changed_condition(const PodStatus& status, PodCondition wanted,

@@ -25,16 +25,16 @@ bool AffinityTerm::matches(const Pod& pod, const Namespaces& labels) const {
   return there && pods.matches(pod.metadata.labels);
 }
 
-Result<LabelQuery> compile_selector(const std::optional<LabelSelector>& selector,
-                                    const std::vector<std::string>& same_labels,
-                                    const std::vector<std::string>& other_labels,
-                                    const StringMap& owner) {
-  if (!selector) return LabelQuery::nothing();
-  if (same_labels.empty() && other_labels.empty()) return LabelQuery::from(*selector);
+Result<objects::LabelQuery> compile_selector(const std::optional<LabelSelector>& selector,
+                                             const std::vector<std::string>& same_labels,
+                                             const std::vector<std::string>& other_labels,
+                                             const StringMap& owner) {
+  if (!selector) return objects::LabelQuery::nothing();
+  if (same_labels.empty() && other_labels.empty()) return objects::LabelQuery::from(*selector);
   LabelSelector narrowed = *selector;
   narrow(narrowed, same_labels, "In", owner);
   narrow(narrowed, other_labels, "NotIn", owner);
-  return LabelQuery::from(narrowed);
+  return objects::LabelQuery::from(narrowed);
 }
 
 Result<AffinityTerm> compile(const PodAffinityTerm& term, const ObjectMeta& owner) {
@@ -46,7 +46,7 @@ Result<AffinityTerm> compile(const PodAffinityTerm& term, const ObjectMeta& owne
   out.pods = std::move(*pods);
   out.namespaces = term.namespaces;
   if (term.namespace_selector) {
-    auto namespaces = LabelQuery::from(*term.namespace_selector);
+    auto namespaces = objects::LabelQuery::from(*term.namespace_selector);
     if (!namespaces) return fail("namespaceSelector", namespaces.error());
     out.of_namespace = std::move(*namespaces);
   }

@@ -16,9 +16,9 @@ namespace holdfast::sync::schedule {
 using Namespaces = std::map<std::string, StringMap, std::less<>>;
 
 struct AffinityTerm {
-  LabelQuery pods;
-  std::vector<std::string> namespaces;     // of these,
-  std::optional<LabelQuery> of_namespace;  // or of those with such labels
+  objects::LabelQuery pods;
+  std::vector<std::string> namespaces;              // of these,
+  std::optional<objects::LabelQuery> of_namespace;  // or of those with such labels
   std::string topology_key;
 
   // Whether `pod` is meant, wherever it runs.
@@ -31,9 +31,8 @@ struct AffinityTerm {
 
 // The selector narrowed to pods with the owner's value of each of these labels; no selector
 // matches no pod. Errors: invalid.
-[[nodiscard]] Result<LabelQuery> compile_selector(const std::optional<LabelSelector>& selector,
-                                                  const std::vector<std::string>& same_labels,
-                                                  const std::vector<std::string>& other_labels,
-                                                  const StringMap& owner);
+[[nodiscard]] Result<objects::LabelQuery> compile_selector(
+    const std::optional<LabelSelector>& selector, const std::vector<std::string>& same_labels,
+    const std::vector<std::string>& other_labels, const StringMap& owner);
 
 }  // namespace holdfast::sync::schedule

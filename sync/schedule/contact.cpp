@@ -22,10 +22,10 @@ class Contact final : public Filter {
 }  // namespace
 
 bool out_of_contact(const Node& node) {
-  const NodeCondition* ready = find_condition(node.status, lifecycle::condition_ready);
-  if (ready != nullptr && ready->status == lifecycle::status_unknown) return true;
+  const NodeCondition* ready = find_condition(node.status, objects::condition_ready);
+  if (ready != nullptr && ready->status == objects::status_unknown) return true;
   return std::any_of(node.spec.taints.begin(), node.spec.taints.end(),
-                     [](const Taint& taint) { return taint.key == lifecycle::taint_unreachable; });
+                     [](const Taint& taint) { return taint.key == objects::taint_unreachable; });
 }
 
 bool keeps_to_itself(const Node& node) {

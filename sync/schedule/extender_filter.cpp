@@ -21,7 +21,7 @@ tl::unexpected<Error> wrong(const std::string& what) {
 }
 
 Result<json::object> read_answer(std::string_view body) {
-  auto value = parse_json(body, trusted_json);
+  auto value = wire::parse_json(body, wire::trusted_json);
   if (!value) return wrong(value.error().what);
   if (!value->is_object()) return wrong("expected an object");
   json::object object = std::move(value->get_object());
@@ -83,15 +83,15 @@ bool contains(const Nodes& nodes, const std::string& name) {
 }
 
 std::string unknown_node(const ExtenderSettings& extender, const std::string& node) {
-  return "extender " + quoted(extender.url) + " claims a filtered node " + quoted(node) +
-         " which is not found in the input node list";
+  return "extender " + wire::quoted(extender.url) + " claims a filtered node " +
+         wire::quoted(node) + " which is not found in the input node list";
 }
 
 }  // namespace
 
 std::string filter_request(const ExtenderSettings& extender, const Pod& pod, const Nodes& nodes) {
   json::object body;
-  body["Pod"] = encode(pod);
+  body["Pod"] = wire::encode(pod);
   body["Nodes"] = nullptr;
   body["NodeNames"] = nullptr;
   json::array list;
@@ -99,7 +99,7 @@ std::string filter_request(const ExtenderSettings& extender, const Pod& pod, con
     if (extender.node_cache_capable) {
       list.emplace_back(node->name());
     } else {
-      list.push_back(encode(*node->node));
+      list.push_back(wire::encode(*node->node));
     }
   }
   if (extender.node_cache_capable) {
@@ -107,7 +107,7 @@ std::string filter_request(const ExtenderSettings& extender, const Pod& pod, con
   } else {
     body["Nodes"] = json::object{{"metadata", json::object()}, {"items", std::move(list)}};
   }
-  return serialize(body);
+  return wire::serialize(body);
 }
 
 Result<FilterAnswer> read_filter_answer(const ExtenderSettings& extender, std::string_view body) {
@@ -161,7 +161,7 @@ Status strike_out(const ExtenderSettings& extender, const FilterAnswer& answer, 
 }
 
 Result<HostScores> read_prioritize_answer(std::string_view body) {
-  auto value = parse_json(body, trusted_json);
+  auto value = wire::parse_json(body, wire::trusted_json);
   if (!value) return wrong(value.error().what);
   if (!value->is_array()) return wrong("expected an array");
   HostScores scores;
@@ -194,7 +194,7 @@ std::string bind_request(const PodView& pod, std::string_view node) {
   body["PodNamespace"] = pod.namespace_name();
   body["PodUID"] = pod.uid();
   body["Node"] = node;
-  return serialize(body);
+  return wire::serialize(body);
 }
 
 Status read_bind_answer(std::string_view body) {

@@ -7,7 +7,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-using Operator = LabelRequirement::Operator;
+using Operator = objects::LabelRequirement::Operator;
 
 std::optional<Operator> operator_of(const std::string& name) {
   if (name == "In") return Operator::in;
@@ -25,8 +25,8 @@ NodeTerm::NodeTerm(const NodeSelectorTerm& term) {
   nothing_ = term.match_expressions.empty() && term.match_fields.empty();
   for (const NodeSelectorRequirement& each : term.match_expressions) {
     const auto op = operator_of(each.operator_name);
-    auto made = op ? make_requirement(each.key, *op, each.values)
-                   : Result<LabelRequirement>(fail(Errc::invalid, "unknown operator"));
+    auto made = op ? objects::make_requirement(each.key, *op, each.values)
+                   : Result<objects::LabelRequirement>(fail(Errc::invalid, "unknown operator"));
     if (made) {
       labels_.push_back(std::move(*made));
     } else {
@@ -48,9 +48,10 @@ bool NodeTerm::matches(const Node& node) const {
   for (const NameRule& rule : names_) {
     if ((rule.name == node.metadata.name) != rule.equal) return false;
   }
-  return std::all_of(labels_.begin(), labels_.end(), [&node](const LabelRequirement& each) {
-    return each.matches(node.metadata.labels);
-  });
+  return std::all_of(labels_.begin(), labels_.end(),
+                     [&node](const objects::LabelRequirement& each) {
+                       return each.matches(node.metadata.labels);
+                     });
 }
 
 std::optional<std::vector<std::string>> NodeTerm::names() const {

@@ -28,7 +28,7 @@ class NodeTerm {
     bool equal;
   };
 
-  std::vector<LabelRequirement> labels_;
+  std::vector<objects::LabelRequirement> labels_;
   std::vector<NameRule> names_;
   bool nothing_ = false;
 };

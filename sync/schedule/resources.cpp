@@ -33,7 +33,7 @@ std::int64_t& amount_of(std::vector<Scalar>& scalars, Symbols::Id resource) {
 }
 
 Result<std::int64_t> parse_amount(const std::string& name, const std::string& text) {
-  const auto quantity = Quantity::parse(text);
+  const auto quantity = objects::Quantity::parse(text);
   if (!quantity) return fail(name, quantity.error());
   return cut(name == "cpu" ? quantity->milli_value() : quantity->value());
 }

@@ -35,7 +35,7 @@ std::int64_t disliked(const Node& node, const std::vector<const Toleration*>& to
       node.spec.taints.begin(), node.spec.taints.end(), [&tolerations](const Taint& taint) {
         return taint.effect == "PreferNoSchedule" &&
                std::none_of(tolerations.begin(), tolerations.end(), [&taint](const auto* each) {
-                 return lifecycle::tolerates(*each, taint, false);
+                 return objects::tolerates(*each, taint, false);
                });
       });
 }

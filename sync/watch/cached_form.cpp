@@ -18,12 +18,12 @@
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 constexpr std::string_view end_annotation = "k8s.io/initial-events-end";
 
-ListHead head_of(const ScopeKind& kind, const ListPart& part) {
+wire::ListHead head_of(const wire::ScopeKind& kind, const ListPart& part) {
   return {.kind = kind.kind + "List",
           .api_version = kind.api_version,
           .resource_version = std::to_string(part.version),
@@ -31,19 +31,20 @@ ListHead head_of(const ScopeKind& kind, const ListPart& part) {
           .remaining_item_count = part.remaining_item_count};
 }
 
-WatchEvent::Type wire_type(EventType type) {
+wire::WatchEvent::Type wire_type(EventType type) {
   switch (type) {
     case EventType::added:
-      return WatchEvent::Type::added;
+      return wire::WatchEvent::Type::added;
     case EventType::modified:
-      return WatchEvent::Type::modified;
+      return wire::WatchEvent::Type::modified;
     case EventType::deleted:
-      return WatchEvent::Type::deleted;
+      return wire::WatchEvent::Type::deleted;
   }
   UNREACHABLE();
 }
 
-std::string json_bookmark(const ScopeKind& kind, Version version, bool end_of_initial_events) {
+std::string json_bookmark(const wire::ScopeKind& kind, objects::Version version,
+                          bool end_of_initial_events) {
   std::string object = R"({"kind":")" + kind.kind + R"(","apiVersion":")" + kind.api_version +
                        R"(","metadata":{"resourceVersion":")" + std::to_string(version) +
                        R"(","creationTimestamp":null)";
@@ -84,8 +85,8 @@ bool has_bare_items(std::string_view api_version) {
 // The object's apiVersion; "" if it has none.
 std::string api_version_of(std::string_view object) {
   std::string version;
-  JsonCursor in(object);
-  for (JsonFields field(in); field.next();) {
+  wire::JsonCursor in(object);
+  for (wire::JsonFields field(in); field.next();) {
     if (field.key() == "apiVersion" && in.peek() == '"') {
       in.text(version);
     } else {
@@ -97,77 +98,80 @@ std::string api_version_of(std::string_view object) {
 
 }  // namespace
 
-Encoding encoding_of(std::string_view cached) {
-  return is_protobuf(cached) ? Encoding::protobuf : Encoding::json;
+wire::Encoding encoding_of(std::string_view cached) {
+  return wire::is_protobuf(cached) ? wire::Encoding::protobuf : wire::Encoding::json;
 }
 
 Result<std::string> cached_form(std::string object) {
-  if (is_protobuf(object) || !has_bare_items(api_version_of(object))) return object;
-  return as_item(object);
+  if (wire::is_protobuf(object) || !has_bare_items(api_version_of(object))) return object;
+  return wire::as_item(object);
 }
 
-Result<std::string> in_encoding(const ScopeKind& kind, std::string cached) {
+Result<std::string> in_encoding(const wire::ScopeKind& kind, std::string cached) {
   if (encoding_of(cached) == kind.encoding) return cached;
-  if (kind.encoding == Encoding::protobuf)
-    return to_protobuf(standalone(cached, kind.kind, kind.api_version));
-  TRY(const std::string json, json_of_protobuf(cached));
-  return as_item(json);
+  if (kind.encoding == wire::Encoding::protobuf)
+    return objects::to_protobuf(wire::standalone(cached, kind.kind, kind.api_version));
+  TRY(const std::string json, objects::json_of_protobuf(cached));
+  return wire::as_item(json);
 }
 
-std::string object_body(const ScopeKind& kind, std::string_view cached) {
-  if (kind.encoding == Encoding::protobuf) return std::string(cached);
-  return standalone(cached, kind.kind, kind.api_version) + "\n";
+std::string object_body(const wire::ScopeKind& kind, std::string_view cached) {
+  if (kind.encoding == wire::Encoding::protobuf) return std::string(cached);
+  return wire::standalone(cached, kind.kind, kind.api_version) + "\n";
 }
 
-std::string list_body(const ScopeKind& kind, const ListPart& part,
+std::string list_body(const wire::ScopeKind& kind, const ListPart& part,
                       std::span<const std::string_view> cached) {
-  const ListHead head = head_of(kind, part);
-  if (kind.encoding == Encoding::json) return join_list(head, cached) + "\n";
+  const wire::ListHead head = head_of(kind, part);
+  if (kind.encoding == wire::Encoding::json) return wire::join_list(head, cached) + "\n";
   std::vector<std::string_view> items;
   items.reserve(cached.size());
   for (const std::string_view object : cached) {
-    const auto envelope = open_envelope(object);
+    const auto envelope = wire::open_envelope(object);
     CHECK(envelope);  // It was parsed when it was received.
     items.push_back(envelope->raw);
   }
-  return join_protobuf_list(head, items);
+  return wire::join_protobuf_list(head, items);
 }
 
-std::string_view to_string(EventType type) { return to_string(wire_type(type)); }
+std::string_view to_string(EventType type) { return wire::to_string(wire_type(type)); }
 
-std::string event_frame(const ScopeKind& kind, EventType type, std::string_view cached) {
-  const WatchEvent::Type wire = wire_type(type);
-  if (kind.encoding == Encoding::protobuf) return encode_protobuf_event(wire, cached);
-  return encode_event(wire, standalone(cached, kind.kind, kind.api_version));
+std::string event_frame(const wire::ScopeKind& kind, EventType type, std::string_view cached) {
+  const wire::WatchEvent::Type wire = wire_type(type);
+  if (kind.encoding == wire::Encoding::protobuf) return wire::encode_protobuf_event(wire, cached);
+  return wire::encode_event(wire, wire::standalone(cached, kind.kind, kind.api_version));
 }
 
-std::string error_frame(const ScopeKind& kind, std::string_view status_json) {
-  if (kind.encoding == Encoding::json) return encode_event(WatchEvent::Type::error, status_json);
-  const auto status = parse_status(status_json);
+std::string error_frame(const wire::ScopeKind& kind, std::string_view status_json) {
+  if (kind.encoding == wire::Encoding::json)
+    return wire::encode_event(wire::WatchEvent::Type::error, status_json);
+  const auto status = wire::parse_status(status_json);
   CHECK(status);
-  return encode_protobuf_event(WatchEvent::Type::error, encode_protobuf_status(*status));
+  return wire::encode_protobuf_event(wire::WatchEvent::Type::error,
+                                     wire::encode_protobuf_status(*status));
 }
 
-std::string bookmark_frame(const ScopeKind& kind, Version version, bool end_of_initial_events) {
-  if (kind.encoding == Encoding::json) {
-    return encode_event(WatchEvent::Type::bookmark,
-                        json_bookmark(kind, version, end_of_initial_events));
+std::string bookmark_frame(const wire::ScopeKind& kind, objects::Version version,
+                           bool end_of_initial_events) {
+  if (kind.encoding == wire::Encoding::json) {
+    return wire::encode_event(wire::WatchEvent::Type::bookmark,
+                              json_bookmark(kind, version, end_of_initial_events));
   }
   const std::string_view annotation = end_of_initial_events ? end_annotation : "";
-  const std::string raw = protobuf_bookmark(std::to_string(version), annotation);
-  return encode_protobuf_event(WatchEvent::Type::bookmark,
-                               enveloped(kind.api_version, kind.kind, raw));
+  const std::string raw = wire::protobuf_bookmark(std::to_string(version), annotation);
+  return wire::encode_protobuf_event(wire::WatchEvent::Type::bookmark,
+                                     wire::enveloped(kind.api_version, kind.kind, raw));
 }
 
-Result<std::string> with_version(std::string_view cached, Version version) {
+Result<std::string> with_version(std::string_view cached, objects::Version version) {
   const std::string text = std::to_string(version);
-  if (is_protobuf(cached)) return protobuf_with_resource_version(cached, text);
-  return with_resource_version(cached, text);
+  if (wire::is_protobuf(cached)) return wire::protobuf_with_resource_version(cached, text);
+  return wire::with_resource_version(cached, text);
 }
 
-Result<std::string> cached_json(const ScopeKind& kind, std::string_view cached) {
-  if (is_protobuf(cached)) return json_of_protobuf(cached);
-  return standalone(cached, kind.kind, kind.api_version);
+Result<std::string> cached_json(const wire::ScopeKind& kind, std::string_view cached) {
+  if (wire::is_protobuf(cached)) return objects::json_of_protobuf(cached);
+  return wire::standalone(cached, kind.kind, kind.api_version);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -17,10 +17,10 @@
 #include "sync/objects/version.h"
 #include "sync/wire/encoding.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 // The encoding of a cached object.
-[[nodiscard]] Encoding encoding_of(std::string_view cached);
+[[nodiscard]] wire::Encoding encoding_of(std::string_view cached);
 
 // Converts a whole object, as an event or an answer contains it, to the cached form. List items
 // already have this form. Errors: invalid (broken JSON).
@@ -28,19 +28,19 @@ namespace holdfast::sync {
 
 // Converts a cached object to the encoding of `kind`. Errors: invalid (broken, or a kind that the
 // schema does not have).
-[[nodiscard]] Result<std::string> in_encoding(const ScopeKind& kind, std::string cached);
+[[nodiscard]] Result<std::string> in_encoding(const wire::ScopeKind& kind, std::string cached);
 
 // Bodies of answers in the form that an API server writes. `cached` objects must have the encoding
 // of `kind`.
-[[nodiscard]] std::string object_body(const ScopeKind& kind, std::string_view cached);
+[[nodiscard]] std::string object_body(const wire::ScopeKind& kind, std::string_view cached);
 
 // The list metadata of one page.
 struct ListPart {
-  Version version = 0;
+  objects::Version version = 0;
   std::string continue_token = {};  // "" on the last page
   std::optional<std::int64_t> remaining_item_count = {};
 };
-[[nodiscard]] std::string list_body(const ScopeKind& kind, const ListPart& part,
+[[nodiscard]] std::string list_body(const wire::ScopeKind& kind, const ListPart& part,
                                     std::span<const std::string_view> cached);
 
 enum class EventType : std::uint8_t { added, modified, deleted };
@@ -48,18 +48,18 @@ enum class EventType : std::uint8_t { added, modified, deleted };
 [[nodiscard]] std::string_view to_string(EventType type);  // "ADDED"
 
 // One frame of a watch stream.
-[[nodiscard]] std::string event_frame(const ScopeKind& kind, EventType type,
+[[nodiscard]] std::string event_frame(const wire::ScopeKind& kind, EventType type,
                                       std::string_view cached);
 // An ERROR frame. `status_json` is a Status.
-[[nodiscard]] std::string error_frame(const ScopeKind& kind, std::string_view status_json);
-[[nodiscard]] std::string bookmark_frame(const ScopeKind& kind, Version version,
+[[nodiscard]] std::string error_frame(const wire::ScopeKind& kind, std::string_view status_json);
+[[nodiscard]] std::string bookmark_frame(const wire::ScopeKind& kind, objects::Version version,
                                          bool end_of_initial_events);
 
 // The object with another metadata.resourceVersion. Errors: invalid (broken, or without metadata).
-[[nodiscard]] Result<std::string> with_version(std::string_view cached, Version version);
+[[nodiscard]] Result<std::string> with_version(std::string_view cached, objects::Version version);
 
 // A cached object as JSON, for display and for rules. Protobuf fields that the schema does not have
 // are missing. Errors: invalid (broken, or a kind that the schema does not have).
-[[nodiscard]] Result<std::string> cached_json(const ScopeKind& kind, std::string_view cached);
+[[nodiscard]] Result<std::string> cached_json(const wire::ScopeKind& kind, std::string_view cached);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

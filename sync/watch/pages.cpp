@@ -4,7 +4,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 // An API server's tokens begin differently: they are base64 of {"v":"meta.k8s.io/...
@@ -30,8 +30,8 @@ std::optional<PageToken> parse_page_token(std::string_view text) {
   return PageToken{*snapshot, {std::string(words[1]), std::string(words[2])}};
 }
 
-ListPage cut_page(const WatchCache::Objects& objects, Version version, const PageToken& from,
-                  std::size_t limit, bool counts) {
+ListPage cut_page(const WatchCache::Objects& objects, objects::Version version,
+                  const PageToken& from, std::size_t limit, bool counts) {
   ListPage page{.part = {.version = version}, .items = {}};
   auto at = from.after.name.empty() ? objects.begin() : objects.upper_bound(from.after);
   for (; at != objects.end() && page.items.size() < limit; ++at) {
@@ -43,4 +43,4 @@ ListPage cut_page(const WatchCache::Objects& objects, Version version, const Pag
   return page;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -15,7 +15,7 @@
 #include "sync/watch/cached_form.h"
 #include "sync/watch/watch_cache.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 struct PageToken {
   // Random number of the snapshot, so that tokens of another run never match.
@@ -41,7 +41,7 @@ struct ListPage {
 
 // At most `limit` (> 0) objects after `from.after` (from the start if that is empty). `counts`: set
 // remaining_item_count, as an API server does for lists without selectors.
-[[nodiscard]] ListPage cut_page(const WatchCache::Objects& objects, Version version,
+[[nodiscard]] ListPage cut_page(const WatchCache::Objects& objects, objects::Version version,
                                 const PageToken& from, std::size_t limit, bool counts);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

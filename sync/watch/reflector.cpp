@@ -6,16 +6,16 @@
 #include "platform/check.h"
 #include "sync/wire/protobuf/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 using namespace reflect;
 
 namespace {
 
-bool is_too_large(const ApiStatus& status) {
+bool is_too_large(const wire::ApiStatus& status) {
   if (!status.details) return false;
   return std::any_of(status.details->causes.begin(), status.details->causes.end(),
-                     [](const StatusCause& cause) {
+                     [](const wire::StatusCause& cause) {
                        return cause.reason == "ResourceVersionTooLarge" ||
                               cause.message == "Too large resource version";
                      });
@@ -30,8 +30,8 @@ bool can_watch_again(const Failure& failure) {
 
 }  // namespace
 
-Failure failure_of(const ApiStatus& status) {
-  const Error error = to_error(status);
+Failure failure_of(const wire::ApiStatus& status) {
+  const Error error = wire::to_error(status);
   const int seconds = status.details ? status.details->retry_after_seconds : 0;
   return {.http_status = status.code,
           .code = error.code,
@@ -136,15 +136,15 @@ void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
 
 void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
   CHECK(state_ == State::watching);
-  WatchEvent& event = received.event;
-  if (event.type == WatchEvent::Type::error) {
+  wire::WatchEvent& event = received.event;
+  if (event.type == wire::WatchEvent::Type::error) {
     actions.push_back(CloseWatch{});
-    const auto status = parse_status(event.object);
+    const auto status = wire::parse_status(event.object);
     return recover(now, status ? failure_of(*status) : failure_of(status.error()), actions);
   }
   watch_had_event_ = true;
   seen_ = event.resource_version;
-  if (event.type == WatchEvent::Type::bookmark) {
+  if (event.type == wire::WatchEvent::Type::bookmark) {
     actions.push_back(Bookmark{seen_});
   } else {
     actions.push_back(Apply{std::move(event)});
@@ -240,4 +240,4 @@ void Reflector::drop_pages() {
   list_version_.clear();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -27,7 +27,7 @@
 #include "sync/wire/frames.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 struct ReflectorConfig {
   std::string first_list_version = "0";  // "0": any state; "": the newest
@@ -43,12 +43,12 @@ struct ReflectorConfig {
   std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
   // TakePage and EndList instead of Replace; every list is asked for in pages.
   bool by_page = false;
-  BackoffConfig backoff = {};
+  pacing::BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed
   // by a list (unless its version is gone). So a scope that stays broken is asked for less and less
   // often, while a watch that breaks now and then is opened again soon. Without it, `backoff` is
   // used.
-  std::optional<BackoffConfig> list_backoff = {};
+  std::optional<pacing::BackoffConfig> list_backoff = {};
   Duration refused_pause = {};  // shortest pause after is_refusal(); needs list_backoff
 };
 
@@ -63,7 +63,7 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 // The Failure for an answer with a Status, and for a broken connection or body.
-[[nodiscard]] Failure failure_of(const ApiStatus& status);
+[[nodiscard]] Failure failure_of(const wire::ApiStatus& status);
 [[nodiscard]] Failure failure_of(const Error& error);
 
 // Whether the server refused the request (4xx except 408, 410 and 429), so that repeating it soon
@@ -87,7 +87,7 @@ struct ListFailed {
 };
 struct WatchOpened {};
 struct EventReceived {
-  WatchEvent event;
+  wire::WatchEvent event;
 };
 struct WatchEnded {};  // the server closed the watch normally
 struct WatchFailed {   // the watch could not be opened, or it broke
@@ -128,7 +128,7 @@ struct EndList {  // all objects that exist were in the pages since the first on
   bool operator==(const EndList&) const = default;
 };
 struct Apply {  // an object was added, modified or deleted
-  WatchEvent event;
+  wire::WatchEvent event;
   bool operator==(const Apply&) const = default;
 };
 struct Bookmark {  // there are no more changes up to this version
@@ -195,8 +195,8 @@ class Reflector {
 
   ReflectorConfig config_;
   Random& random_;
-  Backoff backoff_;
-  Backoff list_backoff_;
+  pacing::Backoff backoff_;
+  pacing::Backoff list_backoff_;
   State state_ = State::idle;
   MonoTime deadline_ = MonoTime::max();
   bool list_next_ = true;      // whether a list or a watch follows the pause
@@ -216,4 +216,4 @@ class Reflector {
   bool watch_had_event_ = false;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -5,7 +5,7 @@
 #include "sync/objects/selector.h"
 #include "sync/wire/protobuf/header.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 bool is_all_or(const std::string& wider, const std::string& narrower) {
@@ -25,11 +25,12 @@ bool has_no_other_term(const std::string& wider, const std::string& narrower) {
 }
 
 // Whether the object's fields match `query`.
-Result<bool> has_fields(const ScopeKind& kind, const Selection& selection, const FieldQuery& query,
-                        std::string_view cached) {
+Result<bool> has_fields(const wire::ScopeKind& kind, const Selection& selection,
+                        const objects::FieldQuery& query, std::string_view cached) {
   if (query.matches_everything()) return true;
   TRY(const std::string json, cached_json(kind, cached));
-  TRY(const StringMap values, field_values(selection.group, selection.resource, query, json));
+  TRY(const StringMap values,
+      objects::field_values(selection.group, selection.resource, query, json));
   return query.matches(values);
 }
 
@@ -38,18 +39,18 @@ Result<bool> has_fields(const ScopeKind& kind, const Selection& selection, const
 bool covers(const Selection& wider, const Selection& narrower) {
   return wider.group == narrower.group && wider.resource == narrower.resource &&
          is_all_or(wider.namespace_name, narrower.namespace_name) &&
-         has_no_other_term<LabelQuery>(wider.label_selector, narrower.label_selector) &&
-         has_no_other_term<FieldQuery>(wider.field_selector, narrower.field_selector);
+         has_no_other_term<objects::LabelQuery>(wider.label_selector, narrower.label_selector) &&
+         has_no_other_term<objects::FieldQuery>(wider.field_selector, narrower.field_selector);
 }
 
 Result<WatchCache::Objects> select(const WatchCache& from, const Selection& selection) {
-  TRY(const LabelQuery labels, LabelQuery::parse(selection.label_selector));
-  TRY(const FieldQuery fields, FieldQuery::parse(selection.field_selector));
+  TRY(const objects::LabelQuery labels, objects::LabelQuery::parse(selection.label_selector));
+  TRY(const objects::FieldQuery fields, objects::FieldQuery::parse(selection.field_selector));
   WatchCache::Objects selected;
   for (const auto& [key, object] : from.objects()) {
     if (!is_all_or(selection.namespace_name, key.namespace_name)) continue;
     if (!labels.matches_everything()) {
-      TRY(const ObjectHeader header, read_any_header(*object.bytes));
+      TRY(const wire::ObjectHeader header, wire::read_any_header(*object.bytes));
       if (!labels.matches(header.labels)) continue;
     }
     TRY(const bool wanted, has_fields(from.kind(), selection, fields, *object.bytes));
@@ -58,7 +59,7 @@ Result<WatchCache::Objects> select(const WatchCache& from, const Selection& sele
   return selected;
 }
 
-Result<WatchCache::Objects> transcoded(WatchCache::Objects objects, const ScopeKind& kind) {
+Result<WatchCache::Objects> transcoded(WatchCache::Objects objects, const wire::ScopeKind& kind) {
   for (auto& [key, object] : objects) {
     if (encoding_of(*object.bytes) == kind.encoding) continue;
     TRY(std::string bytes, in_encoding(kind, *object.bytes));
@@ -67,4 +68,4 @@ Result<WatchCache::Objects> transcoded(WatchCache::Objects objects, const ScopeK
   return objects;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -8,7 +8,7 @@
 #include "platform/result.h"
 #include "sync/watch/watch_cache.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 // Identifies a list. Selectors are in canonical form; "" selects everything.
 struct Selection {
@@ -30,6 +30,6 @@ struct Selection {
 // Converts the objects to the encoding of a scope of `kind`. Errors: invalid (broken, or a kind
 // that the schema does not have).
 [[nodiscard]] Result<WatchCache::Objects> transcoded(WatchCache::Objects objects,
-                                                     const ScopeKind& kind);
+                                                     const wire::ScopeKind& kind);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -7,19 +7,20 @@
 #include "platform/check.h"
 #include "platform/integers.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 // Gives each deletion a version of its own after `seen` and up to `list`, the highest that is free.
 // The real version is unknown. A shared version would be wrong: a client that has seen one of
 // several events must not miss the others. Returns false if there are not enough free versions.
-bool number_deletions(std::vector<CacheEvent>& changes, Version seen, Version list) {
-  std::set<Version> taken;
+bool number_deletions(std::vector<CacheEvent>& changes, objects::Version seen,
+                      objects::Version list) {
+  std::set<objects::Version> taken;
   for (const CacheEvent& change : changes) {
     if (change.type == EventType::deleted) continue;
     if (!taken.insert(change.object.version).second) return false;
   }
-  Version next = list;
+  objects::Version next = list;
   for (CacheEvent& change : changes) {
     if (change.type != EventType::deleted) continue;
     while (taken.contains(next)) --next;
@@ -51,7 +52,8 @@ const CachedObject* WatchCache::find(const ObjectKey& key) const {
   return at == objects_.end() ? nullptr : &at->second;
 }
 
-std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, ScopeKind kind) {
+std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version version,
+                                            wire::ScopeKind kind) {
   std::vector<CacheEvent> changes;
   for (const auto& [key, object] : objects) {
     const CachedObject* before = find(key);
@@ -89,13 +91,13 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, Version version, Sc
   return changes;
 }
 
-void WatchCache::restore(Objects objects, Version version, ScopeKind kind) {
+void WatchCache::restore(Objects objects, objects::Version version, wire::ScopeKind kind) {
   CHECK(!complete_);
   objects_ = std::move(objects);
   object_bytes_ = bytes_of(objects_);
   kind_ = std::move(kind);
   break_off_history(version);
-  has_local_events_ = is_local(version);
+  has_local_events_ = objects::is_local(version);
   complete_ = true;
 }
 
@@ -117,21 +119,21 @@ bool WatchCache::apply(CacheEvent event) {
   return true;
 }
 
-void WatchCache::bookmark(Version version) { version_ = std::max(version_, version); }
+void WatchCache::bookmark(objects::Version version) { version_ = std::max(version_, version); }
 
 void WatchCache::apply_local(CacheEvent event) {
-  CHECK(is_local(event.object.version));
+  CHECK(objects::is_local(event.object.version));
   has_local_events_ = true;
   const bool applied = apply(std::move(event));
   CHECK(applied);
 }
 
-Result<WatchCache::Position> WatchCache::position_of(Version version) const {
+Result<WatchCache::Position> WatchCache::position_of(objects::Version version) const {
   if (version < history_from_) return fail(Errc::gone, "too old resource version");
-  if (is_local(version) && (!has_local_events_ || version > version_)) {
+  if (objects::is_local(version) && (!has_local_events_ || version > version_)) {
     return fail(Errc::gone, "the local resource version was replaced by the API server's");
   }
-  const auto later = [](Version seen, const CacheEvent& event) {
+  const auto later = [](objects::Version seen, const CacheEvent& event) {
     return seen < event.object.version;
   };
   const auto next = std::upper_bound(events_.begin(), events_.end(), version, later);
@@ -169,7 +171,7 @@ void WatchCache::forget_events() {
   event_bytes_ = 0;
 }
 
-void WatchCache::break_off_history(Version version) {
+void WatchCache::break_off_history(objects::Version version) {
   // Skips one position, so that a watch that waits at the old end gets `gone`, too.
   first_ = end() + 1;
   events_.clear();
@@ -179,4 +181,4 @@ void WatchCache::break_off_history(Version version) {
   has_local_events_ = false;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -23,7 +23,7 @@
 #include "sync/objects/version.h"
 #include "sync/watch/cached_form.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 
 using Bytes = std::shared_ptr<const std::string>;
 
@@ -39,7 +39,7 @@ struct ObjectKey {
 
 struct CachedObject {
   std::string uid;
-  Version version = 0;
+  objects::Version version = 0;
   Bytes bytes;
 };
 
@@ -71,8 +71,8 @@ class WatchCache {
   [[nodiscard]] bool complete() const { return complete_; }
   // The version up to which the cache has seen the scope; used as the version of lists and
   // bookmarks.
-  [[nodiscard]] Version version() const { return version_; }
-  [[nodiscard]] const ScopeKind& kind() const { return kind_; }
+  [[nodiscard]] objects::Version version() const { return version_; }
+  [[nodiscard]] const wire::ScopeKind& kind() const { return kind_; }
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
 
@@ -88,15 +88,15 @@ class WatchCache {
   // have the same version: a deletion gets a version that no other change has. If clients have seen
   // local versions, or versions do not grow, the history is discarded instead and open watches end
   // with `gone`.
-  std::vector<CacheEvent> replace(Objects objects, Version version, ScopeKind kind);
+  std::vector<CacheEvent> replace(Objects objects, objects::Version version, wire::ScopeKind kind);
   // Loads the content from disk at start, without events. Watches may continue from `version`.
-  void restore(Objects objects, Version version, ScopeKind kind);
+  void restore(Objects objects, objects::Version version, wire::ScopeKind kind);
 
   // Applies one event from the server. Returns false for a repeated or older one, which changes
   // nothing, and for the deletion of an unknown object.
   bool apply(CacheEvent event);
   // Records that the server has no unsent events up to `version`.
-  void bookmark(Version version);
+  void bookmark(objects::Version version);
 
   // Applies a write that was accepted offline. `event.object.version` must be local and larger than
   // any before.
@@ -108,7 +108,7 @@ class WatchCache {
   // Where a watch continues that has seen `version`. A version that is newer than the cache's is
   // valid: a client can have it from the API server itself, and gets no events up to it. Errors:
   // gone (older than the kept history, or from a discarded one).
-  [[nodiscard]] Result<Position> position_of(Version version) const;
+  [[nodiscard]] Result<Position> position_of(objects::Version version) const;
   [[nodiscard]] Position end() const { return first_ + events_.size(); }
   // The event at `position`, or null if it has not happened yet. Errors: gone.
   [[nodiscard]] Result<const CacheEvent*> at(Position position) const;
@@ -117,19 +117,20 @@ class WatchCache {
   // Appends to the history and drops the oldest events over the limits.
   void push(CacheEvent event);
   // Discards the history, so that all open watches end with `gone`.
-  void break_off_history(Version version);
+  void break_off_history(objects::Version version);
 
   WatchCacheLimits limits_;
   bool complete_ = false;
-  Version version_ = 0;
-  ScopeKind kind_;
+  objects::Version version_ = 0;
+  wire::ScopeKind kind_;
   Objects objects_;
   std::deque<CacheEvent> events_;
   std::size_t event_bytes_ = 0;
   std::size_t object_bytes_ = 0;
-  Position first_ = 0;        // position of events_.front()
-  Version history_from_ = 0;  // watches that have seen this version or a later one can continue
+  Position first_ = 0;  // position of events_.front()
+  objects::Version history_from_ =
+      0;  // watches that have seen this version or a later one can continue
   bool has_local_events_ = false;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

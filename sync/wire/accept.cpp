@@ -5,7 +5,7 @@
 #include "platform/text.h"
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // Parses a quality value such as "0.5", leniently: other characters than digits are ignored.
@@ -112,4 +112,4 @@ std::optional<Accept> Accept::whole_objects() const {
   return whole.encoding() && !whole.types_.empty() ? std::optional(std::move(whole)) : std::nullopt;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -10,7 +10,7 @@
 
 #include "sync/wire/encoding.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Whole objects, or a form that an API server makes of them: a Table, or meta.k8s.io's
 // PartialObjectMetadata(List).
@@ -54,4 +54,4 @@ class Accept {
   std::vector<MediaType> types_;  // best first; empty: everything is accepted
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -1,10 +1,6 @@
 #include "sync/wire/codec_fields.h"
 
-namespace holdfast::sync {
-
-bool UnknownFields::same(const UnknownFields& left, const UnknownFields& right) {
-  return left.get() != nullptr && right.get() != nullptr && *left.get() == *right.get();
-}
+namespace holdfast::sync::wire {
 
 namespace codec {
 
@@ -164,4 +160,4 @@ json::value Writer::write(const StringMap& map) {
 }
 
 }  // namespace codec
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -13,7 +13,7 @@
 #include "sync/model/types.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct DecodeOptions {
   bool keep_untouched = true;       // if false, the object must never be written back
@@ -49,4 +49,4 @@ template <class T>
 [[nodiscard]] json::object encode_part(const PodStatus& status);
 [[nodiscard]] Result<LabelSelector> decode_label_selector(const json::value& value);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

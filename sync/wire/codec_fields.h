@@ -26,7 +26,7 @@
 #include "sync/wire/codec.h"
 #include "sync/wire/codec_path.h"
 
-namespace holdfast::sync::codec {
+namespace holdfast::sync::wire::codec {
 
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
@@ -220,9 +220,9 @@ json::object write_object(const T& object) {
   return out;
 }
 
-}  // namespace holdfast::sync::codec
+}  // namespace holdfast::sync::wire::codec
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 template <class T>
 Result<T> decode(const json::value& value, const DecodeOptions& options) {
@@ -240,7 +240,7 @@ json::object encode(const T& object) {
   return codec::write_object<T>(object);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire
 
 // Instantiates decode and encode of one kind. Use it next to its fields(), inside holdfast::sync.
 #define HOLDFAST_CODEC(T)                                                     \

@@ -2,7 +2,7 @@
 #include "sync/wire/node_json.h"
 #include "sync/wire/pod_json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 json::value encode_taints(const std::vector<Taint>& taints) { return codec::Writer::write(taints); }
 
@@ -39,4 +39,4 @@ Result<LabelSelector> decode_label_selector(const json::value& value) {
   return selector;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

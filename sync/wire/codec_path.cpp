@@ -1,6 +1,6 @@
 #include "sync/wire/codec_path.h"
 
-namespace holdfast::sync::codec {
+namespace holdfast::sync::wire::codec {
 
 std::string Path::text() const {
   std::string before = parent != nullptr ? parent->text() : std::string();
@@ -10,4 +10,4 @@ std::string Path::text() const {
   return before.append(name);
 }
 
-}  // namespace holdfast::sync::codec
+}  // namespace holdfast::sync::wire::codec

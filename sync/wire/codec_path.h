@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync::codec {
+namespace holdfast::sync::wire::codec {
 
 // A linked list on the stack; text() is called only for an error: "spec.taints[2].effect".
 struct Path {
@@ -18,4 +18,4 @@ struct Path {
   [[nodiscard]] std::string text() const;
 };
 
-}  // namespace holdfast::sync::codec
+}  // namespace holdfast::sync::wire::codec

@@ -2,7 +2,7 @@
 
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
@@ -28,4 +28,4 @@ std::string_view watch_content_type(Encoding encoding) {
                                     : "application/vnd.kubernetes.protobuf;stream=watch";
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

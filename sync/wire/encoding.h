@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 enum class Encoding : std::uint8_t { json, protobuf };
 
@@ -27,4 +27,4 @@ struct ScopeKind {
   bool operator==(const ScopeKind&) const = default;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

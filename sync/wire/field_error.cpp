@@ -5,7 +5,7 @@
 #include "platform/check.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 using Type = FieldError::Type;
@@ -159,4 +159,4 @@ FieldError invalid_raw(std::string field, std::string printed, std::string detai
 }
 
 }  // namespace field
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct FieldError {
   enum class Type : std::uint8_t {
@@ -68,4 +68,4 @@ namespace field {
 [[nodiscard]] FieldError invalid_raw(std::string field, std::string printed, std::string detail);
 
 }  // namespace field
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -5,7 +5,7 @@
 #include "sync/wire/json_scan.h"
 #include "sync/wire/object_header.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 using Type = WatchEvent::Type;
@@ -129,4 +129,4 @@ std::string encode_event(Type type, std::string_view object) {
   return out.append(to_string(type)).append(R"(","object":)").append(object).append("}\n");
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -14,7 +14,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct FrameLimits {
   std::size_t document_bytes = 8UL << 20;  // of one event
@@ -71,4 +71,4 @@ struct WatchEvent {
 // The document with a newline at its end, as an API server writes it.
 [[nodiscard]] std::string encode_event(WatchEvent::Type type, std::string_view object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

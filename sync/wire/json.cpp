@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
@@ -207,4 +207,4 @@ void serialize_text_to(std::string& out, std::string_view text) {
   out += '"';
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -11,10 +11,9 @@
 #include <string_view>
 
 #include "platform/result.h"
+#include "sync/model/json_alias.h"
 
-namespace holdfast::sync {
-
-namespace json = boost::json;
+namespace holdfast::sync::wire {
 
 struct JsonLimits {
   std::size_t bytes = 16UL << 20;
@@ -41,4 +40,4 @@ void serialize_to(std::string& out, const json::value& value);
 // Appends `text` as a JSON string with quotes.
 void serialize_text_to(std::string& out, std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

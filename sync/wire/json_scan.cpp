@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::uint32_t replacement = 0xfffd;
@@ -258,4 +258,4 @@ bool JsonItems::next() {
   return true;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -19,7 +19,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 class JsonCursor {
  public:
@@ -97,4 +97,4 @@ class JsonItems {
   bool first_ = true;
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -2,7 +2,7 @@
 
 #include "sync/wire/json_scan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_metadata(JsonCursor& in, ObjectMeta& metadata) {
@@ -54,4 +54,4 @@ Result<Lease> read_renewal(std::string_view object) {
   return lease;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

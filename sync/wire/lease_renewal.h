@@ -8,11 +8,11 @@
 #include "platform/result.h"
 #include "sync/model/node.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Sets only metadata.name, metadata.namespace and spec.renewTime; other fields are skipped. Such an
 // object must never be written back.
 // Errors: invalid (broken JSON, another kind, a field of the wrong type, no name).
 [[nodiscard]] Result<Lease> read_renewal(std::string_view object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -3,7 +3,7 @@
 #include "platform/text.h"
 #include "sync/wire/json_scan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_list_metadata(JsonCursor& in, ListHead& head) {
@@ -136,4 +136,4 @@ std::string_view item_kind(std::string_view list_kind) {
   return list_kind;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -17,7 +17,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct ListHead {
   std::string kind;         // "PodList"
@@ -67,4 +67,4 @@ inline constexpr std::string_view list_suffix = "]}";
 // "PodList" -> "Pod". Any other text is returned unchanged.
 [[nodiscard]] std::string_view item_kind(std::string_view list_kind);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -2,7 +2,7 @@
 
 #include "sync/wire/json_scan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_labels(JsonCursor& in, StringMap& labels) {
@@ -136,4 +136,4 @@ Result<std::string> with_resource_version(std::string_view object,
   return std::string(object.substr(0, insert_at)).append(piece).append(object.substr(insert_at));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

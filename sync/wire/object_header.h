@@ -13,7 +13,7 @@
 #include "platform/time.h"
 #include "sync/model/string_map.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct ObjectHeader {
   std::string api_version;  // "" in an item of a list
@@ -47,4 +47,4 @@ struct ObjectHeader {
 [[nodiscard]] Result<std::string> with_resource_version(std::string_view object,
                                                         std::string_view resource_version);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

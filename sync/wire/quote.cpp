@@ -2,7 +2,7 @@
 
 #include "sync/wire/utf8.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // Go's escape letter for a character, or '\0'.
@@ -59,4 +59,4 @@ std::string quoted(std::string_view text) {
   return out += '"';
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

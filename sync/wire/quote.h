@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // "a\"b\n" in double quotes, with Go's escapes.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -1,6 +1,6 @@
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 namespace json = boost::json;
 
@@ -81,4 +81,4 @@ const json::object& controller_of(const json::object& object) {
   return none;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

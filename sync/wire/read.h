@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 using Path = std::initializer_list<std::string_view>;
 
@@ -57,4 +57,4 @@ void set_default(boost::json::object& in, std::string_view key, boost::json::val
 // The owner reference with controller=true, or an empty object.
 [[nodiscard]] const boost::json::object& controller_of(const boost::json::object& object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

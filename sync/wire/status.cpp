@@ -7,7 +7,7 @@
 #include "sync/wire/json.h"
 #include "sync/wire/json_scan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void add_text(std::string& out, std::string_view name, std::string_view text) {
@@ -197,4 +197,4 @@ Error to_error(const ApiStatus& status) {
   return {code, std::to_string(status.code) + " " + text};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

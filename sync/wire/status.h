@@ -13,7 +13,7 @@
 #include "platform/result.h"
 #include "sync/wire/field_error.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 struct StatusCause {
   std::string reason;
@@ -111,4 +111,4 @@ inline constexpr std::string_view object_modified =
 [[nodiscard]] ApiStatus from_error(const Error& error);
 
 }  // namespace status
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

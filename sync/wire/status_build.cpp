@@ -6,7 +6,7 @@
 #include "sync/wire/quote.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync::status {
+namespace holdfast::sync::wire::status {
 namespace {
 
 ApiStatus failure(int code, std::string_view reason, std::string message) {
@@ -210,4 +210,4 @@ ApiStatus from_error(const Error& error) {
   UNREACHABLE();
 }
 
-}  // namespace holdfast::sync::status
+}  // namespace holdfast::sync::wire::status

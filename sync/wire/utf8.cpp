@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 struct Lead {
@@ -50,4 +50,4 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // The length in bytes of the first code point of `text`; 0 if it is not well-formed. `text` must
 // not be empty.
@@ -14,4 +14,4 @@ namespace holdfast::sync {
 
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -30,7 +30,7 @@ std::string node_body(int number, WallTime now) {
   node.status.node_info.os_image = "Debian GNU/Linux 12 (bookworm)";
   node.status.node_info.container_runtime_version = "containerd://1.6.20";
   node.status.node_info.kubelet_version = "v1.32.1";
-  return sync::encode_bytes(node);
+  return sync::wire::encode_bytes(node);
 }
 
 std::string lease_body(int number) {
@@ -40,7 +40,7 @@ std::string lease_body(int number) {
       {"v1", "Node", lease.metadata.name, "0b1c2d3e-6f1c-4e0b-9d57-a1b2c3d4e5f6", {}, {}, {}});
   lease.spec.holder_identity = lease.metadata.name;
   lease.spec.lease_duration_seconds = 40;
-  return sync::encode_bytes(lease);
+  return sync::wire::encode_bytes(lease);
 }
 
 std::string pod_body(int number, const std::string& node) {
@@ -65,7 +65,7 @@ std::string pod_body(int number, const std::string& node) {
   status.image_id = container.image + "@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c";
   status.container_id = "containerd://9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0";
   pod.status.container_statuses.push_back(status);
-  return sync::encode_bytes(pod);
+  return sync::wire::encode_bytes(pod);
 }
 
 }  // namespace
@@ -190,14 +190,14 @@ asio::awaitable<void> Fleet::look() {
 }
 
 void Fleet::see(const sync::Node& node) {
-  const sync::NodeCondition* ready = find_condition(node.status, lifecycle::condition_ready);
-  if (ready == nullptr || ready->status != lifecycle::status_unknown) return;
+  const sync::NodeCondition* ready = find_condition(node.status, sync::objects::condition_ready);
+  if (ready == nullptr || ready->status != sync::objects::status_unknown) return;
   const MonoTime now = BootClock::now();
   when_.first = std::min(when_.first, now);
   const auto [seen, first] = unknown_.try_emplace(node.metadata.name, now);
   if (first) when_.last_status = now;
-  const bool tainted =
-      lifecycle::has_taint(node.spec.taints, lifecycle::taint_unreachable, lifecycle::no_schedule);
+  const bool tainted = lifecycle::has_taint(node.spec.taints, sync::objects::taint_unreachable,
+                                            sync::objects::no_schedule);
   if (!tainted || !tainted_.insert(node.metadata.name).second) return;
   when_.last_taint = now;
   when_.longest_untainted = std::max(when_.longest_untainted, now - seen->second);

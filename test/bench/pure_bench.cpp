@@ -22,31 +22,31 @@ std::string list_of(int count) {
   std::vector<std::string> items;
   for (int i = 0; i < count; ++i) items.push_back(pod(i));
   const std::vector<std::string_view> views(items.begin(), items.end());
-  const sync::ListHead head{.kind = "PodList", .api_version = "v1", .resource_version = "7"};
-  return sync::join_list(head, views);
+  const sync::wire::ListHead head{.kind = "PodList", .api_version = "v1", .resource_version = "7"};
+  return sync::wire::join_list(head, views);
 }
 
 void split_list(benchmark::State& state) {
   const std::string list = list_of(110);
-  for (auto _ : state) benchmark::DoNotOptimize(sync::split_list(list));
+  for (auto _ : state) benchmark::DoNotOptimize(sync::wire::split_list(list));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(list.size()));
 }
 BENCHMARK(split_list);
 
 void read_header(benchmark::State& state) {
   const std::string item = pod(1);
-  for (auto _ : state) benchmark::DoNotOptimize(sync::read_header(item));
+  for (auto _ : state) benchmark::DoNotOptimize(sync::wire::read_header(item));
 }
 BENCHMARK(read_header);
 
 void apply_event(benchmark::State& state) {
-  sync::WatchCache cache;
+  sync::watch::WatchCache cache;
   (void)cache.replace({}, 1, {"Pod", "v1"});
   const auto bytes = std::make_shared<const std::string>(pod(1));
-  sync::Version version = 1;
+  sync::objects::Version version = 1;
   for (auto _ : state) {
     const bool applied =
-        cache.apply({.type = sync::EventType::modified,
+        cache.apply({.type = sync::watch::EventType::modified,
                      .key = {"default", "pod-1"},
                      .object = {.uid = "u", .version = ++version, .bytes = bytes}});
     benchmark::DoNotOptimize(applied);

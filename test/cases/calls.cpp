@@ -20,21 +20,21 @@ namespace {
 // Parts of objects are read by putting them into a whole one.
 Result<std::vector<sync::Taint>> read_taints(const json::value& taints) {
   const json::object object{{"metadata", {{"name", "n"}}}, {"spec", {{"taints", taints}}}};
-  TRY(sync::Node node, sync::decode<sync::Node>(object));
+  TRY(sync::Node node, sync::wire::decode<sync::Node>(object));
   return std::move(node.spec.taints);
 }
 
 Result<std::vector<sync::Toleration>> read_tolerations(const json::value& tolerations) {
   const json::object object{{"metadata", {{"name", "p"}}},
                             {"spec", {{"tolerations", tolerations}}}};
-  TRY(sync::Pod pod, sync::decode<sync::Pod>(object));
+  TRY(sync::Pod pod, sync::wire::decode<sync::Pod>(object));
   return std::move(pod.spec.tolerations);
 }
 
 json::value write_tolerations(const std::vector<sync::Toleration>& tolerations) {
   sync::PodSpec spec;
   spec.tolerations = tolerations;
-  const json::object object = sync::encode_part(spec);
+  const json::object object = sync::wire::encode_part(spec);
   const json::value* found = find(object, "tolerations");
   return found == nullptr ? json::value(json::array()) : *found;
 }
@@ -110,7 +110,7 @@ Result<json::value> Calls::zone_call(const std::string& fn, const json::object& 
     const double rate = lifecycle::eviction_rate(state_of(text(args, "state")), size, options_);
     return json::object{{"qps", rate}};
   }
-  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
+  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
   if (fn == "zoneKey") return json::value(lifecycle::zone_key(node.metadata.labels));
   return json::value(
       lifecycle::excluded_from_disruption(node.metadata.name, node.metadata.labels, options_));
@@ -124,36 +124,36 @@ Result<json::value> Calls::toleration_call(const std::string& fn, const json::ob
   if (fn == "toleratesTaint") {
     TRY(const auto taints, read_taints(json::array{arg(args, "taint")}));
     TRY(const auto tolerations, read_tolerations(json::array{arg(args, "toleration")}));
-    return json::value(
-        lifecycle::tolerates(tolerations.front(), taints.front(), options_.comparison_tolerations));
+    return json::value(sync::objects::tolerates(tolerations.front(), taints.front(),
+                                                options_.comparison_tolerations));
   }
   if (fn == "matchingTolerations") {
     TRY(const auto taints, read_taints(arg(args, "taints")));
     TRY(const auto tolerations, read_tolerations(arg(args, "tolerations")));
     const auto used =
-        lifecycle::matching_tolerations(taints, tolerations, options_.comparison_tolerations);
+        sync::objects::matching_tolerations(taints, tolerations, options_.comparison_tolerations);
     const json::value list = used ? write_tolerations(*used) : json::value(json::array());
     return json::object{{"allTolerated", used.has_value()}, {"used", list}};
   }
   if (fn == "minTolerationSeconds") {
     TRY(const auto used, read_tolerations(arg(args, "used")));
-    const auto shortest = lifecycle::shortest_toleration(used);
+    const auto shortest = sync::objects::shortest_toleration(used);
     if (!shortest) return json::value("forever");
     return json::value(std::chrono::duration_cast<std::chrono::seconds>(*shortest).count());
   }
   if (fn == "noExecuteTaints") {
     TRY(const auto taints, read_taints(arg(args, "taints")));
-    return sync::encode_taints(lifecycle::no_execute_taints(taints));
+    return sync::wire::encode_taints(sync::objects::no_execute_taints(taints));
   }
   return fail(Errc::invalid, "unknown function " + fn);
 }
 
 Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
-  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
+  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
   const json::object& saved = object_in(args, "savedHealth");
   const json::object before{{"metadata", {{"name", node.metadata.name}}},
                             {"status", object_in(saved, "status")}};
-  TRY(const sync::Node old, sync::decode<sync::Node>(before));
+  TRY(const sync::Node old, sync::wire::decode<sync::Node>(before));
   TRY(const WallTime probe, parse_rfc3339(text(saved, "probeTimestamp")));
   TRY(const WallTime transition, parse_rfc3339(text(saved, "readyTransitionTimestamp")));
 
@@ -172,8 +172,8 @@ Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
 }
 
 Result<json::value> Calls::binding_call(const json::object& args) {
-  TRY(const sync::Node node, sync::decode<sync::Node>(arg(args, "node")));
-  TRY(const sync::Pod pod, sync::decode<sync::Pod>(arg(args, "pod")));
+  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
+  TRY(const sync::Pod pod, sync::wire::decode<sync::Pod>(arg(args, "pod")));
   const lifecycle::PodBinding binding = lifecycle::bind_pod(node, pod);
   json::object annotations;
   for (const auto& [name, value] : binding.annotations) annotations[name] = value;

@@ -36,8 +36,8 @@ class Calls {
 
   sync::lifecycle::Options options_;
   WallTime epoch_;
-  std::unique_ptr<sync::lifecycle::RateQueue> queue_;
-  sync::lifecycle::TimedQueue timed_;
+  std::unique_ptr<sync::pacing::RateQueue> queue_;
+  sync::pacing::TimedQueue timed_;
   std::vector<std::string> runs_;
 };
 

@@ -34,7 +34,7 @@ Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
   if (fn == "new") {
     const bool limited = text(args, "limiter") == "bucket";
     const double rate = limited ? number(args, "qps") : always;
-    queue_ = std::make_unique<lifecycle::RateQueue>(now, rate);
+    queue_ = std::make_unique<sync::pacing::RateQueue>(now, rate);
     return json::value(nullptr);
   }
   if (!queue_) return fail(Errc::invalid, "queue." + fn + " before queue.new");
@@ -53,7 +53,7 @@ Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
     return json::value(nullptr);
   }
   if (fn == "limiter") {
-    const lifecycle::TokenBucket& limiter = queue_->limiter();
+    const sync::pacing::TokenBucket& limiter = queue_->limiter();
     if (limiter.stopped()) return json::object{{"stopped", true}};
     return json::object{{"stopped", false}, {"qps", limiter.rate()}};
   }
@@ -96,17 +96,17 @@ Result<json::value> Calls::timed_call(MonoTime now, const std::string& fn,
                                       const json::object& args) {
   for (std::string& key : timed_.take(now)) runs_.push_back(std::move(key));
   const std::string key = text(args, "key");
-  const lifecycle::TimedQueue::Entry entry{MonoTime(seconds_of(number(args, "createdAt"))),
-                                           MonoTime(seconds_of(number(args, "fireAt")))};
+  const sync::pacing::TimedQueue::Entry entry{MonoTime(seconds_of(number(args, "createdAt"))),
+                                              MonoTime(seconds_of(number(args, "fireAt")))};
   if (fn == "add") return json::value(timed_.add(now, key, entry));
   if (fn == "cancel") return json::value(timed_.cancel(key));
   if (fn == "update") {
     switch (timed_.update(now, key, entry)) {
-      case lifecycle::TimedQueue::Update::added:
+      case sync::pacing::TimedQueue::Update::added:
         return json::value("added");
-      case lifecycle::TimedQueue::Update::kept:
+      case sync::pacing::TimedQueue::Update::kept:
         return json::value("kept-same");
-      case lifecycle::TimedQueue::Update::moved:
+      case sync::pacing::TimedQueue::Update::moved:
         return json::value("moved");
     }
   }

@@ -127,7 +127,7 @@ void Driver::deliver_node(const Change& change) {
     eviction_->remove_node(change.name);
     return;
   }
-  const auto node = sync::decode<sync::Node>(*change.after);
+  const auto node = sync::wire::decode<sync::Node>(*change.after);
   if (!node) return;
   const lifecycle::NodeFacts facts = lifecycle::facts_of(*node, options_);
   if (watched_) perform(eviction_->set_node(now_, wall_, facts, pods_.on_node(facts.name)));
@@ -135,7 +135,7 @@ void Driver::deliver_node(const Change& change) {
 }
 
 void Driver::deliver_pod(const Change& change) {
-  const auto object = sync::decode<sync::Pod>(change.after ? *change.after : *change.before);
+  const auto object = sync::wire::decode<sync::Pod>(change.after ? *change.after : *change.before);
   if (!object) return;
   const lifecycle::PodFacts facts = lifecycle::facts_of(*object, options_);
   if (!change.after) {
@@ -153,7 +153,7 @@ void Driver::deliver_lease(const Change& change) {
     fleet_->remove_lease(change.name);
     return;
   }
-  const auto lease = sync::decode<sync::Lease>(*change.after);
+  const auto lease = sync::wire::decode<sync::Lease>(*change.after);
   if (!lease || !lease->spec.renew_time) return;
   fleet_->set_lease(now_, change.name, *lease->spec.renew_time);
 }
@@ -161,7 +161,7 @@ void Driver::deliver_lease(const Change& change) {
 void Driver::run_node_worker(const std::string& node, bool labels) {
   const json::object* object = world_.find_object("Node", "", node);
   if (object == nullptr) return;
-  const auto decoded = sync::decode<sync::Node>(*object);
+  const auto decoded = sync::wire::decode<sync::Node>(*object);
   if (!decoded) return;
   if (labels) {
     const sync::StringMap missing = lifecycle::labels_to_set(decoded->metadata.labels);
@@ -267,7 +267,7 @@ Outcome Driver::evict_pods(const std::string& node, std::vector<std::string> pod
 bool Driver::of_daemon_set(const lifecycle::PodFacts& pod) const {
   for (const Change& change : world_.everything()) {
     if (change.kind != "DaemonSet") continue;
-    const auto set = sync::decode<sync::DaemonSet>(*change.after);
+    const auto set = sync::wire::decode<sync::DaemonSet>(*change.after);
     if (set && lifecycle::selects(*set, pod)) return true;
   }
   return false;

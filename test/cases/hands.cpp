@@ -64,7 +64,7 @@ Outcome Hands::perform(const lifecycle::Effect& effect) {
 std::optional<lifecycle::NodeFacts> Hands::read_node(const std::string& name) const {
   const json::object* object = world_.find_object("Node", "", name);
   if (object == nullptr) return std::nullopt;
-  const auto node = sync::decode<sync::Node>(*object);
+  const auto node = sync::wire::decode<sync::Node>(*object);
   if (!node) return std::nullopt;
   return lifecycle::facts_of(*node, options_);
 }
@@ -78,7 +78,7 @@ Outcome Hands::update_status(const lifecycle::UpdateNodeStatus& effect) {
   }
   json::object node = *world_.find_object("Node", "", effect.node);
   for (const sync::NodeCondition& condition : effect.conditions) {
-    set_condition(conditions_of(node), sync::encode_part(condition));
+    set_condition(conditions_of(node), sync::wire::encode_part(condition));
   }
   world_.store(std::move(node));
   return {std::nullopt, read_node(effect.node)};
@@ -95,7 +95,7 @@ Outcome Hands::patch_taints(const lifecycle::PatchTaints& effect) {
     if (error == Errc::conflict && attempt < taint_tries) continue;
     if (error) return {error, {}};
     json::object node = *world_.find_object("Node", "", effect.node);
-    child(node, "spec")["taints"] = sync::encode_taints(after);
+    child(node, "spec")["taints"] = sync::wire::encode_taints(after);
     world_.store(std::move(node));
     return {std::nullopt, read_node(effect.node)};
   }
@@ -131,7 +131,7 @@ Outcome Hands::mark_lost(const lifecycle::MarkPodLost& effect) {
   if (const auto error = ask_pod("update", "status", effect.pod)) return {error, {}};
   json::object pod = *world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
   json::object& status = child(pod, "status");
-  status["reason"] = std::string(lifecycle::reason_node_lost);
+  status["reason"] = std::string(sync::objects::reason_node_lost);
   status["message"] = effect.message;
   world_.store(std::move(pod));
   return {};
@@ -140,10 +140,10 @@ Outcome Hands::mark_lost(const lifecycle::MarkPodLost& effect) {
 Outcome Hands::mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
   if (const auto error = ask_pod("patch", "status", effect.pod)) return {error, {}};
   json::object pod = *world_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
-  const json::object condition{{"type", std::string(lifecycle::condition_disruption_target)},
+  const json::object condition{{"type", std::string(sync::objects::condition_disruption_target)},
                                {"status", "True"},
-                               {"reason", std::string(lifecycle::reason_taint_deletion)},
-                               {"message", std::string(lifecycle::message_taint_deletion)},
+                               {"reason", std::string(sync::objects::reason_taint_deletion)},
+                               {"message", std::string(sync::objects::message_taint_deletion)},
                                {"lastTransitionTime", format_rfc3339(effect.at)}};
   set_condition(conditions_of(pod), condition);
   world_.store(std::move(pod));

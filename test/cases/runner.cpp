@@ -87,7 +87,7 @@ Result<json::value> read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Errc::unavailable, "cannot be read");
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return sync::parse_json(content);
+  return sync::wire::parse_json(content);
 }
 
 std::string name_of(const json::object& one) { return text(one, "name", text(one, "id")); }

@@ -46,7 +46,7 @@ sync::Toleration toleration(std::string_view key) {
   sync::Toleration made;
   made.key = key;
   made.operator_name = "Exists";
-  made.effect = lifecycle::no_execute;
+  made.effect = sync::objects::no_execute;
   made.toleration_seconds = 300;
   return made;
 }
@@ -67,10 +67,10 @@ sync::Node make_node(int number, WallTime now) {
                           {"topology.kubernetes.io/region", "north"},
                           {"topology.kubernetes.io/zone", numbered("site-%03d", number % 100)}};
   node.status.conditions = {
-      condition(lifecycle::condition_memory_pressure, lifecycle::status_false, now),
-      condition(lifecycle::condition_disk_pressure, lifecycle::status_false, now),
-      condition(lifecycle::condition_pid_pressure, lifecycle::status_false, now),
-      condition(lifecycle::condition_ready, lifecycle::status_true, now)};
+      condition(sync::objects::condition_memory_pressure, sync::objects::status_false, now),
+      condition(sync::objects::condition_disk_pressure, sync::objects::status_false, now),
+      condition(sync::objects::condition_pid_pressure, sync::objects::status_false, now),
+      condition(sync::objects::condition_ready, sync::objects::status_true, now)};
   return node;
 }
 
@@ -80,11 +80,11 @@ sync::Pod make_pod(int number, const std::string& node) {
   pod.metadata.name = numbered("application-7d9c5b8f6d-%06d", number);
   pod.metadata.uid = uid_of('b', number);
   pod.spec.node_name = node;
-  pod.spec.tolerations = {toleration(lifecycle::taint_not_ready),
-                          toleration(lifecycle::taint_unreachable)};
+  pod.spec.tolerations = {toleration(sync::objects::taint_not_ready),
+                          toleration(sync::objects::taint_unreachable)};
   sync::PodCondition ready;
-  ready.type = lifecycle::condition_ready;
-  ready.status = lifecycle::status_true;
+  ready.type = sync::objects::condition_ready;
+  ready.status = sync::objects::status_true;
   pod.status.phase = "Running";
   pod.status.conditions.push_back(ready);
   return pod;
@@ -119,7 +119,7 @@ void Cluster::update_pod() {
   CHECK(pods_ > 0);
   pod_ = make_pod(next_pod_, node_name(next_pod_ % nodes_));
   pod_.status.conditions.front().status =
-      next_pod_ % 2 == 0 ? lifecycle::status_true : lifecycle::status_false;
+      next_pod_ % 2 == 0 ? sync::objects::status_true : sync::objects::status_false;
   step(control::Changed<sync::Pod>{pod_});
   next_pod_ = (next_pod_ + 1) % pods_;
 }

@@ -45,9 +45,9 @@ void decode_leases(Cluster&) {
   lease.spec.holder_identity = lease.metadata.name;
   lease.spec.lease_duration_seconds = 40;
   lease.spec.renew_time = WallTime(std::chrono::hours(24 * 365 * 50));
-  const std::string bytes = sync::encode_bytes(lease);
+  const std::string bytes = sync::wire::encode_bytes(lease);
   for (int round = 0; round < rounds; ++round) {
-    const auto decoded = sync::read_renewal(bytes);
+    const auto decoded = sync::wire::read_renewal(bytes);
     if (!decoded) std::abort();
   }
 }

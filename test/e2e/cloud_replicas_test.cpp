@@ -153,7 +153,7 @@ class CloudReplicas : public ::testing::Test {
     std::ifstream file(audit());
     std::vector<Deletion> found;
     for (std::string line; std::getline(file, line);) {
-      const auto event = sync::parse_json(line);
+      const auto event = sync::wire::parse_json(line);
       if (!event || text_in(*event, {"verb"}) != "delete") continue;
       if (text_in(*event, {"objectRef", "resource"}) != "pods") continue;
       if (!text_in(*event, {"userAgent"}).starts_with("holdfast-cloud")) continue;

@@ -40,7 +40,7 @@ std::string WatchedEvent::line() const {
 }
 
 std::uint64_t WatchedEvent::version() const {
-  return sync::parse_version(text({"metadata", "resourceVersion"})).value_or(0);
+  return sync::objects::parse_version(text({"metadata", "resourceVersion"})).value_or(0);
 }
 
 Watch::Watch(std::uint16_t port, const std::string& target, const std::string& user_agent)
@@ -78,7 +78,7 @@ std::optional<WatchedEvent> Watch::next(Duration limit) {
     context_.restart();
     (void)context_.run_one_for(deadline - now());
   }
-  const json::value document = sync::parse_json(state_->documents.front()).value();
+  const json::value document = sync::wire::parse_json(state_->documents.front()).value();
   state_->documents.pop_front();
   return WatchedEvent{text_in(document, {"type"}), document.as_object().at("object")};
 }

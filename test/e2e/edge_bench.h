@@ -48,7 +48,7 @@ class Watch {
  private:
   struct State {
     std::shared_ptr<http::BodyStream> stream;
-    sync::FrameSplitter frames;
+    sync::wire::FrameSplitter frames;
     std::deque<std::string> documents;
     bool reading = false;
     bool ended = false;

@@ -222,7 +222,7 @@ TEST_F(EdgeFilters, StaticPodsAreUpgradedOverTheAir) {
   EXPECT_EQ(ota("nginx-edge-a", "upgrade").status, 403) << "without a ConfigMap";
   const std::string maps = "/api/v1/namespaces/ns/configmaps";
   const auto put = [this, &maps](const std::string& key, const std::string& text) {
-    const std::string data = sync::serialize(json::object{{key, text}});
+    const std::string data = sync::wire::serialize(json::object{{key, text}});
     on_server(Method::post, maps,
               R"({"metadata":{"name":"yurt-static-set-nginx"},"data":)" + data + "}");
   };

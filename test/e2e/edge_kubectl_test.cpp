@@ -95,7 +95,7 @@ TEST_F(EdgeKubectl, AnswersAreTheSameByteForByteOnlineAndOffline) {
     const json::value status = admin("/v1/status");
     const json::value& cache = status.at("cache");
     return cache.at("scopes") == cache.at("complete_scopes");
-  })) << sync::serialize(admin("/v1/scopes"));
+  })) << sync::wire::serialize(admin("/v1/scopes"));
   server->kill();
   ASSERT_TRUE(wait_for_link("offline"));
   for (std::size_t i = 0; i < questions.size(); ++i) {

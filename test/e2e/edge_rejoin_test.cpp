@@ -66,7 +66,7 @@ TEST_F(EdgeRejoin, ConflictsAreReportedAndTheRestArrives) {
     if (row.at("kind").as_string() != "write-conflict") continue;
     both_sides = row.at("detail").is_object() && row.at("detail").as_object().contains("sent") &&
                  row.at("detail").as_object().contains("answered");
-    EXPECT_TRUE(both_sides) << sync::serialize(row);
+    EXPECT_TRUE(both_sides) << sync::wire::serialize(row);
   }
   EXPECT_TRUE(both_sides);
   // The cache contains the cloud's status, not the conflicting local one.

@@ -40,7 +40,7 @@ std::string text_in(const json::value& value, std::initializer_list<std::string_
     at = object == nullptr ? nullptr : object->if_contains(name);
     if (at == nullptr) return {};
   }
-  return at->is_string() ? std::string(at->get_string()) : sync::serialize(*at);
+  return at->is_string() ? std::string(at->get_string()) : sync::wire::serialize(*at);
 }
 
 MonoTime now() { return SystemClock().mono(); }
@@ -86,7 +86,7 @@ std::optional<int> Process::wait(Duration limit) {
 }
 
 json::value Answer::value() const {
-  auto parsed = sync::parse_json(body);
+  auto parsed = sync::wire::parse_json(body);
   return parsed ? *std::move(parsed) : json::value(nullptr);
 }
 

@@ -147,7 +147,8 @@ void check_codec(const json::value& value) {
   if (!object) return;
   const json::object encoded = encode(*object);
   const auto again = decode<T>(encoded);
-  CHECK(again.has_value() && sync::serialize(encode(*again)) == sync::serialize(encoded));
+  CHECK(again.has_value() &&
+        sync::wire::serialize(encode(*again)) == sync::wire::serialize(encoded));
 }
 
 void check_json(std::string_view text) {
@@ -165,7 +166,7 @@ void check_json(std::string_view text) {
   JsonCursor in(text);
   walk(in, *value);
   CHECK(in.end());
-  const std::string printed = sync::serialize(*value);
+  const std::string printed = sync::wire::serialize(*value);
   CHECK(alike(*value, parsed(printed)));
   check_list(printed);
   if (!value->is_object()) return;

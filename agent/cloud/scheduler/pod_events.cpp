@@ -76,12 +76,12 @@ std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall, const R
   if (event.related) body["related"] = reference(*event.related);
   if (!first) body["series"] = series_of(series.count, time);
   ApiRequest whole{.method = http::Method::post, .target = events_path(event)};
-  whole.body = sync::serialize(body);
+  whole.body = sync::wire::serialize(body);
   if (first) return EventWrite{std::move(whole), std::nullopt, std::move(key)};
   const json::object change{{"series", series_of(series.count, time)}};
   ApiRequest patch{.method = http::Method::patch,
                    .target = events_path(event) + "/" + percent_encode(series.name),
-                   .body = sync::serialize(change),
+                   .body = sync::wire::serialize(change),
                    .content_type = "application/strategic-merge-patch+json"};
   return EventWrite{std::move(patch), std::move(whole), std::move(key)};
 }

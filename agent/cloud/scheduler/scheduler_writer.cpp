@@ -29,11 +29,11 @@ std::string pod_path(const PodKey& pod) {
 
 // A status patch that conflicts if the name belongs to another pod by now.
 ApiRequest status_patch(const PodKey& pod, const std::string& body) {
-  auto read = sync::parse_json(body);
+  auto read = sync::wire::parse_json(body);
   json::object whole = read && read->is_object() ? read->get_object() : json::object();
   whole["metadata"] = json::object{{"uid", pod.uid}};
   ApiRequest request{.method = http::Method::patch, .target = pod_path(pod) + "/status"};
-  request.body = sync::serialize(whole);
+  request.body = sync::wire::serialize(whole);
   request.content_type = "application/strategic-merge-patch+json";
   return request;
 }
@@ -47,7 +47,7 @@ ApiRequest bind_pod(const PodKey& pod, const std::string& node) {
       {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}, {"uid", pod.uid}}},
       {"target", {{"kind", "Node"}, {"name", node}}}};
   ApiRequest request{.method = http::Method::post, .target = pod_path(pod) + "/binding"};
-  request.body = sync::serialize(body);
+  request.body = sync::wire::serialize(body);
   return request;
 }
 
@@ -64,7 +64,7 @@ ApiRequest delete_victim(const schedule::DeletePod& deletion) {
                           {"apiVersion", "v1"},
                           {"preconditions", {{"uid", deletion.pod.uid}}}};
   ApiRequest request{.method = http::Method::remove, .target = pod_path(deletion.pod)};
-  request.body = sync::serialize(body);
+  request.body = sync::wire::serialize(body);
   return request;
 }
 
@@ -90,8 +90,8 @@ asio::awaitable<Result<bool>> SchedulerWriter::bound_already(PodKey pod, std::st
   const auto body = co_await client_.call(std::move(read), deadline);
   if (!body && body.error().code == Errc::not_found) co_return fail(body.error());
   if (!body) co_return fail(why);
-  const sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-  const auto found = sync::decode_bytes<sync::Pod>(*body, lean);
+  const sync::wire::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+  const auto found = sync::wire::decode_bytes<sync::Pod>(*body, lean);
   if (!found) co_return fail(why);
   if (found->metadata.uid != pod.uid) {
     why.code = Errc::not_found;

@@ -15,7 +15,7 @@ namespace json = sync::json;
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 http::Response document(const json::value& value) {
-  return json_response(200, sync::serialize(value) + "\n");
+  return json_response(200, sync::wire::serialize(value) + "\n");
 }
 
 http::Response plain(int status, std::string text) {
@@ -25,7 +25,7 @@ http::Response plain(int status, std::string text) {
 json::array servers_json(const Uplink& uplink, MonoTime now) {
   json::array rows;
   for (std::size_t i = 0; i < uplink.servers().size(); ++i) {
-    const sync::ServerPool::Server& server = uplink.servers().at(i);
+    const sync::autonomy::ServerPool::Server& server = uplink.servers().at(i);
     rows.push_back(json::object{{"server", uplink.server_name(i)},
                                 {"health", to_string(server.health)},
                                 {"for_seconds", seconds(now - server.since)},
@@ -35,7 +35,7 @@ json::array servers_json(const Uplink& uplink, MonoTime now) {
 }
 
 json::object link_json(const Uplink& uplink, MonoTime now) {
-  const sync::Link& link = uplink.link();
+  const sync::autonomy::Link& link = uplink.link();
   json::object described{{"state", to_string(link.state())},
                          {"for_seconds", seconds(now - link.since())},
                          {"reason", link.reason()},
@@ -50,8 +50,8 @@ json::object link_json(const Uplink& uplink, MonoTime now) {
 
 json::object classes_json(const UplinkBytes& bytes) {
   json::object classes;
-  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
-    const auto traffic = static_cast<sync::UplinkClass>(i);
+  for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::autonomy::UplinkClass>(i);
     const UplinkBytes::Cost& cost = bytes.cost(traffic);
     classes[to_string(traffic)] = json::object{
         {"sent", cost.sent}, {"received", cost.received}, {"held_back", cost.held_back}};
@@ -81,7 +81,7 @@ Extent extent_of(const Scopes& scopes) {
 // Replaces the values of a Secret by their lengths, and removes the annotations, which may contain
 // a copy that kubectl made. Returns the object as JSON text.
 std::string without_secret_values(const std::string& secret) {
-  auto parsed = sync::parse_json(secret);
+  auto parsed = sync::wire::parse_json(secret);
   if (!parsed || !parsed->is_object()) return "null";
   json::object& object = parsed->as_object();
   for (const char* field : {"data", "stringData"}) {
@@ -98,14 +98,15 @@ std::string without_secret_values(const std::string& secret) {
     metadata->as_object().erase("annotations");
     metadata->as_object().erase("managedFields");
   }
-  return sync::serialize(*parsed);
+  return sync::wire::serialize(*parsed);
 }
 
 // When the agent's certificates expire, by their use.
 std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity* identity) {
   std::vector<std::pair<std::string, WallTime>> found;
   if (identity == nullptr) return found;
-  for (const auto use : {sync::CertificateUse::client, sync::CertificateUse::serving}) {
+  for (const auto use :
+       {sync::identity::CertificateUse::client, sync::identity::CertificateUse::serving}) {
     if (const auto ends = identity->ends(use)) found.emplace_back(to_string(use), *ends);
   }
   return found;
@@ -169,13 +170,13 @@ void Admin::counter(const std::string& name, const std::string& help, const Metr
 }
 
 void Admin::count_uplink() {
-  for (std::size_t i = 0; i < sync::link_faults; ++i) {
-    const std::string reason(to_string(static_cast<sync::LinkFault>(i)));
+  for (std::size_t i = 0; i < sync::autonomy::link_faults; ++i) {
+    const std::string reason(to_string(static_cast<sync::autonomy::LinkFault>(i)));
     counter("holdfast_edge_uplink_failures_total", "Requests to the cloud that failed, by reason.",
             {{"reason", reason}}, uplink_.faults()[i]);
   }
-  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
-    const auto traffic = static_cast<sync::UplinkClass>(i);
+  for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::autonomy::UplinkClass>(i);
     const UplinkBytes::Cost& cost = uplink_.bytes().cost(traffic);
     const MetricLabels labels{{"class", std::string(to_string(traffic))}};
     counter("holdfast_edge_uplink_class_sent_bytes_total",
@@ -230,8 +231,8 @@ void Admin::count_readiness() {
       .gauge("holdfast_edge_pods_ready_for_outage",
              "Pods that would come back after a reboot without the cloud.")
       .set(static_cast<double>(counts.ready));
-  for (std::size_t i = 0; i < sync::obstacles; ++i) {
-    const std::string reason(to_string(static_cast<sync::Obstacle>(i)));
+  for (std::size_t i = 0; i < sync::autonomy::obstacles; ++i) {
+    const std::string reason(to_string(static_cast<sync::autonomy::Obstacle>(i)));
     metrics_
         .gauge("holdfast_edge_pods_not_ready_for_outage",
                "Pods that would not come back after a reboot without the cloud, by reason. A pod "
@@ -242,7 +243,7 @@ void Admin::count_readiness() {
 }
 
 http::Response Admin::metrics() {
-  using sync::LinkState;
+  using sync::autonomy::LinkState;
   for (const LinkState state :
        {LinkState::connected, LinkState::suspect, LinkState::offline, LinkState::rejoining}) {
     metrics_
@@ -251,7 +252,7 @@ http::Response Admin::metrics() {
         .set(uplink_.link().state() == state ? 1 : 0);
   }
   for (std::size_t i = 0; i < uplink_.servers().size(); ++i) {
-    const bool healthy = uplink_.servers().at(i).health == sync::ServerHealth::healthy;
+    const bool healthy = uplink_.servers().at(i).health == sync::autonomy::ServerHealth::healthy;
     metrics_
         .gauge("node_yurthub_server_healthy_status", "1 for an API server that is healthy.",
                {{"server", uplink_.server_name(i)}})
@@ -345,7 +346,7 @@ http::Response Admin::status() {
 http::Response Admin::scopes() const {
   json::array rows;
   for (const auto& [key, scope] : scopes_.all()) {
-    const sync::WatchCache& cache = scope->cache();
+    const sync::watch::WatchCache& cache = scope->cache();
     rows.push_back(json::object{{"path", scope->path()},
                                 {"owner", key.owner},
                                 {"field_selector", key.field_selector},
@@ -360,12 +361,12 @@ http::Response Admin::scopes() const {
 
 http::Response Admin::objects(const Query& query) const {
   const std::string_view resource = query.get("resource");
-  std::map<sync::ObjectKey, std::string> found;
+  std::map<sync::watch::ObjectKey, std::string> found;
   for (const auto& [key, scope] : scopes_.all()) {
     if (key.resource != resource) continue;
-    const sync::ScopeKind& kind = scope->cache().kind();
+    const sync::wire::ScopeKind& kind = scope->cache().kind();
     for (const auto& [name, object] : scope->cache().objects()) {
-      std::string text = sync::cached_json(kind, *object.bytes).value_or("null");
+      std::string text = sync::watch::cached_json(kind, *object.bytes).value_or("null");
       found[name] = resource == "secrets" ? without_secret_values(text) : std::move(text);
     }
   }
@@ -380,7 +381,7 @@ http::Response Admin::journal(const Query& query) {
       .limit = parse_int<std::size_t>(query.get("limit")).value_or(1000),
       .subject = std::string(query.get("subject"))};
   const auto records = ledger_.journal().read(wanted);
-  if (!records) return to_response(sync::status::from_error(records.error()));
+  if (!records) return to_response(sync::wire::status::from_error(records.error()));
   return json_response(200, journal_json(*records) + "\n");
 }
 

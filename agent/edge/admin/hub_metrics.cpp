@@ -19,12 +19,12 @@ struct HubMetrics::State {
   std::map<MetricLabels, int> in_flight;
   int total = 0;
 
-  MetricLabels labels_of(const std::string& component, const sync::RequestInfo& info) {
+  MetricLabels labels_of(const std::string& component, const sync::objects::RequestInfo& info) {
     MetricLabels labels{{"verb", info.verb},
                         {"resource", info.resource},
                         {"subresources", info.subresource},
                         {"client", component}};
-    const bool named = component.size() <= client_name_bytes && sync::is_utf8(component);
+    const bool named = component.size() <= client_name_bytes && sync::wire::is_utf8(component);
     const bool room = clients.size() < limits.clients || clients.contains(component);
     if (named && room) {
       clients.insert(component);
@@ -105,8 +105,8 @@ HubMetrics::HubMetrics(Metrics& metrics, const HubMetricsLimits& limits)
 
 HubMetrics::~HubMetrics() = default;
 
-std::shared_ptr<HubMetrics::InFlightRequest> HubMetrics::begin(const std::string& component,
-                                                               const sync::RequestInfo& info) {
+std::shared_ptr<HubMetrics::InFlightRequest> HubMetrics::begin(
+    const std::string& component, const sync::objects::RequestInfo& info) {
   return std::make_shared<InFlightRequest>(state_, state_->labels_of(component, info));
 }
 

@@ -36,7 +36,7 @@ class HubMetrics {
   // It counts as in flight as long as the object exists.
   class InFlightRequest;
   [[nodiscard]] std::shared_ptr<InFlightRequest> begin(const std::string& component,
-                                                       const sync::RequestInfo& info);
+                                                       const sync::objects::RequestInfo& info);
   // Counts the bytes of the answer; those of a stream when they are sent. A streamed answer keeps
   // `flight` until its end.
   static void answer(std::shared_ptr<InFlightRequest> flight, http::Response& response);

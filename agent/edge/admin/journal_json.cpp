@@ -9,7 +9,7 @@ std::string journal_json(const std::vector<store::Record>& records) {
   sync::json::array rows;
   for (const store::Record& record : records) {
     auto detail = record.detail.empty() ? Result<sync::json::value>(nullptr)
-                                        : sync::parse_json(record.detail);
+                                        : sync::wire::parse_json(record.detail);
     rows.push_back(sync::json::object{{"seq", record.seq},
                                       {"at", format_rfc3339(record.at, TimeDigits::micros)},
                                       {"kind", record.kind},
@@ -18,7 +18,7 @@ std::string journal_json(const std::vector<store::Record>& records) {
                                       {"detail", detail ? *detail : sync::json::value(nullptr)},
                                       {"entry", record.entry}});
   }
-  return sync::serialize(sync::json::value(std::move(rows)));
+  return sync::wire::serialize(sync::json::value(std::move(rows)));
 }
 
 }  // namespace holdfast::agent

@@ -21,7 +21,7 @@ http::Response plain_text(int status, const std::string& text) {
 
 // Passes on an error of the API server.
 http::Response passed_on(const http::Response& response) {
-  const Error error = sync::to_error(response.status, response.body);
+  const Error error = sync::wire::to_error(response.status, response.body);
   return status_problem(response.status, "API server: " + error.what);
 }
 
@@ -34,7 +34,7 @@ http::Response no_page(const std::string& path) {
 struct Ota::Target {
   std::string namespace_name;
   std::string pod;
-  sync::OtaAction action;
+  sync::node::OtaAction action;
 
   [[nodiscard]] std::string path() const {
     return "/api/v1/namespaces/" + percent_encode(namespace_name) + "/pods/" + percent_encode(pod);
@@ -53,7 +53,7 @@ std::optional<Ota::Target> Ota::target_of(std::string_view path) {
   if (!path.starts_with(ota_prefix)) return std::nullopt;
   const auto parts = split(path.substr(ota_prefix.size()), '/');
   if (parts.size() != 4 || parts[1] != "pods") return std::nullopt;
-  const auto action = sync::parse_ota_action(parts[3]);
+  const auto action = sync::node::parse_ota_action(parts[3]);
   const auto space = percent_decode(parts[0], false);
   const auto pod = percent_decode(parts[2], false);
   const bool named = space && pod && !space->empty() && !pod->empty();
@@ -79,30 +79,30 @@ asio::awaitable<http::Response> Ota::handle(const http::Request& request) {
 
 // Answers from any complete scope of the node that contains all pods of this node.
 http::Response Ota::pods() const {
-  const sync::Selection mine{.resource = "pods",
-                             .field_selector = "spec.nodeName=" + options_.node_name};
+  const sync::watch::Selection mine{.resource = "pods",
+                                    .field_selector = "spec.nodeName=" + options_.node_name};
   for (const auto& [key, scope] : scopes_.all()) {
-    const sync::Selection held{.group = key.group,
-                               .resource = key.resource,
-                               .namespace_name = key.namespace_name,
-                               .label_selector = key.label_selector,
-                               .field_selector = key.field_selector};
-    const bool all = key.owner == node_owner && sync::covers(held, mine);
+    const sync::watch::Selection held{.group = key.group,
+                                      .resource = key.resource,
+                                      .namespace_name = key.namespace_name,
+                                      .label_selector = key.label_selector,
+                                      .field_selector = key.field_selector};
+    const bool all = key.owner == node_owner && sync::watch::covers(held, mine);
     if (!all || !scope->cache().complete()) continue;
-    const sync::WatchCache& cache = scope->cache();
-    const auto selected = sync::select(cache, mine);
+    const sync::watch::WatchCache& cache = scope->cache();
+    const auto selected = sync::watch::select(cache, mine);
     if (!selected) continue;
     std::vector<std::string> items;
     for (const auto& [name, pod] : *selected) {
-      auto json = sync::cached_json(cache.kind(), *pod.bytes);
-      if (!json) return to_response(sync::status::from_error(json.error()));
+      auto json = sync::watch::cached_json(cache.kind(), *pod.bytes);
+      if (!json) return to_response(sync::wire::status::from_error(json.error()));
       items.push_back(*std::move(json));
     }
     const std::vector<std::string_view> views(items.begin(), items.end());
-    const sync::ListHead head{.kind = "PodList",
-                              .api_version = "v1",
-                              .resource_version = std::to_string(cache.version())};
-    return json_response(200, sync::join_list(head, views) + "\n");
+    const sync::wire::ListHead head{.kind = "PodList",
+                                    .api_version = "v1",
+                                    .resource_version = std::to_string(cache.version())};
+    return json_response(200, sync::wire::join_list(head, views) + "\n");
   }
   return unavailable(uplink_, "the pods of this node were never completely received");
 }
@@ -116,8 +116,8 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
   if (!pod) co_return not_reached(uplink_, pod.error());
   if (pod->status != 200) co_return passed_on(*pod);
   const auto decided =
-      sync::decide_ota(target.action, pod->body, options_.node_name, clock_.wall());
-  if (!decided) co_return to_response(sync::status::from_error(decided.error()));
+      sync::node::decide_ota(target.action, pod->body, options_.node_name, clock_.wall());
+  if (!decided) co_return to_response(sync::wire::status::from_error(decided.error()));
   if (decided->status != 200) co_return status_problem(decided->status, decided->message);
 
   if (!decided->config_map.empty()) {
@@ -126,10 +126,10 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
           "a static pod is only upgraded for local callers that act as the node";
       co_return status_problem(403, why);
     }
-    sync::OtaDecision whole = *decided;
+    sync::node::OtaDecision whole = *decided;
     co_return co_await swap_manifest(target.namespace_name, std::move(whole));
   }
-  const bool upgrade = target.action == sync::OtaAction::upgrade;
+  const bool upgrade = target.action == sync::node::OtaAction::upgrade;
   ApiRequest act{.target = target.path(), .body = decided->body, .authorization = authorization};
   act.method = upgrade ? http::Method::remove : http::Method::patch;
   if (!upgrade) {
@@ -144,7 +144,7 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
 }
 
 asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
-                                                   sync::OtaDecision decided) {
+                                                   sync::node::OtaDecision decided) {
   std::string what = "ConfigMap ";
   what.append(namespace_name).append("/").append(decided.config_map);
   ApiRequest look;
@@ -155,10 +155,10 @@ asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
   if (map->status == 404)
     co_return status_problem(403, what + ", which should hold the manifest, does not exist");
   if (map->status != 200) {
-    const Error error = sync::to_error(map->status, map->body);
+    const Error error = sync::wire::to_error(map->status, map->body);
     co_return status_problem(map->status, what + ": " + error.what);
   }
-  const auto file = sync::manifest_in(map->body);
+  const auto file = sync::node::manifest_in(map->body);
   if (!file) co_return status_problem(422, what + ": " + file.error().what);
   const StaticPodFolders folders{.manifests = options_.static_pod_path,
                                  .kept = fs::Path(options_.data_dir) / "static-pods"};

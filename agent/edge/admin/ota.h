@@ -39,7 +39,7 @@ class Ota {
   [[nodiscard]] http::Response pods() const;
   asio::awaitable<http::Response> begin(Target target, std::string authorization);
   asio::awaitable<http::Response> swap_manifest(std::string namespace_name,
-                                                sync::OtaDecision decided);
+                                                sync::node::OtaDecision decided);
 
   const EdgeOptions& options_;
   Scopes& scopes_;

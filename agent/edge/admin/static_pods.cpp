@@ -11,10 +11,10 @@ namespace {
 
 std::string word(const YAML::Node& node) { return node && node.IsScalar() ? node.Scalar() : ""; }
 
-sync::PodManifest fields_of(const YAML::Node& root) {
+sync::node::PodManifest fields_of(const YAML::Node& root) {
   const YAML::Node metadata = root["metadata"];
   const bool named = metadata && metadata.IsMap();
-  sync::PodManifest read{.api_version = word(root["apiVersion"]), .kind = word(root["kind"])};
+  sync::node::PodManifest read{.api_version = word(root["apiVersion"]), .kind = word(root["kind"])};
   if (named) read.name = word(metadata["name"]);
   if (named) read.namespace_name = word(metadata["namespace"]);
   const YAML::Node spec = root["spec"];
@@ -31,8 +31,8 @@ sync::PodManifest fields_of(const YAML::Node& root) {
 }
 
 Status check(std::string_view yaml, std::string_view namespace_name, std::string_view name) {
-  TRY(const sync::PodManifest read, read_manifest(yaml));
-  return sync::check_manifest(read, namespace_name, name);
+  TRY(const sync::node::PodManifest read, read_manifest(yaml));
+  return sync::node::check_manifest(read, namespace_name, name);
 }
 
 Status check_is_file(const fs::Path& file) {
@@ -59,7 +59,7 @@ Status swap_in(const fs::Path& file, std::string_view text) {
 
 }  // namespace
 
-Result<sync::PodManifest> read_manifest(std::string_view yaml) {
+Result<sync::node::PodManifest> read_manifest(std::string_view yaml) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
     if (documents.size() != 1) return fail(Errc::invalid, "it is not one YAML document");
@@ -71,14 +71,14 @@ Result<sync::PodManifest> read_manifest(std::string_view yaml) {
 }
 
 Result<ManifestChange> replace_manifest(const StaticPodFolders& folders,
-                                        const sync::ManifestFile& file,
+                                        const sync::node::ManifestFile& file,
                                         std::string_view namespace_name, std::string_view name) {
   if (auto good = check(file.text, namespace_name, name); !good) {
     return fail("the next manifest", good.error());
   }
   const fs::Path place = folders.manifests / file.name;
   if (auto plain = check_is_file(place); !plain) return fail("the present manifest", plain.error());
-  TRY(const std::string before, fs::read_all(place, sync::manifest_bytes_max));
+  TRY(const std::string before, fs::read_all(place, sync::node::manifest_bytes_max));
   if (auto good = check(before, namespace_name, name); !good) {
     return fail("the present manifest, " + place.string(), good.error());
   }

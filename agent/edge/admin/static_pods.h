@@ -15,7 +15,7 @@ namespace holdfast::agent {
 
 // Reads the fields of a manifest that are checked. Errors: invalid (not YAML, several documents, no
 // map).
-[[nodiscard]] Result<sync::PodManifest> read_manifest(std::string_view yaml);
+[[nodiscard]] Result<sync::node::PodManifest> read_manifest(std::string_view yaml);
 
 struct StaticPodFolders {
   fs::Path manifests;  // the kubelet's folder
@@ -28,7 +28,7 @@ enum class ManifestChange : std::uint8_t { replaced, same };
 // `namespace_name`/`name`. The kubelet never sees a partial or second file. Errors: invalid (either
 // manifest), not_found (there is no such file), the disk's.
 [[nodiscard]] Result<ManifestChange> replace_manifest(const StaticPodFolders& folders,
-                                                      const sync::ManifestFile& file,
+                                                      const sync::node::ManifestFile& file,
                                                       std::string_view namespace_name,
                                                       std::string_view name);
 

@@ -13,33 +13,36 @@ bool selects(const store::ScopeKey& key) {
 
 }  // namespace
 
-sync::ListPage ListPages::first(const LocalScope& scope, std::size_t limit) {
+sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limit) {
   CHECK(limit > 0 && scope.cache().complete());
-  const sync::WatchCache& cache = scope.cache();
+  const sync::watch::WatchCache& cache = scope.cache();
   const bool counts = !selects(scope.key());
   const std::uint64_t id = random_.next();
-  sync::ListPage page = sync::cut_page(cache.objects(), cache.version(), {id, {}}, limit, counts);
+  sync::watch::ListPage page =
+      sync::watch::cut_page(cache.objects(), cache.version(), {id, {}}, limit, counts);
   if (page.part.continue_token.empty()) return page;
   // A snapshot is only kept if there is a next page: most lists end with their first page.
   if (snapshots_.size() >= limits_.moments) snapshots_.pop_front();
   snapshots_.push_back({id, scope.key(), cache.version(),
-                        std::make_shared<const sync::WatchCache::Objects>(cache.objects()),
+                        std::make_shared<const sync::watch::WatchCache::Objects>(cache.objects()),
                         clock_.mono() + limits_.lifetime});
   return page;
 }
 
-Result<sync::ListPage> ListPages::next(const LocalScope& scope, const sync::PageToken& token,
-                                       std::size_t limit) {
+Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
+                                              const sync::watch::PageToken& token,
+                                              std::size_t limit) {
   std::erase_if(snapshots_,
                 [now = clock_.mono()](const Snapshot& moment) { return moment.until <= now; });
   const auto found =
       std::find_if(snapshots_.begin(), snapshots_.end(), [&token, &scope](const Snapshot& moment) {
         return moment.id == token.snapshot && moment.scope == scope.key();
       });
-  if (found == snapshots_.end()) return fail(Errc::gone, std::string(sync::continue_expired));
+  if (found == snapshots_.end())
+    return fail(Errc::gone, std::string(sync::watch::continue_expired));
   const std::size_t most = limit == 0 ? found->objects->size() : limit;
-  sync::ListPage page =
-      sync::cut_page(*found->objects, found->version, token, most, !selects(found->scope));
+  sync::watch::ListPage page =
+      sync::watch::cut_page(*found->objects, found->version, token, most, !selects(found->scope));
   if (page.part.continue_token.empty()) snapshots_.erase(found);
   return page;
 }

@@ -31,19 +31,20 @@ class ListPages {
 
   // The first page of the scope's current list. The scope must be complete and `limit` above 0.
   // Keeps a snapshot if there are more pages.
-  [[nodiscard]] sync::ListPage first(const LocalScope& scope, std::size_t limit);
+  [[nodiscard]] sync::watch::ListPage first(const LocalScope& scope, std::size_t limit);
 
   // The page that `token` names; `limit` 0 returns the rest. Errors: gone, with an API server's
   // message (the snapshot is gone, or is of another scope).
-  [[nodiscard]] Result<sync::ListPage> next(const LocalScope& scope, const sync::PageToken& token,
-                                            std::size_t limit);
+  [[nodiscard]] Result<sync::watch::ListPage> next(const LocalScope& scope,
+                                                   const sync::watch::PageToken& token,
+                                                   std::size_t limit);
 
  private:
   struct Snapshot {
     std::uint64_t id = 0;
     store::ScopeKey scope;
-    sync::Version version = 0;
-    std::shared_ptr<const sync::WatchCache::Objects> objects;
+    sync::objects::Version version = 0;
+    std::shared_ptr<const sync::watch::WatchCache::Objects> objects;
     MonoTime until{};
   };
 

@@ -22,23 +22,23 @@ bool is_one_of(const auto& list, std::string_view word) {
                      [word](std::string_view each) { return equals_ignoring_case(each, word); });
 }
 
-sync::IncludeObject include_of(const Query& query) {
+sync::printing::IncludeObject include_of(const Query& query) {
   const std::string_view asked = query.get("includeObject");
-  if (asked == "None") return sync::IncludeObject::none;
-  if (asked == "Object") return sync::IncludeObject::object;
-  return sync::IncludeObject::metadata;
+  if (asked == "None") return sync::printing::IncludeObject::none;
+  if (asked == "Object") return sync::printing::IncludeObject::object;
+  return sync::printing::IncludeObject::metadata;
 }
 
 // The key of the stored answer with the columns and cells of a resource's tables. It begins like a
 // path, so that it is dropped before what pods need (store::Answers).
-std::string table_key(const sync::RequestInfo& info) {
+std::string table_key(const sync::objects::RequestInfo& info) {
   return "/table/" + info.group + "/" + info.version + "/" + info.resource;
 }
 
 // Turns a watch of objects into a watch of tables. Frames are JSON, one per line.
 class PrintedStream final : public http::BodyStream {
  public:
-  PrintedStream(std::shared_ptr<http::BodyStream> objects, sync::Printer printer,
+  PrintedStream(std::shared_ptr<http::BodyStream> objects, sync::printing::Printer printer,
                 const Clock& clock)
       : objects_(std::move(objects)), printer_(std::move(printer)), clock_(clock) {}
 
@@ -72,7 +72,7 @@ class PrintedStream final : public http::BodyStream {
   }
 
   std::shared_ptr<http::BodyStream> objects_;
-  sync::Printer printer_;
+  sync::printing::Printer printer_;
   const Clock& clock_;
   std::string waiting_;  // an incomplete line
 };
@@ -99,7 +99,8 @@ Presentation::Presentation(const EdgeOptions& options, Uplink& uplink, AnswerKee
 
 void Presentation::prepare(RoutedRequest& request) const {
   if (uplink_.link().may_ask() || request.accept.encoding() || !request.accept.json_form()) return;
-  request.inner_accept = sync::Accept::parse(sync::content_type(sync::Encoding::json));
+  request.inner_accept =
+      sync::wire::Accept::parse(sync::wire::content_type(sync::wire::Encoding::json));
 }
 
 http::Response Presentation::present(const RoutedRequest& request, RoutedAnswer answer) {
@@ -111,9 +112,9 @@ http::Response Presentation::present(const RoutedRequest& request, RoutedAnswer 
   if (of_objects) warn(request.caller, response);
   if (!request.info.is_resource || !request.info.subresource.empty()) return response;
   const auto form = request.accept.json_form();
-  if (!form || *form == sync::Form::object) return response;
+  if (!form || *form == sync::wire::Form::object) return response;
   if (of_objects) return print(request, *form, std::move(response));
-  if (*form == sync::Form::table) remember(request, response);
+  if (*form == sync::wire::Form::table) remember(request, response);
   return response;
 }
 
@@ -123,33 +124,34 @@ void Presentation::warn(const Caller& caller, http::Response& response) const {
   response.headers.add("Warning", warning_header(outage + "; this is the last known state"));
 }
 
-http::Response Presentation::print(const RoutedRequest& request, sync::Form form,
+http::Response Presentation::print(const RoutedRequest& request, sync::wire::Form form,
                                    http::Response response) {
   if (!response.headers.get("content-type").starts_with("application/json")) return response;
-  sync::Printer printer(request.info, form, include_of(request.query), seen_tables(request));
+  sync::printing::Printer printer(request.info, form, include_of(request.query),
+                                  seen_tables(request));
   if (response.stream) {
     response.stream =
         std::make_shared<PrintedStream>(std::move(response.stream), std::move(printer), clock_);
     return response;
   }
   auto printed = printer.print(response.body, clock_.wall());
-  if (!printed) return to_response(sync::status::internal_error(printed.error().what));
+  if (!printed) return to_response(sync::wire::status::internal_error(printed.error().what));
   response.body = *std::move(printed);
   return response;
 }
 
 void Presentation::remember(const RoutedRequest& request, const http::Response& response) {
-  if (response.stream || sync::has_columns(request.info)) return;
+  if (response.stream || sync::printing::has_columns(request.info)) return;
   if (!keeper_.may_keep(request.caller)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
-  auto seen = sync::remember_table(seen_tables(request), response.body);
+  auto seen = sync::printing::remember_table(seen_tables(request), response.body);
   if (!seen) return;  // The answer is no table: nothing to remember.
   keeper_.put(request, table_key(request.info),
               {.status = 200, .content_type = "application/json", .bytes = *std::move(seen)});
 }
 
 std::string Presentation::seen_tables(const RoutedRequest& request) {
-  if (sync::has_columns(request.info)) return {};
+  if (sync::printing::has_columns(request.info)) return {};
   const auto kept = keeper_.find(request.caller, table_key(request.info));
   return kept ? kept->bytes : std::string();
 }

@@ -45,7 +45,7 @@ class Presentation {
 
  private:
   void warn(const Caller& caller, http::Response& response) const;
-  [[nodiscard]] http::Response print(const RoutedRequest& request, sync::Form form,
+  [[nodiscard]] http::Response print(const RoutedRequest& request, sync::wire::Form form,
                                      http::Response response);
   void remember(const RoutedRequest& request, const http::Response& response);
   [[nodiscard]] std::string seen_tables(const RoutedRequest& request);

@@ -10,14 +10,14 @@ namespace {
 bool only_the_cloud_knows(const CacheQuery& query) {
   if (!query.scope) return false;
   if (query.scope->refused() || query.scope->feeding() == Feeding::get) return true;
-  const sync::WatchCache& cache = query.scope->cache();
+  const sync::watch::WatchCache& cache = query.scope->cache();
   const bool hopeless = !query.scope->health().is_healthy() && !cache.complete();
   if (hopeless) return true;
   const RoutedRequest& request = query.request;
   // A watch that is ahead of the cache waits until the cache has caught up.
   if (request.is_watch() && !request.query.flag("sendInitialEvents")) return false;
-  const auto seen = sync::parse_version(request.query.get("resourceVersion"));
-  return seen && !sync::is_local(*seen) && *seen > cache.version();
+  const auto seen = sync::objects::parse_version(request.query.get("resourceVersion"));
+  return seen && !sync::objects::is_local(*seen) && *seen > cache.version();
 }
 
 // Whether this is a watch from a version of the cloud that is older than the cache's history. The
@@ -26,8 +26,8 @@ bool is_before_the_cache(const CacheQuery& query) {
   const RoutedRequest& request = query.request;
   if (!request.is_watch() || !query.scope || !query.scope->cache().complete()) return false;
   if (request.query.flag("sendInitialEvents")) return false;
-  const auto from = sync::parse_version(request.query.get("resourceVersion"));
-  if (!from || *from == 0 || sync::is_local(*from)) return false;
+  const auto from = sync::objects::parse_version(request.query.get("resourceVersion"));
+  if (!from || *from == 0 || sync::objects::is_local(*from)) return false;
   return !query.scope->cache().position_of(*from);
 }
 
@@ -47,7 +47,7 @@ Reads::Reads(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Forward
 
 asio::awaitable<RoutedAnswer> Reads::serve(const RoutedRequest& request, const FilterCall& call) {
   RoutedAnswer answer;
-  const auto encoding = request.inner_accept.encoding().value_or(sync::Encoding::json);
+  const auto encoding = request.inner_accept.encoding().value_or(sync::wire::Encoding::json);
   CacheQuery query = query_of(request, encoding);
   find_scope(query);
   const bool complete = query.scope && query.scope->cache().complete();
@@ -65,7 +65,7 @@ asio::awaitable<RoutedAnswer> Reads::serve(const RoutedRequest& request, const F
   }
   auto watch = watch_request(request);
   if (!watch) {
-    answer.response = to_response(sync::status::bad_request(watch.error().what));
+    answer.response = to_response(sync::wire::status::bad_request(watch.error().what));
     co_return answer;
   }
   const MonoTime until = filters_.deadline();
@@ -76,7 +76,7 @@ asio::awaitable<RoutedAnswer> Reads::serve(const RoutedRequest& request, const F
     const bool learnt = need && co_await filters_.wait_for(**need, until);
     if (learnt) continue;
     answer.response = need ? filters_.unavailable_before(**need, request.info.resource)
-                           : to_response(sync::status::internal_error(need.error().what));
+                           : to_response(sync::wire::status::internal_error(need.error().what));
     co_return answer;
   }
   answer.filtered = true;

@@ -12,8 +12,8 @@ constexpr std::size_t piece_bytes = 64UL * 1024;
 
 class WatchStream final : public http::BodyStream {
  public:
-  WatchStream(ScopePtr scope, const WatchRequest& request, sync::WatchCache::Position position,
-              const Clock& clock)
+  WatchStream(ScopePtr scope, const WatchRequest& request,
+              sync::watch::WatchCache::Position position, const Clock& clock)
       : scope_(std::move(scope)),
         request_(request),
         position_(position),
@@ -62,7 +62,7 @@ class WatchStream final : public http::BodyStream {
     std::string piece = catch_up();
     while (!ended_ && !held_ && piece.size() < piece_bytes) {
       const auto event = cache().at(position_);
-      if (!event) return piece += end(sync::status::expired(event.error().what));
+      if (!event) return piece += end(sync::wire::status::expired(event.error().what));
       if (*event == nullptr) break;
       // The client's list came directly from the cloud and was newer than the cache.
       const bool known = request_.from && (*event)->object.version <= *request_.from;
@@ -78,13 +78,13 @@ class WatchStream final : public http::BodyStream {
   std::string take_all() {
     if (request_.shown) {
       const auto needs = request_.shown->begin(cache(), std::nullopt);
-      if (!needs) return end(sync::status::internal_error(needs.error().what));
+      if (!needs) return end(sync::wire::status::internal_error(needs.error().what));
       held_ = needs->has_value();
       if (held_) return {};
     }
     std::string piece;
     for (const auto& [key, object] : cache().objects()) {
-      piece += say({.type = sync::EventType::added, .key = key, .object = object});
+      piece += say({.type = sync::watch::EventType::added, .key = key, .object = object});
     }
     if (held_) return {};
     initial_ = false;
@@ -95,10 +95,11 @@ class WatchStream final : public http::BodyStream {
   }
 
   // The frames for an event. Sets held_ if a filter lacks knowledge.
-  std::string say(const sync::CacheEvent& event) {
-    if (!request_.shown) return sync::event_frame(cache().kind(), event.type, *event.object.bytes);
+  std::string say(const sync::watch::CacheEvent& event) {
+    if (!request_.shown)
+      return sync::watch::event_frame(cache().kind(), event.type, *event.object.bytes);
     auto frames = request_.shown->frames(cache().kind(), event);
-    if (!frames) return end(sync::status::internal_error(frames.error().what));
+    if (!frames) return end(sync::wire::status::internal_error(frames.error().what));
     held_ = held_ || !*frames;
     return std::move(*frames).value_or("");
   }
@@ -108,29 +109,29 @@ class WatchStream final : public http::BodyStream {
     auto frames = request_.shown->catch_up(cache(), told_);
     if (frames) return *std::move(frames);
     const bool gone = frames.error().code == Errc::gone;
-    return end(gone ? sync::status::expired(frames.error().what)
-                    : sync::status::internal_error(frames.error().what));
+    return end(gone ? sync::wire::status::expired(frames.error().what)
+                    : sync::wire::status::internal_error(frames.error().what));
   }
 
-  std::string end(const sync::ApiStatus& status) {
+  std::string end(const sync::wire::ApiStatus& status) {
     ended_ = true;
-    return sync::error_frame(cache().kind(), status.body());
+    return sync::watch::error_frame(cache().kind(), status.body());
   }
 
   std::string bookmark(bool end_of_initial_events) {
     bookmark_at_ = clock_.mono() + request_.bookmark_interval;
-    const sync::Version seen = std::max(cache().version(), request_.from.value_or(0));
-    return sync::bookmark_frame(cache().kind(), seen, end_of_initial_events);
+    const sync::objects::Version seen = std::max(cache().version(), request_.from.value_or(0));
+    return sync::watch::bookmark_frame(cache().kind(), seen, end_of_initial_events);
   }
 
-  [[nodiscard]] const sync::WatchCache& cache() const { return scope_->cache(); }
+  [[nodiscard]] const sync::watch::WatchCache& cache() const { return scope_->cache(); }
 
   ScopePtr scope_;
   WatchRequest request_;
-  sync::WatchCache::Position position_;
+  sync::watch::WatchCache::Position position_;
   bool initial_;
-  bool held_ = false;   // the next event must wait
-  sync::Version told_;  // the client was sent everything up to this version
+  bool held_ = false;            // the next event must wait
+  sync::objects::Version told_;  // the client was sent everything up to this version
   bool ended_ = false;
   bool cancelled_ = false;
   const Clock& clock_;
@@ -141,7 +142,7 @@ class WatchStream final : public http::BodyStream {
 
 Result<std::shared_ptr<http::BodyStream>> open_watch(ScopePtr scope, const WatchRequest& request,
                                                      const Clock& clock) {
-  sync::WatchCache::Position position = 0;
+  sync::watch::WatchCache::Position position = 0;
   if (request.from) {
     TRY(position, scope->cache().position_of(*request.from));
   }

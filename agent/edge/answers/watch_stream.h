@@ -14,7 +14,7 @@ namespace holdfast::agent {
 
 struct WatchRequest {
   // The client has seen up to here; nothing: send all objects first.
-  std::optional<sync::Version> from;
+  std::optional<sync::objects::Version> from;
   bool initial_events_end = false;  // then send an annotated bookmark
   bool bookmarks = false;
   Duration bookmark_interval{};

@@ -38,12 +38,12 @@ void AnswerKeeper::keep(CacheQuery& query, const http::Response& response) {
 void AnswerKeeper::keep_object(const CacheQuery& query, const http::Response& response) {
   const bool there = response.status == 200;
   if (!there && response.status != 404) return;
-  const sync::RequestInfo& info = query.request.info;
+  const sync::objects::RequestInfo& info = query.request.info;
   ScopePtr scope = scopes_.find(query.key);
   if (!scope) {
     // The scope that covers the object has it already, or gets it soon by its watch.
     if (query.scope) return;
-    const bool of_pods = sync::kind_got_by_name(info.group, info.resource) ||
+    const bool of_pods = sync::autonomy::kind_got_by_name(info.group, info.resource) ||
                          info.resource == "secrets" || info.resource == "configmaps";
     // That an object of a pod does not exist must be known offline, too. Pods themselves are not
     // kept one by one: a node may not list pods by name, and has a list of its own pods.
@@ -61,15 +61,16 @@ void AnswerKeeper::keep_object(const CacheQuery& query, const http::Response& re
 }
 
 void AnswerKeeper::note_written(const RoutedRequest& request, const http::Response& response) {
-  const sync::RequestInfo& info = request.info;
+  const sync::objects::RequestInfo& info = request.info;
   const bool whole = info.subresource.empty() || info.subresource == "status";
   if (response.status < 200 || response.status >= 300 || !info.is_resource || !whole) return;
   std::string name = info.name;
   if (name.empty()) {
-    const auto header = sync::read_any_header(response.body);
+    const auto header = sync::wire::read_any_header(response.body);
     if (header) name = header->name;
   }
-  for (const sync::Encoding encoding : {sync::Encoding::json, sync::Encoding::protobuf}) {
+  for (const sync::wire::Encoding encoding :
+       {sync::wire::Encoding::json, sync::wire::Encoding::protobuf}) {
     const ScopePtr scope = scopes_.find({.owner = request.caller.owner,
                                          .group = info.group,
                                          .version = info.version,
@@ -82,7 +83,8 @@ void AnswerKeeper::note_written(const RoutedRequest& request, const http::Respon
       if (info.verb == "create") feeders_.created(scope, response.body);
       continue;
     }
-    const bool shows_it = info.verb != "delete" && sync::encoding_of(response.body) == encoding;
+    const bool shows_it =
+        info.verb != "delete" && sync::watch::encoding_of(response.body) == encoding;
     const bool taken = shows_it && feeders_.store_object(scope, response.body);
     if (!taken) feeders_.list_again({scope});
   }

@@ -7,19 +7,19 @@ namespace holdfast::agent {
 namespace {
 
 std::string canonical_fields(const std::string& text) {
-  const auto query = sync::FieldQuery::parse(text);
+  const auto query = sync::objects::FieldQuery::parse(text);
   return query ? query->text() : text;
 }
 
 std::string canonical_labels(const std::string& text) {
-  const auto query = sync::LabelQuery::parse(text);
+  const auto query = sync::objects::LabelQuery::parse(text);
   return query ? query->text() : text;
 }
 
 }  // namespace
 
-CacheQuery query_of(const RoutedRequest& request, sync::Encoding encoding) {
-  const sync::RequestInfo& info = request.info;
+CacheQuery query_of(const RoutedRequest& request, sync::wire::Encoding encoding) {
+  const sync::objects::RequestInfo& info = request.info;
   // In a RequestInfo, namespaces have themselves as namespace, but they are cluster-scoped.
   const bool cluster_scoped = info.resource == "namespaces" || info.resource == "nodes";
   CacheQuery query{.request = request,
@@ -35,8 +35,8 @@ CacheQuery query_of(const RoutedRequest& request, sync::Encoding encoding) {
   const std::string_view version = request.query.get("resourceVersion");
   const bool exact = request.query.get("resourceVersionMatch") == "Exact";
   // A local version or page is known only to this agent.
-  const bool local = sync::is_local_version(version) ||
-                     sync::parse_page_token(request.query.get("continue")).has_value();
+  const bool local = sync::objects::is_local_version(version) ||
+                     sync::watch::parse_page_token(request.query.get("continue")).has_value();
   const bool newest = (!request.is_watch() && (version.empty() || exact)) ||
                       request.query.has("continue") || request.inner_accept.prefers_transformed();
   query.newest = newest && !local;

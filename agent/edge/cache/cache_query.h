@@ -14,11 +14,13 @@ struct CacheQuery {
   bool newest = false;           // the newest state is wanted, which only the cloud knows
   bool asked = false;            // the cloud was asked already and did not answer
 
-  [[nodiscard]] sync::ObjectKey object() const { return {key.namespace_name, request.info.name}; }
+  [[nodiscard]] sync::watch::ObjectKey object() const {
+    return {key.namespace_name, request.info.name};
+  }
 };
 
 // `encoding` is that of the answer. Equal requests get the same key, whatever the spelling of their
 // selectors.
-[[nodiscard]] CacheQuery query_of(const RoutedRequest& request, sync::Encoding encoding);
+[[nodiscard]] CacheQuery query_of(const RoutedRequest& request, sync::wire::Encoding encoding);
 
 }  // namespace holdfast::agent

@@ -105,12 +105,12 @@ bool Feeders::may_feed(const LocalScope& scope) const {
   if (scope.is_detached()) return false;
   if (!has_credentials(scope)) return false;
   switch (uplink_.link().state()) {
-    case sync::LinkState::connected:
-    case sync::LinkState::suspect:
+    case sync::autonomy::LinkState::connected:
+    case sync::autonomy::LinkState::suspect:
       return true;
-    case sync::LinkState::offline:
+    case sync::autonomy::LinkState::offline:
       return false;
-    case sync::LinkState::rejoining:
+    case sync::autonomy::LinkState::rejoining:
       return turn_of(scope.key()) <= admitted_;
   }
   return false;
@@ -148,17 +148,17 @@ asio::awaitable<void> Feeders::online_feed(const ScopePtr& scope, MonoTime since
   if (scope->feeding() == Feeding::get) {
     return keep_by_get(scope, std::move(authorization), since);
   }
-  ListWatchTarget target{
-      .path = scope->path(),
-      .label_selector = scope->key().label_selector,
-      .field_selector = scope->key().field_selector,
-      .ask_protobuf = scope->key().encoding == sync::to_string(sync::Encoding::protobuf),
-      .frames = {.document_bytes = held_limits.event},
-      .reflector = {.first_list_version = "",
-                    .list_bytes = scopes_.limits().scope_bytes,
-                    .list_items = scopes_.limits().scope_objects,
-                    .list_backoff = scope_retry.backoff,
-                    .refused_pause = scope_retry.refused_pause}};
+  ListWatchTarget target{.path = scope->path(),
+                         .label_selector = scope->key().label_selector,
+                         .field_selector = scope->key().field_selector,
+                         .ask_protobuf = scope->key().encoding ==
+                                         sync::wire::to_string(sync::wire::Encoding::protobuf),
+                         .frames = {.document_bytes = held_limits.event},
+                         .reflector = {.first_list_version = "",
+                                       .list_bytes = scopes_.limits().scope_bytes,
+                                       .list_items = scopes_.limits().scope_objects,
+                                       .list_backoff = scope_retry.backoff,
+                                       .refused_pause = scope_retry.refused_pause}};
   return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
                     random_);
 }
@@ -189,10 +189,10 @@ void Feeders::forget_rejected() {
 }
 
 void Feeders::note_failure(LocalScope& scope, ScopeHealth::Part part,
-                           const sync::Failure& failure) {
+                           const sync::watch::Failure& failure) {
   const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
   // While the link is down, a failure says nothing about the scope.
-  if (!reached && uplink_.link().state() == sync::LinkState::offline) return;
+  if (!reached && uplink_.link().state() == sync::autonomy::LinkState::offline) return;
   const bool may_be_got = !scope.object_name().empty() && scope.feeding() != Feeding::get;
   if (failure.http_status == 403 && may_be_got) {
     scope.feed_by(Feeding::get);

@@ -88,7 +88,7 @@ class Feeders final : public ListWatchSource {
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
   // Called by the list-watch of a scope: a list or watch failed or worked.
-  void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::Failure& failure);
+  void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::watch::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
   // The pool that counts the bytes of what is not completely received yet.
@@ -104,8 +104,8 @@ class Feeders final : public ListWatchSource {
   asio::awaitable<void> keep_by_get(ScopePtr scope, std::string authorization, MonoTime since);
   // Sends one GET. Returns nothing if it was answered with the object or 404; otherwise the
   // failure, to be retried.
-  asio::awaitable<std::optional<sync::Failure>> get_object(ScopePtr scope,
-                                                           std::string authorization);
+  asio::awaitable<std::optional<sync::watch::Failure>> get_object(ScopePtr scope,
+                                                                  std::string authorization);
   [[nodiscard]] bool may_feed(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 

@@ -17,14 +17,14 @@ namespace {
 constexpr std::string_view object_types = "application/vnd.kubernetes.protobuf,application/json";
 
 // The kind of the object in `body`. Errors: corrupt (no object, or not a whole one).
-Result<sync::ScopeKind> kind_of(std::string_view body) {
-  sync::ScopeKind kind{.encoding = sync::encoding_of(body)};
-  if (kind.encoding == sync::Encoding::protobuf) {
-    TRY(const auto envelope, sync::open_envelope(body));
+Result<sync::wire::ScopeKind> kind_of(std::string_view body) {
+  sync::wire::ScopeKind kind{.encoding = sync::watch::encoding_of(body)};
+  if (kind.encoding == sync::wire::Encoding::protobuf) {
+    TRY(const auto envelope, sync::wire::open_envelope(body));
     kind.kind = envelope.kind;
     kind.api_version = envelope.api_version;
   } else {
-    TRY(sync::ObjectHeader header, sync::read_header(body));
+    TRY(sync::wire::ObjectHeader header, sync::wire::read_header(body));
     kind.kind = std::move(header.kind);
     kind.api_version = std::move(header.api_version);
   }
@@ -39,41 +39,41 @@ Result<sync::ScopeKind> kind_of(std::string_view body) {
 
 asio::awaitable<void> Feeders::keep_by_get(ScopePtr scope, std::string authorization,
                                            MonoTime since) {
-  sync::Backoff backoff(scope_retry.backoff);
+  sync::pacing::Backoff backoff(scope_retry.backoff);
   // A client's request may have fetched it meanwhile.
   while (scope->listed_at() == MonoTime::min() || scope->listed_at() < since) {
-    const std::optional<sync::Failure> failure = co_await get_object(scope, authorization);
+    const std::optional<sync::watch::Failure> failure = co_await get_object(scope, authorization);
     if (!failure) break;
     note_failure(*scope, ScopeHealth::Part::list, *failure);
-    if (sync::is_refusal(*failure)) break;  // Tried again when a client requests it.
+    if (sync::watch::is_refusal(*failure)) break;  // Tried again when a client requests it.
     const Duration pause = std::max(backoff.next(clock_.mono(), random_), failure->retry_after);
     co_await loop::sleep_until(clock_.mono() + pause);
   }
 }
 
-asio::awaitable<std::optional<sync::Failure>> Feeders::get_object(ScopePtr scope,
-                                                                  std::string authorization) {
+asio::awaitable<std::optional<sync::watch::Failure>> Feeders::get_object(
+    ScopePtr scope, std::string authorization) {
   ApiRequest request{.target = scope->path() + "/" + percent_encode(scope->object_name()),
                      .authorization = std::move(authorization)};
-  if (scope->key().encoding == sync::to_string(sync::Encoding::protobuf)) {
+  if (scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf)) {
     request.accept = object_types;
   }
   const auto response = co_await send(std::move(request), false);
-  if (!response) co_return sync::failure_of(response.error());
+  if (!response) co_return sync::watch::failure_of(response.error());
   if (response->status == 404) {
     store_absence(scope);
     co_return std::nullopt;
   }
   if (response->status != 200) co_return failure_of(*response);
   const Status taken = store_object(scope, response->body);
-  if (!taken) co_return sync::failure_of(taken.error());
+  if (!taken) co_return sync::watch::failure_of(taken.error());
   co_return std::nullopt;
 }
 
 Status Feeders::store_object(ScopePtr scope, std::string_view body) {
-  TRY(const sync::ScopeKind kind, kind_of(body));
-  TRY(std::string item, sync::cached_form(std::string(body)));
-  TRY(const sync::ObjectHeader header, sync::read_any_header(item));
+  TRY(const sync::wire::ScopeKind kind, kind_of(body));
+  TRY(std::string item, sync::watch::cached_form(std::string(body)));
+  TRY(const sync::wire::ObjectHeader header, sync::wire::read_any_header(item));
   if (header.name != scope->object_name()) {
     return fail(Errc::corrupt, "the answer is for \"" + header.name + "\"");
   }
@@ -84,23 +84,24 @@ Status Feeders::store_object(ScopePtr scope, std::string_view body) {
 }
 
 void Feeders::created(ScopePtr scope, std::string_view body) {
-  const sync::WatchCache& cache = scope->cache();
+  const sync::watch::WatchCache& cache = scope->cache();
   if (!scope->health().is_healthy() || !cache.complete()) return;
   if (!cache.objects().empty() || cache.has_local_events()) return;
-  const auto header = sync::read_any_header(body);
+  const auto header = sync::wire::read_any_header(body);
   if (!header || header->name != scope->object_name() || !kind_of(body)) return;
   ScopeSink sink(*this, scopes_, std::move(scope));
-  sink.apply({.type = sync::WatchEvent::Type::added, .object = std::string(body)});
+  sink.apply({.type = sync::wire::WatchEvent::Type::added, .object = std::string(body)});
 }
 
 void Feeders::store_absence(ScopePtr scope) {
   const store::ScopeKey& key = scope->key();
-  sync::ScopeKind kind = scope->cache().kind();
-  if (const auto known = sync::kind_got_by_name(key.group, key.resource);
+  sync::wire::ScopeKind kind = scope->cache().kind();
+  if (const auto known = sync::autonomy::kind_got_by_name(key.group, key.resource);
       known && kind.kind.empty()) {
-    kind = {.kind = std::string(*known),
-            .api_version = key.group.empty() ? key.version : key.group + "/" + key.version,
-            .encoding = sync::parse_encoding(key.encoding).value_or(sync::Encoding::json)};
+    kind = {
+        .kind = std::string(*known),
+        .api_version = key.group.empty() ? key.version : key.group + "/" + key.version,
+        .encoding = sync::wire::parse_encoding(key.encoding).value_or(sync::wire::Encoding::json)};
   }
   if (kind.kind.empty()) return;
   if (auto taken = scopes_.replace(*scope, {}, scope->cache().version(), kind); !taken) {

@@ -9,7 +9,7 @@
 namespace holdfast::agent {
 namespace {
 
-using sync::Leftover;
+using sync::autonomy::Leftover;
 
 constexpr auto slept = std::chrono::minutes(1);
 constexpr auto trim_interval = std::chrono::seconds(2);
@@ -59,10 +59,10 @@ asio::awaitable<void> Housekeeping::run() {
   }
 }
 
-sync::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
+sync::autonomy::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
   const store::ScopeKey& key = scope.key();
   const MonoTime now = clock_.mono();
-  sync::ScopeUse use{.resource = key.resource, .namespace_name = key.namespace_name};
+  sync::autonomy::ScopeUse use{.resource = key.resource, .namespace_name = key.namespace_name};
   use.name = scope.object_name();
   use.foreign = key.owner != node_owner;
   use.watched = scope.watched();
@@ -88,9 +88,9 @@ void Housekeeping::drop_leftovers(bool one_object) {
   needs_.update();
   std::vector<std::pair<ScopePtr, Leftover>> leftovers;
   for (const auto& [key, scope] : scopes_.all()) {
-    const sync::ScopeUse use = use_of(*scope);
+    const sync::autonomy::ScopeUse use = use_of(*scope);
     if (one_object && !use.holds_one()) continue;
-    const Leftover leftover = sync::judge_scope(use, needs_.all(), options_.housekeeping);
+    const Leftover leftover = sync::autonomy::judge_scope(use, needs_.all(), options_.housekeeping);
     if (leftover != Leftover::no) leftovers.emplace_back(scope, leftover);
   }
   for (const auto& [scope, leftover] : leftovers) {
@@ -115,10 +115,10 @@ bool Housekeeping::trim() {
       continue;
     }
     const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
-    const sync::FilePages counted{pages->total / unit, pages->free / unit};
+    const sync::autonomy::FilePages counted{pages->total / unit, pages->free / unit};
     // Whether there would be pages to return if no client had been active.
-    more = more || sync::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
-    const int step = sync::trim_step(counted, idle, options_.housekeeping);
+    more = more || sync::autonomy::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
+    const int step = sync::autonomy::trim_step(counted, idle, options_.housekeeping);
     if (step == 0) continue;
     if (auto trimmed = database->trim(step * static_cast<int>(unit)); !trimmed) {
       log_error("database file not trimmed",

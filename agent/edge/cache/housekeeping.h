@@ -45,7 +45,7 @@ class Housekeeping {
   // Drops scopes that are not needed any more; with `one_object` only among those that hold one
   // object.
   void drop_leftovers(bool one_object);
-  [[nodiscard]] sync::ScopeUse use_of(const LocalScope& scope) const;
+  [[nodiscard]] sync::autonomy::ScopeUse use_of(const LocalScope& scope) const;
   // Returns some free pages to the file system. Returns whether there may be more to return.
   bool trim();
 

@@ -16,8 +16,9 @@ std::string_view LocalScope::object_name() const {
 
 Feeding LocalScope::usual_feeding() const {
   const bool of_node = key_.owner == node_owner && !object_name().empty();
-  return of_node && sync::kind_got_by_name(key_.group, key_.resource) ? Feeding::get
-                                                                      : Feeding::list_watch;
+  return of_node && sync::autonomy::kind_got_by_name(key_.group, key_.resource)
+             ? Feeding::get
+             : Feeding::list_watch;
 }
 
 std::string LocalScope::path() const {

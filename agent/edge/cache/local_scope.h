@@ -27,12 +27,12 @@ enum class ScopeNumber : std::uint64_t {};
 // How a scope is kept up to date.
 enum class Feeding : std::uint8_t {
   list_watch,
-  get,  // the one object that it holds is fetched by name; see sync::kind_got_by_name()
+  get,  // the one object that it holds is fetched by name; see sync::autonomy::kind_got_by_name()
 };
 
 // The version of a scope as stored in its row in cache.db.
 struct RowVersion {
-  sync::Version version = 0;
+  sync::objects::Version version = 0;
   bool or_newest = false;  // the version is the newest object's, if that is newer
 };
 
@@ -50,8 +50,8 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
   void set_row_version(const RowVersion& version) { row_version_ = version; }
 
-  [[nodiscard]] sync::WatchCache& cache() { return cache_; }
-  [[nodiscard]] const sync::WatchCache& cache() const { return cache_; }
+  [[nodiscard]] sync::watch::WatchCache& cache() { return cache_; }
+  [[nodiscard]] const sync::watch::WatchCache& cache() const { return cache_; }
   // Notified when the scope changes: an event, a bookmark, a complete list, its health, or its end.
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
@@ -129,7 +129,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   ScopeNumber number_;
   std::optional<store::ScopeId> row_;
   RowVersion row_version_;
-  sync::WatchCache cache_;
+  sync::watch::WatchCache cache_;
   loop::Event changed_;
   Feeding feeding_ = Feeding::list_watch;
   MonoTime listed_at_ = MonoTime::min();

@@ -21,27 +21,29 @@ bool is_of(const LocalScope& scope, std::string_view group, std::string_view res
          scope.cache().complete();
 }
 
-json::value read(const LocalScope& scope, const sync::CachedObject& object) {
-  const auto text = sync::cached_json(scope.cache().kind(), *object.bytes);
+json::value read(const LocalScope& scope, const sync::watch::CachedObject& object) {
+  const auto text = sync::watch::cached_json(scope.cache().kind(), *object.bytes);
   if (!text) return nullptr;
-  auto parsed = sync::parse_json(*text);
+  auto parsed = sync::wire::parse_json(*text);
   return parsed ? *std::move(parsed) : json::value(nullptr);
 }
 
 // Only a scope that holds all objects of the resource, or this object by name, proves that the
 // object does not exist.
-sync::Finding find_object(const Scopes& scopes, const sync::ObjectQuestion& wanted) {
-  const sync::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
-  sync::Finding finding;
+sync::autonomy::Finding find_object(const Scopes& scopes,
+                                    const sync::autonomy::ObjectQuestion& wanted) {
+  const sync::watch::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
+  sync::autonomy::Finding finding;
   for (const auto& [key, scope] : scopes.all()) {
     if (!is_of(*scope, wanted.group, wanted.resource)) continue;
-    if (const sync::CachedObject* object = scope->cache().find(name)) {
-      return {.presence = sync::Presence::present, .object = read(*scope, *object)};
+    if (const sync::watch::CachedObject* object = scope->cache().find(name)) {
+      return {.presence = sync::autonomy::Presence::present, .object = read(*scope, *object)};
     }
     const bool here = key.namespace_name.empty() || key.namespace_name == name.namespace_name;
     const bool all =
         key.field_selector.empty() || key.field_selector == "metadata.name=" + name.name;
-    if (here && all && key.label_selector.empty()) finding.presence = sync::Presence::absent;
+    if (here && all && key.label_selector.empty())
+      finding.presence = sync::autonomy::Presence::absent;
   }
   return finding;
 }
@@ -70,17 +72,18 @@ std::string text(const json::value& value, std::initializer_list<std::string_vie
 
 // Reads a stored answer to a TokenRequest. Its key is "token
 // /api/v1/namespaces/NS/serviceaccounts/NAME/token HASH".
-std::optional<sync::StoredToken> token_of(std::string_view key, const store::Answer& answer) {
+std::optional<sync::autonomy::StoredToken> token_of(std::string_view key,
+                                                    const store::Answer& answer) {
   const std::vector<std::string_view> path = split(key, '/');
-  const auto bytes = sync::body_as_json(answer.bytes);
+  const auto bytes = sync::autonomy::body_as_json(answer.bytes);
   if (path.size() < 8 || !answer.expires || !bytes) return std::nullopt;
-  const auto body = sync::parse_json(*bytes);
+  const auto body = sync::wire::parse_json(*bytes);
   if (!body) return std::nullopt;
-  sync::StoredToken token{.namespace_name = std::string(path[4]),
-                          .service_account = std::string(path[6]),
-                          .pod_uid = text(*body, {"spec", "boundObjectRef", "uid"}),
-                          .audiences = {},
-                          .expires = *answer.expires};
+  sync::autonomy::StoredToken token{.namespace_name = std::string(path[4]),
+                                    .service_account = std::string(path[6]),
+                                    .pod_uid = text(*body, {"spec", "boundObjectRef", "uid"}),
+                                    .audiences = {},
+                                    .expires = *answer.expires};
   const json::object* object = body->if_object();
   const json::value* spec = object == nullptr ? nullptr : object->if_contains("spec");
   if (spec == nullptr || !spec->is_object()) return token;
@@ -92,8 +95,8 @@ std::optional<sync::StoredToken> token_of(std::string_view key, const store::Ans
   return token;
 }
 
-Result<std::vector<sync::StoredToken>> stored_tokens(Scopes& scopes) {
-  std::vector<sync::StoredToken> tokens;
+Result<std::vector<sync::autonomy::StoredToken>> stored_tokens(Scopes& scopes) {
+  std::vector<sync::autonomy::StoredToken> tokens;
   TRY(const std::vector<std::string> keys, scopes.answer_keys(node_owner, "token "));
   for (const std::string& key : keys) {
     TRY(const auto answer, scopes.find_answer(node_owner, key));
@@ -124,9 +127,9 @@ ScopePtr pods_of_node(const Scopes& scopes) {
   return nullptr;
 }
 
-json::object pod_json(const sync::PodReadiness& pod) {
+json::object pod_json(const sync::autonomy::PodReadiness& pod) {
   json::array reasons;
-  for (const sync::Reason& reason : pod.reasons) {
+  for (const sync::autonomy::Reason& reason : pod.reasons) {
     reasons.push_back(json::object{{"reason", to_string(reason.obstacle)}, {"text", reason.text}});
   }
   json::object described{{"namespace", pod.namespace_name},
@@ -144,8 +147,8 @@ Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now) {
   const ScopePtr pods = pods_of_node(scopes);
   if (!pods) return fail(Errc::unavailable, "the node's list of pods was never received");
   NodeReadiness node{.node_name = pods->key().field_selector.substr(node_selector.size())};
-  sync::OutageKnowledge knowledge{.node_name = node.node_name, .now = now};
-  knowledge.find = [&scopes](const sync::ObjectQuestion& wanted) {
+  sync::autonomy::OutageKnowledge knowledge{.node_name = node.node_name, .now = now};
+  knowledge.find = [&scopes](const sync::autonomy::ObjectQuestion& wanted) {
     return find_object(scopes, wanted);
   };
   knowledge.services_known = are_services_known(scopes);
@@ -161,7 +164,7 @@ Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now) {
 json::object readiness_json(const Result<NodeReadiness>& readiness, WallTime now) {
   if (!readiness) return {{"known", false}, {"why", readiness.error().what}};
   json::array pods;
-  for (const sync::PodReadiness& pod : readiness->pods) pods.push_back(pod_json(pod));
+  for (const sync::autonomy::PodReadiness& pod : readiness->pods) pods.push_back(pod_json(pod));
   return {{"known", true},
           {"node", readiness->node_name},
           {"checkedAt", format_rfc3339(now)},
@@ -181,11 +184,12 @@ const OutageReadiness::Counts& OutageReadiness::counts() {
   const auto node = judge_node(scopes_, clock_.wall());
   if (!node) return counts_;
   counts_.known = true;
-  for (const sync::PodReadiness& pod : node->pods) {
+  for (const sync::autonomy::PodReadiness& pod : node->pods) {
     ++(pod.ready() ? counts_.ready : counts_.not_ready);
-    std::set<sync::Obstacle> met;
-    for (const sync::Reason& reason : pod.reasons) met.insert(reason.obstacle);
-    for (const sync::Obstacle each : met) ++counts_.by_obstacle.at(static_cast<std::size_t>(each));
+    std::set<sync::autonomy::Obstacle> met;
+    for (const sync::autonomy::Reason& reason : pod.reasons) met.insert(reason.obstacle);
+    for (const sync::autonomy::Obstacle each : met)
+      ++counts_.by_obstacle.at(static_cast<std::size_t>(each));
   }
   return counts_;
 }

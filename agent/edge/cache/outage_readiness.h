@@ -17,7 +17,7 @@ namespace holdfast::agent {
 // The readiness of all pods of the node.
 struct NodeReadiness {
   std::string node_name;
-  std::vector<sync::PodReadiness> pods = {};
+  std::vector<sync::autonomy::PodReadiness> pods = {};
 };
 // Errors: unavailable (the node's list of pods was never received), those of reading pods and
 // stored tokens.
@@ -43,7 +43,7 @@ class OutageReadiness {
     bool known = false;
     std::size_t ready = 0;
     std::size_t not_ready = 0;
-    std::array<std::size_t, sync::obstacles> by_obstacle = {};
+    std::array<std::size_t, sync::autonomy::obstacles> by_obstacle = {};
   };
   // The counts, at most a minute old: metrics are read often, and counting takes a few
   // milliseconds.

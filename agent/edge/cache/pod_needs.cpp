@@ -15,7 +15,7 @@ bool is_of_node(const LocalScope& scope, std::string_view resource) {
 }
 
 std::int64_t generation_of(std::string_view pod) {
-  const auto json = sync::parse_json(pod);
+  const auto json = sync::wire::parse_json(pod);
   if (!json) return 0;
   const auto* metadata = json->is_object() ? json->get_object().if_contains("metadata") : nullptr;
   if (metadata == nullptr || !metadata->is_object()) return 0;
@@ -45,30 +45,32 @@ bool PodNeeds::holds_all_pods(const LocalScope& scope) const {
 }
 
 void PodNeeds::update() {
-  const sync::NeededObjects news = read_pods();
+  const sync::autonomy::NeededObjects news = read_pods();
   all_.clear();
   for (const auto& [key, pod] : pods_) {
     all_.insert(pod.references.begin(), pod.references.end());
   }
   all_.insert({"csinodes", "", options_.node_name});
   add_volumes();
-  for (const sync::NeededObject& object : news) get(object);
+  for (const sync::autonomy::NeededObject& object : news) get(object);
   // A claim may have been bound only now, so that its volume is needed without a change of a pod.
-  for (const sync::NeededObject& object : all_) {
+  for (const sync::autonomy::NeededObject& object : all_) {
     const bool volume = object.resource == "persistentvolumes";
     if (volume && !news.contains(object) && scopes_of(object).empty()) get(object);
   }
 }
 
-Result<PodNeeds::Read> PodNeeds::read_pod(const LocalScope& scope, const sync::CachedObject& pod) {
-  TRY(const std::string json, sync::cached_json(scope.cache().kind(), *pod.bytes));
+Result<PodNeeds::Read> PodNeeds::read_pod(const LocalScope& scope,
+                                          const sync::watch::CachedObject& pod) {
+  TRY(const std::string json, sync::watch::cached_json(scope.cache().kind(), *pod.bytes));
   Read read{.bytes = pod.bytes, .generation = generation_of(json)};
-  if (auto added = sync::add_references(json, read.references); !added) return fail(added.error());
+  if (auto added = sync::autonomy::add_references(json, read.references); !added)
+    return fail(added.error());
   return read;
 }
 
-sync::NeededObjects PodNeeds::read_pods() {
-  sync::NeededObjects news;
+sync::autonomy::NeededObjects PodNeeds::read_pods() {
+  sync::autonomy::NeededObjects news;
   Index now;
   known_ = false;
   bool readable = true;
@@ -111,20 +113,20 @@ void PodNeeds::add_volumes() {
         continue;
       }
       for (const auto& [name, object] : scope->cache().objects()) {
-        const auto json = sync::cached_json(scope->cache().kind(), *object.bytes);
+        const auto json = sync::watch::cached_json(scope->cache().kind(), *object.bytes);
         if (!json) continue;
         if (attachments) {
-          const auto volume = sync::volume_of_attachment(*json);
+          const auto volume = sync::autonomy::volume_of_attachment(*json);
           if (volume && all_.contains(*volume)) all_.insert({key.resource, "", name.name});
         } else if (all_.contains({key.resource, name.namespace_name, name.name})) {
-          if (const auto volume = sync::volume_of_claim(*json)) all_.insert(*volume);
+          if (const auto volume = sync::autonomy::volume_of_claim(*json)) all_.insert(*volume);
         }
       }
     }
   }
 }
 
-std::vector<ScopePtr> PodNeeds::scopes_of(const sync::NeededObject& object) const {
+std::vector<ScopePtr> PodNeeds::scopes_of(const sync::autonomy::NeededObject& object) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
     const bool same = scope->feeding() == Feeding::get && is_of_node(*scope, object.resource) &&
@@ -135,7 +137,7 @@ std::vector<ScopePtr> PodNeeds::scopes_of(const sync::NeededObject& object) cons
   return found;
 }
 
-void PodNeeds::get(const sync::NeededObject& object) {
+void PodNeeds::get(const sync::autonomy::NeededObject& object) {
   const std::vector<ScopePtr> known = scopes_of(object);
   for (const ScopePtr& scope : known) {
     const bool fresh = scope->listed_at() != MonoTime::min() &&

@@ -39,26 +39,28 @@ class PodNeeds {
   void update();
   // All objects that the node's pods refer to; null if the pods were not completely listed in this
   // run.
-  [[nodiscard]] const sync::NeededObjects* all() const { return known_ ? &all_ : nullptr; }
+  [[nodiscard]] const sync::autonomy::NeededObjects* all() const {
+    return known_ ? &all_ : nullptr;
+  }
   // Whether a known pod needs the one object that the scope holds.
   [[nodiscard]] bool is_needed(const LocalScope& scope) const;
 
  private:
   // What a pod refers to, and the object's bytes from which it was read.
   struct Read {
-    sync::Bytes bytes;
+    sync::watch::Bytes bytes;
     std::int64_t generation = 0;
-    sync::NeededObjects references = {};
+    sync::autonomy::NeededObjects references = {};
   };
-  using Index = std::map<sync::ObjectKey, Read>;
+  using Index = std::map<sync::watch::ObjectKey, Read>;
   // Reads all pods. Returns the references of new and changed pods, which are to be fetched.
-  [[nodiscard]] sync::NeededObjects read_pods();
+  [[nodiscard]] sync::autonomy::NeededObjects read_pods();
   [[nodiscard]] static Result<Read> read_pod(const LocalScope& scope,
-                                             const sync::CachedObject& pod);
+                                             const sync::watch::CachedObject& pod);
   void add_volumes();
   // The scopes that hold exactly this object, fetched by name.
-  [[nodiscard]] std::vector<ScopePtr> scopes_of(const sync::NeededObject& object) const;
-  void get(const sync::NeededObject& object);
+  [[nodiscard]] std::vector<ScopePtr> scopes_of(const sync::autonomy::NeededObject& object) const;
+  void get(const sync::autonomy::NeededObject& object);
   [[nodiscard]] bool holds_all_pods(const LocalScope& scope) const;
 
   const EdgeOptions& options_;
@@ -67,7 +69,7 @@ class PodNeeds {
   const Clock& clock_;
   Index pods_;
   std::string encoding_;  // of the scopes that hold pods
-  sync::NeededObjects all_;
+  sync::autonomy::NeededObjects all_;
   bool known_ = false;
 };
 

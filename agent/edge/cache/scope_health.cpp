@@ -28,8 +28,8 @@ std::string_view to_string(ScopeFault fault) {
   UNREACHABLE();
 }
 
-ScopeFault fault_of(const sync::Failure& failure) {
-  if (sync::is_refusal(failure)) return ScopeFault::refused;
+ScopeFault fault_of(const sync::watch::Failure& failure) {
+  if (sync::watch::is_refusal(failure)) return ScopeFault::refused;
   if (failure.code == Errc::exhausted && failure.http_status == 0) return ScopeFault::too_large;
   if (failure.code == Errc::timeout && failure.http_status == 0) return ScopeFault::late;
   return ScopeFault::failed;

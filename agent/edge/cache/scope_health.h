@@ -36,14 +36,14 @@ inline constexpr std::array all_scope_faults = {ScopeFault::refused, ScopeFault:
 
 [[nodiscard]] std::string_view to_string(ScopeFault fault);
 // The fault that a failed list or watch shows.
-[[nodiscard]] ScopeFault fault_of(const sync::Failure& failure);
+[[nodiscard]] ScopeFault fault_of(const sync::watch::Failure& failure);
 
 // How an unhealthy scope is retried: exponential backoff with full jitter.
 struct ScopeRetry {
-  sync::BackoffConfig backoff{.initial = std::chrono::seconds(1),
-                              .most = std::chrono::minutes(5),
-                              .factor = 2.0,
-                              .reset_after = std::chrono::minutes(10)};
+  sync::pacing::BackoffConfig backoff{.initial = std::chrono::seconds(1),
+                                      .most = std::chrono::minutes(5),
+                                      .factor = 2.0,
+                                      .reset_after = std::chrono::minutes(10)};
   // Least pause after a refusal. A refused scope is listed sooner after an outage, and when a
   // client's own request for it is granted.
   Duration refused_pause = std::chrono::minutes(30);

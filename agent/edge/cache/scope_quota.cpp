@@ -190,7 +190,8 @@ Status Scopes::limit_file() {
 Result<bool> Scopes::fits(const store::Scope& row) {
   TRY(const store::CacheSize size, cache_.size(row.id));
   const auto objects = static_cast<std::size_t>(size.objects);
-  const std::size_t bytes = static_cast<std::size_t>(size.bytes) + objects * sync::object_overhead;
+  const std::size_t bytes =
+      static_cast<std::size_t>(size.bytes) + objects * sync::watch::object_overhead;
   if (objects > limits_.scope_objects || bytes > limits_.scope_bytes) return false;
   if (memory_bytes_ + bytes > limits_.memory_bytes) return false;
   if (!is_foreign(row.key)) return true;

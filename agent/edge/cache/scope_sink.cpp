@@ -8,9 +8,9 @@ namespace {
 
 // Parses a resourceVersion of the API server. Local versions are rejected: they are larger than all
 // server versions, and must stay so.
-std::optional<sync::Version> server_version(std::string_view text) {
-  const auto version = sync::parse_version(text);
-  return version && !sync::is_local(*version) ? version : std::nullopt;
+std::optional<sync::objects::Version> server_version(std::string_view text) {
+  const auto version = sync::objects::parse_version(text);
+  return version && !sync::objects::is_local(*version) ? version : std::nullopt;
 }
 
 Requester requester_of(const store::ScopeKey& key) {
@@ -26,10 +26,10 @@ ScopeSink::ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
       held_(feeders.held_bytes(), requester_of(scope_->key())) {}
 
 Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
-                              const sync::ScopeKind& kind) {
+                              const sync::wire::ScopeKind& kind) {
   const auto number = server_version(version);
   if (!number) return fail(Errc::corrupt, "the list's resourceVersion is not a number");
-  sync::WatchCache::Objects objects;
+  sync::watch::WatchCache::Objects objects;
   for (std::string& item : items) {
     // If an unreadable object were left out, clients would take it for deleted.
     TRY(Read object, read(std::move(item)));
@@ -42,15 +42,15 @@ Status ScopeSink::try_replace(std::vector<std::string> items, const std::string&
   return {};
 }
 
-Status ScopeSink::try_apply(const sync::WatchEvent& event) {
-  TRY(std::string item, sync::cached_form(event.object));
-  TRY(item, sync::in_encoding(scope_->cache().kind(), std::move(item)));
+Status ScopeSink::try_apply(const sync::wire::WatchEvent& event) {
+  TRY(std::string item, sync::watch::cached_form(event.object));
+  TRY(item, sync::watch::in_encoding(scope_->cache().kind(), std::move(item)));
   TRY(Read object, read(std::move(item)));
-  const bool removed = event.type == sync::WatchEvent::Type::deleted;
-  auto taken = scopes_.apply(
-      *scope_, {.type = removed ? sync::EventType::deleted : sync::EventType::modified,
-                .key = std::move(object.first),
-                .object = std::move(object.second)});
+  const bool removed = event.type == sync::wire::WatchEvent::Type::deleted;
+  auto taken = scopes_.apply(*scope_, {.type = removed ? sync::watch::EventType::deleted
+                                                       : sync::watch::EventType::modified,
+                                       .key = std::move(object.first),
+                                       .object = std::move(object.second)});
   if (!taken) return taken;
   feeders_.note_success(*scope_, Part::watch);
   return {};
@@ -61,11 +61,11 @@ void ScopeSink::bookmark(const std::string& version) {
   feeders_.note_success(*scope_, Part::watch);
 }
 
-void ScopeSink::list_failed(const sync::Failure& failure) {
+void ScopeSink::list_failed(const sync::watch::Failure& failure) {
   feeders_.note_failure(*scope_, Part::list, failure);
 }
 
-void ScopeSink::watch_failed(const sync::Failure& failure) {
+void ScopeSink::watch_failed(const sync::watch::Failure& failure) {
   // A watch that only broke off is reopened soon, and no event is missed.
   const ScopeFault fault = fault_of(failure);
   const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
@@ -81,14 +81,14 @@ void ScopeSink::watch_opened() {
 
 // Shares the bytes with the cached object if they are equal, so that they are not held twice.
 Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
-  TRY(sync::ObjectHeader header, sync::read_any_header(item));
+  TRY(sync::wire::ObjectHeader header, sync::wire::read_any_header(item));
   const auto version = server_version(header.resource_version);
   if (!version || header.name.empty()) {
     return fail(Errc::corrupt, "object \"" + header.name + "\" has no usable metadata");
   }
-  sync::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
-  const sync::CachedObject* known = scope_->cache().find(key);
-  sync::Bytes bytes;
+  sync::watch::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
+  const sync::watch::CachedObject* known = scope_->cache().find(key);
+  sync::watch::Bytes bytes;
   if (known != nullptr && *known->bytes == item) {
     bytes = known->bytes;
   } else {

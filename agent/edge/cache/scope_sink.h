@@ -17,24 +17,24 @@ class ScopeSink final : public ListWatchSink {
   ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope);
 
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override {
+               const sync::wire::ScopeKind& kind) override {
     (void)try_replace(std::move(items), version, kind);
   }
-  void apply(const sync::WatchEvent& event) override { (void)try_apply(event); }
+  void apply(const sync::wire::WatchEvent& event) override { (void)try_apply(event); }
 
   Status try_replace(std::vector<std::string> items, const std::string& version,
-                     const sync::ScopeKind& kind) override;
-  Status try_apply(const sync::WatchEvent& event) override;
+                     const sync::wire::ScopeKind& kind) override;
+  Status try_apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& version) override;
   Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
 
-  void list_failed(const sync::Failure& failure) override;
-  void watch_failed(const sync::Failure& failure) override;
+  void list_failed(const sync::watch::Failure& failure) override;
+  void watch_failed(const sync::watch::Failure& failure) override;
   void watch_opened() override;
 
  private:
   using Part = ScopeHealth::Part;
-  using Read = std::pair<sync::ObjectKey, sync::CachedObject>;
+  using Read = std::pair<sync::watch::ObjectKey, sync::watch::CachedObject>;
 
   // Parses an object's key and metadata. Errors: corrupt.
   [[nodiscard]] Result<Read> read(std::string item) const;

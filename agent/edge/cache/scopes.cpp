@@ -14,13 +14,13 @@ namespace {
 // followed by the encoding unless that is JSON.
 std::string kind_key(const store::ScopeKey& key) {
   const std::string name = "kind " + key.group + "/" + key.version + "/" + key.resource;
-  const bool json = key.encoding.empty() || key.encoding == to_string(sync::Encoding::json);
+  const bool json = key.encoding.empty() || key.encoding == to_string(sync::wire::Encoding::json);
   return json ? name : name + " in " + key.encoding;
 }
 
-std::string kind_text(const sync::ScopeKind& kind) {
+std::string kind_text(const sync::wire::ScopeKind& kind) {
   const std::string text = kind.kind + " " + kind.api_version;
-  const bool json = kind.encoding == sync::Encoding::json;
+  const bool json = kind.encoding == sync::wire::Encoding::json;
   return json ? text : text + " " + std::string(to_string(kind.encoding));
 }
 
@@ -28,22 +28,22 @@ std::string kind_text(const sync::ScopeKind& kind) {
 std::optional<RowVersion> parse_row_version(std::string_view text) {
   const bool or_newest = text.ends_with('+');
   if (or_newest) text.remove_suffix(1);
-  const auto version = sync::parse_version(text);
+  const auto version = sync::objects::parse_version(text);
   if (!version) return std::nullopt;
   return RowVersion{*version, or_newest};
 }
 
 }  // namespace
 
-Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
-                                                 const store::ScopeKey& key) {
+Result<std::optional<sync::wire::ScopeKind>> find_kind(store::Answers& answers,
+                                                       const store::ScopeKey& key) {
   TRY(const auto answer, answers.find(key.owner, kind_key(key)));
   if (!answer) return std::nullopt;
   const std::vector<std::string_view> words = split(answer->bytes, ' ');
-  const auto encoding =
-      words.size() == 3 ? sync::parse_encoding(words[2]) : std::optional(sync::Encoding::json);
+  const auto encoding = words.size() == 3 ? sync::wire::parse_encoding(words[2])
+                                          : std::optional(sync::wire::Encoding::json);
   if (words.size() < 2 || words.size() > 3 || !encoding) return fail(Errc::corrupt, kind_key(key));
-  return sync::ScopeKind{std::string(words[0]), std::string(words[1]), *encoding};
+  return sync::wire::ScopeKind{std::string(words[0]), std::string(words[1]), *encoding};
 }
 
 Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
@@ -104,15 +104,15 @@ Status Scopes::restore_one(const store::Scope& row) {
   const auto version = parse_row_version(row.resource_version);
   if (!kind || !version) return {};  // Treated as never complete: it is listed again.
   scope->set_row_version(*version);
-  sync::Version newest = version->version;
-  sync::WatchCache::Objects objects;
+  sync::objects::Version newest = version->version;
+  sync::watch::WatchCache::Objects objects;
   const auto take = [&objects, &kind, &newest](store::CachedObject object) -> Status {
-    const auto of_object = sync::parse_version(object.resource_version);
+    const auto of_object = sync::objects::parse_version(object.resource_version);
     if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
     newest = std::max(newest, *of_object);
     // The stored kind is shared by all scopes of a resource; the objects themselves show their
     // encoding.
-    const sync::Encoding encoding = sync::encoding_of(object.bytes);
+    const sync::wire::Encoding encoding = sync::watch::encoding_of(object.bytes);
     if (objects.empty()) kind->encoding = encoding;
     if (kind->encoding != encoding) return fail(Errc::corrupt, "encoding of " + object.name.name);
     objects[{std::move(object.name.namespace_name), std::move(object.name.name)}] = {
@@ -121,7 +121,7 @@ Status Scopes::restore_one(const store::Scope& row) {
     return {};
   };
   if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
-  const sync::Version seen = version->or_newest ? newest : version->version;
+  const sync::objects::Version seen = version->or_newest ? newest : version->version;
   scope->cache().restore(std::move(objects), seen, *kind);
   account(*scope);
   return {};
@@ -207,10 +207,10 @@ Status Scopes::remove_expired_answers() {
   return transaction.commit();
 }
 
-Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
-                       const sync::ScopeKind& kind) {
+Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
+                       sync::objects::Version version, const sync::wire::ScopeKind& kind) {
   if (scope.is_detached()) return {};
-  const std::size_t bytes = sync::WatchCache::bytes_of(objects);
+  const std::size_t bytes = sync::watch::WatchCache::bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   const bool was_stored = scope.cache().complete() && !scope.derived();
   scope.set_derived(false);
@@ -227,9 +227,9 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
   if (!was_stored) unwritten.whole = true;
   // The first complete list must be durable: a restart serves from it.
   bool at_once = !was_stored;
-  for (const sync::CacheEvent& change : changes) {
+  for (const sync::watch::CacheEvent& change : changes) {
     unwritten.names[change.key] = true;
-    const bool comes_or_goes = change.type != sync::EventType::modified;
+    const bool comes_or_goes = change.type != sync::watch::EventType::modified;
     at_once = at_once || (comes_or_goes && holds_pods(scope));
   }
   account(scope);
@@ -238,17 +238,17 @@ Status Scopes::replace(LocalScope& scope, sync::WatchCache::Objects objects, syn
   return {};
 }
 
-Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
+Status Scopes::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return {};
-  const sync::WatchCache& cache = scope.cache();
-  const sync::ObjectKey key = event.key;
+  const sync::watch::WatchCache& cache = scope.cache();
+  const sync::watch::ObjectKey key = event.key;
   const bool was_there = cache.find(key) != nullptr;
-  if (event.type != sync::EventType::deleted) {
+  if (event.type != sync::watch::EventType::deleted) {
     const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);
     const std::size_t before =
-        was_there ? cache.find(key)->bytes->size() + sync::object_overhead : 0;
+        was_there ? cache.find(key)->bytes->size() + sync::watch::object_overhead : 0;
     const std::size_t bytes =
-        cache.object_bytes() - before + event.object.bytes->size() + sync::object_overhead;
+        cache.object_bytes() - before + event.object.bytes->size() + sync::watch::object_overhead;
     if (auto room = admit(scope, objects, bytes); !room) return room;
   }
   if (!scope.cache().apply(std::move(event))) return {};
@@ -260,7 +260,7 @@ Status Scopes::apply(LocalScope& scope, sync::CacheEvent event) {
   return {};
 }
 
-void Scopes::bookmark(LocalScope& scope, sync::Version version) {
+void Scopes::bookmark(LocalScope& scope, sync::objects::Version version) {
   if (scope.is_detached()) return;
   scope.cache().bookmark(version);
   scope.changed().notify_all();
@@ -272,7 +272,7 @@ Scopes::Unwritten& Scopes::unwritten_of(LocalScope& scope) {
   return unwritten;
 }
 
-void Scopes::note(LocalScope& scope, const sync::ObjectKey& key) {
+void Scopes::note(LocalScope& scope, const sync::watch::ObjectKey& key) {
   if (!scope.derived()) unwritten_of(scope).names[key] = true;
   announce(scope);
 }
@@ -283,17 +283,17 @@ void Scopes::announce(LocalScope& scope) {
   changed_.notify_all();
 }
 
-void Scopes::apply_local(LocalScope& scope, sync::CacheEvent event) {
+void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return;
-  const sync::ObjectKey key = event.key;
+  const sync::watch::ObjectKey key = event.key;
   scope.cache().apply_local(std::move(event));
   account(scope);
   note(scope, key);
 }
 
-Result<sync::Version> Scopes::next_local_version() {
+Result<sync::objects::Version> Scopes::next_local_version() {
   TRY(const std::int64_t next, local_versions_.next());
-  return sync::first_local_version + static_cast<sync::Version>(next);
+  return sync::objects::first_local_version + static_cast<sync::objects::Version>(next);
 }
 
 Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,

@@ -32,8 +32,8 @@
 namespace holdfast::agent {
 
 // The kind of a scope's objects, as learned from its first list; nothing if it was never listed.
-[[nodiscard]] Result<std::optional<sync::ScopeKind>> find_kind(store::Answers& answers,
-                                                               const store::ScopeKey& key);
+[[nodiscard]] Result<std::optional<sync::wire::ScopeKind>> find_kind(store::Answers& answers,
+                                                                     const store::ScopeKey& key);
 
 class Scopes {
  public:
@@ -72,8 +72,8 @@ class Scopes {
   // Finds a complete scope of the same owner, resource and encoding (any, if the key has none) that
   // tells whether `object` exists. With `selections_too`, also a scope with selectors that contains
   // it. Null if there is none.
-  [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
-                                  bool selections_too) const;
+  [[nodiscard]] ScopePtr covering(const store::ScopeKey& resource,
+                                  const sync::watch::ObjectKey& object, bool selections_too) const;
   // Fills a scope that was never received from a complete scope that contains all its objects, in
   // either encoding. Its own list follows when the cloud is back. Returns false if there is no such
   // scope.
@@ -86,16 +86,16 @@ class Scopes {
 
   // Changes from the reflector of a scope. Ignored if the scope is retired, because a list-watch
   // ends slightly later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
-  Status replace(LocalScope& scope, sync::WatchCache::Objects objects, sync::Version version,
-                 const sync::ScopeKind& kind);
-  Status apply(LocalScope& scope, sync::CacheEvent event);
-  void bookmark(LocalScope& scope, sync::Version version);
+  Status replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
+                 sync::objects::Version version, const sync::wire::ScopeKind& kind);
+  Status apply(LocalScope& scope, sync::watch::CacheEvent event);
+  void bookmark(LocalScope& scope, sync::objects::Version version);
 
   // Applies a write that was accepted here to one scope that holds the object. Call flush() after
   // all of these scopes.
-  void apply_local(LocalScope& scope, sync::CacheEvent event);
+  void apply_local(LocalScope& scope, sync::watch::CacheEvent event);
   // A new local version, larger than all before. Errors: the disk's.
-  [[nodiscard]] Result<sync::Version> next_local_version();
+  [[nodiscard]] Result<sync::objects::Version> next_local_version();
 
   // Writes all unwritten changes in one transaction or, if that fails, scope by scope. Durable if
   // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
@@ -122,7 +122,7 @@ class Scopes {
     ScopePtr scope;
     bool whole = false;    // write all objects, not only `names`
     bool durable = false;  // must be written durably
-    std::map<sync::ObjectKey, bool> names;
+    std::map<sync::watch::ObjectKey, bool> names;
   };
 
   [[nodiscard]] Status restore_one(const store::Scope& row);
@@ -140,7 +140,7 @@ class Scopes {
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);
   // Marks an object as unwritten and notifies waiters.
-  void note(LocalScope& scope, const sync::ObjectKey& key);
+  void note(LocalScope& scope, const sync::watch::ObjectKey& key);
   // Notifies waiters, unless the scope is held.
   void announce(LocalScope& scope);
   // Ends the hold of a scope whose changes are on disk.

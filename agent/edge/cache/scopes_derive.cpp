@@ -8,7 +8,7 @@
 namespace holdfast::agent {
 namespace {
 
-sync::Selection selection_of(const store::ScopeKey& key) {
+sync::watch::Selection selection_of(const store::ScopeKey& key) {
   return {.group = key.group,
           .resource = key.resource,
           .namespace_name = key.namespace_name,
@@ -23,7 +23,7 @@ bool same_resource(const store::ScopeKey& a, const store::ScopeKey& b) {
 }
 
 // Whether the complete `scope` tells if the object exists.
-bool knows_of(const LocalScope& scope, const sync::ObjectKey& object, bool selections_too) {
+bool knows_of(const LocalScope& scope, const sync::watch::ObjectKey& object, bool selections_too) {
   const store::ScopeKey& key = scope.key();
   const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
   if (!here) return false;
@@ -36,7 +36,7 @@ bool knows_of(const LocalScope& scope, const sync::ObjectKey& object, bool selec
 
 }  // namespace
 
-ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey& object,
+ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::watch::ObjectKey& object,
                           bool selections_too) const {
   for (const auto& [key, scope] : scopes_) {
     const bool readable = resource.encoding.empty() || key.encoding == resource.encoding;
@@ -48,11 +48,11 @@ ScopePtr Scopes::covering(const store::ScopeKey& resource, const sync::ObjectKey
 
 std::vector<ScopePtr> Scopes::wider_than(const store::ScopeKey& wanted) const {
   std::vector<ScopePtr> found;
-  const sync::Selection selection = selection_of(wanted);
+  const sync::watch::Selection selection = selection_of(wanted);
   for (const auto& [key, scope] : scopes_) {
     const bool usable = key != wanted && same_resource(key, wanted) && scope->cache().complete() &&
                         !scope->refused() && !scope->derived();
-    if (!usable || !sync::covers(selection_of(key), selection)) continue;
+    if (!usable || !sync::watch::covers(selection_of(key), selection)) continue;
     // Scopes in the wanted encoding come first: nothing is lost by conversion.
     const auto place = key.encoding == wanted.encoding ? found.begin() : found.end();
     found.insert(place, scope);
@@ -74,13 +74,13 @@ bool Scopes::derive(LocalScope& scope) {
 }
 
 Status Scopes::fill(LocalScope& scope, const LocalScope& wider) {
-  TRY(auto objects, sync::select(wider.cache(), selection_of(scope.key())));
-  sync::ScopeKind kind = wider.cache().kind();
+  TRY(auto objects, sync::watch::select(wider.cache(), selection_of(scope.key())));
+  sync::wire::ScopeKind kind = wider.cache().kind();
   if (wider.key().encoding != scope.key().encoding) {
-    kind.encoding = sync::parse_encoding(scope.key().encoding).value_or(kind.encoding);
-    TRY(objects, sync::transcoded(std::move(objects), kind));
+    kind.encoding = sync::wire::parse_encoding(scope.key().encoding).value_or(kind.encoding);
+    TRY(objects, sync::watch::transcoded(std::move(objects), kind));
   }
-  const std::size_t bytes = sync::WatchCache::bytes_of(objects);
+  const std::size_t bytes = sync::watch::WatchCache::bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   scope.cache().restore(std::move(objects), wider.cache().version(), kind);
   scope.set_derived(true);

@@ -10,8 +10,9 @@
 namespace holdfast::agent {
 namespace {
 
-store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject& object) {
-  const bool local = sync::is_local(object.version);
+store::CachedObject to_row(const sync::watch::ObjectKey& key,
+                           const sync::watch::CachedObject& object) {
+  const bool local = sync::objects::is_local(object.version);
   return {.name = {key.namespace_name, key.name},
           .uid = object.uid,
           .resource_version = std::to_string(object.version),
@@ -21,7 +22,7 @@ store::CachedObject to_row(const sync::ObjectKey& key, const sync::CachedObject&
 
 // Some API servers version lists and objects independently. Then the newest object does not show
 // the list's version, and the row must.
-RowVersion row_version_of(const sync::WatchCache& cache) {
+RowVersion row_version_of(const sync::watch::WatchCache& cache) {
   const auto is_seen = [&cache](const auto& each) {
     return each.second.version <= cache.version();
   };
@@ -103,7 +104,7 @@ void Scopes::release(LocalScope& scope) {
 
 Result<Scopes::Row> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
   const LocalScope& scope = *unwritten.scope;
-  const sync::WatchCache& cache = scope.cache();
+  const sync::watch::WatchCache& cache = scope.cache();
   store::ScopeId row{};
   if (scope.row()) {
     row = *scope.row();
@@ -129,11 +130,11 @@ Result<Scopes::Row> Scopes::write(const store::Transaction& in, const Unwritten&
 
 Result<Scopes::Row> Scopes::write_changes(const store::Transaction& in, const Unwritten& unwritten,
                                           store::ScopeId row) {
-  const sync::WatchCache& cache = unwritten.scope->cache();
+  const sync::watch::WatchCache& cache = unwritten.scope->cache();
   store::ScopeChanges changes;
   bool carried = false;  // whether an object that is written has the scope's version
   for (const auto& [key, noted] : unwritten.names) {
-    const sync::CachedObject* object = cache.find(key);
+    const sync::watch::CachedObject* object = cache.find(key);
     if (object == nullptr) {
       changes.removed.push_back({key.namespace_name, key.name});
     } else {

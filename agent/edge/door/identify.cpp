@@ -61,7 +61,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   if (request.headers.has("origin")) {
     return fail(Errc::denied, "a request of a web page (Origin header) cannot act as the node");
   }
-  if (sync::is_kubelet_on_behalf_of_pod(request.headers.get("user-agent"))) {
+  if (sync::identity::is_kubelet_on_behalf_of_pod(request.headers.get("user-agent"))) {
     return fail(Errc::denied, "a probe or hook of a pod cannot act as the node");
   }
   if (auto node = proof.of_peer(request.peer); !node) return fail(node.error());
@@ -108,8 +108,8 @@ Result<Caller> identify_over_tls(const http::Request& request, const EdgeOptions
     return fail(Errc::denied,
                 "the caller has neither a token nor a certificate with a common name");
   }
-  const bool is_node = peer.common_name == sync::node_user(options.node_name) &&
-                       contains(peer.organizations, sync::nodes_group);
+  const bool is_node = peer.common_name == sync::identity::node_user(options.node_name) &&
+                       contains(peer.organizations, sync::identity::nodes_group);
   caller.by_certificate = true;
   caller.owner = is_node ? std::string(node_owner) : "certificate:" + peer.common_name;
   return caller;

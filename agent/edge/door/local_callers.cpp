@@ -20,7 +20,7 @@ LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock,
       holders_(std::move(holders)),
       sees_all_(holders_.sees_all()) {
   for (const std::string& path : holders_.own_cgroups()) {
-    const std::string_view container = sync::container_of(path);
+    const std::string_view container = sync::identity::container_of(path);
     if (!container.empty()) containers_.emplace_back(container);
   }
   if (sees_all_) return;
@@ -40,27 +40,27 @@ Status LocalCallers::acts_as_node(const net::Peer& peer) {
     return denied("uid " + uid + " is not allowed to use the node's credentials");
   }
   switch (process_of(*peer.owner)) {
-    case sync::LocalProcess::host:
+    case sync::identity::LocalProcess::host:
       return {};
-    case sync::LocalProcess::pod:
+    case sync::identity::LocalProcess::pod:
       if (options_.trust_host_network_pods) return {};
       return denied("a process in a container cannot act as the node: use a token");
-    case sync::LocalProcess::relay:
+    case sync::identity::LocalProcess::relay:
       return denied("a container runtime cannot act as the node: use a token");
-    case sync::LocalProcess::unknown:
+    case sync::identity::LocalProcess::unknown:
       if (options_.trust_host_network_pods) return {};
       return denied("the process that holds the connection cannot be determined");
   }
   return denied("unknown");
 }
 
-sync::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
+sync::identity::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
   const SocketKey key{owner.cookie, owner.inode};
   const auto known = judged_.find(key);
   if (known != judged_.end()) return known->second;
-  const sync::LocalProcess process = look_up(owner);
+  const sync::identity::LocalProcess process = look_up(owner);
   // It may be found at the next request.
-  if (process == sync::LocalProcess::unknown) return process;
+  if (process == sync::identity::LocalProcess::unknown) return process;
   judged_.emplace(key, process);
   order_.push_back(key);
   if (order_.size() > judged_max) {
@@ -71,28 +71,32 @@ sync::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
 }
 
 std::string LocalCallers::seen_from_here(std::string_view cgroup) const {
-  for (const std::string& container : containers_) cgroup = sync::seen_from(container, cgroup);
+  for (const std::string& container : containers_)
+    cgroup = sync::identity::seen_from(container, cgroup);
   return std::string(cgroup);
 }
 
-sync::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
+sync::identity::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
   const MonoTime now = clock_.mono();
   const auto path = holders_.cgroup_path(owner.cgroup, now);
-  if (path && sync::is_container_cgroup(seen_from_here(*path))) return sync::LocalProcess::pod;
+  if (path && sync::identity::is_container_cgroup(seen_from_here(*path)))
+    return sync::identity::LocalProcess::pod;
   auto holder = holders_.find(owner.inode, owner.cgroup, now);
   if (!holder) {
     // Without the right to read other processes' descriptors, the cgroup alone decides. If the
     // search was cut short or could see every process, a missing holder proves nothing.
     const bool hidden = holder.error().code == Errc::not_found && !sees_all_;
-    return path && hidden ? sync::LocalProcess::host : sync::LocalProcess::unknown;
+    return path && hidden ? sync::identity::LocalProcess::host
+                          : sync::identity::LocalProcess::unknown;
   }
   for (std::string& cgroup : holder->cgroups) cgroup = seen_from_here(cgroup);
-  const auto process = sync::judge_process(holder->program, holder->called, holder->cgroups);
-  if (process == sync::LocalProcess::host) holders_.remember(holder->pid);
-  if (process == sync::LocalProcess::relay) holders_.remember_relay(holder->pid);
-  log_debug(
-      "local caller",
-      {{"pid", holder->pid}, {"program", holder->program}, {"process", sync::to_string(process)}});
+  const auto process =
+      sync::identity::judge_process(holder->program, holder->called, holder->cgroups);
+  if (process == sync::identity::LocalProcess::host) holders_.remember(holder->pid);
+  if (process == sync::identity::LocalProcess::relay) holders_.remember_relay(holder->pid);
+  log_debug("local caller", {{"pid", holder->pid},
+                             {"program", holder->program},
+                             {"process", sync::identity::to_string(process)}});
   return process;
 }
 

@@ -35,8 +35,8 @@ class LocalCallers {
   [[nodiscard]] Status acts_as_node(const net::Peer& peer);
 
  private:
-  [[nodiscard]] sync::LocalProcess process_of(const net::SocketOwner& owner);
-  [[nodiscard]] sync::LocalProcess look_up(const net::SocketOwner& owner);
+  [[nodiscard]] sync::identity::LocalProcess process_of(const net::SocketOwner& owner);
+  [[nodiscard]] sync::identity::LocalProcess look_up(const net::SocketOwner& owner);
   [[nodiscard]] std::string seen_from_here(std::string_view cgroup) const;
 
   using SocketKey = std::pair<std::uint64_t, std::uint64_t>;  // cookie, inode
@@ -50,7 +50,8 @@ class LocalCallers {
   // The containers that this process runs in. If the node itself is a container, all its processes
   // are in cgroups below it.
   std::vector<std::string> containers_;
-  std::map<SocketKey, sync::LocalProcess> judged_;  // by connection; the oldest are dropped
+  std::map<SocketKey, sync::identity::LocalProcess>
+      judged_;  // by connection; the oldest are dropped
   std::deque<SocketKey> order_;
 };
 

@@ -45,7 +45,7 @@ bool is_public_page(std::string_view path) {
 }
 
 // Whether objects of this kind are never larger than `small_body`.
-bool is_small_kind(const sync::RequestInfo& info) {
+bool is_small_kind(const sync::objects::RequestInfo& info) {
   return info.resource == "leases" || info.resource == "events" || info.subresource == "token" ||
          info.subresource == "eviction" || info.subresource == "binding" ||
          info.group == "authorization.k8s.io" || info.group == "authentication.k8s.io";
@@ -81,7 +81,8 @@ std::size_t body_bytes_max(const http::Request& head) {
     case http::Method::other:
       break;
   }
-  const auto info = sync::parse_request(http::to_string(head.method), head.path(), Query());
+  const auto info =
+      sync::objects::parse_request(http::to_string(head.method), head.path(), Query());
   if (!info) return small_body;  // The request will be answered with 400.
   return is_small_kind(*info) ? small_body : large_body;
 }
@@ -183,7 +184,7 @@ http::Response RequestGate::refuse(Listener listener, const http::Request& reque
                               {"path", request.path().substr(0, 200)},
                               {"why", why}});
   if (status != 401) return status_problem(status, why);
-  sync::ApiStatus refused = sync::status::unauthorized();
+  sync::wire::ApiStatus refused = sync::wire::status::unauthorized();
   refused.message = why;
   return to_response(refused);
 }

@@ -23,14 +23,14 @@ using sync::filters::Need;
 // How often keep_up() checks for a refused scope while knowledge is missing.
 constexpr auto look_again = std::chrono::seconds(1);
 
-std::string encoding(sync::Encoding wanted) { return std::string(to_string(wanted)); }
+std::string encoding(sync::wire::Encoding wanted) { return std::string(to_string(wanted)); }
 
 // In protobuf, as the kubelet asks for it, so that both share one cached list.
 store::ScopeKey own_key(const char* resource) {
   return {.owner = std::string(node_owner),
           .version = "v1",
           .resource = resource,
-          .encoding = encoding(sync::Encoding::protobuf)};
+          .encoding = encoding(sync::wire::Encoding::protobuf)};
 }
 
 bool leads_to_agent(Filter filter) {
@@ -39,7 +39,8 @@ bool leads_to_agent(Filter filter) {
 }
 
 http::Response unfit(const Error& error) {
-  return to_response(sync::status::internal_error("the answer cannot be filtered: " + error.what));
+  return to_response(
+      sync::wire::status::internal_error("the answer cannot be filtered: " + error.what));
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ void AnswerFilters::start() {
                  .resource = "configmaps",
                  .namespace_name = std::string(parts[0]),
                  .field_selector = "metadata.name=" + std::string(parts[1]),
-                 .encoding = encoding(sync::Encoding::json)});
+                 .encoding = encoding(sync::wire::Encoding::json)});
   if (config_.scope) config_.scope->set_optional();
   refresh();
 }
@@ -129,7 +130,7 @@ asio::awaitable<void> AnswerFilters::settle() {
 }
 
 asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
-                                                   const sync::RequestInfo& info) {
+                                                   const sync::objects::RequestInfo& info) {
   FilterCall call{.component = agent, .group = info.group, .resource = info.resource};
   const bool whole = info.subresource.empty() || info.subresource == "status";
   if (!info.is_resource || !whole) co_return call;
@@ -180,8 +181,8 @@ asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
     auto shown = sync::filters::show_body(how->chain, *how->knowledge, response.body);
     if (!shown) co_return unfit(shown.error());
     if (shown->effect == Effect::dropped) {
-      const sync::GroupResource resource{call.group, call.resource};
-      co_return to_response(sync::status::not_found(resource, ""));
+      const sync::wire::GroupResource resource{call.group, call.resource};
+      co_return to_response(sync::wire::status::not_found(resource, ""));
     }
     if (shown->effect == Effect::changed) response.body = std::move(shown->bytes);
     if (shown->effect != Effect::unknown) break;
@@ -218,7 +219,7 @@ void AnswerFilters::want(Need need) {
 
 store::ScopeKey AnswerFilters::shared(store::ScopeKey key) const {
   store::ScopeKey json = key;
-  json.encoding = encoding(sync::Encoding::json);
+  json.encoding = encoding(sync::wire::Encoding::json);
   return scopes_.find(json) && !scopes_.find(key) ? json : key;
 }
 

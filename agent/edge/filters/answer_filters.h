@@ -55,7 +55,8 @@ class AnswerFilters {
 
   // Makes the FilterCall of a request. If filters may apply and the ConfigMap was never received,
   // waits for it, at most --read-deadline.
-  asio::awaitable<FilterCall> call_of(const std::string& agent, const sync::RequestInfo& info);
+  asio::awaitable<FilterCall> call_of(const std::string& agent,
+                                      const sync::objects::RequestInfo& info);
 
   // Whether any setting could make a filter apply to the call.
   [[nodiscard]] bool may_concern(const FilterCall& call) const;
@@ -88,7 +89,7 @@ class AnswerFilters {
   // One of the agent's own scopes, and the state in which it was last read.
   struct Source {
     ScopePtr scope;
-    sync::WatchCache::Position seen = 0;
+    sync::watch::WatchCache::Position seen = 0;
     bool complete = false;
     bool refused = false;
 

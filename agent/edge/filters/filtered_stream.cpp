@@ -11,19 +11,20 @@
 namespace holdfast::agent {
 namespace {
 
-using WireType = sync::WatchEvent::Type;
+using WireType = sync::wire::WatchEvent::Type;
 
-sync::EventType event_type(WireType type) {
-  if (type == WireType::added) return sync::EventType::added;
-  return type == WireType::deleted ? sync::EventType::deleted : sync::EventType::modified;
+sync::watch::EventType event_type(WireType type) {
+  if (type == WireType::added) return sync::watch::EventType::added;
+  return type == WireType::deleted ? sync::watch::EventType::deleted
+                                   : sync::watch::EventType::modified;
 }
 
 class FilteredStream final : public http::BodyStream {
  public:
   FilteredStream(AnswerFilters& filters, const FilterCall& call, const http::Response& answer)
       : filters_(filters), inner_(answer.stream), watch_(filters, call) {
-    const bool protobuf = sync::is_protobuf_type(answer.headers.get("content-type"));
-    kind_.encoding = protobuf ? sync::Encoding::protobuf : sync::Encoding::json;
+    const bool protobuf = sync::wire::is_protobuf_type(answer.headers.get("content-type"));
+    kind_.encoding = protobuf ? sync::wire::Encoding::protobuf : sync::wire::Encoding::json;
   }
 
   asio::awaitable<Result<std::string>> next() override {
@@ -54,10 +55,11 @@ class FilteredStream final : public http::BodyStream {
     while (!ended_ && !waiting_.empty()) {
       const std::uint64_t epoch = filters_.epoch();
       if (watch_.outdated()) {
-        return piece + end(sync::status::expired("the filters of this component have changed"));
+        return piece +
+               end(sync::wire::status::expired("the filters of this component have changed"));
       }
       const auto text = say(waiting_.front());
-      if (!text) return piece + end(sync::status::internal_error(text.error().what));
+      if (!text) return piece + end(sync::wire::status::internal_error(text.error().what));
       if (*text) {
         piece += **text;
         waiting_.pop_front();
@@ -68,35 +70,35 @@ class FilteredStream final : public http::BodyStream {
     return piece;
   }
 
-  Result<std::optional<std::string>> say(const sync::WatchEvent& event) {
+  Result<std::optional<std::string>> say(const sync::wire::WatchEvent& event) {
     if (event.type == WireType::bookmark || event.type == WireType::error) return frame(event);
-    TRY(const sync::ObjectHeader header, sync::read_any_header(event.object));
-    const sync::CacheEvent told{
+    TRY(const sync::wire::ObjectHeader header, sync::wire::read_any_header(event.object));
+    const sync::watch::CacheEvent told{
         .type = event_type(event.type),
         .key = {header.namespace_name, header.name},
         .object = {.uid = header.uid, .bytes = std::make_shared<const std::string>(event.object)}};
     return watch_.frames(kind_, told);
   }
 
-  [[nodiscard]] std::string frame(const sync::WatchEvent& event) const {
-    const bool protobuf = kind_.encoding == sync::Encoding::protobuf;
-    return protobuf ? sync::encode_protobuf_event(event.type, event.object)
-                    : sync::encode_event(event.type, event.object);
+  [[nodiscard]] std::string frame(const sync::wire::WatchEvent& event) const {
+    const bool protobuf = kind_.encoding == sync::wire::Encoding::protobuf;
+    return protobuf ? sync::wire::encode_protobuf_event(event.type, event.object)
+                    : sync::wire::encode_event(event.type, event.object);
   }
 
-  std::string end(const sync::ApiStatus& status) {
+  std::string end(const sync::wire::ApiStatus& status) {
     ended_ = true;
     inner_->cancel();
-    return sync::error_frame(kind_, status.body());
+    return sync::watch::error_frame(kind_, status.body());
   }
 
   Status read_frames(std::string_view bytes) {
-    const bool protobuf = kind_.encoding == sync::Encoding::protobuf;
+    const bool protobuf = kind_.encoding == sync::wire::Encoding::protobuf;
     TRY(const std::vector<std::string> frames,
         protobuf ? protobuf_frames_.feed(bytes) : json_frames_.feed(bytes));
     for (const std::string& each : frames) {
-      TRY(sync::WatchEvent event,
-          protobuf ? sync::decode_protobuf_event(each) : sync::decode_event(each));
+      TRY(sync::wire::WatchEvent event,
+          protobuf ? sync::wire::decode_protobuf_event(each) : sync::wire::decode_event(each));
       waiting_.push_back(std::move(event));
     }
     return {};
@@ -105,10 +107,10 @@ class FilteredStream final : public http::BodyStream {
   AnswerFilters& filters_;
   std::shared_ptr<http::BodyStream> inner_;
   FilteredWatch watch_;
-  sync::ScopeKind kind_;
-  sync::FrameSplitter json_frames_;
-  sync::ProtobufFrames protobuf_frames_;
-  std::deque<sync::WatchEvent> waiting_;
+  sync::wire::ScopeKind kind_;
+  sync::wire::FrameSplitter json_frames_;
+  sync::wire::ProtobufFrames protobuf_frames_;
+  std::deque<sync::wire::WatchEvent> waiting_;
   bool ended_ = false;
   bool cancelled_ = false;
 };

@@ -6,10 +6,10 @@ namespace {
 using sync::filters::FilteredEvents;
 using sync::filters::Need;
 
-std::string frames_of(const sync::ScopeKind& kind, const FilteredEvents& told) {
+std::string frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& told) {
   std::string frames;
-  for (const sync::CacheEvent& event : told.events) {
-    frames += sync::event_frame(kind, event.type, *event.object.bytes);
+  for (const sync::watch::CacheEvent& event : told.events) {
+    frames += sync::watch::event_frame(kind, event.type, *event.object.bytes);
   }
   return frames;
 }
@@ -22,18 +22,18 @@ FilteredWatch::FilteredWatch(AnswerFilters& filters, FilterCall call)
       epoch_(filters.epoch()),
       view_(filters.view(call_)) {}
 
-Result<std::optional<Need>> FilteredWatch::begin(const sync::WatchCache& cache,
-                                                 std::optional<sync::Version> from) {
+Result<std::optional<Need>> FilteredWatch::begin(const sync::watch::WatchCache& cache,
+                                                 std::optional<sync::objects::Version> from) {
   epoch_ = filters_.epoch();
   view_ = filters_.view(call_);
   if (!view_) return std::nullopt;
   return filter_.resume(*view_, cache.objects(), from.value_or(cache.version()));
 }
 
-Result<std::optional<std::string>> FilteredWatch::frames(const sync::ScopeKind& kind,
-                                                         const sync::CacheEvent& event) {
+Result<std::optional<std::string>> FilteredWatch::frames(const sync::wire::ScopeKind& kind,
+                                                         const sync::watch::CacheEvent& event) {
   std::optional<std::string> none;
-  if (!view_) return sync::event_frame(kind, event.type, *event.object.bytes);
+  if (!view_) return sync::watch::event_frame(kind, event.type, *event.object.bytes);
   TRY(const FilteredEvents told, filter_.tell(*view_, event));
   if (told.need) {
     filters_.want(*told.need);
@@ -48,7 +48,8 @@ bool FilteredWatch::same_chain(const ViewPtr& view) const {
   return view->chain == view_->chain;
 }
 
-Result<std::string> FilteredWatch::catch_up(const sync::WatchCache& cache, sync::Version told) {
+Result<std::string> FilteredWatch::catch_up(const sync::watch::WatchCache& cache,
+                                            sync::objects::Version told) {
   const std::uint64_t epoch = filters_.epoch();
   if (epoch == epoch_) return std::string();
   const ViewPtr now = filters_.view(call_);

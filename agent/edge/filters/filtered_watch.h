@@ -19,18 +19,19 @@ class FilteredWatch {
   // Begins the watch: the client has seen everything up to `from` or, without it, gets all objects
   // of the cache first. Returns the missing knowledge, if any; then the watch cannot begin yet.
   // Errors: invalid (an unreadable object).
-  [[nodiscard]] Result<std::optional<sync::filters::Need>> begin(const sync::WatchCache& cache,
-                                                                 std::optional<sync::Version> from);
+  [[nodiscard]] Result<std::optional<sync::filters::Need>> begin(
+      const sync::watch::WatchCache& cache, std::optional<sync::objects::Version> from);
 
   // The frames for the event; "" if the client gets none. Nothing if knowledge is missing: call
   // again when the scope has changed. Errors: as begin().
-  [[nodiscard]] Result<std::optional<std::string>> frames(const sync::ScopeKind& kind,
-                                                          const sync::CacheEvent& event);
+  [[nodiscard]] Result<std::optional<std::string>> frames(const sync::wire::ScopeKind& kind,
+                                                          const sync::watch::CacheEvent& event);
 
   // The frames for changes of the filters' knowledge since the last call. The client was sent
   // everything up to version `told`. Errors: gone (the settings changed: the client must list
   // again); as begin().
-  [[nodiscard]] Result<std::string> catch_up(const sync::WatchCache& cache, sync::Version told);
+  [[nodiscard]] Result<std::string> catch_up(const sync::watch::WatchCache& cache,
+                                             sync::objects::Version told);
 
   // For a watch without a cache: whether the client would now see objects differently from those
   // that it was sent. False until it was sent any.

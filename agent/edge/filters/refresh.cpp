@@ -42,7 +42,7 @@ bool AnswerFilters::waits() const {
 store::ScopeKey AnswerFilters::pool_key(const std::string& pool) const {
   store::ScopeKey key{.owner = std::string(node_owner),
                       .group = "apps.openyurt.io",
-                      .encoding = std::string(to_string(sync::Encoding::json))};
+                      .encoding = std::string(to_string(sync::wire::Encoding::json))};
   if (options_.filters.pool_service_topology) {
     key.version = "v1alpha1";
     key.resource = "nodebuckets";
@@ -84,7 +84,7 @@ void AnswerFilters::announce() {
 // defaults.
 bool AnswerFilters::read_config() {
   if (!config_.complete) return false;
-  const sync::WatchCache& cache = config_.scope->cache();
+  const sync::watch::WatchCache& cache = config_.scope->cache();
   std::string text;
   if (!cache.objects().empty()) text = *cache.objects().begin()->second.bytes;
   if (text == config_text_) return false;
@@ -133,7 +133,7 @@ void AnswerFilters::read_node(FilterKnowledge& knowledge) {
 void AnswerFilters::read_pool(FilterKnowledge& knowledge) const {
   if (!pool_.scope) return;
   if (pool_.complete) {
-    const sync::WatchCache& cache = pool_.scope->cache();
+    const sync::watch::WatchCache& cache = pool_.scope->cache();
     knowledge.pool_nodes = options_.filters.pool_service_topology
                                ? sync::filters::nodes_of_buckets(cache, *knowledge.node_pool)
                                : sync::filters::nodes_of_pool(cache, *knowledge.node_pool);

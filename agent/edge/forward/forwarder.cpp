@@ -34,12 +34,13 @@ http::Response answer_or_reason(const Uplink& uplink, Result<http::Response> res
 }  // namespace
 
 asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request, Duration limit) {
-  if (sync::is_local_version(request.query.get("resourceVersion"))) {
-    co_return to_response(
-        sync::status::expired("the resourceVersion is a local one of the edge agent, which the API "
-                              "server does not know"));
+  if (sync::objects::is_local_version(request.query.get("resourceVersion"))) {
+    co_return to_response(sync::wire::status::expired(
+        "the resourceVersion is a local one of the edge agent, which the API "
+        "server does not know"));
   }
-  const bool hopeless = uplink_.link().state() == sync::LinkState::offline && uplink_.fault();
+  const bool hopeless =
+      uplink_.link().state() == sync::autonomy::LinkState::offline && uplink_.fault();
   if (hopeless) co_return unavailable(uplink_, "this is not cached");
   auto response = co_await uplink_.forward(upstream_request(request), is_streamed(request), limit);
   co_return answer_or_reason(uplink_, std::move(response));

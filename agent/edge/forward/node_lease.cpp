@@ -10,8 +10,8 @@
 namespace holdfast::agent {
 namespace {
 
-const std::string leases_path =
-    "/apis/coordination.k8s.io/v1/namespaces/" + std::string(sync::lease_namespace) + "/leases";
+const std::string leases_path = "/apis/coordination.k8s.io/v1/namespaces/" +
+                                std::string(sync::autonomy::lease_namespace) + "/leases";
 
 bool same_but_time(const sync::Lease& known, sync::Lease wanted) {
   wanted.spec.renew_time = known.spec.renew_time;
@@ -19,8 +19,9 @@ bool same_but_time(const sync::Lease& known, sync::Lease wanted) {
 }
 
 ApiRequest whole(std::string target, const sync::Lease& lease) {
-  return {
-      .method = http::Method::put, .target = std::move(target), .body = sync::encode_bytes(lease)};
+  return {.method = http::Method::put,
+          .target = std::move(target),
+          .body = sync::wire::encode_bytes(lease)};
 }
 
 // The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
@@ -33,7 +34,7 @@ ApiRequest time_patch(std::string target, const sync::Lease& lease) {
                    {"renewTime", format_rfc3339(*lease.spec.renew_time, TimeDigits::micros)}}}};
   return {.method = http::Method::patch,
           .target = std::move(target),
-          .body = sync::serialize(body),
+          .body = sync::wire::serialize(body),
           .content_type = "application/merge-patch+json",
           .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
           .repeatable = true};
@@ -48,7 +49,7 @@ NodeLease::NodeLease(std::string node_name, Duration lease_duration, Duration ku
       clock_(clock),
       kubelet_(kubelet_grace, clock.mono()) {
   lease_.metadata.name = node_name_;
-  lease_.metadata.namespace_name = sync::lease_namespace;
+  lease_.metadata.namespace_name = sync::autonomy::lease_namespace;
 }
 
 void NodeLease::refresh(sync::Lease& lease) {
@@ -75,13 +76,13 @@ void NodeLease::refresh(sync::Lease& lease) {
 
 Status NodeLease::adopt(Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
-  TRY(lease_, sync::decode_bytes<sync::Lease>(*answer));
+  TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer));
   return {};
 }
 
 Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
-  TRY(const sync::ObjectHeader header, sync::read_header(*answer));
+  TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(*answer));
   lease_ = std::move(written);
   lease_.metadata.resource_version = header.resource_version;
   return {};
@@ -121,9 +122,9 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
   sync::Lease wanted;
   if (missing) {
     wanted.metadata.name = node_name_;
-    wanted.metadata.namespace_name = sync::lease_namespace;
+    wanted.metadata.namespace_name = sync::autonomy::lease_namespace;
   } else {
-    CO_TRY(wanted, sync::decode_bytes<sync::Lease>(*found));
+    CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
   }
   refresh(wanted);
   ApiRequest write = whole(missing ? leases_path : path, wanted);
@@ -136,7 +137,7 @@ std::string NodeLease::renew_locally(std::string_view version) {
   sync::Lease shown = lease_;
   refresh(shown);
   shown.metadata.resource_version = version;
-  return encode_bytes(shown);
+  return sync::wire::encode_bytes(shown);
 }
 
 }  // namespace holdfast::agent

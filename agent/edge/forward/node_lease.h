@@ -20,7 +20,7 @@ namespace holdfast::agent {
 
 class NodeLease {
  public:
-  // `lease_duration` is written into the lease. `kubelet_grace`: see sync::KubeletHealth.
+  // `lease_duration` is written into the lease. `kubelet_grace`: see sync::autonomy::KubeletHealth.
   NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
             const Clock& clock);
 
@@ -39,7 +39,7 @@ class NodeLease {
   // The kubelet has written its lease or its node's status. Call it only for callers that were
   // proved to act as the node: permission to write the lease does not make a caller the kubelet.
   void note_kubelet_activity() { kubelet_.note_activity(clock_.mono()); }
-  [[nodiscard]] const sync::KubeletHealth& kubelet() const { return kubelet_; }
+  [[nodiscard]] const sync::autonomy::KubeletHealth& kubelet() const { return kubelet_; }
 
   // Sets the uid for the owner reference of a lease that has none.
   void set_node_uid(std::string uid) { node_uid_ = std::move(uid); }
@@ -55,7 +55,7 @@ class NodeLease {
   std::string node_name_;
   Duration lease_duration_;
   const Clock& clock_;
-  sync::KubeletHealth kubelet_;
+  sync::autonomy::KubeletHealth kubelet_;
   std::string node_uid_;
   sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
   WallTime last_renewal_;

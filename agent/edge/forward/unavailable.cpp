@@ -13,22 +13,22 @@ constexpr int retry_after_s = 1;
 
 http::Response unavailable(const Uplink& uplink, std::string_view why) {
   if (uplink.link().may_ask()) {
-    return to_response(sync::status::service_unavailable(std::string(why), retry_after_s));
+    return to_response(sync::wire::status::service_unavailable(std::string(why), retry_after_s));
   }
   return to_response(
-      sync::status::service_unavailable(uplink.describe_outage() + "; " + std::string(why)));
+      sync::wire::status::service_unavailable(uplink.describe_outage() + "; " + std::string(why)));
 }
 
 http::Response not_reached(const Uplink& uplink, const Error& error) {
   // An own limit was reached: the byte budget or the memory for answers. Both recover soon.
   const bool soon = uplink.link().may_ask();
   if (error.code == Errc::exhausted) {
-    return to_response(sync::status::too_many_requests(error.what, soon ? retry_after_s : 0));
+    return to_response(sync::wire::status::too_many_requests(error.what, soon ? retry_after_s : 0));
   }
-  if (error.code == Errc::timeout) return to_response(sync::status::timeout(error.what, 0));
+  if (error.code == Errc::timeout) return to_response(sync::wire::status::timeout(error.what, 0));
   if (soon) {
     return to_response(
-        sync::status::service_unavailable("the cloud was not reached: " + error.what));
+        sync::wire::status::service_unavailable("the cloud was not reached: " + error.what));
   }
   return unavailable(uplink, error.what);
 }

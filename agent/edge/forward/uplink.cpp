@@ -9,14 +9,14 @@
 namespace holdfast::agent {
 namespace {
 
-sync::Evidence evidence_of(const Result<http::Response>& outcome) {
-  if (!outcome) return sync::Evidence::failed;
+sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
+  if (!outcome) return sync::autonomy::Evidence::failed;
   const bool overloaded = outcome->status == 429 || outcome->status == 503;
-  return overloaded ? sync::Evidence::overloaded : sync::Evidence::answered;
+  return overloaded ? sync::autonomy::Evidence::overloaded : sync::autonomy::Evidence::answered;
 }
 
-sync::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
-  return sync::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
+sync::autonomy::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
+  return sync::autonomy::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
 }
 
 // Estimates the size of the request with the headers that ApiClient adds.
@@ -37,7 +37,7 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)),
-      outage_(sync::OutageConfig{}, clock.mono()) {}
+      outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {
   const std::vector<ServerAddress> all = client_.access().servers();
@@ -47,7 +47,7 @@ std::string Uplink::server_name(std::size_t server) const {
 std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t server,
                                                std::size_t tries) {
   // Another server is only asked if this one is known to have failed.
-  const bool servers_fault = servers_.at(server).health == sync::ServerHealth::failed;
+  const bool servers_fault = servers_.at(server).health == sync::autonomy::ServerHealth::failed;
   if (repeatable && servers_fault && tries < servers_.size()) {
     const std::size_t other = servers_.next(server);
     if (other != server) return other;
@@ -97,7 +97,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   const std::string credentials(request.headers.get("authorization"));
   const bool repeatable = http::may_repeat(method, request.repeatable);
   const MonoTime deadline = clock_.mono() + limit;
-  const sync::UplinkClass traffic = class_of(method, request.target, false);
+  const sync::autonomy::UplinkClass traffic = class_of(method, request.target, false);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
   if (!turn) co_return fail(turn.error());
   std::size_t server = servers_.next();
@@ -128,7 +128,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit, Silence silence) {
   const bool repeatable = http::may_repeat(request.method, request.repeatable);
-  const sync::UplinkClass traffic = class_of(request.method, request.target, true);
+  const sync::autonomy::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
   if (!turn) co_return fail(turn.error());
   std::size_t server = servers_.next();
@@ -151,7 +151,7 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
 asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration limit) {
   CO_TRY(http::Response response, co_await send(std::move(request), false, limit));
   if (response.status >= 200 && response.status < 300) co_return std::move(response.body);
-  co_return fail(sync::to_error(response.status, response.body));
+  co_return fail(sync::wire::to_error(response.status, response.body));
 }
 
 asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) {
@@ -161,7 +161,7 @@ asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) 
       (void)co_await servers_changed_.wait_until(servers_.probe_due());
       continue;
     }
-    const Sent sent{clock_.mono(), *due, true, target, sync::UplinkClass::heartbeat};
+    const Sent sent{clock_.mono(), *due, true, target, sync::autonomy::UplinkClass::heartbeat};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
     auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
@@ -181,13 +181,13 @@ Result<ReadAnswer> Uplink::judge_read(const Sent& sent, Result<ReadAnswer> outco
 Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
   if (!outcome) return outcome;
   const http::Headers& headers = outcome->headers;
-  const sync::AnswerHead head{.status = outcome->status,
-                              .content_type = headers.get("content-type"),
-                              .location = headers.get("location"),
-                              .audited = headers.has("audit-id"),
-                              .verified = client_.access().verifies_servers()};
+  const sync::autonomy::AnswerHead head{.status = outcome->status,
+                                        .content_type = headers.get("content-type"),
+                                        .location = headers.get("location"),
+                                        .audited = headers.has("audit-id"),
+                                        .verified = client_.access().verifies_servers()};
   if (head.status == 101) return outcome;
-  const auto why = sync::why_not_api_answer(sent.target, head, outcome->body);
+  const auto why = sync::autonomy::why_not_api_answer(sent.target, head, outcome->body);
   if (!why) return outcome;
   if (outcome->stream) outcome->stream->cancel();
   return fail(Errc::corrupt, *why);
@@ -216,10 +216,12 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
     reason = "the API server does not accept the node's credentials";
     outcome = fail(Errc::denied, reason);
   }
-  const sync::Evidence evidence = evidence_of(outcome);
-  const auto fault = evidence == sync::Evidence::answered     ? std::optional<sync::LinkFault>()
-                     : evidence == sync::Evidence::overloaded ? sync::LinkFault::overloaded
-                                                              : sync::fault_of(outcome.error());
+  const sync::autonomy::Evidence evidence = evidence_of(outcome);
+  const auto fault = evidence == sync::autonomy::Evidence::answered
+                         ? std::optional<sync::autonomy::LinkFault>()
+                     : evidence == sync::autonomy::Evidence::overloaded
+                         ? sync::autonomy::LinkFault::overloaded
+                         : sync::autonomy::fault_of(outcome.error());
   note(fault);
   const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
   // While another server may answer, this one is no evidence against the link.
@@ -237,21 +239,22 @@ Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> ou
   return outcome;
 }
 
-void Uplink::note(std::optional<sync::LinkFault> fault) {
+void Uplink::note(std::optional<sync::autonomy::LinkFault> fault) {
   fault_ = fault;
   if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
 }
 
-void Uplink::record_server(const Sent& sent, sync::Evidence evidence, const std::string& reason) {
-  if (evidence == sync::Evidence::answered) client_.prefer(sent.server);
+void Uplink::record_server(const Sent& sent, sync::autonomy::Evidence evidence,
+                           const std::string& reason) {
+  if (evidence == sync::autonomy::Evidence::answered) client_.prefer(sent.server);
   if (!servers_.record(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
   servers_changed_.notify_all();
   if (servers_.size() == 1) return;  // With one server, the link's state says it all.
-  const sync::ServerHealth health = servers_.at(sent.server).health;
+  const sync::autonomy::ServerHealth health = servers_.at(sent.server).health;
   log_info(
       "API server",
       {{"server", server_name(sent.server)}, {"health", to_string(health)}, {"reason", reason}});
-  if (health != sync::ServerHealth::failed) return;
+  if (health != sync::autonomy::ServerHealth::failed) return;
   client_.forget_connections(sent.server);
   streams_.sever(sent.server);
 }
@@ -276,15 +279,16 @@ void Uplink::rejoined() {
 void Uplink::rejoin_failed(std::string_view reason) {
   link_.rejoin_failed(clock_.mono(), reason);
   announce();
-  update_outage(fault_.value_or(sync::LinkFault::other), reason);
+  update_outage(fault_.value_or(sync::autonomy::LinkFault::other), reason);
 }
 
 std::string Uplink::describe_outage() const {
-  return sync::describe(outage_, {clock_.mono(), clock_.wall()});
+  return sync::autonomy::describe(outage_, {clock_.mono(), clock_.wall()});
 }
 
 // Updates the outage, and wakes OutageReport if there is something to report.
-void Uplink::update_outage(std::optional<sync::LinkFault> fault, std::string_view reason) {
+void Uplink::update_outage(std::optional<sync::autonomy::LinkFault> fault,
+                           std::string_view reason) {
   const MonoTime now = clock_.mono();
   outage_.record(now, link_.state(), fault, reason);
   if (outage_.due() <= now) changed_.notify_all();
@@ -293,7 +297,7 @@ void Uplink::update_outage(std::optional<sync::LinkFault> fault, std::string_vie
 void Uplink::announce() {
   log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
   // Connections from before a fault may hang for ever.
-  if (link_.state() != sync::LinkState::connected) client_.forget_connections();
+  if (link_.state() != sync::autonomy::LinkState::connected) client_.forget_connections();
   changed_.notify_all();
 }
 

@@ -50,10 +50,10 @@ class Uplink {
   // Sets the observer. It must outlive this.
   void observe(UplinkObserver& observer) { observer_ = &observer; }
 
-  [[nodiscard]] const sync::Link& link() const { return link_; }
+  [[nodiscard]] const sync::autonomy::Link& link() const { return link_; }
   // Notified whenever the link's state changes.
   [[nodiscard]] loop::Event& changed() { return changed_; }
-  [[nodiscard]] const sync::ServerPool& servers() const { return servers_; }
+  [[nodiscard]] const sync::autonomy::ServerPool& servers() const { return servers_; }
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
@@ -92,15 +92,15 @@ class Uplink {
   void rejoin_failed(std::string_view reason);
 
   // The current fault; nothing if the last evidence was an answer.
-  [[nodiscard]] std::optional<sync::LinkFault> fault() const { return fault_; }
+  [[nodiscard]] std::optional<sync::autonomy::LinkFault> fault() const { return fault_; }
   // How often each fault occurred since the start.
-  using Faults = std::array<std::uint64_t, sync::link_faults>;
+  using Faults = std::array<std::uint64_t, sync::autonomy::link_faults>;
   [[nodiscard]] const Faults& faults() const { return faults_; }
 
   // The current outage, for OutageReport.
-  [[nodiscard]] const sync::Outage& outage() const { return outage_; }
-  [[nodiscard]] sync::Outage& outage() { return outage_; }
-  // sync::describe() of the outage now; "" while the link is connected.
+  [[nodiscard]] const sync::autonomy::Outage& outage() const { return outage_; }
+  [[nodiscard]] sync::autonomy::Outage& outage() { return outage_; }
+  // sync::autonomy::describe() of the outage now; "" while the link is connected.
   [[nodiscard]] std::string describe_outage() const;
 
   // Which callers the API server has accepted.
@@ -116,7 +116,7 @@ class Uplink {
     std::size_t server = 0;
     bool own_credentials = false;
     std::string target;  // for messages and for judging the answer
-    sync::UplinkClass traffic = sync::UplinkClass::reads;
+    sync::autonomy::UplinkClass traffic = sync::autonomy::UplinkClass::reads;
     bool silence_tells = true;
   };
 
@@ -138,20 +138,21 @@ class Uplink {
   [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
                                                     Result<http::Response> outcome);
   // Counts the fault.
-  void note(std::optional<sync::LinkFault> fault);
+  void note(std::optional<sync::autonomy::LinkFault> fault);
   // Reports the evidence about the server, and drops its connections if it has failed.
-  void record_server(const Sent& sent, sync::Evidence evidence, const std::string& reason);
+  void record_server(const Sent& sent, sync::autonomy::Evidence evidence,
+                     const std::string& reason);
   // After `tries` tries, the last one at `server`: the server to try next, or nothing.
   std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
   // Notifies waiters of a new state of the link.
   void announce();
   // Updates the outage, and notifies OutageReport if there is something to report.
-  void update_outage(std::optional<sync::LinkFault> fault, std::string_view reason);
+  void update_outage(std::optional<sync::autonomy::LinkFault> fault, std::string_view reason);
 
   ApiClient& client_;
   const Clock& clock_;
-  sync::Link link_;
-  sync::ServerPool servers_;
+  sync::autonomy::Link link_;
+  sync::autonomy::ServerPool servers_;
   UplinkStreams streams_;
   Owners owners_;
   AnswerReader answers_;
@@ -159,9 +160,9 @@ class Uplink {
   loop::Event changed_;
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
-  std::optional<sync::LinkFault> fault_;
+  std::optional<sync::autonomy::LinkFault> fault_;
   Faults faults_{};
-  sync::Outage outage_;
+  sync::autonomy::Outage outage_;
 };
 
 }  // namespace holdfast::agent

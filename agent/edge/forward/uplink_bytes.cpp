@@ -36,16 +36,17 @@ std::size_t size_of(const http::Response& response) {
   return line + size_of_headers(response.headers) + body;
 }
 
-UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates,
+UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::autonomy::ByteRates& rates,
                          const Clock& clock)
     : clock_(clock), budget_(rates, clock.mono()), ended_(std::move(executor)) {
-  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
-    const bool exempt = static_cast<sync::UplinkClass>(i) == sync::UplinkClass::heartbeat;
+  for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
+    const bool exempt =
+        static_cast<sync::autonomy::UplinkClass>(i) == sync::autonomy::UplinkClass::heartbeat;
     under_.at(i).limited = !exempt && (rates.total > 0 || rates.classes.at(i) > 0);
   }
 }
 
-UplinkBytes::Turn UplinkBytes::take(sync::UplinkClass traffic) {
+UplinkBytes::Turn UplinkBytes::take(sync::autonomy::UplinkClass traffic) {
   Under& under = under_.at(static_cast<std::size_t>(traffic));
   if (!under.limited) return nullptr;
   const auto bytes = static_cast<std::uint64_t>(under.expected);
@@ -58,7 +59,7 @@ UplinkBytes::Turn UplinkBytes::take(sync::UplinkClass traffic) {
 }
 
 asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
-    std::shared_ptr<UplinkBytes> self, sync::UplinkClass traffic, MonoTime deadline) {
+    std::shared_ptr<UplinkBytes> self, sync::autonomy::UplinkClass traffic, MonoTime deadline) {
   const auto index = static_cast<std::size_t>(traffic);
   bool waited = false;
   for (;;) {
@@ -83,23 +84,23 @@ asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
   }
 }
 
-void UplinkBytes::sent(sync::UplinkClass traffic, std::size_t bytes) {
+void UplinkBytes::sent(sync::autonomy::UplinkClass traffic, std::size_t bytes) {
   costs_.at(static_cast<std::size_t>(traffic)).sent += bytes;
   budget_.spend(traffic, bytes, clock_.mono());
 }
 
-void UplinkBytes::received(sync::UplinkClass traffic, std::size_t bytes) {
+void UplinkBytes::received(sync::autonomy::UplinkClass traffic, std::size_t bytes) {
   costs_.at(static_cast<std::size_t>(traffic)).received += bytes;
   budget_.spend(traffic, bytes, clock_.mono());
 }
 
-void UplinkBytes::expect(sync::UplinkClass traffic, std::size_t bytes) {
+void UplinkBytes::expect(sync::autonomy::UplinkClass traffic, std::size_t bytes) {
   constexpr double newest = 0.25;
   double& expected = under_.at(static_cast<std::size_t>(traffic)).expected;
   expected += (static_cast<double>(bytes) - expected) * newest;
 }
 
-const UplinkBytes::Cost& UplinkBytes::cost(sync::UplinkClass traffic) const {
+const UplinkBytes::Cost& UplinkBytes::cost(sync::autonomy::UplinkClass traffic) const {
   return costs_.at(static_cast<std::size_t>(traffic));
 }
 

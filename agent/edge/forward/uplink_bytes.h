@@ -37,22 +37,24 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
     std::uint64_t held_back = 0;  // requests that had to wait
   };
 
-  UplinkBytes(asio::any_io_executor executor, const sync::ByteRates& rates, const Clock& clock);
+  UplinkBytes(asio::any_io_executor executor, const sync::autonomy::ByteRates& rates,
+              const Clock& clock);
 
   // The reservation for one request; returned when the last copy is destroyed.
   using Turn = std::shared_ptr<void>;
 
   // Waits until a request may be sent. Errors: exhausted, if that would be after `deadline`.
   static asio::awaitable<Result<Turn>> wait_for_turn(std::shared_ptr<UplinkBytes> self,
-                                                     sync::UplinkClass traffic, MonoTime deadline);
+                                                     sync::autonomy::UplinkClass traffic,
+                                                     MonoTime deadline);
 
   // Charge bytes that were sent or received.
-  void sent(sync::UplinkClass traffic, std::size_t bytes);
-  void received(sync::UplinkClass traffic, std::size_t bytes);
+  void sent(sync::autonomy::UplinkClass traffic, std::size_t bytes);
+  void received(sync::autonomy::UplinkClass traffic, std::size_t bytes);
   // Updates the estimated cost of an answer of this class. Charges nothing.
-  void expect(sync::UplinkClass traffic, std::size_t bytes);
+  void expect(sync::autonomy::UplinkClass traffic, std::size_t bytes);
 
-  [[nodiscard]] const Cost& cost(sync::UplinkClass traffic) const;
+  [[nodiscard]] const Cost& cost(sync::autonomy::UplinkClass traffic) const;
   // Whether a request waits now, or one began to wait since `time`.
   [[nodiscard]] bool held_back_since(MonoTime time) const {
     return waiting_ > 0 || held_back_at_ >= time;
@@ -63,12 +65,12 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
     bool limited = false;
     double expected = 16.0 * 1024;  // running mean of the bytes of an answer
   };
-  [[nodiscard]] Turn take(sync::UplinkClass traffic);
+  [[nodiscard]] Turn take(sync::autonomy::UplinkClass traffic);
 
   const Clock& clock_;
-  sync::ByteBudget budget_;
-  std::array<Cost, sync::uplink_classes> costs_{};
-  std::array<Under, sync::uplink_classes> under_{};
+  sync::autonomy::ByteBudget budget_;
+  std::array<Cost, sync::autonomy::uplink_classes> costs_{};
+  std::array<Under, sync::autonomy::uplink_classes> under_{};
   loop::Event ended_;  // notified when a reservation ends
   int waiting_ = 0;    // number of waiting requests
   MonoTime held_back_at_ = MonoTime::min();

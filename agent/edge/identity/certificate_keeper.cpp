@@ -6,7 +6,7 @@
 
 namespace holdfast::agent {
 
-namespace rotate = sync::rotate;
+namespace rotate = sync::identity::rotate;
 
 CertificateKeeper::CertificateKeeper(asio::any_io_executor executor, Wish wish, const PkiDir& pki,
                                      Registrar& registrar, const Clock& clock, Random& random)
@@ -16,7 +16,7 @@ CertificateKeeper::CertificateKeeper(asio::any_io_executor executor, Wish wish, 
       clock_(clock),
       woken_(std::move(executor)) {
   load();
-  std::optional<sync::Validity> validity;
+  std::optional<sync::identity::Validity> validity;
   // A certificate that lacks one of the wanted names stays in use, but a new one is requested.
   const bool fits = certificate_ && tls::covers(certificate_->names, wish_.names);
   if (fits) validity = {certificate_->not_before, certificate_->not_after};
@@ -86,11 +86,11 @@ asio::awaitable<void> CertificateKeeper::ask(rotate::Credentials with) {
     co_return;
   }
   ApiRequest post{.method = http::Method::post,
-                  .target = std::string(sync::csr_path),
-                  .body = sync::csr_body(wish_.use, *request)};
+                  .target = std::string(sync::identity::csr_path),
+                  .body = sync::identity::csr_body(wish_.use, *request)};
   const auto answer = co_await registrar_.call(with, std::move(post));
-  const auto state =
-      answer ? sync::read_csr(*answer) : Result<sync::CsrState>(fail(answer.error()));
+  const auto state = answer ? sync::identity::read_csr(*answer)
+                            : Result<sync::identity::CsrState>(fail(answer.error()));
   if (!state) {
     feed(rotate::NotSubmitted{state.error()});
     co_return;
@@ -102,10 +102,10 @@ asio::awaitable<void> CertificateKeeper::ask(rotate::Credentials with) {
 }
 
 asio::awaitable<void> CertificateKeeper::look(rotate::Look look) {
-  ApiRequest get{.target = std::string(sync::csr_path) + "/" + percent_encode(look.name)};
+  ApiRequest get{.target = std::string(sync::identity::csr_path) + "/" + percent_encode(look.name)};
   const auto answer = co_await registrar_.call(look.with, std::move(get));
-  const auto state =
-      answer ? sync::read_csr(*answer) : Result<sync::CsrState>(fail(answer.error()));
+  const auto state = answer ? sync::identity::read_csr(*answer)
+                            : Result<sync::identity::CsrState>(fail(answer.error()));
   if (state) {
     feed(rotate::Looked{*state});
   } else {

@@ -28,16 +28,16 @@ class Registrar {
  public:
   virtual ~Registrar() = default;
   // Errors: as ApiClient::call(); also denied if there are no such credentials.
-  virtual asio::awaitable<Result<std::string>> call(sync::rotate::Credentials with,
+  virtual asio::awaitable<Result<std::string>> call(sync::identity::rotate::Credentials with,
                                                     ApiRequest request) = 0;
 };
 
 class CertificateKeeper {
  public:
   struct Wish {
-    sync::CertificateUse use;
+    sync::identity::CertificateUse use;
     tls::Names names;
-    sync::RotationConfig rotation = {};
+    sync::identity::RotationConfig rotation = {};
   };
   using OnChange = std::function<void(const tls::Identity&, const tls::Certificate&)>;
 
@@ -64,11 +64,11 @@ class CertificateKeeper {
  private:
   void load();
   // Gives an input to the rules and queues their actions.
-  void feed(sync::rotate::Input input);
-  asio::awaitable<void> perform(sync::rotate::Action action);
+  void feed(sync::identity::rotate::Input input);
+  asio::awaitable<void> perform(sync::identity::rotate::Action action);
   // Create a CSR, read its state, and use an issued certificate.
-  asio::awaitable<void> ask(sync::rotate::Credentials with);
-  asio::awaitable<void> look(sync::rotate::Look look);
+  asio::awaitable<void> ask(sync::identity::rotate::Credentials with);
+  asio::awaitable<void> look(sync::identity::rotate::Look look);
   void adopt(const std::string& certificate_pem);
   [[nodiscard]] Result<tls::Certificate> take(const std::string& certificate_pem);
 
@@ -79,8 +79,9 @@ class CertificateKeeper {
   OnChange on_change_;
   std::optional<tls::Identity> held_;
   std::optional<tls::Certificate> certificate_;  // parsed from `held_`
-  std::optional<sync::Rotation> rotation_;       // set in the constructor once `held_` is loaded
-  std::deque<sync::rotate::Action> actions_;
+  std::optional<sync::identity::Rotation>
+      rotation_;  // set in the constructor once `held_` is loaded
+  std::deque<sync::identity::rotate::Action> actions_;
   std::string key_pem_;  // private key of the request under way
   loop::Event woken_;
 };

@@ -15,7 +15,7 @@
 namespace holdfast::agent {
 namespace {
 
-using sync::rotate::Credentials;
+using sync::identity::rotate::Credentials;
 
 constexpr auto request_limit = std::chrono::seconds(10);
 constexpr auto reread_interval = std::chrono::minutes(5);  // as client-go has it
@@ -31,8 +31,8 @@ bool is_address(const std::string& text) {
 bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 
 tls::Names names_of(const std::string& node_name) {
-  return {.common_name = sync::node_user(node_name),
-          .organizations = {std::string(sync::nodes_group)}};
+  return {.common_name = sync::identity::node_user(node_name),
+          .organizations = {std::string(sync::identity::nodes_group)}};
 }
 
 // All names and addresses by which callers may address the listener.
@@ -90,14 +90,15 @@ void NodeIdentity::make_keepers(Random& random) {
     apply();
   };
   if (place_.options.enrols()) {
-    CertificateKeeper::Wish wish{sync::CertificateUse::client, names_of(place_.node_name)};
+    CertificateKeeper::Wish wish{sync::identity::CertificateUse::client,
+                                 names_of(place_.node_name)};
     client_keeper_ = std::make_unique<CertificateKeeper>(executor_, std::move(wish), pki_, *this,
                                                          clock_, random);
     client_keeper_->on_change(changed);
     if (client_keeper_->certificate()) clock_.at_least(client_keeper_->certificate()->not_before);
   }
   if (place_.options.secure_listen.empty() && !pods_address(place_.options)) return;
-  CertificateKeeper::Wish wish{sync::CertificateUse::serving,
+  CertificateKeeper::Wish wish{sync::identity::CertificateUse::serving,
                                serving_names(place_.node_name, place_.options)};
   // Without it the listener uses a self-signed certificate, so a retry is not urgent.
   wish.rotation.bootstraps = false;
@@ -272,8 +273,9 @@ Result<tls::Identity> NodeIdentity::serving() {
   return *self_signed_;
 }
 
-std::optional<WallTime> NodeIdentity::ends(sync::CertificateUse use) const {
-  const auto& keeper = use == sync::CertificateUse::client ? client_keeper_ : serving_keeper_;
+std::optional<WallTime> NodeIdentity::ends(sync::identity::CertificateUse use) const {
+  const auto& keeper =
+      use == sync::identity::CertificateUse::client ? client_keeper_ : serving_keeper_;
   if (!keeper || !keeper->certificate()) return std::nullopt;
   return keeper->certificate()->not_after;
 }

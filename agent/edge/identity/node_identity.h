@@ -49,14 +49,14 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   // known.
   [[nodiscard]] const std::string& authority() const { return access_.tls_settings.ca_pem; }
   // When the current certificate expires; nothing if there is none.
-  [[nodiscard]] std::optional<WallTime> ends(sync::CertificateUse use) const;
+  [[nodiscard]] std::optional<WallTime> ends(sync::identity::CertificateUse use) const;
   // The certificate of the secure listener: issued by the cluster or, until then, self-signed.
   [[nodiscard]] Result<tls::Identity> serving();
   // Sets the function that is called when authority() or serving() has changed.
   void on_serving_change(std::function<void()> callback) { on_serving_ = std::move(callback); }
 
   // Implement Registrar and UplinkObserver.
-  asio::awaitable<Result<std::string>> call(sync::rotate::Credentials with,
+  asio::awaitable<Result<std::string>> call(sync::identity::rotate::Credentials with,
                                             ApiRequest request) override;
   void answered(const http::Response& response) override;
   void unauthorized() override;

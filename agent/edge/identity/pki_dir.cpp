@@ -32,11 +32,11 @@ Result<PkiDir> PkiDir::open(const fs::Path& data_dir) {
   return made;
 }
 
-fs::Path PkiDir::file_of(sync::CertificateUse use) const {
+fs::Path PkiDir::file_of(sync::identity::CertificateUse use) const {
   return dir_ / (std::string(to_string(use)) + "-current.pem");
 }
 
-Result<std::optional<tls::Identity>> PkiDir::load(sync::CertificateUse use) const {
+Result<std::optional<tls::Identity>> PkiDir::load(sync::identity::CertificateUse use) const {
   TRY(std::optional<std::string> text, read_if_there(file_of(use), fs::read_secret));
   if (!text) return std::nullopt;
   // OpenSSL finds the certificate and the key in the same text.
@@ -47,7 +47,7 @@ Result<std::optional<tls::Identity>> PkiDir::load(sync::CertificateUse use) cons
   return identity;
 }
 
-Status PkiDir::store(sync::CertificateUse use, const tls::Identity& identity) const {
+Status PkiDir::store(sync::identity::CertificateUse use, const tls::Identity& identity) const {
   const bool together = identity.certificate_pem == identity.key_pem;
   const std::string text =
       together ? identity.key_pem : identity.certificate_pem + identity.key_pem;
@@ -68,7 +68,7 @@ Result<ClusterAccess> PkiDir::load_cluster() const {
 
 Status PkiDir::store_cluster(const ClusterAccess& access) const {
   const std::string scheme = access.tls ? "https://" : "http://";
-  const std::string client = file_of(sync::CertificateUse::client).filename().string();
+  const std::string client = file_of(sync::identity::CertificateUse::client).filename().string();
   std::string text =
       "apiVersion: v1\nkind: Config\ncurrent-context: node\nclusters:\n- name: node\n";
   text += "  cluster:\n    server: " + quoted(scheme + access.server.text() + access.path_prefix);

@@ -24,8 +24,9 @@ class PkiDir {
 
   // Nothing if there is no such file. Errors: corrupt (not a matching pair), denied (others may
   // read it), the disk's.
-  [[nodiscard]] Result<std::optional<tls::Identity>> load(sync::CertificateUse use) const;
-  [[nodiscard]] Status store(sync::CertificateUse use, const tls::Identity& identity) const;
+  [[nodiscard]] Result<std::optional<tls::Identity>> load(sync::identity::CertificateUse use) const;
+  [[nodiscard]] Status store(sync::identity::CertificateUse use,
+                             const tls::Identity& identity) const;
 
   // The certificate authority that was fetched and checked by its hash; see learn_authority().
   [[nodiscard]] Result<std::optional<std::string>> load_authority() const;
@@ -38,7 +39,7 @@ class PkiDir {
 
  private:
   explicit PkiDir(fs::Path dir) : dir_(std::move(dir)) {}
-  [[nodiscard]] fs::Path file_of(sync::CertificateUse use) const;
+  [[nodiscard]] fs::Path file_of(sync::identity::CertificateUse use) const;
 
   fs::Path dir_;
 };

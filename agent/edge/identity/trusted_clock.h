@@ -31,7 +31,7 @@ class TrustedClock final : public Clock {
  private:
   const Clock& clock_;
   fs::Path file_;
-  sync::WallFloor floor_;
+  sync::identity::WallFloor floor_;
 };
 
 }  // namespace holdfast::agent

@@ -18,8 +18,8 @@ constexpr std::size_t records_max = 10'000;  // the journal keeps no more
 // When the outage of this record began; nothing if it has ended or the record is of another kind.
 std::optional<WallTime> open_since(const store::Record& record) {
   if (record.kind != kind) return std::nullopt;
-  const auto ended = sync::text_at(record.detail, {"end"}).value_or(std::nullopt);
-  const auto began = sync::text_at(record.detail, {"begin"}).value_or(std::nullopt);
+  const auto ended = sync::wire::text_at(record.detail, {"end"}).value_or(std::nullopt);
+  const auto began = sync::wire::text_at(record.detail, {"begin"}).value_or(std::nullopt);
   if (ended || !began) return std::nullopt;
   const auto time = parse_rfc3339(*began);
   return time ? std::optional(*time) : std::nullopt;
@@ -42,36 +42,38 @@ void OutageReport::resume() {
 
 asio::awaitable<void> OutageReport::run() {
   for (;;) {
-    for (const sync::OutageNote& note : uplink_.outage().take(clock_.mono())) report(note);
+    for (const sync::autonomy::OutageNote& note : uplink_.outage().take(clock_.mono()))
+      report(note);
     const MonoTime due = uplink_.outage().due();
     (void)co_await uplink_.changed().wait_until(due);
   }
 }
 
-void OutageReport::report(const sync::OutageNote& note) {
-  const sync::ClockReading now{clock_.mono(), clock_.wall()};
-  const std::string text = sync::log_text(note, now);
-  if (note.kind == sync::OutageNote::Kind::back) {
+void OutageReport::report(const sync::autonomy::OutageNote& note) {
+  const sync::autonomy::ClockReading now{clock_.mono(), clock_.wall()};
+  const std::string text = sync::autonomy::log_text(note, now);
+  if (note.kind == sync::autonomy::OutageNote::Kind::back) {
     log_info(text);
   } else {
     log_warn(text);
   }
-  const bool begins = note.kind == sync::OutageNote::Kind::lost && !note.resumed;
-  const bool ends = note.kind == sync::OutageNote::Kind::back && note.was_told;
+  const bool begins = note.kind == sync::autonomy::OutageNote::Kind::lost && !note.resumed;
+  const bool ends = note.kind == sync::autonomy::OutageNote::Kind::back && note.was_told;
   if (begins || ends) record(note, now);
 }
 
-void OutageReport::record(const sync::OutageNote& note, const sync::ClockReading& now) {
+void OutageReport::record(const sync::autonomy::OutageNote& note,
+                          const sync::autonomy::ClockReading& now) {
   const auto at = [&now](MonoTime time) { return format_rfc3339(now.wall_at(time)); };
   json::object detail{
       {"begin", at(note.began)}, {"fault", to_string(note.fault)}, {"reason", note.reason}};
-  if (note.kind == sync::OutageNote::Kind::back) {
+  if (note.kind == sync::autonomy::OutageNote::Kind::back) {
     detail["end"] = at(note.at);
     detail["seconds"] = std::chrono::duration<double>(note.at - note.began).count();
     detail["replayed"] = note.replayed.applied;
     detail["refused"] = note.replayed.refused;
   }
-  ledger_.record(kind, subject, sync::journal_text(note), sync::serialize(detail));
+  ledger_.record(kind, subject, sync::autonomy::journal_text(note), sync::wire::serialize(detail));
 }
 
 }  // namespace holdfast::agent

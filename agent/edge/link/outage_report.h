@@ -1,6 +1,6 @@
 // Reports outages of the cloud. In the log: a warning with the reason and advice, repeated at
 // growing intervals, and a line when the cloud is back. In the journal: a record when an outage
-// begins and one when it ends. sync::Outage decides what is reported and when.
+// begins and one when it ends. sync::autonomy::Outage decides what is reported and when.
 //
 // The journal records have kind "outage" and subject "cloud". Their detail is an object: `begin`
 // and `end` (RFC 3339; `end` only in the record of the end), `fault`, `reason`, and at the end
@@ -28,8 +28,8 @@ class OutageReport {
   asio::awaitable<void> run();
 
  private:
-  void report(const sync::OutageNote& note);
-  void record(const sync::OutageNote& note, const sync::ClockReading& now);
+  void report(const sync::autonomy::OutageNote& note);
+  void record(const sync::autonomy::OutageNote& note, const sync::autonomy::ClockReading& now);
 
   Uplink& uplink_;
   Ledger& ledger_;

@@ -33,7 +33,7 @@ Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feede
 
 asio::awaitable<void> Rejoin::maintain_link() {
   for (;;) {
-    if (uplink_.link().state() == sync::LinkState::rejoining) {
+    if (uplink_.link().state() == sync::autonomy::LinkState::rejoining) {
       co_await rejoin();
       continue;
     }
@@ -128,13 +128,13 @@ asio::awaitable<Status> Rejoin::check_node() {
   if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
   const bool overloaded = node->status == 429 || node->status == 503;
-  if (overloaded) co_return fail("node", sync::to_error(node->status, node->body));
+  if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
   if (node->status == 404) {
     ledger_.record("node", subject, "the cloud does not know this node");
     co_return done;
   }
-  const auto header = sync::read_header(node->body);
+  const auto header = sync::wire::read_header(node->body);
   if (node->status != 200 || !header) {
     // One object that cannot be read is no evidence about the link.
     const bool unreadable = node->status == 200;
@@ -145,9 +145,9 @@ asio::awaitable<Status> Rejoin::check_node() {
   }
   const store::ScopeKey nodes{
       .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
-  const sync::ObjectKey key{"", options_.node_name};
+  const sync::watch::ObjectKey key{"", options_.node_name};
   const ScopePtr scope = scopes_.covering(nodes, key, true);
-  const sync::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
+  const sync::watch::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
   if (known != nullptr && known->uid != header->uid) {
     ledger_.record("node", subject,
                    "the cloud has another node with this name: uid " + header->uid);
@@ -159,7 +159,7 @@ asio::awaitable<Status> Rejoin::check_node() {
 
 asio::awaitable<void> Rejoin::replay_when_due() {
   for (;;) {
-    const bool connected = uplink_.link().state() == sync::LinkState::connected;
+    const bool connected = uplink_.link().state() == sync::autonomy::LinkState::connected;
     const MonoTime due = connected ? replay_.due() : MonoTime::max();
     if (clock_.mono() < due) {
       (void)co_await uplink_.changed().wait_until(due);

@@ -18,33 +18,34 @@ namespace {
 
 constexpr ReplayLimits replay_limits;
 
-store::Outcome outcome_of(sync::ReplayOutcome outcome) {
+store::Outcome outcome_of(sync::autonomy::ReplayOutcome outcome) {
   switch (outcome) {
-    case sync::ReplayOutcome::applied:
+    case sync::autonomy::ReplayOutcome::applied:
       return store::Outcome::applied;
-    case sync::ReplayOutcome::conflict:
+    case sync::autonomy::ReplayOutcome::conflict:
       return store::Outcome::conflict;
-    case sync::ReplayOutcome::rejected:
+    case sync::autonomy::ReplayOutcome::rejected:
       return store::Outcome::rejected;
-    case sync::ReplayOutcome::retry:
-    case sync::ReplayOutcome::wait:
+    case sync::autonomy::ReplayOutcome::retry:
+    case sync::autonomy::ReplayOutcome::wait:
       break;
   }
   UNREACHABLE();
 }
 
 std::string refused(std::string_view why) {
-  return sync::serialize(sync::json::object{{"refused", why}});
+  return sync::wire::serialize(sync::json::object{{"refused", why}});
 }
 
 // What was sent and what was answered, for the journal.
 std::string both_sides(const store::Write& write, const http::Response& answer) {
-  return sync::serialize(sync::json::object{
+  return sync::wire::serialize(sync::json::object{
       {"sent", write.body}, {"status", answer.status}, {"answered", answer.body}});
 }
 
 bool is_owned_status(const store::Write& write) {
-  return sync::is_owned_status(write.verb, write.object.resource, write.object.subresource);
+  return sync::autonomy::is_owned_status(write.verb, write.object.resource,
+                                         write.object.subresource);
 }
 
 // The path of the object whose status is written at `target`.
@@ -206,11 +207,12 @@ asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry) {
 asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
   const store::Write& write = entry.write;
   const Duration age = ledger_.age(entry);
-  if (sync::is_expired(write.object.resource, age)) {
+  if (sync::autonomy::is_expired(write.object.resource, age)) {
     log_info("write too old, not replayed", {{"write", write.verb + " " + write.target}});
     const double seconds = std::chrono::duration<double>(age).count();
     const sync::json::object waited{{"waited_seconds", seconds}};
-    end(round, entry, store::Outcome::expired, "too old to be replayed", sync::serialize(waited));
+    end(round, entry, store::Outcome::expired, "too old to be replayed",
+        sync::wire::serialize(waited));
     co_return;
   }
   // Queued by an old version that did not encode paths.
@@ -230,24 +232,24 @@ asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
     judge(round, entry, now, true);
     co_return false;
   }
-  const sync::StatusReplay replay{.resource = entry.write.object.resource,
-                                  .node_name = options_.node_name,
-                                  .queued = entry.write.body,
-                                  .theirs = now->body};
-  auto patch = sync::replay_patch(replay);
+  const sync::autonomy::StatusReplay replay{.resource = entry.write.object.resource,
+                                            .node_name = options_.node_name,
+                                            .queued = entry.write.body,
+                                            .theirs = now->body};
+  auto patch = sync::autonomy::replay_patch(replay);
   if (!patch) {
     const std::string& why = patch.error().what;
     end(round, entry, store::Outcome::rejected, why, refused(why));
     co_return false;
   }
   switch (patch->what) {
-    case sync::ReplayPatch::What::nothing:
+    case sync::autonomy::ReplayPatch::What::nothing:
       end(round, entry, store::Outcome::applied);
       co_return false;
-    case sync::ReplayPatch::What::conflict:
+    case sync::autonomy::ReplayPatch::What::conflict:
       end(round, entry, store::Outcome::conflict, patch->why, both_sides(entry.write, *now));
       co_return false;
-    case sync::ReplayPatch::What::send:
+    case sync::autonomy::ReplayPatch::What::send:
       break;
   }
   entry.write.body = std::move(patch->body);
@@ -281,16 +283,18 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
   }
   const store::Write& write = entry.write;
   const auto waits = waiting_.find(entry.id);
-  sync::ReplayAnswer about{.verb = object ? "GET" : std::string_view(write.verb),
-                           .http_status = answer->status,
-                           .body = answer->body,
-                           .maybe_sent = entry.maybe_sent,
-                           .refusals = waits == waiting_.end() ? 0 : waits->second.refusals,
-                           .resource = write.object.resource};
-  const sync::ReplayOutcome outcome = sync::outcome_of_answer(about);
-  if (outcome == sync::ReplayOutcome::wait || outcome == sync::ReplayOutcome::retry) {
+  sync::autonomy::ReplayAnswer about{
+      .verb = object ? "GET" : std::string_view(write.verb),
+      .http_status = answer->status,
+      .body = answer->body,
+      .maybe_sent = entry.maybe_sent,
+      .refusals = waits == waiting_.end() ? 0 : waits->second.refusals,
+      .resource = write.object.resource};
+  const sync::autonomy::ReplayOutcome outcome = sync::autonomy::outcome_of_answer(about);
+  if (outcome == sync::autonomy::ReplayOutcome::wait ||
+      outcome == sync::autonomy::ReplayOutcome::retry) {
     refuse_for_now(round, entry, *answer, object);
-    if (outcome == sync::ReplayOutcome::wait) return;
+    if (outcome == sync::autonomy::ReplayOutcome::wait) return;
     const auto pause = pause_of(
         *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
     again_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
@@ -298,21 +302,22 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
         fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)));
     return;
   }
-  log_info("replayed",
-           {{"write", write.verb + " " + write.target}, {"outcome", sync::to_string(outcome)}});
-  if (outcome == sync::ReplayOutcome::applied) return end(round, entry, store::Outcome::applied);
+  log_info("replayed", {{"write", write.verb + " " + write.target},
+                        {"outcome", sync::autonomy::to_string(outcome)}});
+  if (outcome == sync::autonomy::ReplayOutcome::applied)
+    return end(round, entry, store::Outcome::applied);
   const std::string why = "answered " + std::to_string(answer->status);
   end(round, entry, outcome_of(outcome), why, both_sides(write, *answer));
 }
 
 void Replay::refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
                             bool object) {
-  const bool arrived = !object && sync::may_have_arrived(answer.status);
+  const bool arrived = !object && sync::autonomy::may_have_arrived(answer.status);
   put_back(round, entry, arrived ? store::Attempt::maybe_sent : store::Attempt::not_sent);
   // The cause is not this write: judge() pauses the whole drain instead.
   if (answer.status == 401 || answer.status == 429 || answer.status == 503) return;
   Waiting& waiting = waiting_[entry.id];
-  const Duration wait = sync::replay_backoff(++waiting.refusals);
+  const Duration wait = sync::autonomy::replay_backoff(++waiting.refusals);
   waiting.due = clock_.mono() + wait;
   log_info("replay refused for now", {{"write", entry.write.verb + " " + entry.write.target},
                                       {"status", answer.status},

@@ -11,7 +11,7 @@ namespace {
 constexpr int urgent = 0;
 constexpr int droppable = 10;  // OutboxLimits::droppable_from
 
-store::ObjectKey object_of(const sync::RequestInfo& request, const std::string& name) {
+store::ObjectKey object_of(const sync::objects::RequestInfo& request, const std::string& name) {
   return {.group = request.group,
           .version = request.version,
           .resource = request.resource,
@@ -44,8 +44,8 @@ Ledger::Ledger(store::Database& database, const Clock& clock,
       journal_(std::move(journal)),
       outbox_(std::move(outbox)) {}
 
-Status Ledger::add(const sync::RequestInfo& request, const std::string& name,
-                   const sync::QueuedWrite& write) {
+Status Ledger::add(const sync::objects::RequestInfo& request, const std::string& name,
+                   const sync::autonomy::QueuedWrite& write) {
   const store::Write row{.object = object_of(request, name),
                          .verb = write.verb,
                          .target = write.target,
@@ -106,7 +106,7 @@ Status Ledger::take(const store::Transaction& in, store::Entry entry, Taken& tak
   return {};
 }
 
-Status Ledger::drop_superseded(const sync::RequestInfo& request) {
+Status Ledger::drop_superseded(const sync::objects::RequestInfo& request) {
   TRY(const store::OutboxSize size, outbox_.size());
   if (size.entries == 0) return {};
   const store::ObjectKey object = object_of(request, request.name);
@@ -115,7 +115,7 @@ Status Ledger::drop_superseded(const sync::RequestInfo& request) {
   for (const store::Entry& entry : waiting) {
     const store::ObjectKey& about = entry.write.object;
     const bool pointless =
-        sync::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
+        sync::autonomy::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
         entry.write.verb == "POST";
     // An entry that is being sent is settled by its own answer.
     if (!pointless || about.subresource != request.subresource || entry.sending) continue;

@@ -29,8 +29,8 @@ class Ledger {
 
   // Queues an accepted write of the object `name`. Errors: exhausted (no room), the disk's; then
   // the write is not queued and must not be accepted.
-  [[nodiscard]] Status add(const sync::RequestInfo& request, const std::string& name,
-                           const sync::QueuedWrite& write);
+  [[nodiscard]] Status add(const sync::objects::RequestInfo& request, const std::string& name,
+                           const sync::autonomy::QueuedWrite& write);
 
   // The end of an attempt to send an entry.
   struct Ended {
@@ -52,7 +52,7 @@ class Ledger {
                                    std::size_t limit, const std::set<store::EntryId>& held_back);
   // The API server has the object, or has accepted a newer status of it directly: queued creations
   // or older statuses of the object are dropped.
-  [[nodiscard]] Status drop_superseded(const sync::RequestInfo& request);
+  [[nodiscard]] Status drop_superseded(const sync::objects::RequestInfo& request);
   // How long an entry has waited. Measured with the monotonic clock if this run accepted it,
   // otherwise with the wall clock; zero if that was set back.
   [[nodiscard]] Duration age(const store::Entry& entry) const;

@@ -10,9 +10,10 @@ namespace {
 
 // When a token expires; nothing if its answer does not say.
 std::optional<WallTime> expiry_of(const std::string& token_request) {
-  const auto json = sync::body_as_json(token_request);
+  const auto json = sync::autonomy::body_as_json(token_request);
   if (!json) return std::nullopt;
-  const auto text = sync::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
+  const auto text =
+      sync::wire::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
   const auto time = parse_rfc3339(text.value_or(""));
   return time ? std::optional(*time) : std::nullopt;
 }

@@ -17,19 +17,19 @@ namespace {
 // The answer if our own disk failed: nothing was accepted.
 http::Response not_accepted(const Error& error) {
   log_error("write not accepted", {{"error", error}});
-  if (error.code != Errc::exhausted) return to_response(sync::status::from_error(error));
-  sync::ApiStatus full = sync::status::generic(507);
+  if (error.code != Errc::exhausted) return to_response(sync::wire::status::from_error(error));
+  sync::wire::ApiStatus full = sync::wire::status::generic(507);
   full.message = "the write could not be kept for the cloud: " + error.what;
   return to_response(full);
 }
 
 // An answer with the body `json` in the encoding that the client prefers.
-http::Response in_wanted_encoding(const sync::Accept& accept, int status, std::string json) {
+http::Response in_wanted_encoding(const sync::wire::Accept& accept, int status, std::string json) {
   const auto encoding = accept.encoding();
-  if (encoding == sync::Encoding::protobuf) {
-    if (auto body = sync::body_in(*encoding, json)) {
+  if (encoding == sync::wire::Encoding::protobuf) {
+    if (auto body = sync::autonomy::body_in(*encoding, json)) {
       http::Response response{.status = status, .body = *std::move(body)};
-      response.headers.set("Content-Type", std::string(sync::content_type(*encoding)));
+      response.headers.set("Content-Type", std::string(sync::wire::content_type(*encoding)));
       return response;
     }
   }
@@ -49,10 +49,10 @@ struct JsonBody {
 };
 
 Result<JsonBody> json_body_of(const http::Request& request) {
-  if (!sync::is_protobuf(request.body)) {
+  if (!sync::wire::is_protobuf(request.body)) {
     return JsonBody{request.body, request.headers.get("content-type")};
   }
-  TRY(std::string json, sync::body_as_json(request.body));
+  TRY(std::string json, sync::autonomy::body_as_json(request.body));
   return JsonBody{std::move(json), "application/json"};
 }
 
@@ -73,28 +73,29 @@ Writes::Writes(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledge
       tokens_(options, uplink, forwarder, keeper, clock) {}
 
 asio::awaitable<http::Response> Writes::serve(const RoutedRequest& request) {
-  const sync::RequestInfo& info = request.info;
+  const sync::objects::RequestInfo& info = request.info;
   // A dry run neither renews a lease nor stores a token, and changes nothing here.
-  const bool dry_run = sync::is_dry_run(info, request.http.body);
-  sync::Admission admission =
-      dry_run ? sync::Admission::refuse : sync::admit(info, options_.node_name);
+  const bool dry_run = sync::autonomy::is_dry_run(info, request.http.body);
+  sync::autonomy::Admission admission =
+      dry_run ? sync::autonomy::Admission::refuse : sync::autonomy::admit(info, options_.node_name);
   const bool is_node = request.caller.owner == node_owner;
   // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
   // a node's status.
-  if (admission == sync::Admission::node_status && is_node) lease_.note_kubelet_activity();
-  if (admission == sync::Admission::own_lease) {
+  if (admission == sync::autonomy::Admission::node_status && is_node)
+    lease_.note_kubelet_activity();
+  if (admission == sync::autonomy::Admission::own_lease) {
     const bool ours = is_our_lease(request.http);
     if (ours && is_node) co_return answer_lease(request);
     if (ours) co_return co_await pass_lease(request);
-    admission = sync::Admission::refuse;
+    admission = sync::autonomy::Admission::refuse;
   }
-  if (admission == sync::Admission::token) co_return co_await tokens_.serve(request);
+  if (admission == sync::autonomy::Admission::token) co_return co_await tokens_.serve(request);
   if (uplink_.link().may_ask()) {
     // Local versions must never be sent upstream. The conflict makes the client read again.
-    if (sync::carries_local_version(request.http.body)) {
-      co_return to_response(sync::status::conflict({info.group, info.resource}, info.name));
+    if (sync::autonomy::carries_local_version(request.http.body)) {
+      co_return to_response(sync::wire::status::conflict({info.group, info.resource}, info.name));
     }
-    const bool acceptable = admission != sync::Admission::refuse;
+    const bool acceptable = admission != sync::autonomy::Admission::refuse;
     // A write that can be accepted here does not wait long for the cloud.
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await forwarder_.forward(request, limit);
@@ -109,8 +110,8 @@ asio::awaitable<http::Response> Writes::serve(const RoutedRequest& request) {
 }
 
 // Drops queued statuses that are older than the one the cloud has just accepted.
-void Writes::forget_older(const sync::RequestInfo& info) {
-  sync::RequestInfo about = info;
+void Writes::forget_older(const sync::objects::RequestInfo& info) {
+  sync::objects::RequestInfo about = info;
   if (about.resource == "nodes") about.namespace_name.clear();
   if (auto done = ledger_.drop_superseded(about); !done) {
     log_warn("superseded write not removed from the outbox", {{"error", done.error()}});
@@ -120,7 +121,7 @@ void Writes::forget_older(const sync::RequestInfo& info) {
 // Only the body of a create request names the lease.
 bool Writes::is_our_lease(const http::Request& request) const {
   if (request.method != http::Method::post) return true;
-  const auto header = sync::read_any_header(request.body);
+  const auto header = sync::wire::read_any_header(request.body);
   return header && header->name == options_.node_name;
 }
 
@@ -135,9 +136,9 @@ http::Response Writes::answer_lease(const RoutedRequest& request) {
 
 asio::awaitable<http::Response> Writes::pass_lease(const RoutedRequest& request) {
   if (!uplink_.link().may_ask()) co_return unknown_credentials(uplink_);
-  if (sync::carries_local_version(request.http.body)) {
+  if (sync::autonomy::carries_local_version(request.http.body)) {
     co_return to_response(
-        sync::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
+        sync::wire::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
   }
   // A kubelet with its own token renews the lease itself by this request. Permission to write the
   // lease does not make the caller the node's kubelet.
@@ -149,30 +150,31 @@ namespace {
 // The object as JSON from a scope of `owner`. A scope received as JSON is preferred: it has all
 // fields.
 std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
-                                      const sync::ObjectKey& object, std::string_view owner) {
+                                      const sync::watch::ObjectKey& object,
+                                      std::string_view owner) {
   std::optional<std::string> found;
   for (const ScopePtr& scope : scopes) {
-    const sync::CachedObject* cached = scope->cache().find(object);
+    const sync::watch::CachedObject* cached = scope->cache().find(object);
     if (cached == nullptr || scope->key().owner != owner) continue;
-    const sync::ScopeKind& kind = scope->cache().kind();
-    auto json = sync::cached_json(kind, *cached->bytes);
+    const sync::wire::ScopeKind& kind = scope->cache().kind();
+    auto json = sync::watch::cached_json(kind, *cached->bytes);
     if (json) found = *std::move(json);
-    if (json && kind.encoding == sync::Encoding::json) break;
+    if (json && kind.encoding == sync::wire::Encoding::json) break;
   }
   return found;
 }
 
 // The object, with all its fields, from a scope in the client's encoding.
-std::optional<http::Response> cached_answer(const sync::Accept& accept,
+std::optional<http::Response> cached_answer(const sync::wire::Accept& accept,
                                             const std::vector<ScopePtr>& scopes,
-                                            const sync::ObjectKey& object) {
+                                            const sync::watch::ObjectKey& object) {
   const auto encoding = accept.encoding();
   for (const ScopePtr& scope : scopes) {
-    const sync::ScopeKind& kind = scope->cache().kind();
-    const sync::CachedObject* cached = scope->cache().find(object);
+    const sync::wire::ScopeKind& kind = scope->cache().kind();
+    const sync::watch::CachedObject* cached = scope->cache().find(object);
     if (cached == nullptr || kind.encoding != encoding) continue;
-    http::Response response{.body = sync::object_body(kind, *cached->bytes)};
-    response.headers.set("Content-Type", std::string(sync::content_type(kind.encoding)));
+    http::Response response{.body = sync::watch::object_body(kind, *cached->bytes)};
+    response.headers.set("Content-Type", std::string(sync::wire::content_type(kind.encoding)));
     return response;
   }
   return std::nullopt;
@@ -180,22 +182,22 @@ std::optional<http::Response> cached_answer(const sync::Accept& accept,
 
 // The object of a local event in the form of the scope. For a deletion it is the last state with
 // the new version, from which clients continue.
-Result<std::string> shown_in(const sync::WatchCache& cache, const sync::CacheEvent& event,
-                             std::string_view object) {
-  const sync::CachedObject* last = cache.find(event.key);
-  if (event.type == sync::EventType::deleted) {
+Result<std::string> shown_in(const sync::watch::WatchCache& cache,
+                             const sync::watch::CacheEvent& event, std::string_view object) {
+  const sync::watch::CachedObject* last = cache.find(event.key);
+  if (event.type == sync::watch::EventType::deleted) {
     CHECK(last != nullptr);
-    return sync::with_version(*last->bytes, event.object.version);
+    return sync::watch::with_version(*last->bytes, event.object.version);
   }
-  if (last == nullptr) return sync::local_form(cache.kind(), std::nullopt, object);
-  return sync::local_form(cache.kind(), *last->bytes, object);
+  if (last == nullptr) return sync::autonomy::local_form(cache.kind(), std::nullopt, object);
+  return sync::autonomy::local_form(cache.kind(), *last->bytes, object);
 }
 
 }  // namespace
 
 // The complete scopes that hold the object or, if it is created, that select it.
-std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync::ObjectKey& object,
-                                      bool created) const {
+std::vector<ScopePtr> Writes::holders(const sync::objects::RequestInfo& info,
+                                      const sync::watch::ObjectKey& object, bool created) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
     if (key.group != info.group || key.resource != info.resource) continue;
@@ -211,17 +213,17 @@ std::vector<ScopePtr> Writes::holders(const sync::RequestInfo& info, const sync:
   return found;
 }
 
-http::Response Writes::accept(const RoutedRequest& request, sync::Admission admission) {
+http::Response Writes::accept(const RoutedRequest& request, sync::autonomy::Admission admission) {
   const auto body = json_body_of(request.http);
-  if (!body) return to_response(sync::status::bad_request(body.error().what));
-  sync::RequestInfo about = request.info;
+  if (!body) return to_response(sync::wire::status::bad_request(body.error().what));
+  sync::objects::RequestInfo about = request.info;
   if (about.resource == "nodes") about.namespace_name.clear();
-  const bool registration = admission == sync::Admission::registration;
+  const bool registration = admission == sync::autonomy::Admission::registration;
   if (about.verb == "create") {
-    const auto header = sync::read_header(body->bytes);
+    const auto header = sync::wire::read_header(body->bytes);
     if (header) about.name = header->name;
   }
-  const sync::ObjectKey object{about.namespace_name, about.name};
+  const sync::watch::ObjectKey object{about.namespace_name, about.name};
   const auto version = scopes_.next_local_version();
   if (!version) return not_accepted(version.error());
 
@@ -230,18 +232,18 @@ http::Response Writes::accept(const RoutedRequest& request, sync::Admission admi
   if (registration && about.name == options_.node_name && !current) {
     return unavailable(uplink_, "this node was never registered");
   }
-  const std::string uid = sync::local_uid(random_.uuid());
-  sync::LocalWrite write{.admission = admission,
-                         .request = about,
-                         .content_type = body->content_type,
-                         .body = body->bytes,
-                         .grace_period_seconds = request.query.get("gracePeriodSeconds"),
-                         .node_name = options_.node_name,
-                         .version = *version,
-                         .now = clock_.wall(),
-                         .new_uid = uid};
+  const std::string uid = sync::autonomy::local_uid(random_.uuid());
+  sync::autonomy::LocalWrite write{.admission = admission,
+                                   .request = about,
+                                   .content_type = body->content_type,
+                                   .body = body->bytes,
+                                   .grace_period_seconds = request.query.get("gracePeriodSeconds"),
+                                   .node_name = options_.node_name,
+                                   .version = *version,
+                                   .now = clock_.wall(),
+                                   .new_uid = uid};
   if (current) write.current = *current;
-  const sync::LocalOutcome outcome = apply_local_write(write);
+  const sync::autonomy::LocalOutcome outcome = apply_local_write(write);
   const bool needs_cloud = !outcome.accepted && outcome.refusal.code == 503;
   if (needs_cloud) return unavailable(uplink_, outcome.refusal.message);
   if (outcome.queued) {
@@ -255,7 +257,7 @@ http::Response Writes::accept(const RoutedRequest& request, sync::Admission admi
     // The write is in the outbox, so it is accepted. The cache gets it again after a restart.
     log_error("cache write failed", {{"error", applied.error()}});
   }
-  const bool put = outcome.change == sync::LocalOutcome::Change::put;
+  const bool put = outcome.change == sync::autonomy::LocalOutcome::Change::put;
   if (put) {
     if (auto cached = cached_answer(request.accept, scopes, object)) {
       cached->status = outcome.status;
@@ -265,13 +267,15 @@ http::Response Writes::accept(const RoutedRequest& request, sync::Admission admi
   return in_wanted_encoding(request.accept, outcome.status, outcome.answer);
 }
 
-Status Writes::apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
-                     const std::vector<ScopePtr>& scopes, sync::Version version) {
-  using Change = sync::LocalOutcome::Change;
+Status Writes::apply(const sync::objects::RequestInfo& info,
+                     const sync::autonomy::LocalOutcome& outcome,
+                     const std::vector<ScopePtr>& scopes, sync::objects::Version version) {
+  using Change = sync::autonomy::LocalOutcome::Change;
   if (outcome.change == Change::none) return {};
-  sync::CacheEvent event{.key = {info.namespace_name, outcome.name},
-                         .object = {.uid = outcome.uid, .version = version}};
-  event.type = outcome.change == Change::put ? sync::EventType::modified : sync::EventType::deleted;
+  sync::watch::CacheEvent event{.key = {info.namespace_name, outcome.name},
+                                .object = {.uid = outcome.uid, .version = version}};
+  event.type = outcome.change == Change::put ? sync::watch::EventType::modified
+                                             : sync::watch::EventType::deleted;
   Status shown;
   for (const ScopePtr& scope : scopes) {
     auto bytes = shown_in(scope->cache(), event, outcome.object);
@@ -290,29 +294,29 @@ Status Writes::reapply_outbox() {
   TRY(const std::vector<store::Entry> waiting, ledger_.outbox().list(10'000));
   for (const store::Entry& entry : waiting) {
     const store::Write& queued = entry.write;
-    auto info = sync::parse_request(queued.verb, queued.target, "");
+    auto info = sync::objects::parse_request(queued.verb, queued.target, "");
     if (!info || entry.damaged) continue;
     if (info->resource == "nodes") info->namespace_name.clear();
     info->name = queued.object.name;
-    const sync::ObjectKey object{info->namespace_name, info->name};
+    const sync::watch::ObjectKey object{info->namespace_name, info->name};
     const auto scopes = holders(*info, object, queued.verb == "POST");
     if (scopes.empty()) continue;
     const auto current = current_of(scopes, object, node_owner);
     if (current && queued.verb == "POST") continue;
-    TRY(const sync::Version version, scopes_.next_local_version());
-    const std::string new_uid = sync::local_uid(random_.uuid());
-    sync::LocalWrite write{.admission = sync::admit(*info, options_.node_name),
-                           .request = *info,
-                           .content_type = queued.content_type,
-                           .body = queued.body,
-                           .queued = true,
-                           .node_name = options_.node_name,
-                           .version = version,
-                           .now = queued.created,
-                           .new_uid = new_uid};
+    TRY(const sync::objects::Version version, scopes_.next_local_version());
+    const std::string new_uid = sync::autonomy::local_uid(random_.uuid());
+    sync::autonomy::LocalWrite write{.admission = sync::autonomy::admit(*info, options_.node_name),
+                                     .request = *info,
+                                     .content_type = queued.content_type,
+                                     .body = queued.body,
+                                     .queued = true,
+                                     .node_name = options_.node_name,
+                                     .version = version,
+                                     .now = queued.created,
+                                     .new_uid = new_uid};
     if (current) write.current = *current;
-    if (write.admission == sync::Admission::event) continue;
-    const sync::LocalOutcome outcome = apply_local_write(write);
+    if (write.admission == sync::autonomy::Admission::event) continue;
+    const sync::autonomy::LocalOutcome outcome = apply_local_write(write);
     if (!outcome.accepted) continue;
     if (outcome.only_heartbeat) continue;  // The cache has all but new times.
     if (auto applied = apply(*info, outcome, scopes, version); !applied) return applied;

@@ -34,16 +34,19 @@ class Writes {
   [[nodiscard]] Status reapply_outbox();
 
  private:
-  void forget_older(const sync::RequestInfo& info);
+  void forget_older(const sync::objects::RequestInfo& info);
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   [[nodiscard]] http::Response answer_lease(const RoutedRequest& request);
   // Forwards a lease request of a caller with its own credentials: the API server decides.
   asio::awaitable<http::Response> pass_lease(const RoutedRequest& request);
-  [[nodiscard]] http::Response accept(const RoutedRequest& request, sync::Admission admission);
-  [[nodiscard]] std::vector<ScopePtr> holders(const sync::RequestInfo& info,
-                                              const sync::ObjectKey& object, bool created) const;
-  [[nodiscard]] Status apply(const sync::RequestInfo& info, const sync::LocalOutcome& outcome,
-                             const std::vector<ScopePtr>& scopes, sync::Version version);
+  [[nodiscard]] http::Response accept(const RoutedRequest& request,
+                                      sync::autonomy::Admission admission);
+  [[nodiscard]] std::vector<ScopePtr> holders(const sync::objects::RequestInfo& info,
+                                              const sync::watch::ObjectKey& object,
+                                              bool created) const;
+  [[nodiscard]] Status apply(const sync::objects::RequestInfo& info,
+                             const sync::autonomy::LocalOutcome& outcome,
+                             const std::vector<ScopePtr>& scopes, sync::objects::Version version);
 
   const EdgeOptions& options_;
   Scopes& scopes_;

@@ -27,7 +27,7 @@ struct CacheLimits {
   std::size_t scopes = 500;  // of all owners
   OwnerLimits foreign = {};
   // Of all scopes in memory: objects, events kept for watches that resume, and a fixed overhead for
-  // each object (sync::object_overhead).
+  // each object (sync::watch::object_overhead).
   std::size_t memory_bytes = 24UL << 20;
   // Size of cache.db and its write-ahead log together.
   std::int64_t disk_bytes = 128LL << 20;

@@ -36,15 +36,16 @@ Status check(const FilterOptions& settings) {
     return bad("--disabled-resource-filters: \"" + name + "\" is not a filter");
   }
   if (!settings.nodepool_name.empty()) {
-    const auto reasons = sync::check_dns1123_subdomain(settings.nodepool_name);
+    const auto reasons = sync::objects::check_dns1123_subdomain(settings.nodepool_name);
     if (!reasons.empty()) {
       return bad("--nodepool-name: \"" + settings.nodepool_name + "\": " + reasons.front());
     }
   }
   if (settings.hub_config.empty()) return {};
   const auto parts = split(settings.hub_config, '/');
-  const bool named = parts.size() == 2 && sync::check_dns1123_subdomain(parts[0]).empty() &&
-                     sync::check_dns1123_subdomain(parts[1]).empty();
+  const bool named = parts.size() == 2 &&
+                     sync::objects::check_dns1123_subdomain(parts[0]).empty() &&
+                     sync::objects::check_dns1123_subdomain(parts[1]).empty();
   if (!named) return bad("--hub-config: \"" + settings.hub_config + "\" is not namespace/name");
   return {};
 }

@@ -10,15 +10,16 @@
 namespace holdfast::agent {
 
 Result<UplinkSettings> EdgeOptions::uplink() const {
-  UplinkSettings made{.link = {.probe_interval = lease_renew_interval,
-                               .probe_deadline = probe_deadline,
-                               .probe_backoff_min = probe_backoff_min,
-                               .probe_backoff_max = probe_backoff_max,
-                               .retry_after_max = lease_duration / 2},
-                      .rota = {.mode = sync::parse_lb_mode(lb_mode).value_or(sync::LbMode::rr),
-                               .probe_backoff_min = probe_backoff_min,
-                               .probe_backoff_max = probe_backoff_max}};
-  TRY(made.rates, sync::parse_byte_rates(uplink_budget));
+  UplinkSettings made{
+      .link = {.probe_interval = lease_renew_interval,
+               .probe_deadline = probe_deadline,
+               .probe_backoff_min = probe_backoff_min,
+               .probe_backoff_max = probe_backoff_max,
+               .retry_after_max = lease_duration / 2},
+      .rota = {.mode = sync::autonomy::parse_lb_mode(lb_mode).value_or(sync::autonomy::LbMode::rr),
+               .probe_backoff_min = probe_backoff_min,
+               .probe_backoff_max = probe_backoff_max}};
+  TRY(made.rates, sync::autonomy::parse_byte_rates(uplink_budget));
   made.answers = answer_limits(static_cast<std::size_t>(list_bytes_max));
   return made;
 }
@@ -134,15 +135,16 @@ Status check_listeners(const EdgeOptions& settings) {
 Status check(const EdgeOptions& settings) {
   const auto bad = [](std::string what) { return fail(Errc::invalid, std::move(what)); };
   if (settings.node_name.empty()) return bad("--node-name is required");
-  if (const auto reasons = sync::check_dns1123_subdomain(settings.node_name); !reasons.empty()) {
+  if (const auto reasons = sync::objects::check_dns1123_subdomain(settings.node_name);
+      !reasons.empty()) {
     return bad("--node-name: \"" + settings.node_name + "\": " + reasons.front());
   }
   if (auto good = check(settings.identity); !good) return good;
   if (auto good = check(settings.filters); !good) return good;
-  if (auto rates = sync::parse_byte_rates(settings.uplink_budget); !rates) {
+  if (auto rates = sync::autonomy::parse_byte_rates(settings.uplink_budget); !rates) {
     return fail("--uplink-budget", rates.error());
   }
-  if (!sync::parse_lb_mode(settings.lb_mode)) {
+  if (!sync::autonomy::parse_lb_mode(settings.lb_mode)) {
     return bad("--lb-mode: \"" + settings.lb_mode + "\" is neither rr nor priority");
   }
   if (auto good = check_listeners(settings); !good) return good;

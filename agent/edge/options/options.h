@@ -61,13 +61,13 @@ struct EdgeOptions {
   std::int64_t cache_memory_max = 24 << 20;
   std::int64_t cache_disk_max = 128 << 20;
   Duration housekeeping_interval = 1h;
-  sync::HousekeepingLimits housekeeping;
+  sync::autonomy::HousekeepingLimits housekeeping;
   IdentityOptions identity;
   FilterOptions filters;
 
   std::string lb_mode = "rr";  // several servers: "rr" (round robin) or "priority" (first healthy)
 
-  // Bytes per second upstream; see sync::parse_byte_rates(). Empty: no limit.
+  // Bytes per second upstream; see sync::autonomy::parse_byte_rates(). Empty: no limit.
   std::vector<std::string> uplink_budget;
 
   // Errors: invalid (the budget).

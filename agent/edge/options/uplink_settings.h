@@ -11,9 +11,9 @@
 namespace holdfast::agent {
 
 struct UplinkSettings {
-  sync::LinkConfig link = {};
-  sync::RotaConfig rota = {};
-  sync::ByteRates rates = {};
+  sync::autonomy::LinkConfig link = {};
+  sync::autonomy::RotaConfig rota = {};
+  sync::autonomy::ByteRates rates = {};
   AnswerLimits answers = {};
 };
 

@@ -8,7 +8,7 @@ http::Response json_response(int status, std::string body) {
       .status = status, .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
 }
 
-http::Response to_response(const sync::ApiStatus& status) {
+http::Response to_response(const sync::wire::ApiStatus& status) {
   http::Response response = json_response(status.code, status.body() + "\n");
   const int retry_after = status.details ? status.details->retry_after_seconds : 0;
   if (retry_after > 0) response.headers.add("Retry-After", std::to_string(retry_after));
@@ -16,7 +16,7 @@ http::Response to_response(const sync::ApiStatus& status) {
 }
 
 http::Response status_problem(int status, std::string_view message) {
-  sync::ApiStatus body = sync::status::generic(status);
+  sync::wire::ApiStatus body = sync::wire::status::generic(status);
   body.message = message;
   return to_response(body);
 }

@@ -21,7 +21,7 @@ struct RoutedAnswer {
 
 // A Kubernetes Status with its HTTP status code, and a Retry-After header if its details contain
 // retryAfterSeconds.
-[[nodiscard]] http::Response to_response(const sync::ApiStatus& status);
+[[nodiscard]] http::Response to_response(const sync::wire::ApiStatus& status);
 
 // An answer with a JSON document as body.
 [[nodiscard]] http::Response json_response(int status, std::string body);

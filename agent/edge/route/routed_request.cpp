@@ -13,7 +13,7 @@ bool is_description(std::string_view path) {
 }
 
 // Whether the API server passes the request on, to a kubelet or a pod.
-bool is_passed_on(const sync::RequestInfo& info) {
+bool is_passed_on(const sync::objects::RequestInfo& info) {
   return info.is_connect() || (info.resource == "pods" && info.subresource == "log");
 }
 
@@ -29,8 +29,8 @@ Result<RoutedRequest> route(const http::Request& request, Caller caller) {
                                       ? std::string_view(request.method_text)
                                       : http::to_string(request.method);
   TRY(Query query, Query::parse(request.query()));
-  TRY(sync::RequestInfo info, sync::parse_request(method, request.path(), query));
-  sync::Accept accept = sync::Accept::parse(request.headers.get("accept"));
+  TRY(sync::objects::RequestInfo info, sync::objects::parse_request(method, request.path(), query));
+  sync::wire::Accept accept = sync::wire::Accept::parse(request.headers.get("accept"));
   return RoutedRequest{.http = request,
                        .caller = std::move(caller),
                        .info = std::move(info),
@@ -40,8 +40,8 @@ Result<RoutedRequest> route(const http::Request& request, Caller caller) {
 }
 
 Way way_of(const RoutedRequest& request, std::string_view node_name) {
-  const sync::RequestInfo& info = request.info;
-  const bool read = request.is_read() && !sync::is_own_lease(info, node_name);
+  const sync::objects::RequestInfo& info = request.info;
+  const bool read = request.is_read() && !sync::autonomy::is_own_lease(info, node_name);
   if (!read) {
     if (info.is_connect()) return Way::dial;
     return info.is_resource ? Way::write : Way::forward;

@@ -13,11 +13,11 @@ namespace holdfast::agent {
 struct RoutedRequest {
   const http::Request& http;  // as received; outlives this
   Caller caller;
-  sync::RequestInfo info;
+  sync::objects::RequestInfo info;
   Query query;
-  sync::Accept accept;  // what the client accepts
+  sync::wire::Accept accept;  // what the client accepts
   // What the answer must be before filters and tables are applied to it: `accept`, or less.
-  sync::Accept inner_accept;
+  sync::wire::Accept inner_accept;
   // The Authorization header is not for the API server: it holds the node's own token.
   bool hides_authorization = false;
 

@@ -19,26 +19,27 @@ struct Priority {
 };
 
 Priority of_class(const json::object& priority) {
-  const std::string_view preemption = sync::dig_text(priority, {"preemptionPolicy"});
-  Priority found{sync::dig_int(priority, {"value"})};
+  const std::string_view preemption = sync::wire::dig_text(priority, {"preemptionPolicy"});
+  Priority found{sync::wire::dig_int(priority, {"value"})};
   if (!preemption.empty()) found.preemption = preemption;
   return found;
 }
 
-sync::Answer<Priority> find_priority(const Registry& registry, const json::object& pod) {
-  const std::string_view name = sync::dig_text(pod, {"spec", "priorityClassName"});
+Answer<Priority> find_priority(const Registry& registry, const json::object& pod) {
+  const std::string_view name = sync::wire::dig_text(pod, {"spec", "priorityClassName"});
   if (name == "system-node-critical") return Priority{2000001000};
   if (name == "system-cluster-critical") return Priority{2000000000};
-  const sync::Resource& classes = sync::known_kind("scheduling.k8s.io", "PriorityClass");
+  const sync::printing::Resource& classes =
+      sync::printing::known_kind("scheduling.k8s.io", "PriorityClass");
   for (const StoredPtr& stored : registry.list(classes)) {
-    const bool named = !name.empty() && sync::name_of(stored->object) == name;
-    const bool chosen = name.empty() && sync::dig_bool(stored->object, {"globalDefault"});
+    const bool named = !name.empty() && sync::wire::name_of(stored->object) == name;
+    const bool chosen = name.empty() && sync::wire::dig_bool(stored->object, {"globalDefault"});
     if (named || chosen) return of_class(stored->object);
   }
   if (name.empty()) return Priority{};
-  return sync::refuse(
-      sync::status::forbidden({"", "pods"}, sync::name_of(pod),
-                              "no PriorityClass with name " + std::string(name) + " was found"));
+  return refuse(sync::wire::status::forbidden(
+      {"", "pods"}, sync::wire::name_of(pod),
+      "no PriorityClass with name " + std::string(name) + " was found"));
 }
 
 struct Taken {
@@ -48,10 +49,10 @@ struct Taken {
 
 Taken taken_by_services(const Registry& registry) {
   Taken taken;
-  for (const StoredPtr& stored : registry.list(sync::known_kind("", "Service"))) {
-    taken.addresses.emplace(sync::dig_text(stored->object, {"spec", "clusterIP"}));
-    for (const json::value& port : sync::dig_list(stored->object, {"spec", "ports"})) {
-      taken.node_ports.insert(sync::dig_int(sync::as_object(port), {"nodePort"}));
+  for (const StoredPtr& stored : registry.list(sync::printing::known_kind("", "Service"))) {
+    taken.addresses.emplace(sync::wire::dig_text(stored->object, {"spec", "clusterIP"}));
+    for (const json::value& port : sync::wire::dig_list(stored->object, {"spec", "ports"})) {
+      taken.node_ports.insert(sync::wire::dig_int(sync::wire::as_object(port), {"nodePort"}));
     }
   }
   return taken;
@@ -74,7 +75,7 @@ bool give_node_ports(json::object& spec, Taken& taken, Random& random) {
   if (ports == nullptr || !ports->is_array()) return true;
   for (json::value& item : ports->get_array()) {
     json::object& port = item.get_object();
-    if (sync::dig_int(port, {"nodePort"}) != 0) continue;
+    if (sync::wire::dig_int(port, {"nodePort"}) != 0) continue;
     std::int64_t number = 0;
     for (int left = tries; left > 0 && number == 0; --left) {
       const auto candidate = static_cast<std::int64_t>(30000 + random.below(2768));
@@ -88,32 +89,31 @@ bool give_node_ports(json::object& spec, Taken& taken, Random& random) {
 
 }  // namespace
 
-sync::Answer<json::object> admit_pod(const Registry& registry, json::object pod) {
+Answer<json::object> admit_pod(const Registry& registry, json::object pod) {
   const auto priority = find_priority(registry, pod);
-  if (!priority) return sync::refuse(priority.error());
-  sync::admit_pod(pod, priority->value, priority->preemption);
-  return sync::canonical(sync::known_kind("", "Pod"), std::move(pod));
+  if (!priority) return refuse(priority.error());
+  admit_pod(pod, priority->value, priority->preemption);
+  return canonical(sync::printing::known_kind("", "Pod"), std::move(pod));
 }
 
-sync::Answer<json::object> admit_service(const Registry& registry, json::object service,
-                                         Random& random) {
-  json::object& spec = sync::make_object(service, {"spec"});
-  const std::string type(sync::dig_text(spec, {"type"}));
+Answer<json::object> admit_service(const Registry& registry, json::object service, Random& random) {
+  json::object& spec = sync::wire::make_object(service, {"spec"});
+  const std::string type(sync::wire::dig_text(spec, {"type"}));
   Taken taken = taken_by_services(registry);
-  if (type != "ExternalName" && sync::dig_text(spec, {"clusterIP"}).empty()) {
+  if (type != "ExternalName" && sync::wire::dig_text(spec, {"clusterIP"}).empty()) {
     spec["clusterIP"] = free_address(taken, random);
   }
-  if (const std::string address(sync::dig_text(spec, {"clusterIP"})); !address.empty()) {
+  if (const std::string address(sync::wire::dig_text(spec, {"clusterIP"})); !address.empty()) {
     spec["clusterIPs"] = json::array({json::value(address)});
   } else if (type != "ExternalName") {
-    return sync::refuse(sync::status::internal_error("failed to allocate a serviceIP"));
+    return refuse(sync::wire::status::internal_error("failed to allocate a serviceIP"));
   }
   if (type == "NodePort" || type == "LoadBalancer") {
     if (!give_node_ports(spec, taken, random)) {
-      return sync::refuse(sync::status::internal_error("failed to allocate a nodePort"));
+      return refuse(sync::wire::status::internal_error("failed to allocate a nodePort"));
     }
   }
-  return sync::canonical(sync::known_kind("", "Service"), std::move(service));
+  return canonical(sync::printing::known_kind("", "Service"), std::move(service));
 }
 
 }  // namespace holdfast::agent::lab

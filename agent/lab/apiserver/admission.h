@@ -13,13 +13,13 @@ namespace holdfast::agent::lab {
 
 // Sets the pod's priority from its PriorityClass, and the default tolerations of nodes that are not
 // ready or unreachable. Refuses an unknown class.
-[[nodiscard]] sync::Answer<boost::json::object> admit_pod(const Registry& registry,
-                                                          boost::json::object pod);
+[[nodiscard]] Answer<boost::json::object> admit_pod(const Registry& registry,
+                                                    boost::json::object pod);
 
 // Assigns a cluster IP and node ports if the service needs them and has none. Refuses if none are
 // left.
-[[nodiscard]] sync::Answer<boost::json::object> admit_service(const Registry& registry,
-                                                              boost::json::object service,
-                                                              Random& random);
+[[nodiscard]] Answer<boost::json::object> admit_service(const Registry& registry,
+                                                        boost::json::object service,
+                                                        Random& random);
 
 }  // namespace holdfast::agent::lab

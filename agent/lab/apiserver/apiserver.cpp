@@ -51,7 +51,7 @@ struct ApiServer::State {
   const Clock& clock;
   Random random;
   std::unique_ptr<Registry> registry;
-  sync::TokenTable tokens;
+  TokenTable tokens;
   Editor editor;
   WatchHub watches;
   Controllers controllers;
@@ -106,11 +106,11 @@ void ApiServer::State::expire_events() {
   if (clock.mono() < next_expiry) return;
   next_expiry = clock.mono() + std::chrono::minutes(1);
   const std::string oldest = format_rfc3339(clock.wall() - options.event_lifetime);
-  for (const StoredPtr& stored : registry->list(sync::known_kind("", "Event"))) {
+  for (const StoredPtr& stored : registry->list(sync::printing::known_kind("", "Event"))) {
     // All times have the same format, so they compare as strings.
-    const std::string_view last = sync::dig_text(stored->object, {"lastTimestamp"});
+    const std::string_view last = sync::wire::dig_text(stored->object, {"lastTimestamp"});
     const std::string_view created =
-        sync::dig_text(stored->object, {"metadata", "creationTimestamp"});
+        sync::wire::dig_text(stored->object, {"metadata", "creationTimestamp"});
     if (std::max(last, created) >= oldest) continue;
     if (const auto done = registry->remove(stored); !done) {
       log_warn("expire event", {{"error", done.error()}});
@@ -124,9 +124,9 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   if (auto made = fs::ensure_own_dir(options.data); !made) return fail("--data", made.error());
   TRY(std::unique_ptr<Registry> registry,
       Registry::open(options.data / "revisions.db", options.registry));
-  sync::TokenTable tokens;
+  TokenTable tokens;
   if (options.tokens) {
-    TRY(tokens, sync::TokenTable::parse(*options.tokens));
+    TRY(tokens, TokenTable::parse(*options.tokens));
   }
   std::optional<tls::Signer> signer;
   if (options.authority) {
@@ -194,9 +194,9 @@ Registry& ApiServer::registry() { return *state_->registry; }
 http::Response status_problem(int status, std::string_view message) {
   if (status == 413) {
     return reply_status(
-        sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
+        sync::wire::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
   }
-  sync::ApiStatus problem = sync::status::generic(status);
+  sync::wire::ApiStatus problem = sync::wire::status::generic(status);
   if (!message.empty()) problem.message = message;
   return reply_status(problem);
 }

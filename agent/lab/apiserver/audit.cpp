@@ -15,7 +15,7 @@ void put(json::object& object, const char* name, const std::string& value) {
   if (!value.empty()) object[name] = value;
 }
 
-json::object object_ref(const sync::RequestInfo& info) {
+json::object object_ref(const sync::objects::RequestInfo& info) {
   json::object ref;
   put(ref, "resource", info.resource);
   put(ref, "namespace", info.namespace_name);
@@ -41,7 +41,7 @@ std::string audit_line(WallTime received, const http::Request& request, const Au
                     {"responseStatus", json::object{{"code", status}}},
                     {"requestReceivedTimestamp", format_rfc3339(received, TimeDigits::micros)}};
   if (audited.info.is_resource) line["objectRef"] = object_ref(audited.info);
-  return sync::serialize(line);
+  return sync::wire::serialize(line);
 }
 
 Result<AuditLog> AuditLog::open(std::filesystem::path file) {

@@ -18,8 +18,8 @@ namespace holdfast::agent::lab {
 
 // The parts of a request that could be parsed.
 struct Audited {
-  sync::RequestInfo info = {};
-  sync::Identity who = {};
+  sync::objects::RequestInfo info = {};
+  Identity who = {};
 };
 
 // The line, without the newline.

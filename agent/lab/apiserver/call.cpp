@@ -4,20 +4,20 @@
 
 namespace holdfast::agent::lab {
 
-const sync::Resource& Call::stored() const { return sync::stored_resource(resource()); }
+const sync::printing::Resource& Call::stored() const { return stored_resource(resource()); }
 
 std::string_view Call::name_space() const {
   // For requests about a Namespace, info.namespace_name is that namespace's name.
   return resource().namespaced ? std::string_view(info.namespace_name) : std::string_view();
 }
 
-sync::Answer<boost::json::object> read_as(const Call& call, const sync::StructType& type,
-                                          std::string_view kind) {
+Answer<boost::json::object> read_as(const Call& call, const sync::StructType& type,
+                                    std::string_view kind) {
   const auto body =
-      sync::read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
-  if (!body) return sync::refuse(body.error());
-  auto decoded = sync::decode_as(type, kind, *body, call.validation);
-  if (!decoded) return sync::refuse(decoded.error());
+      read_body(call.request.headers.get("Content-Type"), call.request.body, type, kind);
+  if (!body) return refuse(body.error());
+  auto decoded = decode_as(type, kind, *body, call.validation);
+  if (!decoded) return refuse(decoded.error());
   return std::move(decoded->object);
 }
 
@@ -28,7 +28,7 @@ http::Response reply_json(int status, std::string body) {
   return response;
 }
 
-http::Response reply_status(const sync::ApiStatus& status) {
+http::Response reply_status(const sync::wire::ApiStatus& status) {
   const int code = status.code == 0 ? 200 : status.code;
   http::Response response = reply_json(code, status.body() + "\n");
   const int retry = status.details ? status.details->retry_after_seconds : 0;

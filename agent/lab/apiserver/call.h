@@ -30,7 +30,7 @@ struct Backend {
   WatchHub& watches;
   const Clock& clock;
   Random& random;
-  sync::TokenTable& tokens;
+  TokenTable& tokens;
   bool secured;  // false: all callers but nodes may do everything, see authorize()
   bool refuses_anonymous = false;  // anonymous callers get 401 instead of 403
   bool node_authorizer = true;     // nodes have only the rights of a real node
@@ -40,33 +40,32 @@ struct Backend {
 struct Call {
   const http::Request& request;
   Query query;
-  sync::RequestInfo info;
-  sync::Identity who;
+  sync::objects::RequestInfo info;
+  Identity who;
   View view;  // resource, version and form of the answer
-  sync::Accept accept = {};
-  const sync::Subresource* subresource = nullptr;
+  sync::wire::Accept accept = {};
+  const sync::printing::Subresource* subresource = nullptr;
   bool dry_run = false;
-  sync::FieldValidation validation = sync::FieldValidation::warn;
+  FieldValidation validation = FieldValidation::warn;
 
-  [[nodiscard]] const sync::Resource& resource() const { return *view.resource; }
+  [[nodiscard]] const sync::printing::Resource& resource() const { return *view.resource; }
   // The resource under which the objects are stored. It differs for events of events.k8s.io.
-  [[nodiscard]] const sync::Resource& stored() const;
+  [[nodiscard]] const sync::printing::Resource& stored() const;
   // The namespace of the request; "" if there is none.
   [[nodiscard]] std::string_view name_space() const;
-  [[nodiscard]] sync::Target target() const { return {name_space(), info.name}; }
+  [[nodiscard]] Target target() const { return {name_space(), info.name}; }
 };
 
-using Reply = sync::Answer<http::Response>;
+using Reply = Answer<http::Response>;
 
 // Decodes the body as `kind`. The caller checks the object's name.
-[[nodiscard]] sync::Answer<boost::json::object> read_as(const Call& call,
-                                                        const sync::StructType& type,
-                                                        std::string_view kind);
+[[nodiscard]] Answer<boost::json::object> read_as(const Call& call, const sync::StructType& type,
+                                                  std::string_view kind);
 
 // A response with a JSON body.
 [[nodiscard]] http::Response reply_json(int status, std::string body);
 // A response with a Status, and Retry-After if the status has one.
-[[nodiscard]] http::Response reply_status(const sync::ApiStatus& status);
+[[nodiscard]] http::Response reply_status(const sync::wire::ApiStatus& status);
 // A response with one object in the requested form.
 [[nodiscard]] http::Response reply_object(int status, const Call& call, const Stored& stored,
                                           WallTime now);
@@ -95,6 +94,6 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
 [[nodiscard]] Reply review(Backend& backend, const Call& call);
 
 // Reads the options of a deletion from the query and the body.
-[[nodiscard]] sync::Answer<sync::DeleteOptions> read_delete_options(const Call& call);
+[[nodiscard]] Answer<DeleteOptions> read_delete_options(const Call& call);
 
 }  // namespace holdfast::agent::lab

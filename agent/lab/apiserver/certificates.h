@@ -26,7 +26,7 @@ class CertificateLoop {
   // It checks the certificate by the key digest that it was given. `address` is the server's
   // "host:port". The ConfigMap is signed with each of the `tokens` "ID.SECRET" of the group
   // system:bootstrappers, as upstream's bootstrap signer does.
-  void publish(const std::string& address, const sync::TokenTable& tokens);
+  void publish(const std::string& address, const TokenTable& tokens);
 
  private:
   void handle(const StoredPtr& stored);

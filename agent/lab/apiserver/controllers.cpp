@@ -19,24 +19,24 @@ constexpr std::size_t finished_pods_kept = 12500;  // upstream's --terminated-po
 constexpr std::string_view namespaces[] = {"default", "kube-node-lease", "kube-public",
                                            "kube-system"};
 
-sync::Target target_of(const json::object& object) {
-  return {sync::namespace_of(object), sync::name_of(object)};
+Target target_of(const json::object& object) {
+  return {sync::wire::namespace_of(object), sync::wire::name_of(object)};
 }
 
 // Compares the parts of two nodes that matter for DaemonSet pods.
 bool same_for_pods(const json::object& left, const json::object& right) {
-  return sync::dig_object(left, {"spec"}) == sync::dig_object(right, {"spec"}) &&
-         sync::dig_object(left, {"metadata", "labels"}) ==
-             sync::dig_object(right, {"metadata", "labels"}) &&
-         sync::dig_object(left, {"status", "allocatable"}) ==
-             sync::dig_object(right, {"status", "allocatable"}) &&
-         sync::condition_status(left, "Ready") == sync::condition_status(right, "Ready");
+  return sync::wire::dig_object(left, {"spec"}) == sync::wire::dig_object(right, {"spec"}) &&
+         sync::wire::dig_object(left, {"metadata", "labels"}) ==
+             sync::wire::dig_object(right, {"metadata", "labels"}) &&
+         sync::wire::dig_object(left, {"status", "allocatable"}) ==
+             sync::wire::dig_object(right, {"status", "allocatable"}) &&
+         condition_status(left, "Ready") == condition_status(right, "Ready");
 }
 
 }  // namespace
 
 bool Controllers::cares(const Change& change) {
-  const std::string_view kind = sync::dig_text(change.seen->object, {"kind"});
+  const std::string_view kind = sync::wire::dig_text(change.seen->object, {"kind"});
   if (kind == "Lease" || kind == "Event") return false;
   if (kind == "Node" && change.now && change.before) {
     return !same_for_pods(change.now->object, change.before->object);
@@ -46,21 +46,22 @@ bool Controllers::cares(const Change& change) {
 
 std::vector<StoredPtr> Controllers::list(std::string_view group, std::string_view kind,
                                          std::string_view name_space) {
-  return editor_.registry().list(sync::known_kind(group, kind), name_space);
+  return editor_.registry().list(sync::printing::known_kind(group, kind), name_space);
 }
 
 void Controllers::create(std::string_view group, std::string_view kind, json::object object) {
-  const sync::Resource& resource = sync::known_kind(group, kind);
-  const std::string space(sync::namespace_of(object));
-  const auto made = editor_.create(resource, sync::canonical(resource, std::move(object)), space);
+  const sync::printing::Resource& resource = sync::printing::known_kind(group, kind);
+  const std::string space(sync::wire::namespace_of(object));
+  const auto made = editor_.create(resource, canonical(resource, std::move(object)), space);
   if (!made && made.error().reason != "AlreadyExists") {
     log_warn("controller create", {{"kind", kind}, {"why", made.error().message}});
   }
 }
 
 void Controllers::remove(std::string_view group, std::string_view kind, const json::object& object,
-                         const sync::DeleteOptions& options) {
-  const auto removed = editor_.remove(sync::known_kind(group, kind), target_of(object), options);
+                         const DeleteOptions& options) {
+  const auto removed =
+      editor_.remove(sync::printing::known_kind(group, kind), target_of(object), options);
   if (!removed && removed.error().reason != "NotFound") {
     log_warn("controller delete", {{"kind", kind}, {"why", removed.error().message}});
   }
@@ -68,13 +69,13 @@ void Controllers::remove(std::string_view group, std::string_view kind, const js
 
 void Controllers::set_status(std::string_view group, std::string_view kind,
                              const json::object& object, const json::object& status) {
-  const auto change = [&status](const json::object& old) -> sync::Answer<json::object> {
+  const auto change = [&status](const json::object& old) -> Answer<json::object> {
     json::object made = old;
     made["status"] = status;
     return made;
   };
-  const auto written =
-      editor_.update(sync::known_kind(group, kind), target_of(object), sync::Part::status, change);
+  const auto written = editor_.update(sync::printing::known_kind(group, kind), target_of(object),
+                                      Part::status, change);
   if (!written) {
     log_warn("controller status", {{"kind", kind}, {"why", written.error().message}});
   }
@@ -93,98 +94,100 @@ void Controllers::pass() {
 
 void Controllers::make_namespaces() {
   for (const std::string_view name : namespaces) {
-    if (editor_.registry().find(sync::known_kind("", "Namespace"), {}, name)) continue;
+    if (editor_.registry().find(sync::printing::known_kind("", "Namespace"), {}, name)) continue;
     create("", "Namespace", {{"metadata", json::object{{"name", name}}}});
   }
 }
 
 void Controllers::give_accounts() {
   for (const StoredPtr& space : list("", "Namespace")) {
-    const std::string_view name = sync::name_of(space->object);
-    if (sync::is_terminating(space->object)) continue;
-    if (editor_.registry().find(sync::known_kind("", "ServiceAccount"), name, "default")) continue;
+    const std::string_view name = sync::wire::name_of(space->object);
+    if (sync::wire::is_terminating(space->object)) continue;
+    if (editor_.registry().find(sync::printing::known_kind("", "ServiceAccount"), name, "default"))
+      continue;
     create("", "ServiceAccount",
            {{"metadata", json::object{{"name", "default"}, {"namespace", name}}}});
   }
 }
 
 void Controllers::sweep_pods() {
-  sync::Names nodes;
-  for (const StoredPtr& node : list("", "Node")) nodes.emplace(sync::name_of(node->object));
+  Names nodes;
+  for (const StoredPtr& node : list("", "Node")) nodes.emplace(sync::wire::name_of(node->object));
   const std::vector<StoredPtr> pods = list("", "Pod");
-  sync::Objects all;
+  Objects all;
   for (const StoredPtr& pod : pods) all.push_back(&pod->object);
   for (const json::object* pod : all) {
-    const sync::Sweep what = sync::sweep_pod(*pod, nodes);
-    if (what == sync::Sweep::keep) continue;
-    sync::DeleteOptions options;
-    if (what == sync::Sweep::force) options.grace_seconds = 0;
+    const Sweep what = sweep_pod(*pod, nodes);
+    if (what == Sweep::keep) continue;
+    DeleteOptions options;
+    if (what == Sweep::force) options.grace_seconds = 0;
     remove("", "Pod", *pod, options);
   }
-  for (const json::object* pod : sync::finished_beyond(all, finished_pods_kept)) {
+  for (const json::object* pod : finished_beyond(all, finished_pods_kept)) {
     remove("", "Pod", *pod);
   }
 }
 
 void Controllers::sweep_orphans() {
-  sync::Names uids;
+  Names uids;
   std::vector<StoredPtr> owned;
   for (const auto& [key, stored] : editor_.registry().all()) {
-    uids.emplace(sync::uid_of(stored->object));
-    const bool has_owner = !sync::dig_list(stored->object, {"metadata", "ownerReferences"}).empty();
+    uids.emplace(sync::wire::uid_of(stored->object));
+    const bool has_owner =
+        !sync::wire::dig_list(stored->object, {"metadata", "ownerReferences"}).empty();
     if (has_owner) owned.push_back(stored);
   }
   for (const StoredPtr& stored : owned) {
-    if (!sync::is_orphan(stored->object, uids)) continue;
-    const std::string_view api_version = sync::dig_text(stored->object, {"apiVersion"});
+    if (!is_orphan(stored->object, uids)) continue;
+    const std::string_view api_version = sync::wire::dig_text(stored->object, {"apiVersion"});
     const std::size_t slash = api_version.find('/');
     const std::string_view group =
         slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-    remove(group, sync::dig_text(stored->object, {"kind"}), stored->object);
+    remove(group, sync::wire::dig_text(stored->object, {"kind"}), stored->object);
   }
 }
 
 void Controllers::judge_budgets() {
   for (const StoredPtr& budget : list("policy", "PodDisruptionBudget")) {
-    const std::vector<StoredPtr> pods = list("", "Pod", sync::namespace_of(budget->object));
-    sync::Objects all;
+    const std::vector<StoredPtr> pods = list("", "Pod", sync::wire::namespace_of(budget->object));
+    Objects all;
     std::set<std::string> owners;
     std::int64_t expected = 0;
     for (const StoredPtr& pod : pods) {
       all.push_back(&pod->object);
-      if (!sync::covers(budget->object, pod->object)) continue;
-      const json::object& owner = sync::controller_of(pod->object);
-      const StoredPtr set =
-          editor_.registry().find(sync::known_kind("apps", "ReplicaSet"),
-                                  sync::namespace_of(pod->object), sync::dig_text(owner, {"name"}));
-      const bool by_set = sync::dig_text(owner, {"kind"}) == "ReplicaSet" && set;
+      if (!covers(budget->object, pod->object)) continue;
+      const json::object& owner = sync::wire::controller_of(pod->object);
+      const StoredPtr set = editor_.registry().find(
+          sync::printing::known_kind("apps", "ReplicaSet"), sync::wire::namespace_of(pod->object),
+          sync::wire::dig_text(owner, {"name"}));
+      const bool by_set = sync::wire::dig_text(owner, {"kind"}) == "ReplicaSet" && set;
       if (!by_set) {
-        if (sync::is_active(pod->object)) ++expected;
-      } else if (owners.emplace(sync::uid_of(set->object)).second) {
-        expected += sync::dig_int(set->object, {"spec", "replicas"});
+        if (is_active(pod->object)) ++expected;
+      } else if (owners.emplace(sync::wire::uid_of(set->object)).second) {
+        expected += sync::wire::dig_int(set->object, {"spec", "replicas"});
       }
     }
     set_status("policy", "PodDisruptionBudget", budget->object,
-               sync::budget_status(budget->object, all, expected));
+               budget_status(budget->object, all, expected));
   }
 }
 
 void Controllers::empty_namespaces() {
   for (const StoredPtr& space : list("", "Namespace")) {
-    if (sync::is_terminating(space->object)) finish_namespace(space);
+    if (sync::wire::is_terminating(space->object)) finish_namespace(space);
   }
 }
 
 // Deletes the objects in the namespace; once it is empty, removes its finalizers, which deletes it.
 void Controllers::finish_namespace(const StoredPtr& space) {
-  const std::string name(sync::name_of(space->object));
+  const std::string name(sync::wire::name_of(space->object));
   bool empty = true;
-  for (const sync::Resource& resource : sync::all_resources()) {
-    const bool kept = resource.namespaced && sync::allows(resource.verbs, "list") &&
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
+    const bool kept = resource.namespaced && sync::printing::allows(resource.verbs, "list") &&
                       resource.group != "events.k8s.io";
     if (!kept) continue;
     for (const StoredPtr& stored : editor_.registry().list(resource, name)) {
-      if (!sync::is_terminating(stored->object)) {
+      if (!sync::wire::is_terminating(stored->object)) {
         remove(resource.group, resource.kind, stored->object);
       }
     }
@@ -192,9 +195,9 @@ void Controllers::finish_namespace(const StoredPtr& space) {
   }
   if (!empty) return;
   json::object done = space->object;
-  sync::make_object(done, {"spec"})["finalizers"] = json::array();
-  const sync::Resource& resource = sync::known_kind("", "Namespace");
-  const auto written = editor_.replace(resource, sync::canonical(resource, std::move(done)), space);
+  sync::wire::make_object(done, {"spec"})["finalizers"] = json::array();
+  const sync::printing::Resource& resource = sync::printing::known_kind("", "Namespace");
+  const auto written = editor_.replace(resource, canonical(resource, std::move(done)), space);
   if (!written) log_warn("namespace", {{"name", name}, {"why", written.error().message}});
 }
 

@@ -42,7 +42,7 @@ class Controllers {
                                             std::string_view name_space = {});
   void create(std::string_view group, std::string_view kind, boost::json::object object);
   void remove(std::string_view group, std::string_view kind, const boost::json::object& object,
-              const sync::DeleteOptions& options = {});
+              const DeleteOptions& options = {});
   void set_status(std::string_view group, std::string_view kind, const boost::json::object& object,
                   const boost::json::object& status);
 

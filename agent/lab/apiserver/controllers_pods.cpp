@@ -17,10 +17,10 @@ namespace {
 
 namespace json = boost::json;
 
-sync::Objects controlled_by(const std::vector<StoredPtr>& all, const json::object& owner) {
-  sync::Objects owned;
+Objects controlled_by(const std::vector<StoredPtr>& all, const json::object& owner) {
+  Objects owned;
   for (const StoredPtr& stored : all) {
-    if (sync::is_controlled_by(stored->object, sync::uid_of(owner))) {
+    if (is_controlled_by(stored->object, sync::wire::uid_of(owner))) {
       owned.push_back(&stored->object);
     }
   }
@@ -33,31 +33,32 @@ json::object by_name(std::string_view name_space, std::string_view name) {
 
 // Writes the revision of a Deployment's pod template to its annotation.
 void note_revision(Editor& editor, const json::object& deployment, std::int64_t revision) {
-  const auto change = [revision](const json::object& old) -> sync::Answer<json::object> {
+  const auto change = [revision](const json::object& old) -> Answer<json::object> {
     json::object made = old;
-    sync::make_object(made, {"metadata", "annotations"})[sync::revision_note] =
+    sync::wire::make_object(made, {"metadata", "annotations"})[revision_note] =
         std::to_string(revision);
     return made;
   };
-  const sync::Target target{sync::namespace_of(deployment), sync::name_of(deployment)};
-  (void)editor.update(sync::known_kind("apps", "Deployment"), target, sync::Part::status, change);
+  const Target target{sync::wire::namespace_of(deployment), sync::wire::name_of(deployment)};
+  (void)editor.update(sync::printing::known_kind("apps", "Deployment"), target, Part::status,
+                      change);
 }
 
 void resize(Editor& editor, std::string_view name_space, std::string_view name,
             std::int64_t replicas) {
-  const auto change = [replicas](const json::object& old) -> sync::Answer<json::object> {
+  const auto change = [replicas](const json::object& old) -> Answer<json::object> {
     json::object made = old;
-    sync::make_object(made, {"spec"})["replicas"] = replicas;
+    sync::wire::make_object(made, {"spec"})["replicas"] = replicas;
     return made;
   };
-  const auto done = editor.update(sync::known_kind("apps", "ReplicaSet"), {name_space, name},
-                                  sync::Part::object, change);
+  const auto done = editor.update(sync::printing::known_kind("apps", "ReplicaSet"),
+                                  {name_space, name}, Part::object, change);
   if (!done) log_warn("resize", {{"replicaset", name}, {"why", done.error().message}});
 }
 
 std::int64_t noted_revision(const json::object& object) {
-  const json::object& notes = sync::dig_object(object, {"metadata", "annotations"});
-  return parse_int<std::int64_t>(sync::dig_text(notes, {sync::revision_note})).value_or(0);
+  const json::object& notes = sync::wire::dig_object(object, {"metadata", "annotations"});
+  return parse_int<std::int64_t>(sync::wire::dig_text(notes, {revision_note})).value_or(0);
 }
 
 }  // namespace
@@ -66,8 +67,8 @@ void Controllers::roll_deployments() {
   const std::vector<StoredPtr> sets = list("apps", "ReplicaSet");
   for (const StoredPtr& deployment : list("apps", "Deployment")) {
     const json::object& object = deployment->object;
-    const std::string space(sync::namespace_of(object));
-    sync::RolloutPlan plan = sync::plan_rollout(object, controlled_by(sets, object), editor_.now());
+    const std::string space(sync::wire::namespace_of(object));
+    RolloutPlan plan = plan_rollout(object, controlled_by(sets, object), editor_.now());
     if (plan.create) create("apps", "ReplicaSet", *std::move(plan.create));
     for (const auto& [name, replicas] : plan.resize) resize(editor_, space, name, replicas);
     for (const std::string& name : plan.remove) remove("apps", "ReplicaSet", by_name(space, name));
@@ -80,12 +81,12 @@ void Controllers::fill_replica_sets() {
   const std::vector<StoredPtr> pods = list("", "Pod");
   for (const StoredPtr& set : list("apps", "ReplicaSet")) {
     const json::object& object = set->object;
-    const sync::ReplicaPlan plan = sync::plan_replicas(object, controlled_by(pods, object));
+    const ReplicaPlan plan = plan_replicas(object, controlled_by(pods, object));
     for (std::size_t made = 0; made < plan.create; ++made) {
-      create("", "Pod", sync::pod_of(object));
+      create("", "Pod", pod_of(object));
     }
     for (const std::string& name : plan.remove) {
-      remove("", "Pod", by_name(sync::namespace_of(object), name));
+      remove("", "Pod", by_name(sync::wire::namespace_of(object), name));
     }
     set_status("apps", "ReplicaSet", object, plan.status);
   }
@@ -94,17 +95,16 @@ void Controllers::fill_replica_sets() {
 void Controllers::fill_daemon_sets() {
   const std::vector<StoredPtr> pods = list("", "Pod");
   const std::vector<StoredPtr> nodes = list("", "Node");
-  sync::Objects all_nodes;
+  Objects all_nodes;
   for (const StoredPtr& node : nodes) all_nodes.push_back(&node->object);
   for (const StoredPtr& set : list("apps", "DaemonSet")) {
     const json::object& object = set->object;
-    const sync::DaemonPlan plan =
-        sync::plan_daemons(object, controlled_by(pods, object), all_nodes);
+    const DaemonPlan plan = plan_daemons(object, controlled_by(pods, object), all_nodes);
     for (const std::string& node : plan.create_on) {
-      create("", "Pod", sync::daemon_pod(object, node));
+      create("", "Pod", daemon_pod(object, node));
     }
     for (const std::string& name : plan.remove) {
-      remove("", "Pod", by_name(sync::namespace_of(object), name));
+      remove("", "Pod", by_name(sync::wire::namespace_of(object), name));
     }
     set_status("apps", "DaemonSet", object, plan.status);
   }

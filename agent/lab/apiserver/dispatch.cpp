@@ -9,69 +9,67 @@
 namespace holdfast::agent::lab {
 namespace {
 
-using sync::Answer;
-using sync::refuse;
-
 // The caller's identity: from the client certificate, otherwise from a known token, otherwise
 // anonymous. As upstream, a certificate takes precedence over a token, so a proxy that forwards the
 // tokens of others must not use a client certificate.
-Answer<sync::Identity> identify(const Backend& backend, const http::Request& request) {
+Answer<Identity> identify(const Backend& backend, const http::Request& request) {
   if (!request.peer.common_name.empty()) {
-    sync::Identity identity{request.peer.common_name, "", request.peer.organizations};
+    Identity identity{request.peer.common_name, "", request.peer.organizations};
     identity.groups.emplace_back("system:authenticated");
     return identity;
   }
   constexpr std::string_view scheme = "Bearer ";
   const std::string_view header = request.headers.get("Authorization");
   if (header.starts_with(scheme)) {
-    if (const sync::Identity* known = backend.tokens.find(header.substr(scheme.size()))) {
+    if (const Identity* known = backend.tokens.find(header.substr(scheme.size()))) {
       return *known;
     }
-    if (backend.secured) return refuse(sync::status::unauthorized());
+    if (backend.secured) return refuse(sync::wire::status::unauthorized());
   }
-  return sync::anonymous();
+  return anonymous();
 }
 
 // Finds the resource. Its 404 has no details, as upstream's for an unknown resource.
-Answer<View> find_view(const sync::RequestInfo& info) {
+Answer<View> find_view(const sync::objects::RequestInfo& info) {
   View view;
-  view.resource = sync::find_resource(info.group, info.version, info.resource);
-  if (view.resource == nullptr) return refuse(sync::status::generic(404));
+  view.resource = sync::printing::find_resource(info.group, info.version, info.resource);
+  if (view.resource == nullptr) return refuse(sync::wire::status::generic(404));
   view.version = view.resource->version(info.version);
   return view;
 }
 
-bool has_version(const sync::RequestInfo& info) {
-  for (const std::string_view version : sync::versions_of(info.group)) {
+bool has_version(const sync::objects::RequestInfo& info) {
+  for (const std::string_view version : sync::printing::versions_of(info.group)) {
     if (version == info.version) return (info.api_prefix == "api") == info.group.empty();
   }
   return false;
 }
 
-Answer<sync::IncludeObject> parse_include(std::string_view text) {
-  if (text.empty() || text == "Metadata") return sync::IncludeObject::metadata;
-  if (text == "None") return sync::IncludeObject::none;
-  if (text == "Object") return sync::IncludeObject::object;
-  return refuse(
-      sync::status::bad_request("unrecognized includeObject value: \"" + std::string(text) + "\""));
+Answer<sync::printing::IncludeObject> parse_include(std::string_view text) {
+  if (text.empty() || text == "Metadata") return sync::printing::IncludeObject::metadata;
+  if (text == "None") return sync::printing::IncludeObject::none;
+  if (text == "Object") return sync::printing::IncludeObject::object;
+  return refuse(sync::wire::status::bad_request("unrecognized includeObject value: \"" +
+                                                std::string(text) + "\""));
 }
 
 // Whether the resource or subresource supports the verb.
 Answer<bool> check_verb(const Call& call) {
   const auto& parts = call.info.parts;
-  if (parts.size() > 3) return refuse(sync::status::generic(404));
+  if (parts.size() > 3) return refuse(sync::wire::status::generic(404));
   if (!call.info.subresource.empty() && call.subresource == nullptr) {
-    return refuse(sync::status::generic(404));
+    return refuse(sync::wire::status::generic(404));
   }
-  const sync::Resource& resource = call.resource();
-  const sync::Verbs verbs = call.subresource != nullptr ? call.subresource->verbs : resource.verbs;
+  const sync::printing::Resource& resource = call.resource();
+  const sync::printing::Verbs verbs =
+      call.subresource != nullptr ? call.subresource->verbs : resource.verbs;
   const bool named_create =
       call.info.verb == "create" && parts.size() == 2 && call.subresource == nullptr;
   // A path without a namespace can be listed and watched, but not written.
   const bool nowhere = resource.namespaced && call.info.namespace_name.empty() &&
                        call.info.verb != "list" && call.info.verb != "watch";
-  if (named_create || nowhere || !sync::allows(verbs, call.info.verb)) {
-    return refuse(sync::status::generic(405));
+  if (named_create || nowhere || !sync::printing::allows(verbs, call.info.verb)) {
+    return refuse(sync::wire::status::generic(405));
   }
   return true;
 }
@@ -80,8 +78,8 @@ Answer<bool> check_dry_run(Call& call) {
   const std::string_view text = call.query.get("dryRun");
   if (!text.empty() && text != "All") {
     constexpr std::string_view known[] = {"All"};
-    const sync::FieldError error = sync::field::not_supported("dryRun", text, known);
-    return refuse(sync::status::bad_request(error.text()));
+    const sync::wire::FieldError error = sync::wire::field::not_supported("dryRun", text, known);
+    return refuse(sync::wire::status::bad_request(error.text()));
   }
   call.dry_run = !text.empty();
   return true;
@@ -89,14 +87,14 @@ Answer<bool> check_dry_run(Call& call) {
 
 // Fills in the options from the query and the headers.
 Answer<bool> understand(Call& call) {
-  call.accept = sync::Accept::parse(call.request.headers.get("Accept"));
+  call.accept = sync::wire::Accept::parse(call.request.headers.get("Accept"));
   const auto form = call.accept.json_form();
-  if (!form) return refuse(sync::status::generic(406));
+  if (!form) return refuse(sync::wire::status::generic(406));
   call.view.form = *form;
   const auto include = parse_include(call.query.get("includeObject"));
   if (!include) return refuse(include.error());
   call.view.include = *include;
-  const auto validation = sync::parse_field_validation(call.query.get("fieldValidation"));
+  const auto validation = parse_field_validation(call.query.get("fieldValidation"));
   if (!validation) return refuse(validation.error());
   call.validation = *validation;
   return check_dry_run(call);
@@ -133,7 +131,7 @@ Reply serve_verb(Backend& backend, const Call& call) {
   if (verb == "delete") return remove(backend, call);
   if (verb == "deletecollection") return remove_collection(backend, call);
   if (call.resource().kind == "Binding") return bind(backend, call);
-  const bool stored = sync::allows(call.resource().verbs, "get");
+  const bool stored = sync::printing::allows(call.resource().verbs, "get");
   return stored ? create(backend, call) : review(backend, call);
 }
 
@@ -157,20 +155,22 @@ Reply serve_resource(Backend& backend, Call call) {
 Reply answer(Backend& backend, const std::string& address, const http::Request& request,
              Audited& audited) {
   if (request.body.size() > body_bytes_max) {
-    return refuse(sync::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
+    return refuse(
+        sync::wire::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
   }
-  auto info = sync::parse_request(http::to_string(request.method), request.path(), request.query());
-  if (!info) return refuse(sync::status::bad_request(info.error().what));
+  auto info = sync::objects::parse_request(http::to_string(request.method), request.path(),
+                                           request.query());
+  if (!info) return refuse(sync::wire::status::bad_request(info.error().what));
   audited.info = *info;
   auto query = Query::parse(request.query());
-  if (!query) return refuse(sync::status::bad_request(query.error().what));
+  if (!query) return refuse(sync::wire::status::bad_request(query.error().what));
   auto who = identify(backend, request);
   if (!who) return refuse(who.error());
   audited.who = *who;
   const auto allowed = authorize(backend, *who, *info);
-  const bool unknown = *who == sync::anonymous();
+  const bool unknown = *who == anonymous();
   if (!allowed && unknown && backend.refuses_anonymous) {
-    return refuse(sync::status::unauthorized());
+    return refuse(sync::wire::status::unauthorized());
   }
   if (!allowed) return refuse(allowed.error());
   if (!info->is_resource || !has_version(*info)) {

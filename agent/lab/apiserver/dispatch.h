@@ -15,7 +15,8 @@ namespace holdfast::agent::lab {
                                       const http::Request& request);
 
 // Answers paths that are not resources: discovery, /version, /healthz, /openapi, /metrics.
-[[nodiscard]] http::Response serve_document(const sync::RequestInfo& info, const Query& query,
-                                            std::string_view accept, const std::string& address);
+[[nodiscard]] http::Response serve_document(const sync::objects::RequestInfo& info,
+                                            const Query& query, std::string_view accept,
+                                            const std::string& address);
 
 }  // namespace holdfast::agent::lab

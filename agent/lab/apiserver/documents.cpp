@@ -24,7 +24,7 @@ http::Response reply_text(int status, std::string text) {
 }
 
 http::Response reply_document(const json::object& document) {
-  return reply_json(200, sync::serialize(document) + "\n");
+  return reply_json(200, sync::wire::serialize(document) + "\n");
 }
 
 // As upstream, an unknown version of a known group is answered with a Status, an unknown group with
@@ -32,8 +32,8 @@ http::Response reply_document(const json::object& document) {
 http::Response reply_unknown(const std::vector<std::string_view>& parts) {
   const bool core = parts.size() >= 2 && parts[0] == "api";
   const bool known =
-      parts.size() >= 3 && parts[0] == "apis" && !sync::versions_of(parts[1]).empty();
-  if (core || known) return reply_status(sync::status::generic(404));
+      parts.size() >= 3 && parts[0] == "apis" && !sync::printing::versions_of(parts[1]).empty();
+  if (core || known) return reply_status(sync::wire::status::generic(404));
   return reply_text(404, "404 page not found\n");
 }
 
@@ -44,8 +44,8 @@ http::Response reply_openapi(const std::optional<json::object>& document) {
 }
 
 // Upstream sends the list of OpenAPI documents as text/plain.
-http::Response openapi_index() {
-  http::Response response = reply_document(sync::openapi_index());
+http::Response reply_openapi_index() {
+  http::Response response = reply_document(openapi_index());
   response.headers.set("Content-Type", "text/plain; charset=utf-8");
   return response;
 }
@@ -61,10 +61,10 @@ http::Response metrics() {
 // Old versions of kubectl request protobuf and cannot read JSON here.
 http::Response serve_openapi_v2(std::string_view accept) {
   if (accept.find("com.github.proto-openapi.spec.v2") == std::string_view::npos) {
-    return reply_document(sync::openapi_v2_document());
+    return reply_document(openapi_v2_document());
   }
-  http::Response response{.status = 200, .headers = {}, .body = sync::openapi_v2_protobuf()};
-  response.headers.set("Content-Type", std::string(sync::openapi_v2_protobuf_type));
+  http::Response response{.status = 200, .headers = {}, .body = openapi_v2_protobuf()};
+  response.headers.set("Content-Type", std::string(openapi_v2_protobuf_type));
   return response;
 }
 
@@ -81,28 +81,28 @@ std::optional<http::Response> health(std::string_view path, const Query& query) 
 
 }  // namespace
 
-http::Response serve_document(const sync::RequestInfo& info, const Query& query,
+http::Response serve_document(const sync::objects::RequestInfo& info, const Query& query,
                               std::string_view accept, const std::string& address) {
   std::string_view path = info.path;
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
   if (auto found = health(path, query)) return *std::move(found);
-  if (path.empty()) return reply_document(sync::root_paths());
-  if (path == "version") return reply_document(sync::version_document());
-  if (path == "api") return reply_document(sync::api_versions(address));
-  if (path == "apis") return reply_document(sync::group_list());
+  if (path.empty()) return reply_document(root_paths());
+  if (path == "version") return reply_document(version_document());
+  if (path == "api") return reply_document(api_versions(address));
+  if (path == "apis") return reply_document(group_list());
   if (path == "openapi/v2") return serve_openapi_v2(accept);
-  if (path == "openapi/v3") return openapi_index();
+  if (path == "openapi/v3") return reply_openapi_index();
   if (path == "metrics") return metrics();
   const std::vector<std::string_view> parts = split(path, '/');
   std::optional<json::object> found;
-  if (parts.size() == 2 && parts[0] == "api") found = sync::resource_list("", parts[1]);
-  if (parts.size() == 2 && parts[0] == "apis") found = sync::group_document(parts[1]);
-  if (parts.size() == 3 && parts[0] == "apis") found = sync::resource_list(parts[1], parts[2]);
+  if (parts.size() == 2 && parts[0] == "api") found = resource_list("", parts[1]);
+  if (parts.size() == 2 && parts[0] == "apis") found = group_document(parts[1]);
+  if (parts.size() == 3 && parts[0] == "apis") found = resource_list(parts[1], parts[2]);
   if (found) return reply_document(*found);
   if (parts.size() < 3 || parts[0] != "openapi" || parts[1] != "v3") return reply_unknown(parts);
-  if (parts.size() == 4 && parts[2] == "api") found = sync::openapi_document("", parts[3]);
-  if (parts.size() == 5 && parts[2] == "apis") found = sync::openapi_document(parts[3], parts[4]);
+  if (parts.size() == 4 && parts[2] == "api") found = openapi_document("", parts[3]);
+  if (parts.size() == 5 && parts[2] == "apis") found = openapi_document(parts[3], parts[4]);
   return reply_openapi(found);
 }
 

@@ -14,85 +14,88 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-using sync::refuse;
 
-sync::GroupResource named(const sync::Resource& resource) {
+sync::wire::GroupResource named(const sync::printing::Resource& resource) {
   return {resource.group, resource.plural};
 }
 
 // A result that is not in the registry, for dry runs.
 StoredPtr unstored(json::object object) {
   auto stored = std::make_shared<Stored>();
-  stored->bytes = sync::serialize(object);
+  stored->bytes = sync::wire::serialize(object);
   stored->object = std::move(object);
   return stored;
 }
 
-sync::ApiStatus invalid(const sync::Resource& resource, const json::object& object,
-                        const sync::FieldErrors& errors) {
-  return sync::status::invalid({resource.group, resource.kind}, sync::name_of(object), errors);
+sync::wire::ApiStatus invalid(const sync::printing::Resource& resource, const json::object& object,
+                              const sync::wire::FieldErrors& errors) {
+  return sync::wire::status::invalid({resource.group, resource.kind}, sync::wire::name_of(object),
+                                     errors);
 }
 
 // Converts an error of the store to a Status.
-sync::ApiStatus failed(const sync::Resource& resource, std::string_view name, const Error& error) {
-  if (error.code == Errc::conflict) return sync::status::conflict(named(resource), name);
-  return sync::status::from_error(error);
+sync::wire::ApiStatus failed(const sync::printing::Resource& resource, std::string_view name,
+                             const Error& error) {
+  if (error.code == Errc::conflict) return sync::wire::status::conflict(named(resource), name);
+  return sync::wire::status::from_error(error);
 }
 
 // The name that the client gave, or generateName if the server is to complete it.
 std::string given_name(const json::object& object) {
-  const std::string_view name = sync::name_of(object);
-  return std::string(name.empty() ? sync::dig_text(object, {"metadata", "generateName"}) : name);
+  const std::string_view name = sync::wire::name_of(object);
+  return std::string(name.empty() ? sync::wire::dig_text(object, {"metadata", "generateName"})
+                                  : name);
 }
 
 void keep_version(json::object& object, const json::object& old) {
-  sync::make_object(object, {"metadata"})["resourceVersion"] = sync::version_of(old);
+  sync::wire::make_object(object, {"metadata"})["resourceVersion"] = sync::wire::version_of(old);
 }
 
 }  // namespace
 
-sync::ApiStatus missing(const sync::Resource& resource, std::string_view name) {
-  return sync::status::not_found(named(resource), name);
+sync::wire::ApiStatus missing(const sync::printing::Resource& resource, std::string_view name) {
+  return sync::wire::status::not_found(named(resource), name);
 }
 
-sync::Answer<bool> Editor::check_namespace(const sync::Resource& resource, std::string_view name,
-                                           std::string_view name_space) const {
+Answer<bool> Editor::check_namespace(const sync::printing::Resource& resource,
+                                     std::string_view name, std::string_view name_space) const {
   if (!resource.namespaced) return true;
-  const StoredPtr space = registry_.find(sync::known_kind("", "Namespace"), {}, name_space);
-  if (!space) return refuse(sync::status::not_found({"", "namespaces"}, name_space));
-  if (!sync::is_terminating(space->object)) return true;
-  sync::ApiStatus status =
-      sync::status::forbidden(named(resource), name,
-                              "unable to create new content in namespace " +
-                                  std::string(name_space) + " because it is being terminated");
+  const StoredPtr space =
+      registry_.find(sync::printing::known_kind("", "Namespace"), {}, name_space);
+  if (!space) return refuse(sync::wire::status::not_found({"", "namespaces"}, name_space));
+  if (!sync::wire::is_terminating(space->object)) return true;
+  sync::wire::ApiStatus status = sync::wire::status::forbidden(
+      named(resource), name,
+      "unable to create new content in namespace " + std::string(name_space) +
+          " because it is being terminated");
   status.details->causes.push_back({"NamespaceTerminating",
                                     "namespace " + std::string(name_space) + " is being terminated",
                                     "metadata.namespace"});
   return refuse(std::move(status));
 }
 
-sync::Answer<json::object> Editor::admit(const sync::Resource& resource, json::object object) {
+Answer<json::object> Editor::admit(const sync::printing::Resource& resource, json::object object) {
   if (resource.kind == "Pod") return admit_pod(registry_, std::move(object));
   if (resource.kind == "Service") return admit_service(registry_, std::move(object), random_);
   return object;
 }
 
-sync::Answer<StoredPtr> Editor::create(const sync::Resource& resource, json::object object,
-                                       std::string_view name_space, bool dry_run) {
-  const sync::Target target{name_space, {}};
+Answer<StoredPtr> Editor::create(const sync::printing::Resource& resource, json::object object,
+                                 std::string_view name_space, bool dry_run) {
+  const Target target{name_space, {}};
   const std::string given = given_name(object);
-  auto made = sync::prepare_create(resource, std::move(object), target, clock_.wall(), random_);
+  auto made = prepare_create(resource, std::move(object), target, clock_.wall(), random_);
   if (!made) return refuse(made.error());
   if (const auto fine = check_namespace(resource, given, name_space); !fine) {
     return refuse(fine.error());
   }
   auto admitted = admit(resource, *std::move(made));
   if (!admitted) return refuse(admitted.error());
-  const sync::FieldErrors errors = sync::validate(resource, *admitted);
+  const sync::wire::FieldErrors errors = validate(resource, *admitted);
   if (!errors.empty()) return refuse(invalid(resource, *admitted, errors));
-  const std::string name(sync::name_of(*admitted));
+  const std::string name(sync::wire::name_of(*admitted));
   if (registry_.find(resource, name_space, name)) {
-    return refuse(sync::status::already_exists(named(resource), name));
+    return refuse(sync::wire::status::already_exists(named(resource), name));
   }
   if (dry_run) return unstored(*std::move(admitted));
   auto stored = registry_.put(resource, *std::move(admitted), nullptr);
@@ -100,50 +103,50 @@ sync::Answer<StoredPtr> Editor::create(const sync::Resource& resource, json::obj
   return *std::move(stored);
 }
 
-sync::Answer<StoredPtr> Editor::update(const sync::Resource& resource, const sync::Target& target,
-                                       sync::Part part, const Change& change, bool dry_run) {
+Answer<StoredPtr> Editor::update(const sync::printing::Resource& resource, const Target& target,
+                                 Part part, const Change& change, bool dry_run) {
   const StoredPtr old = registry_.find(resource, target.name_space, target.name);
   if (!old) return refuse(missing(resource, target.name));
   auto wanted = change(old->object);
   if (!wanted) return refuse(wanted.error());
-  auto made = sync::prepare_update(resource, *std::move(wanted), old->object, target, part);
+  auto made = prepare_update(resource, *std::move(wanted), old->object, target, part);
   if (!made) return refuse(made.error());
-  if (part == sync::Part::object) {
-    sync::FieldErrors errors = sync::validate(resource, *made);
-    for (sync::FieldError& error : sync::validate_update(resource, *made, old->object)) {
+  if (part == Part::object) {
+    sync::wire::FieldErrors errors = validate(resource, *made);
+    for (sync::wire::FieldError& error : validate_update(resource, *made, old->object)) {
       errors.push_back(std::move(error));
     }
     if (!errors.empty()) return refuse(invalid(resource, *made, errors));
   } else {
-    const sync::FieldErrors errors = sync::validate_status_update(resource, *made, old->object);
+    const sync::wire::FieldErrors errors = validate_status_update(resource, *made, old->object);
     if (!errors.empty()) return refuse(invalid(resource, *made, errors));
   }
   keep_version(*made, old->object);
   // As upstream, a write that changes nothing keeps the resourceVersion and causes no event.
   if (*made == old->object) return old;
-  if (dry_run) return unstored(sync::canonical(resource, *std::move(made)));
+  if (dry_run) return unstored(canonical(resource, *std::move(made)));
   return replace(resource, *std::move(made), old);
 }
 
-sync::Answer<StoredPtr> Editor::replace(const sync::Resource& resource, json::object object,
-                                        const StoredPtr& old) {
+Answer<StoredPtr> Editor::replace(const sync::printing::Resource& resource, json::object object,
+                                  const StoredPtr& old) {
   auto stored = registry_.put(resource, std::move(object), old);
-  if (!stored) return refuse(failed(resource, sync::name_of(old->object), stored.error()));
-  if (sync::is_ready_to_go(resource, (*stored)->object)) {
+  if (!stored) return refuse(failed(resource, sync::wire::name_of(old->object), stored.error()));
+  if (is_ready_to_go(resource, (*stored)->object)) {
     if (const auto removed = registry_.remove(*stored); !removed) {
-      return refuse(failed(resource, sync::name_of(old->object), removed.error()));
+      return refuse(failed(resource, sync::wire::name_of(old->object), removed.error()));
     }
   }
   return *std::move(stored);
 }
 
-sync::Answer<Removed> Editor::remove(const sync::Resource& resource, const sync::Target& target,
-                                     const sync::DeleteOptions& options) {
+Answer<Removed> Editor::remove(const sync::printing::Resource& resource, const Target& target,
+                               const DeleteOptions& options) {
   StoredPtr stored = registry_.find(resource, target.name_space, target.name);
   if (!stored) return refuse(missing(resource, target.name));
-  const auto allowed = sync::check_preconditions(resource, stored->object, options);
+  const auto allowed = check_preconditions(resource, stored->object, options);
   if (!allowed) return refuse(allowed.error());
-  sync::Deletion deletion = sync::plan_deletion(resource, stored->object, options, clock_.wall());
+  Deletion deletion = plan_deletion(resource, stored->object, options, clock_.wall());
   if (options.dry_run) {
     if (deletion.marked) stored = unstored(*std::move(deletion.marked));
     return Removed{stored, deletion.remove};
@@ -165,31 +168,32 @@ sync::Answer<Removed> Editor::remove(const sync::Resource& resource, const sync:
 // Removes the owner from the ownerReferences of its dependents, so that they are not deleted with
 // it.
 void Editor::orphan_dependents(const StoredPtr& owner) {
-  const std::string uid(sync::uid_of(owner->object));
+  const std::string uid(sync::wire::uid_of(owner->object));
   std::vector<StoredPtr> dependents;
   for (const auto& [key, stored] : registry_.all()) {
     for (const json::value& reference :
-         sync::dig_list(stored->object, {"metadata", "ownerReferences"})) {
-      const bool owned = sync::dig_text(sync::as_object(reference), {"uid"}) == uid;
+         sync::wire::dig_list(stored->object, {"metadata", "ownerReferences"})) {
+      const bool owned = sync::wire::dig_text(sync::wire::as_object(reference), {"uid"}) == uid;
       if (owned) dependents.push_back(stored);
     }
   }
   for (const StoredPtr& dependent : dependents) {
-    const std::string_view api_version = sync::dig_text(dependent->object, {"apiVersion"});
+    const std::string_view api_version = sync::wire::dig_text(dependent->object, {"apiVersion"});
     const std::size_t slash = api_version.find('/');
     const std::string_view group =
         slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-    const sync::Resource* resource =
-        sync::find_kind(group, sync::dig_text(dependent->object, {"kind"}));
+    const sync::printing::Resource* resource =
+        sync::printing::find_kind(group, sync::wire::dig_text(dependent->object, {"kind"}));
     CHECK(resource != nullptr);
     json::object object = dependent->object;
-    json::value& owners = sync::make_object(object, {"metadata"})["ownerReferences"];
+    json::value& owners = sync::wire::make_object(object, {"metadata"})["ownerReferences"];
     json::array kept;
     for (const json::value& reference : owners.get_array()) {
-      if (sync::dig_text(sync::as_object(reference), {"uid"}) != uid) kept.push_back(reference);
+      if (sync::wire::dig_text(sync::wire::as_object(reference), {"uid"}) != uid)
+        kept.push_back(reference);
     }
     owners = std::move(kept);
-    (void)registry_.put(*resource, sync::canonical(*resource, std::move(object)), dependent);
+    (void)registry_.put(*resource, canonical(*resource, std::move(object)), dependent);
   }
 }
 

@@ -28,41 +28,40 @@ class Editor {
       : registry_(registry), clock_(clock), random_(random) {}
 
   // Stores a new object, decoded and in the stored version. With `dry_run` it is only returned.
-  [[nodiscard]] sync::Answer<StoredPtr> create(const sync::Resource& resource,
-                                               boost::json::object object,
-                                               std::string_view name_space, bool dry_run = false);
+  [[nodiscard]] Answer<StoredPtr> create(const sync::printing::Resource& resource,
+                                         boost::json::object object, std::string_view name_space,
+                                         bool dry_run = false);
 
   // Returns the new object for the old one.
-  using Change = std::function<sync::Answer<boost::json::object>(const boost::json::object& old)>;
+  using Change = std::function<Answer<boost::json::object>(const boost::json::object& old)>;
 
   // Changes an object. An unchanged object is not written. If the object's deletion waited only for
   // this change, the object is removed.
-  [[nodiscard]] sync::Answer<StoredPtr> update(const sync::Resource& resource,
-                                               const sync::Target& target, sync::Part part,
-                                               const Change& change, bool dry_run = false);
+  [[nodiscard]] Answer<StoredPtr> update(const sync::printing::Resource& resource,
+                                         const Target& target, Part part, const Change& change,
+                                         bool dry_run = false);
 
   // Deletes an object, or marks it for deletion if it has finalizers or a grace period.
-  [[nodiscard]] sync::Answer<Removed> remove(const sync::Resource& resource,
-                                             const sync::Target& target,
-                                             const sync::DeleteOptions& options);
+  [[nodiscard]] Answer<Removed> remove(const sync::printing::Resource& resource,
+                                       const Target& target, const DeleteOptions& options);
 
   // Replaces `old` by `object` without validation, for internal writes: a binding, the removal of a
   // namespace's last finalizer.
-  [[nodiscard]] sync::Answer<StoredPtr> replace(const sync::Resource& resource,
-                                                boost::json::object object, const StoredPtr& old);
+  [[nodiscard]] Answer<StoredPtr> replace(const sync::printing::Resource& resource,
+                                          boost::json::object object, const StoredPtr& old);
 
   // Refuses a creation in a namespace that does not exist (404) or is being deleted (403, with the
   // cause NamespaceTerminating). `name` is the new object's name as the client gave it.
-  [[nodiscard]] sync::Answer<bool> check_namespace(const sync::Resource& resource,
-                                                   std::string_view name,
-                                                   std::string_view name_space) const;
+  [[nodiscard]] Answer<bool> check_namespace(const sync::printing::Resource& resource,
+                                             std::string_view name,
+                                             std::string_view name_space) const;
 
   [[nodiscard]] WallTime now() const { return clock_.wall(); }
   [[nodiscard]] Registry& registry() { return registry_; }
 
  private:
-  [[nodiscard]] sync::Answer<boost::json::object> admit(const sync::Resource& resource,
-                                                        boost::json::object object);
+  [[nodiscard]] Answer<boost::json::object> admit(const sync::printing::Resource& resource,
+                                                  boost::json::object object);
   void orphan_dependents(const StoredPtr& owner);
 
   Registry& registry_;
@@ -71,6 +70,7 @@ class Editor {
 };
 
 // The 404 for an object that does not exist.
-[[nodiscard]] sync::ApiStatus missing(const sync::Resource& resource, std::string_view name);
+[[nodiscard]] sync::wire::ApiStatus missing(const sync::printing::Resource& resource,
+                                            std::string_view name);
 
 }  // namespace holdfast::agent::lab

@@ -11,16 +11,15 @@ namespace {
 
 namespace json = boost::json;
 
-sync::NodeObjects::Each all_of(const Registry& registry, std::string_view group,
-                               std::string_view kind) {
-  const sync::Resource* const resource = sync::find_kind(group, kind);
-  return [&registry, resource](const sync::NodeObjects::Visit& visit) {
+NodeObjects::Each all_of(const Registry& registry, std::string_view group, std::string_view kind) {
+  const sync::printing::Resource* const resource = sync::printing::find_kind(group, kind);
+  return [&registry, resource](const NodeObjects::Visit& visit) {
     if (resource == nullptr) return;  // The lab does not have this kind.
     for (const StoredPtr& stored : registry.list(*resource)) visit(stored->object);
   };
 }
 
-sync::NodeObjects objects_of(const Registry& registry) {
+NodeObjects objects_of(const Registry& registry) {
   return {.pods = all_of(registry, "", "Pod"),
           .volumes = all_of(registry, "", "PersistentVolume"),
           .attachments = all_of(registry, "storage.k8s.io", "VolumeAttachment")};
@@ -30,34 +29,33 @@ sync::NodeObjects objects_of(const Registry& registry) {
 StoredPtr pod_of(const Backend& backend, const Call& call, const json::object* now) {
   std::string_view name = call.info.name;
   if (call.info.resource == "serviceaccounts" && now != nullptr) {
-    name = sync::dig_text(*now, {"spec", "boundObjectRef", "name"});
+    name = sync::wire::dig_text(*now, {"spec", "boundObjectRef", "name"});
   }
-  return backend.registry.find(sync::known_kind("", "Pod"), call.name_space(), name);
+  return backend.registry.find(sync::printing::known_kind("", "Pod"), call.name_space(), name);
 }
 
 }  // namespace
 
-sync::Answer<bool> authorize(const Backend& backend, const sync::Identity& who,
-                             const sync::RequestInfo& info) {
-  const std::string_view node = backend.node_authorizer ? sync::node_of(who) : std::string_view();
+Answer<bool> authorize(const Backend& backend, const Identity& who,
+                       const sync::objects::RequestInfo& info) {
+  const std::string_view node = backend.node_authorizer ? node_of(who) : std::string_view();
   if (node.empty() && !backend.secured) return true;
-  if (node.empty() || !info.is_resource) return sync::authorize(who, info);
-  const sync::NodeVerdict verdict = sync::judge_node(node, info, objects_of(backend.registry));
+  if (node.empty() || !info.is_resource) return authorize(who, info);
+  const NodeVerdict verdict = judge_node(node, info, objects_of(backend.registry));
   if (verdict.allowed) return true;
   // A node also has the rights of every authenticated caller.
-  sync::Identity plain = who;
+  Identity plain = who;
   std::erase(plain.groups, "system:nodes");
-  auto allowed = sync::authorize(plain, info);
+  auto allowed = authorize(plain, info);
   if (allowed || verdict.why.empty()) return allowed;
-  sync::ApiStatus refused = allowed.error();
+  sync::wire::ApiStatus refused = allowed.error();
   refused.message += ": " + verdict.why;
-  return sync::refuse(std::move(refused));
+  return refuse(std::move(refused));
 }
 
-sync::Answer<bool> admit_write(const Backend& backend, const Call& call, const json::object* now,
-                               const json::object* before) {
-  const std::string_view node =
-      backend.node_authorizer ? sync::node_of(call.who) : std::string_view();
+Answer<bool> admit_write(const Backend& backend, const Call& call, const json::object* now,
+                         const json::object* before) {
+  const std::string_view node = backend.node_authorizer ? node_of(call.who) : std::string_view();
   if (node.empty()) return true;
   const bool about_pod = call.info.subresource == "token" || call.info.subresource == "eviction";
   const StoredPtr pod = about_pod ? pod_of(backend, call, now) : nullptr;
@@ -65,18 +63,18 @@ sync::Answer<bool> admit_write(const Backend& backend, const Call& call, const j
                                 : call.info.verb == "delete" ? "delete"
                                                              : "update";
   const bool made = verb == "update" && before == nullptr;  // a PUT that creates the object
-  const auto why = sync::restrict_node(node, {.resource = call.info.resource,
-                                              .subresource = call.info.subresource,
-                                              .verb = made ? "create" : verb,
-                                              .name_space = call.name_space(),
-                                              .name = call.info.name,
-                                              .now = now,
-                                              .before = before,
-                                              .pod = pod ? &pod->object : nullptr});
+  const auto why = restrict_node(node, {.resource = call.info.resource,
+                                        .subresource = call.info.subresource,
+                                        .verb = made ? "create" : verb,
+                                        .name_space = call.name_space(),
+                                        .name = call.info.name,
+                                        .now = now,
+                                        .before = before,
+                                        .pod = pod ? &pod->object : nullptr});
   if (!why) return true;
   const std::string_view name =
-      call.info.name.empty() && now != nullptr ? sync::name_of(*now) : call.info.name;
-  return sync::refuse(sync::status::forbidden({call.info.group, call.info.resource}, name, *why));
+      call.info.name.empty() && now != nullptr ? sync::wire::name_of(*now) : call.info.name;
+  return refuse(sync::wire::status::forbidden({call.info.group, call.info.resource}, name, *why));
 }
 
 }  // namespace holdfast::agent::lab

@@ -10,15 +10,15 @@
 namespace holdfast::agent::lab {
 
 // Whether the caller may send the request. The Node authorizer decides about nodes, unless the
-// server has disabled it. sync::authorize() decides about all other callers; without tokens they
+// server has disabled it. authorize() decides about all other callers; without tokens they
 // may do everything.
-[[nodiscard]] sync::Answer<bool> authorize(const Backend& backend, const sync::Identity& who,
-                                           const sync::RequestInfo& info);
+[[nodiscard]] Answer<bool> authorize(const Backend& backend, const Identity& who,
+                                     const sync::objects::RequestInfo& info);
 
 // Whether the caller may change `before` to `now`. `before` is null for a creation, `now` for a
 // deletion. 403 if NodeRestriction forbids it to a node; true for all other callers.
-[[nodiscard]] sync::Answer<bool> admit_write(const Backend& backend, const Call& call,
-                                             const boost::json::object* now,
-                                             const boost::json::object* before);
+[[nodiscard]] Answer<bool> admit_write(const Backend& backend, const Call& call,
+                                       const boost::json::object* now,
+                                       const boost::json::object* before);
 
 }  // namespace holdfast::agent::lab

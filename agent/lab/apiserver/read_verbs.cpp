@@ -11,26 +11,23 @@
 namespace holdfast::agent::lab {
 namespace {
 
-using sync::Answer;
-using sync::refuse;
-
 constexpr std::string_view too_old_token =
     "The provided continue parameter is too old to display a consistent list result. You can "
     "start a new list without the continue parameter.";
 
 struct Wanted {
-  sync::ListOptions options;
+  sync::objects::ListOptions options;
   Selection selection;
   std::int64_t revision = 0;  // resourceVersion of the request; 0: any
 };
 
 Answer<Wanted> read_wanted(const Call& call) {
-  auto options = sync::parse_list_options(call.request.query());
-  if (!options) return refuse(sync::status::bad_request(options.error().what));
+  auto options = sync::objects::parse_list_options(call.request.query());
+  if (!options) return refuse(sync::wire::status::bad_request(options.error().what));
   auto selection =
       Selection::parse(call.resource(), options->label_selector, options->field_selector);
   if (!selection) return refuse(selection.error());
-  const auto revision = sync::parse_resource_version(options->resource_version);
+  const auto revision = parse_resource_version(options->resource_version);
   if (!revision) return refuse(revision.error());
   Wanted wanted{*std::move(options), *std::move(selection), *revision};
   return wanted;
@@ -39,8 +36,8 @@ Answer<Wanted> read_wanted(const Call& call) {
 Answer<bool> check_reached(const Backend& backend, std::int64_t revision) {
   const std::int64_t current = backend.registry.revision();
   if (revision <= current) return true;
-  return refuse(sync::status::too_large_resource_version(static_cast<std::uint64_t>(revision),
-                                                         static_cast<std::uint64_t>(current)));
+  return refuse(sync::wire::status::too_large_resource_version(
+      static_cast<std::uint64_t>(revision), static_cast<std::uint64_t>(current)));
 }
 
 // The revision that a list shows, and where its page starts.
@@ -51,7 +48,7 @@ struct Source {
 
 Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
   if (!wanted.options.continue_token.empty()) {
-    auto token = sync::parse_continue(wanted.options.continue_token);
+    auto token = parse_continue(wanted.options.continue_token);
     if (!token) return refuse(token.error());
     return Source{token->revision, std::move(token->start)};
   }
@@ -66,10 +63,11 @@ Answer<std::vector<StoredPtr>> read_source(Backend& backend, const Call& call,
                                            const Source& source) {
   auto items = backend.registry.list_at(call.stored(), call.name_space(), source.revision);
   if (items) return *std::move(items);
-  if (items.error().code != Errc::gone) return refuse(sync::status::from_error(items.error()));
-  if (!source.start.empty()) return refuse(sync::status::expired(std::string(too_old_token)));
-  return refuse(sync::status::expired("The resourceVersion for the provided list is too old: " +
-                                      std::to_string(source.revision)));
+  if (items.error().code != Errc::gone)
+    return refuse(sync::wire::status::from_error(items.error()));
+  if (!source.start.empty()) return refuse(sync::wire::status::expired(std::string(too_old_token)));
+  return refuse(sync::wire::status::expired(
+      "The resourceVersion for the provided list is too old: " + std::to_string(source.revision)));
 }
 
 std::string key_in_list(const Call& call, const Stored& stored) {
@@ -80,7 +78,7 @@ std::string key_in_list(const Call& call, const Stored& stored) {
 }  // namespace
 
 Reply get(Backend& backend, const Call& call) {
-  const auto revision = sync::parse_resource_version(call.query.get("resourceVersion"));
+  const auto revision = parse_resource_version(call.query.get("resourceVersion"));
   if (!revision) return refuse(revision.error());
   if (const auto reached = check_reached(backend, *revision); !reached) {
     return refuse(reached.error());
@@ -109,7 +107,7 @@ Reply list(Backend& backend, const Call& call) {
       // The next page starts right after the last key of this one.
       std::string start = key_in_list(call, *page.back());
       start += '\0';
-      meta.continue_token = sync::encode_continue({source->revision, std::move(start)});
+      meta.continue_token = encode_continue({source->revision, std::move(start)});
       // With a selector the number of remaining matches is unknown.
       if (wanted->selection.everything()) {
         meta.remaining = static_cast<std::int64_t>(items->size() - at);
@@ -150,8 +148,8 @@ void replay(Backend& backend, Watch& stream, const std::string& prefix, std::int
   const auto changes = backend.registry.changes_since(prefix, revision);
   if (!changes) {
     const bool gone = changes.error().code == Errc::gone;
-    stream.add_error((gone ? sync::status::expired(changes.error().what)
-                           : sync::status::from_error(changes.error()))
+    stream.add_error((gone ? sync::wire::status::expired(changes.error().what)
+                           : sync::wire::status::from_error(changes.error()))
                          .body());
     return;
   }

@@ -19,13 +19,13 @@ StoredPtr make_stored(std::string key, std::int64_t revision, json::object objec
   auto stored = std::make_shared<Stored>();
   stored->key = std::move(key);
   stored->revision = revision;
-  stored->bytes = sync::serialize(object);
+  stored->bytes = sync::wire::serialize(object);
   stored->object = std::move(object);
   return stored;
 }
 
 Result<StoredPtr> read_stored(const store::StoredValue& value) {
-  TRY(json::value parsed, sync::parse_json(value.value));
+  TRY(json::value parsed, sync::wire::parse_json(value.value));
   if (!parsed.is_object()) return fail(Errc::corrupt, value.key + " is no object");
   auto stored = std::make_shared<Stored>();
   stored->key = value.key;
@@ -37,9 +37,9 @@ Result<StoredPtr> read_stored(const store::StoredValue& value) {
 
 // Sets the resourceVersion, with the fields of metadata in upstream's order.
 void stamp(json::object& object, std::int64_t revision) {
-  json::object& metadata = sync::make_object(object, {"metadata"});
+  json::object& metadata = sync::wire::make_object(object, {"metadata"});
   metadata["resourceVersion"] = std::to_string(revision);
-  auto shaped = sync::shape(sync::known_type("ObjectMeta"), metadata);
+  auto shaped = sync::objects::shape(sync::known_type("ObjectMeta"), metadata);
   CHECK(shaped.has_value());
   metadata = std::move(shaped->object);
 }
@@ -52,9 +52,9 @@ StoredPtr stamped(const StoredPtr& stored, std::int64_t revision) {
   return make_stored(stored->key, revision, std::move(object));
 }
 
-std::string Registry::key_of(const sync::Resource& resource, std::string_view name_space,
+std::string Registry::key_of(const sync::printing::Resource& resource, std::string_view name_space,
                              std::string_view name) {
-  const sync::Resource& stored = sync::stored_resource(resource);
+  const sync::printing::Resource& stored = stored_resource(resource);
   std::string key(root);
   key.append(stored.group.empty() ? "core" : stored.group).append("/");
   key.append(stored.plural).append("/");
@@ -81,13 +81,13 @@ Status Registry::load() {
   return {};
 }
 
-StoredPtr Registry::find(const sync::Resource& resource, std::string_view name_space,
+StoredPtr Registry::find(const sync::printing::Resource& resource, std::string_view name_space,
                          std::string_view name) const {
   const auto found = objects_.find(key_of(resource, name_space, name));
   return found == objects_.end() ? nullptr : found->second;
 }
 
-std::vector<StoredPtr> Registry::list(const sync::Resource& resource,
+std::vector<StoredPtr> Registry::list(const sync::printing::Resource& resource,
                                       std::string_view name_space) const {
   const std::string prefix = key_of(resource, name_space, {});
   std::vector<StoredPtr> found;
@@ -98,7 +98,7 @@ std::vector<StoredPtr> Registry::list(const sync::Resource& resource,
   return found;
 }
 
-Result<std::vector<StoredPtr>> Registry::list_at(const sync::Resource& resource,
+Result<std::vector<StoredPtr>> Registry::list_at(const sync::printing::Resource& resource,
                                                  std::string_view name_space,
                                                  std::int64_t revision) {
   if (revision == store_.current_revision()) return list(resource, name_space);
@@ -112,9 +112,9 @@ Result<std::vector<StoredPtr>> Registry::list_at(const sync::Resource& resource,
   return found;
 }
 
-Result<StoredPtr> Registry::put(const sync::Resource& resource, json::object object,
+Result<StoredPtr> Registry::put(const sync::printing::Resource& resource, json::object object,
                                 const StoredPtr& replaced) {
-  std::string key = key_of(resource, sync::namespace_of(object), sync::name_of(object));
+  std::string key = key_of(resource, sync::wire::namespace_of(object), sync::wire::name_of(object));
   CHECK(!replaced || replaced->key == key);
   // The revision is part of the stored bytes, so it must be known before the write.
   const std::int64_t next = store_.current_revision() + 1;

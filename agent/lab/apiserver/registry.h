@@ -60,24 +60,24 @@ class Registry {
 
   // "/registry/apps/deployments/ns/name". If the name, or namespace and name, are empty: the common
   // prefix of all keys.
-  [[nodiscard]] static std::string key_of(const sync::Resource& resource,
+  [[nodiscard]] static std::string key_of(const sync::printing::Resource& resource,
                                           std::string_view name_space, std::string_view name);
 
   // Null if the object does not exist.
-  [[nodiscard]] StoredPtr find(const sync::Resource& resource, std::string_view name_space,
-                               std::string_view name) const;
+  [[nodiscard]] StoredPtr find(const sync::printing::Resource& resource,
+                               std::string_view name_space, std::string_view name) const;
   // The objects in the order of keys, of all namespaces if `name_space` is empty.
-  [[nodiscard]] std::vector<StoredPtr> list(const sync::Resource& resource,
+  [[nodiscard]] std::vector<StoredPtr> list(const sync::printing::Resource& resource,
                                             std::string_view name_space = {}) const;
   // The same as of an older revision. Errors: gone (compacted), invalid (in the future).
-  [[nodiscard]] Result<std::vector<StoredPtr>> list_at(const sync::Resource& resource,
+  [[nodiscard]] Result<std::vector<StoredPtr>> list_at(const sync::printing::Resource& resource,
                                                        std::string_view name_space,
                                                        std::int64_t revision);
 
   // Stores `object` in place of `replaced` (null: as a new object). Its name and namespace give the
   // key. Errors: conflict (the stored object is not `replaced`), unavailable.
-  [[nodiscard]] Result<StoredPtr> put(const sync::Resource& resource, boost::json::object object,
-                                      const StoredPtr& replaced);
+  [[nodiscard]] Result<StoredPtr> put(const sync::printing::Resource& resource,
+                                      boost::json::object object, const StoredPtr& replaced);
   // Errors: conflict, not_found, unavailable.
   [[nodiscard]] Status remove(const StoredPtr& stored);
 

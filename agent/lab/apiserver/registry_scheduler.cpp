@@ -18,13 +18,15 @@ namespace schedule = sync::schedule;
 namespace {
 
 constexpr std::string_view scheduler = "default-scheduler";
-constexpr sync::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+constexpr sync::wire::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
 
-const sync::Resource& pods() { return sync::known_kind("", "Pod"); }
+const sync::printing::Resource& pods() { return sync::printing::known_kind("", "Pod"); }
 
-std::string_view kind_of(const Stored& stored) { return sync::dig_text(stored.object, {"kind"}); }
+std::string_view kind_of(const Stored& stored) {
+  return sync::wire::dig_text(stored.object, {"kind"});
+}
 
-sync::Target target_of(const schedule::PodKey& pod) { return {pod.namespace_name, pod.name}; }
+Target target_of(const schedule::PodKey& pod) { return {pod.namespace_name, pod.name}; }
 
 sync::Node with_room(sync::Node node) {
   if (node.status.allocatable.empty()) {
@@ -33,21 +35,22 @@ sync::Node with_room(sync::Node node) {
   return node;
 }
 
-schedule::Settled settled(const sync::ApiStatus& status) {
+schedule::Settled settled(const sync::wire::ApiStatus& status) {
   const bool gone = status.code == 404 || status.code == 409;
   return {gone ? schedule::Settled::Way::gone : schedule::Settled::Way::failed, status.message};
 }
 
 template <class T>
 std::optional<T> decoded(const Stored& stored) {
-  auto object = sync::decode<T>(stored.object, lean);
+  auto object = sync::wire::decode<T>(stored.object, lean);
   if (object) return *std::move(object);
   log_warn("placer", {{"key", stored.key}, {"error", object.error()}});
   return std::nullopt;
 }
 
-sync::ApiStatus another_pod(const schedule::PodKey& pod) {
-  return sync::status::conflict({"", "pods"}, pod.name, "the pod with uid " + pod.uid + " is gone");
+sync::wire::ApiStatus another_pod(const schedule::PodKey& pod) {
+  return sync::wire::status::conflict({"", "pods"}, pod.name,
+                                      "the pod with uid " + pod.uid + " is gone");
 }
 
 }  // namespace
@@ -85,8 +88,8 @@ void RegistryScheduler::read(const Stored& stored) {
 
 void RegistryScheduler::forget(const Stored& stored) {
   const std::string_view kind = kind_of(stored);
-  const std::string space(sync::namespace_of(stored.object));
-  const std::string name(sync::name_of(stored.object));
+  const std::string space(sync::wire::namespace_of(stored.object));
+  const std::string name(sync::wire::name_of(stored.object));
   if (kind == "Pod") cluster_state_.remove_pod(clock_.mono(), space, name);
   if (kind == "Node") cluster_state_.remove_node(name);
   if (kind == "PodDisruptionBudget") cluster_state_.remove_budget(space, name);
@@ -184,35 +187,34 @@ schedule::Settled RegistryScheduler::perform(const schedule::Action& action) {
   }
   const auto* deletion = std::get_if<schedule::DeletePod>(&action);
   if (deletion == nullptr) return {};
-  sync::DeleteOptions options;
+  DeleteOptions options;
   options.uid = deletion->pod.uid;
   const auto removed = editor_.remove(pods(), target_of(deletion->pod), options);
   return removed ? schedule::Settled{} : settled(removed.error());
 }
 
 // Binds the pod as the subresource binding does.
-sync::Answer<StoredPtr> RegistryScheduler::bind(const schedule::PodView& pod,
-                                                std::string_view node) {
+Answer<StoredPtr> RegistryScheduler::bind(const schedule::PodView& pod, std::string_view node) {
   const StoredPtr old = editor_.registry().find(pods(), pod.namespace_name(), pod.name());
-  if (!old || sync::uid_of(old->object) != pod.uid()) {
-    return sync::refuse(another_pod(schedule::key_of(pod)));
+  if (!old || sync::wire::uid_of(old->object) != pod.uid()) {
+    return refuse(another_pod(schedule::key_of(pod)));
   }
   json::object made = old->object;
-  sync::make_object(made, {"spec"})["nodeName"] = node;
-  json::object& status = sync::make_object(made, {"status"});
+  sync::wire::make_object(made, {"spec"})["nodeName"] = node;
+  json::object& status = sync::wire::make_object(made, {"status"});
   status.erase("nominatedNodeName");
   const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
-  sync::set_condition(status, scheduled, format_rfc3339(editor_.now()));
-  return editor_.replace(pods(), sync::canonical(pods(), std::move(made)), old);
+  set_condition(status, scheduled, format_rfc3339(editor_.now()));
+  return editor_.replace(pods(), canonical(pods(), std::move(made)), old);
 }
 
 schedule::Settled RegistryScheduler::patch(const schedule::PatchPodStatus& patch) {
   const std::string now = format_rfc3339(editor_.now());
-  const auto change = [&patch, &now](const json::object& old) -> sync::Answer<json::object> {
-    if (sync::uid_of(old) != patch.pod.uid) return sync::refuse(another_pod(patch.pod));
+  const auto change = [&patch, &now](const json::object& old) -> Answer<json::object> {
+    if (sync::wire::uid_of(old) != patch.pod.uid) return refuse(another_pod(patch.pod));
     json::object made = old;
-    json::object& status = sync::make_object(made, {"status"});
-    if (patch.condition) sync::set_condition(status, sync::encode_part(*patch.condition), now);
+    json::object& status = sync::wire::make_object(made, {"status"});
+    if (patch.condition) set_condition(status, sync::wire::encode_part(*patch.condition), now);
     if (patch.nominated_node && patch.nominated_node->empty()) {
       status.erase("nominatedNodeName");
     } else if (patch.nominated_node) {
@@ -220,7 +222,7 @@ schedule::Settled RegistryScheduler::patch(const schedule::PatchPodStatus& patch
     }
     return made;
   };
-  const auto written = editor_.update(pods(), target_of(patch.pod), sync::Part::status, change);
+  const auto written = editor_.update(pods(), target_of(patch.pod), Part::status, change);
   return written ? schedule::Settled{} : settled(written.error());
 }
 
@@ -243,9 +245,9 @@ void RegistryScheduler::record_event(const schedule::RecordEvent& event) {
                     {"count", 1},
                     {"type", event.type},
                     {"reportingComponent", scheduler}};
-  const sync::Resource& events = sync::known_kind("", "Event");
-  const auto recorded = editor_.create(events, sync::canonical(events, std::move(made)),
-                                       event.regarding.namespace_name);
+  const sync::printing::Resource& events = sync::printing::known_kind("", "Event");
+  const auto recorded =
+      editor_.create(events, canonical(events, std::move(made)), event.regarding.namespace_name);
   if (!recorded) log_debug("placer event", {{"why", recorded.error().message}});
 }
 

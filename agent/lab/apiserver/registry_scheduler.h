@@ -38,8 +38,7 @@ class RegistryScheduler {
   void give_up(const sync::schedule::PodRef& pod, sync::schedule::Attempt attempt);
   void make_room(const sync::schedule::PodRef& pod, const sync::schedule::Candidate& chosen);
   [[nodiscard]] sync::schedule::Settled perform(const sync::schedule::Action& action);
-  [[nodiscard]] sync::Answer<StoredPtr> bind(const sync::schedule::PodView& pod,
-                                             std::string_view node);
+  [[nodiscard]] Answer<StoredPtr> bind(const sync::schedule::PodView& pod, std::string_view node);
   [[nodiscard]] sync::schedule::Settled patch(const sync::schedule::PatchPodStatus& patch);
   void record_event(const sync::schedule::RecordEvent& event);
 

@@ -14,56 +14,54 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-using sync::Answer;
-using sync::refuse;
 
-std::optional<std::string> text_at(const json::object& object, sync::Path path) {
-  const json::value* found = sync::dig(object, path);
+std::optional<std::string> text_at(const json::object& object, sync::wire::Path path) {
+  const json::value* found = sync::wire::dig(object, path);
   if (found == nullptr || !found->is_string()) return std::nullopt;
   return std::string(found->get_string());
 }
 
 // As upstream, the options in the body override those in the query.
-Answer<bool> read_body_options(const Call& call, sync::DeleteOptions& options) {
+Answer<bool> read_body_options(const Call& call, DeleteOptions& options) {
   if (call.request.body.empty()) return true;
   const sync::StructType& type = sync::known_type("DeleteOptions");
-  const auto body = sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
-                                    type, "DeleteOptions");
+  const auto body =
+      read_body(call.request.headers.get("Content-Type"), call.request.body, type, "DeleteOptions");
   if (!body) return refuse(body.error());
-  const auto decoded = sync::decode_as(type, "DeleteOptions", *body, sync::FieldValidation::ignore);
+  const auto decoded = decode_as(type, "DeleteOptions", *body, FieldValidation::ignore);
   if (!decoded) return refuse(decoded.error());
   const json::object& given = decoded->object;
-  if (sync::dig(given, {"gracePeriodSeconds"}) != nullptr) {
-    options.grace_seconds = sync::dig_int(given, {"gracePeriodSeconds"});
+  if (sync::wire::dig(given, {"gracePeriodSeconds"}) != nullptr) {
+    options.grace_seconds = sync::wire::dig_int(given, {"gracePeriodSeconds"});
   }
   options.uid = text_at(given, {"preconditions", "uid"});
   options.resource_version = text_at(given, {"preconditions", "resourceVersion"});
   if (const auto policy = text_at(given, {"propagationPolicy"})) options.propagation = *policy;
-  if (sync::dig_bool(given, {"orphanDependents"})) options.propagation = "Orphan";
-  if (!sync::dig_list(given, {"dryRun"}).empty()) options.dry_run = true;
+  if (sync::wire::dig_bool(given, {"orphanDependents"})) options.propagation = "Orphan";
+  if (!sync::wire::dig_list(given, {"dryRun"}).empty()) options.dry_run = true;
   return true;
 }
 
 http::Response reply_removed(Backend& backend, const Call& call, const Removed& removed) {
-  const sync::Resource& resource = call.resource();
-  if (!removed.gone || sync::returns_deleted(resource)) {
+  const sync::printing::Resource& resource = call.resource();
+  if (!removed.gone || returns_deleted(resource)) {
     return reply_object(200, call, *removed.last, backend.clock.wall());
   }
-  return reply_status(sync::status::deleted({resource.group, resource.plural}, call.info.name,
-                                            sync::uid_of(removed.last->object)));
+  return reply_status(sync::wire::status::deleted({resource.group, resource.plural}, call.info.name,
+                                                  sync::wire::uid_of(removed.last->object)));
 }
 
 }  // namespace
 
-Answer<sync::DeleteOptions> read_delete_options(const Call& call) {
-  sync::DeleteOptions options;
+Answer<DeleteOptions> read_delete_options(const Call& call) {
+  DeleteOptions options;
   options.dry_run = call.dry_run;
   const std::string_view grace = call.query.get("gracePeriodSeconds");
   if (!grace.empty()) {
     options.grace_seconds = parse_int<std::int64_t>(grace);
     if (!options.grace_seconds) {
-      return refuse(sync::status::bad_request("strconv.ParseInt: parsing " + sync::quoted(grace) +
-                                              ": invalid syntax"));
+      return refuse(sync::wire::status::bad_request(
+          "strconv.ParseInt: parsing " + sync::wire::quoted(grace) + ": invalid syntax"));
     }
   }
   options.propagation = call.query.get("propagationPolicy");
@@ -85,8 +83,8 @@ Reply remove(Backend& backend, const Call& call) {
 Reply remove_collection(Backend& backend, const Call& call) {
   const auto delete_options = read_delete_options(call);
   if (!delete_options) return refuse(delete_options.error());
-  auto options = sync::parse_list_options(call.request.query());
-  if (!options) return refuse(sync::status::bad_request(options.error().what));
+  auto options = sync::objects::parse_list_options(call.request.query());
+  if (!options) return refuse(sync::wire::status::bad_request(options.error().what));
   const auto selection =
       Selection::parse(call.resource(), options->label_selector, options->field_selector);
   if (!selection) return refuse(selection.error());
@@ -94,7 +92,8 @@ Reply remove_collection(Backend& backend, const Call& call) {
   std::vector<StoredPtr> removed;
   for (const StoredPtr& stored : backend.registry.list(call.stored(), call.name_space())) {
     if (!selection->matches(stored)) continue;
-    const sync::Target target{sync::namespace_of(stored->object), sync::name_of(stored->object)};
+    const Target target{sync::wire::namespace_of(stored->object),
+                        sync::wire::name_of(stored->object)};
     const auto done = backend.editor.remove(call.stored(), target, *delete_options);
     if (!done) return refuse(done.error());
     removed.push_back(stored);

@@ -16,8 +16,6 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-using sync::Answer;
-using sync::refuse;
 
 constexpr std::int64_t shortest_token = 600;  // upstream's minimum of expirationSeconds
 
@@ -46,12 +44,12 @@ std::int64_t seconds_of(WallTime time) {
 // Answers a review with the same object and its status.
 http::Response reply_shaped(const sync::StructType& type, const json::object& object,
                             std::string_view kind, std::string_view api_version) {
-  const auto made = sync::shape(type, object, kind, api_version);
+  const auto made = sync::objects::shape(type, object, kind, api_version);
   CHECK(made.has_value());
-  return reply_json(201, sync::serialize(made->object) + "\n");
+  return reply_json(201, sync::wire::serialize(made->object) + "\n");
 }
 
-json::object user_info(const sync::Identity& who) {
+json::object user_info(const Identity& who) {
   json::object user = {{"username", who.name}};
   if (!who.uid.empty()) user["uid"] = who.uid;
   user["groups"] = json::array(who.groups.begin(), who.groups.end());
@@ -59,22 +57,22 @@ json::object user_info(const sync::Identity& who) {
 }
 
 json::object review_token(const Backend& backend, const json::object& asked) {
-  const sync::Identity* who = backend.tokens.find(sync::dig_text(asked, {"spec", "token"}));
+  const Identity* who = backend.tokens.find(sync::wire::dig_text(asked, {"spec", "token"}));
   json::object status = {{"authenticated", who != nullptr}};
   if (who != nullptr) status["user"] = user_info(*who);
-  if (who != nullptr) status["audiences"] = sync::dig_list(asked, {"spec", "audiences"});
+  if (who != nullptr) status["audiences"] = sync::wire::dig_list(asked, {"spec", "audiences"});
   return status;
 }
 
-json::object review_access(const Backend& backend, const sync::Identity& who) {
+json::object review_access(const Backend& backend, const Identity& who) {
   return {{"allowed", !backend.secured || who.in_group("system:masters")}};
 }
 
-sync::Identity subject_of(const Call& call, const json::object& asked) {
+Identity subject_of(const Call& call, const json::object& asked) {
   if (call.resource().kind == "SelfSubjectAccessReview") return call.who;
-  sync::Identity who{std::string(sync::dig_text(asked, {"spec", "user"})), "", {}};
-  for (const json::value& group : sync::dig_list(asked, {"spec", "groups"})) {
-    who.groups.emplace_back(sync::as_text(group));
+  Identity who{std::string(sync::wire::dig_text(asked, {"spec", "user"})), "", {}};
+  for (const json::value& group : sync::wire::dig_list(asked, {"spec", "groups"})) {
+    who.groups.emplace_back(sync::wire::as_text(group));
   }
   return who;
 }
@@ -88,38 +86,38 @@ Reply issue_token(Backend& backend, const Call& call) {
   if (auto fine = admit_write(backend, call, &*asked, nullptr); !fine) return refuse(fine.error());
   const StoredPtr account = backend.registry.find(call.stored(), call.name_space(), call.info.name);
   if (!account) return refuse(missing(call.resource(), call.info.name));
-  json::object& spec = sync::make_object(*asked, {"spec"});
-  sync::set_default(spec, "expirationSeconds", 3600);
-  const std::int64_t lasts = sync::dig_int(spec, {"expirationSeconds"});
+  json::object& spec = sync::wire::make_object(*asked, {"spec"});
+  sync::wire::set_default(spec, "expirationSeconds", 3600);
+  const std::int64_t lasts = sync::wire::dig_int(spec, {"expirationSeconds"});
   if (lasts < shortest_token) {
-    const sync::FieldError error =
-        sync::field::invalid_raw("spec.expirationSeconds", std::to_string(lasts),
-                                 "may not specify a duration less than 10 minutes");
-    return refuse(sync::status::invalid({"authentication.k8s.io", "TokenRequest"},
-                                        sync::name_of(*asked), std::span(&error, 1)));
+    const sync::wire::FieldError error =
+        sync::wire::field::invalid_raw("spec.expirationSeconds", std::to_string(lasts),
+                                       "may not specify a duration less than 10 minutes");
+    return refuse(sync::wire::status::invalid({"authentication.k8s.io", "TokenRequest"},
+                                              sync::wire::name_of(*asked), std::span(&error, 1)));
   }
-  if (sync::dig_list(spec, {"audiences"}).empty())
+  if (sync::wire::dig_list(spec, {"audiences"}).empty())
     spec["audiences"] = json::array({"holdfast-lab"});
   const std::string space(call.name_space());
   const std::string user = "system:serviceaccount:" + space + ":" + call.info.name;
   const WallTime now = backend.clock.wall();
   const std::string token =
       make_token(backend.random, user, seconds_of(now), seconds_of(now) + lasts,
-                 sync::dig_list(spec, {"audiences"}));
+                 sync::wire::dig_list(spec, {"audiences"}));
   backend.tokens.add(token, {user,
-                             std::string(sync::uid_of(account->object)),
+                             std::string(sync::wire::uid_of(account->object)),
                              {"system:serviceaccounts", "system:serviceaccounts:" + space,
                               "system:authenticated"}});
   (*asked)["status"] = json::object{
       {"token", token}, {"expirationTimestamp", format_rfc3339(now + std::chrono::seconds(lasts))}};
-  sync::make_object(*asked, {"metadata"})["name"] = call.info.name;
-  sync::make_object(*asked, {"metadata"})["namespace"] = space;
-  sync::make_object(*asked, {"metadata"})["creationTimestamp"] = format_rfc3339(now);
+  sync::wire::make_object(*asked, {"metadata"})["name"] = call.info.name;
+  sync::wire::make_object(*asked, {"metadata"})["namespace"] = space;
+  sync::wire::make_object(*asked, {"metadata"})["creationTimestamp"] = format_rfc3339(now);
   return reply_shaped(type, *asked, "TokenRequest", "authentication.k8s.io/v1");
 }
 
 Reply review(Backend& backend, const Call& call) {
-  const sync::StructType& type = sync::type_of(call.resource(), *call.view.version);
+  const sync::StructType& type = type_of(call.resource(), *call.view.version);
   const std::string_view kind = call.resource().kind;
   auto asked = read_as(call, type, kind);
   if (!asked) return refuse(asked.error());

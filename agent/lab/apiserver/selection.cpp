@@ -13,24 +13,25 @@ namespace json = boost::json;
 
 sync::StringMap labels_of(const json::object& object) {
   sync::StringMap labels;
-  for (const auto& label : sync::dig_object(object, {"metadata", "labels"})) {
-    labels.set(label.key(), sync::as_text(label.value()));
+  for (const auto& label : sync::wire::dig_object(object, {"metadata", "labels"})) {
+    labels.set(label.key(), sync::wire::as_text(label.value()));
   }
   return labels;
 }
 
 }  // namespace
 
-sync::Answer<Selection> Selection::parse(const sync::Resource& resource, std::string_view labels,
-                                         std::string_view fields) {
+Answer<Selection> Selection::parse(const sync::printing::Resource& resource,
+                                   std::string_view labels, std::string_view fields) {
   Selection selection;
-  auto by_label = sync::LabelQuery::parse(labels);
-  if (!by_label) return sync::refuse(sync::status::bad_request(by_label.error().what));
-  auto by_field = sync::FieldQuery::parse(fields);
-  if (!by_field) return sync::refuse(sync::status::bad_request(by_field.error().what));
-  const sync::Resource& stored = sync::stored_resource(resource);
-  if (const auto known = sync::check_fields(stored.group, stored.plural, *by_field); !known) {
-    return sync::refuse(sync::status::bad_request(known.error().what));
+  auto by_label = sync::objects::LabelQuery::parse(labels);
+  if (!by_label) return refuse(sync::wire::status::bad_request(by_label.error().what));
+  auto by_field = sync::objects::FieldQuery::parse(fields);
+  if (!by_field) return refuse(sync::wire::status::bad_request(by_field.error().what));
+  const sync::printing::Resource& stored = stored_resource(resource);
+  if (const auto known = sync::objects::check_fields(stored.group, stored.plural, *by_field);
+      !known) {
+    return refuse(sync::wire::status::bad_request(known.error().what));
   }
   selection.resource_ = &stored;
   selection.labels_ = *std::move(by_label);
@@ -42,7 +43,7 @@ bool Selection::matches(const StoredPtr& stored) const {
   if (!stored) return false;
   if (!fields_.matches_everything()) {
     const auto values =
-        sync::field_values(resource_->group, resource_->plural, fields_, stored->bytes);
+        sync::objects::field_values(resource_->group, resource_->plural, fields_, stored->bytes);
     CHECK(values.has_value());  // The fields were checked, and the stored bytes are valid.
     if (!fields_.matches(*values)) return false;
   }

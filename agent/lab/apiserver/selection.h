@@ -14,9 +14,8 @@ namespace holdfast::agent::lab {
 class Selection {
  public:
   // Refuses invalid selectors with upstream's messages.
-  [[nodiscard]] static sync::Answer<Selection> parse(const sync::Resource& resource,
-                                                     std::string_view labels,
-                                                     std::string_view fields);
+  [[nodiscard]] static Answer<Selection> parse(const sync::printing::Resource& resource,
+                                               std::string_view labels, std::string_view fields);
 
   // False for a null pointer.
   [[nodiscard]] bool matches(const StoredPtr& stored) const;
@@ -25,9 +24,9 @@ class Selection {
   }
 
  private:
-  const sync::Resource* resource_ = nullptr;
-  sync::LabelQuery labels_;
-  sync::FieldQuery fields_;
+  const sync::printing::Resource* resource_ = nullptr;
+  sync::objects::LabelQuery labels_;
+  sync::objects::FieldQuery fields_;
 };
 
 // The type of event that a watch with `selection` gets for `change`: "ADDED", "MODIFIED",

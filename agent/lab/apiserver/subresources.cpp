@@ -17,42 +17,40 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-using sync::Answer;
-using sync::refuse;
 
 json::object scale_of(const json::object& workload) {
-  const json::object& metadata = sync::dig_object(workload, {"metadata"});
+  const json::object& metadata = sync::wire::dig_object(workload, {"metadata"});
   json::object about;
   for (const std::string_view field :
        {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
     if (const json::value* value = metadata.if_contains(field)) about[field] = *value;
   }
   const std::string selector =
-      sync::format_selector(sync::dig_object(workload, {"spec", "selector"}));
-  json::object status = {{"replicas", sync::dig_int(workload, {"status", "replicas"})}};
+      sync::printing::format_selector(sync::wire::dig_object(workload, {"spec", "selector"}));
+  json::object status = {{"replicas", sync::wire::dig_int(workload, {"status", "replicas"})}};
   if (selector != "<none>") status["selector"] = selector;
   json::object scale = {{"metadata", std::move(about)}};
-  scale["spec"] = json::object{{"replicas", sync::dig_int(workload, {"spec", "replicas"})}};
+  scale["spec"] = json::object{{"replicas", sync::wire::dig_int(workload, {"spec", "replicas"})}};
   scale["status"] = std::move(status);
-  auto shaped = sync::shape(sync::known_type("Scale"), scale, "Scale", "autoscaling/v1");
+  auto shaped = sync::objects::shape(sync::known_type("Scale"), scale, "Scale", "autoscaling/v1");
   CHECK(shaped.has_value());
   return std::move(shaped->object);
 }
 
 http::Response reply_scale(const Stored& stored) {
-  return reply_json(200, sync::serialize(scale_of(stored.object)) + "\n");
+  return reply_json(200, sync::wire::serialize(scale_of(stored.object)) + "\n");
 }
 
 // The Scale that a PUT or PATCH wants.
 Answer<json::object> wanted_scale(const Call& call, const json::object& workload) {
   if (call.info.verb == "update") return read_as(call, sync::known_type("Scale"), "Scale");
-  const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
-  if (!type) return refuse(sync::status::generic(415));
-  auto made =
-      sync::apply_patch(*type == sync::PatchType::strategic ? sync::PatchType::merge : *type,
-                        "Scale", json::value(scale_of(workload)), call.request.body);
+  const auto type = sync::objects::parse_patch_type(call.request.headers.get("Content-Type"));
+  if (!type) return refuse(sync::wire::status::generic(415));
+  auto made = sync::objects::apply_patch(
+      *type == sync::objects::PatchType::strategic ? sync::objects::PatchType::merge : *type,
+      "Scale", json::value(scale_of(workload)), call.request.body);
   if (!made) return refuse(made.error());
-  auto decoded = sync::decode_as(sync::known_type("Scale"), "Scale", *made, call.validation);
+  auto decoded = decode_as(sync::known_type("Scale"), "Scale", *made, call.validation);
   if (!decoded) return refuse(decoded.error());
   return std::move(decoded->object);
 }
@@ -60,25 +58,27 @@ Answer<json::object> wanted_scale(const Call& call, const json::object& workload
 // The pod with the node and the annotations of the Binding.
 json::object bound(const json::object& pod, const json::object& binding, WallTime now) {
   json::object made = pod;
-  sync::make_object(made, {"spec"})["nodeName"] = sync::dig_text(binding, {"target", "name"});
-  for (const auto& note : sync::dig_object(binding, {"metadata", "annotations"})) {
-    sync::make_object(made, {"metadata", "annotations"})[note.key()] = note.value();
+  sync::wire::make_object(made, {"spec"})["nodeName"] =
+      sync::wire::dig_text(binding, {"target", "name"});
+  for (const auto& note : sync::wire::dig_object(binding, {"metadata", "annotations"})) {
+    sync::wire::make_object(made, {"metadata", "annotations"})[note.key()] = note.value();
   }
   const json::object scheduled = {{"type", "PodScheduled"}, {"status", "True"}};
-  sync::set_condition(sync::make_object(made, {"status"}), scheduled, format_rfc3339(now));
+  set_condition(sync::wire::make_object(made, {"status"}), scheduled, format_rfc3339(now));
   return made;
 }
 
-sync::ApiStatus eviction_refused(const json::object& budget, sync::EvictionVerdict verdict) {
-  const std::string name(sync::name_of(budget));
+sync::wire::ApiStatus eviction_refused(const json::object& budget, EvictionVerdict verdict) {
+  const std::string name(sync::wire::name_of(budget));
   const std::string why =
-      verdict == sync::EvictionVerdict::outdated
+      verdict == EvictionVerdict::outdated
           ? "The disruption budget " + name + " is still being processed by the server."
           : "The disruption budget " + name + " needs " +
-                std::to_string(sync::dig_int(budget, {"status", "desiredHealthy"})) +
+                std::to_string(sync::wire::dig_int(budget, {"status", "desiredHealthy"})) +
                 " healthy pods and has " +
-                std::to_string(sync::dig_int(budget, {"status", "currentHealthy"})) + " currently";
-  sync::ApiStatus status = sync::status::too_many_requests(
+                std::to_string(sync::wire::dig_int(budget, {"status", "currentHealthy"})) +
+                " currently";
+  sync::wire::ApiStatus status = sync::wire::status::too_many_requests(
       "Cannot evict pod as it would violate the pod's disruption budget.", 0);
   status.details->causes.push_back({"DisruptionBudget", why, ""});
   return status;
@@ -86,44 +86,45 @@ sync::ApiStatus eviction_refused(const json::object& budget, sync::EvictionVerdi
 
 // Records the eviction in the pod's disruption budget. Refuses if the budget does not allow it.
 Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_run) {
-  const sync::Resource* budgets = sync::find_kind("policy", "PodDisruptionBudget");
+  const sync::printing::Resource* budgets =
+      sync::printing::find_kind("policy", "PodDisruptionBudget");
   std::vector<StoredPtr> covering;
-  for (const StoredPtr& stored : backend.registry.list(*budgets, sync::namespace_of(pod))) {
-    if (sync::covers(stored->object, pod)) covering.push_back(stored);
+  for (const StoredPtr& stored : backend.registry.list(*budgets, sync::wire::namespace_of(pod))) {
+    if (covers(stored->object, pod)) covering.push_back(stored);
   }
   if (covering.empty()) return true;
   if (covering.size() > 1) {
-    return refuse(sync::status::internal_error(
+    return refuse(sync::wire::status::internal_error(
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
         "support."));
   }
   const json::object& budget = covering.front()->object;
-  const sync::EvictionVerdict verdict = sync::judge_eviction(budget);
-  if (verdict != sync::EvictionVerdict::allowed) return refuse(eviction_refused(budget, verdict));
+  const EvictionVerdict verdict = judge_eviction(budget);
+  if (verdict != EvictionVerdict::allowed) return refuse(eviction_refused(budget, verdict));
   if (dry_run) return true;
   const std::string now = format_rfc3339(backend.clock.wall());
   const auto change = [&pod, &now](const json::object& old) -> Answer<json::object> {
     json::object made = old;
-    made["status"] = sync::charge_eviction(old, sync::name_of(pod), now);
+    made["status"] = charge_eviction(old, sync::wire::name_of(pod), now);
     return made;
   };
-  const sync::Target target{sync::namespace_of(budget), sync::name_of(budget)};
-  const auto charged = backend.editor.update(*budgets, target, sync::Part::status, change);
+  const Target target{sync::wire::namespace_of(budget), sync::wire::name_of(budget)};
+  const auto charged = backend.editor.update(*budgets, target, Part::status, change);
   if (!charged) return refuse(charged.error());
   return true;
 }
 
-Answer<sync::DeleteOptions> eviction_options(const Call& call, const json::object& eviction) {
-  sync::DeleteOptions options;
+Answer<DeleteOptions> eviction_options(const Call& call, const json::object& eviction) {
+  DeleteOptions options;
   options.dry_run = call.dry_run;
-  const json::object& given = sync::dig_object(eviction, {"deleteOptions"});
-  if (sync::dig(given, {"gracePeriodSeconds"}) != nullptr) {
-    options.grace_seconds = sync::dig_int(given, {"gracePeriodSeconds"});
+  const json::object& given = sync::wire::dig_object(eviction, {"deleteOptions"});
+  if (sync::wire::dig(given, {"gracePeriodSeconds"}) != nullptr) {
+    options.grace_seconds = sync::wire::dig_int(given, {"gracePeriodSeconds"});
   }
-  if (sync::dig(given, {"preconditions", "uid"}) != nullptr) {
-    options.uid = sync::dig_text(given, {"preconditions", "uid"});
+  if (sync::wire::dig(given, {"preconditions", "uid"}) != nullptr) {
+    options.uid = sync::wire::dig_text(given, {"preconditions", "uid"});
   }
-  if (!sync::dig_list(given, {"dryRun"}).empty()) options.dry_run = true;
+  if (!sync::wire::dig_list(given, {"dryRun"}).empty()) options.dry_run = true;
   return options;
 }
 
@@ -139,17 +140,18 @@ Reply change_scale(Backend& backend, const Call& call) {
   const auto change = [&call](const json::object& old) -> Answer<json::object> {
     const auto scale = wanted_scale(call, old);
     if (!scale) return refuse(scale.error());
-    const std::string_view version = sync::version_of(*scale);
-    if (!version.empty() && version != sync::version_of(old)) {
-      return refuse(
-          sync::status::conflict({call.resource().group, call.resource().plural}, call.info.name));
+    const std::string_view version = sync::wire::version_of(*scale);
+    if (!version.empty() && version != sync::wire::version_of(old)) {
+      return refuse(sync::wire::status::conflict({call.resource().group, call.resource().plural},
+                                                 call.info.name));
     }
     json::object made = old;
-    sync::make_object(made, {"spec"})["replicas"] = sync::dig_int(*scale, {"spec", "replicas"});
+    sync::wire::make_object(made, {"spec"})["replicas"] =
+        sync::wire::dig_int(*scale, {"spec", "replicas"});
     return made;
   };
   const auto stored =
-      backend.editor.update(call.stored(), call.target(), sync::Part::object, change, call.dry_run);
+      backend.editor.update(call.stored(), call.target(), Part::object, change, call.dry_run);
   if (!stored) return refuse(stored.error());
   return reply_scale(**stored);
 }
@@ -157,37 +159,37 @@ Reply change_scale(Backend& backend, const Call& call) {
 Reply bind(Backend& backend, const Call& call) {
   const auto binding = read_as(call, sync::known_type("Binding"), "Binding");
   if (!binding) return refuse(binding.error());
-  const std::string name(call.info.name.empty() ? sync::name_of(*binding) : call.info.name);
-  const sync::Resource* pods = sync::find_kind("", "Pod");
+  const std::string name(call.info.name.empty() ? sync::wire::name_of(*binding) : call.info.name);
+  const sync::printing::Resource* pods = sync::printing::find_kind("", "Pod");
   const StoredPtr old = backend.registry.find(*pods, call.name_space(), name);
   if (!old) return refuse(missing(*pods, name));
-  const sync::GroupResource about{"", "pods/binding"};
-  const std::string_view node = sync::dig_text(old->object, {"spec", "nodeName"});
-  const std::string_view uid = sync::uid_of(*binding);
-  if (!uid.empty() && uid != sync::uid_of(old->object)) {
-    return refuse(sync::status::conflict(
+  const sync::wire::GroupResource about{"", "pods/binding"};
+  const std::string_view node = sync::wire::dig_text(old->object, {"spec", "nodeName"});
+  const std::string_view uid = sync::wire::uid_of(*binding);
+  if (!uid.empty() && uid != sync::wire::uid_of(old->object)) {
+    return refuse(sync::wire::status::conflict(
         about, name,
         "Precondition failed: UID in precondition: " + std::string(uid) +
-            ", UID in object meta: " + std::string(sync::uid_of(old->object))));
+            ", UID in object meta: " + std::string(sync::wire::uid_of(old->object))));
   }
-  if (sync::is_terminating(old->object)) {
-    return refuse(sync::status::conflict(
+  if (sync::wire::is_terminating(old->object)) {
+    return refuse(sync::wire::status::conflict(
         about, name, "pod " + name + " is being deleted, cannot be assigned to a host"));
   }
   if (!node.empty()) {
-    return refuse(sync::status::conflict(
+    return refuse(sync::wire::status::conflict(
         about, name, "pod " + name + " is already assigned to node \"" + std::string(node) + "\""));
   }
-  if (sync::dig_text(*binding, {"target", "name"}).empty()) {
-    const sync::FieldError error = sync::field::required("target.name");
-    return refuse(sync::status::invalid({"", "Binding"}, name, std::span(&error, 1)));
+  if (sync::wire::dig_text(*binding, {"target", "name"}).empty()) {
+    const sync::wire::FieldError error = sync::wire::field::required("target.name");
+    return refuse(sync::wire::status::invalid({"", "Binding"}, name, std::span(&error, 1)));
   }
   if (!call.dry_run) {
     json::object made = bound(old->object, *binding, backend.clock.wall());
-    const auto stored = backend.editor.replace(*pods, sync::canonical(*pods, std::move(made)), old);
+    const auto stored = backend.editor.replace(*pods, canonical(*pods, std::move(made)), old);
     if (!stored) return refuse(stored.error());
   }
-  return reply_status(sync::status::success(201));
+  return reply_status(sync::wire::status::success(201));
 }
 
 Reply evict(Backend& backend, const Call& call) {
@@ -200,13 +202,13 @@ Reply evict(Backend& backend, const Call& call) {
     return refuse(fine.error());
   }
   std::vector<std::string> warnings;
-  if (sync::dig_text(*eviction, {"apiVersion"}) == "policy/v1beta1") {
+  if (sync::wire::dig_text(*eviction, {"apiVersion"}) == "policy/v1beta1") {
     warnings.emplace_back("policy/v1beta1 Eviction is deprecated in v1.22+, unavailable in v1.25+");
   }
   Answer<bool> allowed = true;
   if (!pod) return refuse(missing(call.resource(), call.info.name));
-  const bool counts = !sync::is_finished(pod->object) && !sync::is_terminating(pod->object) &&
-                      sync::dig_text(pod->object, {"status", "phase"}) != "Pending";
+  const bool counts = !is_finished(pod->object) && !sync::wire::is_terminating(pod->object) &&
+                      sync::wire::dig_text(pod->object, {"status", "phase"}) != "Pending";
   if (counts) allowed = charge_budget(backend, pod->object, options->dry_run);
   http::Response response;
   if (!allowed) {
@@ -214,7 +216,7 @@ Reply evict(Backend& backend, const Call& call) {
   } else {
     const auto removed = backend.editor.remove(call.stored(), call.target(), *options);
     if (!removed) return refuse(removed.error());
-    response = reply_status(sync::status::success(201));
+    response = reply_status(sync::wire::status::success(201));
   }
   add_warnings(response, warnings);
   return response;
@@ -226,9 +228,10 @@ Reply finalize(Backend& backend, const Call& call) {
   const StoredPtr old = backend.registry.find(call.stored(), {}, call.info.name);
   if (!old) return refuse(missing(call.resource(), call.info.name));
   json::object made = old->object;
-  sync::make_object(made, {"spec"})["finalizers"] = sync::dig_list(*wanted, {"spec", "finalizers"});
+  sync::wire::make_object(made, {"spec"})["finalizers"] =
+      sync::wire::dig_list(*wanted, {"spec", "finalizers"});
   const auto stored =
-      backend.editor.replace(call.stored(), sync::canonical(call.stored(), std::move(made)), old);
+      backend.editor.replace(call.stored(), canonical(call.stored(), std::move(made)), old);
   if (!stored) return refuse(stored.error());
   return reply_object(200, call, **stored, backend.clock.wall());
 }

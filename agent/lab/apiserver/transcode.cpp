@@ -35,15 +35,15 @@ class Transcoder final : public http::BodyStream {
     TRY(const std::vector<std::string> documents, documents_.feed(piece));
     std::string out;
     for (const std::string& document : documents) {
-      TRY(const sync::WatchEvent event, sync::decode_event(document));
-      TRY(const std::string object, sync::to_protobuf(event.object));
-      out += sync::encode_protobuf_event(event.type, object);
+      TRY(const sync::wire::WatchEvent event, sync::wire::decode_event(document));
+      TRY(const std::string object, sync::objects::to_protobuf(event.object));
+      out += sync::wire::encode_protobuf_event(event.type, object);
     }
     return out;
   }
 
   std::shared_ptr<http::BodyStream> from_;
-  sync::FrameSplitter documents_;
+  sync::wire::FrameSplitter documents_;
 };
 
 }  // namespace
@@ -52,18 +52,18 @@ bool wants_protobuf(const Call& call) {
   const auto one_of = [](const auto& known, std::string_view text) {
     return std::find(std::begin(known), std::end(known), text) != std::end(known);
   };
-  return call.view.form == sync::Form::object && call.subresource == nullptr &&
+  return call.view.form == sync::wire::Form::object && call.subresource == nullptr &&
          one_of(kinds, call.resource().kind) && one_of(verbs, call.info.verb) &&
          call.accept.prefers_protobuf();
 }
 
 http::Response in_protobuf(http::Response response) {
-  std::string type(sync::protobuf_type);
+  std::string type(sync::wire::protobuf_type);
   if (response.stream) {
     response.stream = std::make_shared<Transcoder>(std::move(response.stream));
     type += ";stream=watch";
   } else {
-    auto body = sync::to_protobuf(response.body);
+    auto body = sync::objects::to_protobuf(response.body);
     if (!body) {
       log_error("cannot answer in protobuf", {{"error", body.error()}});
       return response;

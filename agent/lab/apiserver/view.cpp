@@ -19,7 +19,7 @@ std::string type_meta(const View& view) {
 }
 
 std::string served_bytes(const View& view, const Stored& stored) {
-  return view.as_stored() ? stored.bytes : sync::serialize(view.convert(stored.object));
+  return view.as_stored() ? stored.bytes : sync::wire::serialize(view.convert(stored.object));
 }
 
 json::object list_metadata(const ListMeta& meta) {
@@ -30,30 +30,30 @@ json::object list_metadata(const ListMeta& meta) {
 }
 
 json::object object_metadata(const json::object& object) {
-  return {{"resourceVersion", sync::version_of(object)}};
+  return {{"resourceVersion", sync::wire::version_of(object)}};
 }
 
 json::object table(const View& view, json::object metadata, const json::array& objects,
                    WallTime now, bool with_columns) {
-  return sync::make_table(*view.resource, std::move(metadata), objects, now, view.include,
-                          with_columns);
+  return sync::printing::make_table(*view.resource, std::move(metadata), objects, now, view.include,
+                                    with_columns);
 }
 
 // Cells are computed from the stored version; only complete objects in rows are converted.
 json::value row_source(const View& view, const json::object& object) {
-  return view.include == sync::IncludeObject::object ? view.convert(object) : object;
+  return view.include == sync::printing::IncludeObject::object ? view.convert(object) : object;
 }
 
 std::string form_of(const View& view, const json::object& object, WallTime now, bool with_columns) {
   switch (view.form) {
-    case sync::Form::object:
-      return sync::serialize(view.convert(object));
-    case sync::Form::table: {
+    case sync::wire::Form::object:
+      return sync::wire::serialize(view.convert(object));
+    case sync::wire::Form::table: {
       const json::array rows = {row_source(view, object)};
-      return sync::serialize(table(view, object_metadata(object), rows, now, with_columns));
+      return sync::wire::serialize(table(view, object_metadata(object), rows, now, with_columns));
     }
-    case sync::Form::metadata:
-      return sync::serialize(sync::metadata_only(object));
+    case sync::wire::Form::metadata:
+      return sync::wire::serialize(sync::printing::metadata_only(object));
   }
   UNREACHABLE();
 }
@@ -63,7 +63,7 @@ std::string render_objects(const View& view, const std::vector<StoredPtr>& items
   const std::string head = type_meta(view);
   const std::string api_version = view.resource->api_version(view.version->name);
   std::string body = "{\"kind\":\"" + view.resource->list_kind() + "\",\"apiVersion\":\"" +
-                     api_version + "\",\"metadata\":" + sync::serialize(list_metadata(meta)) +
+                     api_version + "\",\"metadata\":" + sync::wire::serialize(list_metadata(meta)) +
                      ",\"items\":[";
   for (const StoredPtr& item : items) {
     const std::string bytes = served_bytes(view, *item);
@@ -76,10 +76,10 @@ std::string render_objects(const View& view, const std::vector<StoredPtr>& items
 
 }  // namespace
 
-bool View::as_stored() const { return sync::is_stored_version(*resource, *version); }
+bool View::as_stored() const { return is_stored_version(*resource, *version); }
 
 json::object View::convert(const json::object& object) const {
-  return sync::from_stored(*resource, *version, object);
+  return from_stored(*resource, *version, object);
 }
 
 std::string render(const View& view, const json::object& object, WallTime now) {
@@ -87,31 +87,31 @@ std::string render(const View& view, const json::object& object, WallTime now) {
 }
 
 std::string render(const View& view, const Stored& stored, WallTime now) {
-  if (view.form == sync::Form::object && view.as_stored()) return stored.bytes + "\n";
+  if (view.form == sync::wire::Form::object && view.as_stored()) return stored.bytes + "\n";
   return render(view, stored.object, now);
 }
 
 std::string render_list(const View& view, const std::vector<StoredPtr>& items, const ListMeta& meta,
                         WallTime now) {
-  if (view.form == sync::Form::object) return render_objects(view, items, meta);
+  if (view.form == sync::wire::Form::object) return render_objects(view, items, meta);
   json::array objects;
   for (const StoredPtr& item : items) {
-    objects.push_back(view.form == sync::Form::metadata
-                          ? json::value(sync::metadata_only(item->object))
+    objects.push_back(view.form == sync::wire::Form::metadata
+                          ? json::value(sync::printing::metadata_only(item->object))
                           : row_source(view, item->object));
   }
-  if (view.form == sync::Form::table) {
-    return sync::serialize(table(view, list_metadata(meta), objects, now, true)) + "\n";
+  if (view.form == sync::wire::Form::table) {
+    return sync::wire::serialize(table(view, list_metadata(meta), objects, now, true)) + "\n";
   }
   json::object list = {{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}};
   list["metadata"] = list_metadata(meta);
   list["items"] = std::move(objects);
-  return sync::serialize(list) + "\n";
+  return sync::wire::serialize(list) + "\n";
 }
 
 std::string render_event(const View& view, std::string_view type, const Stored& stored,
                          WallTime now, bool with_columns) {
-  const bool plain = view.form == sync::Form::object;
+  const bool plain = view.form == sync::wire::Form::object;
   const std::string object =
       plain ? served_bytes(view, stored) : form_of(view, stored.object, now, with_columns);
   return "{\"type\":\"" + std::string(type) + "\",\"object\":" + object + "}\n";
@@ -124,17 +124,17 @@ std::string render_bookmark(const View& view, std::int64_t revision, bool initia
   }
   const json::object empty = {{"metadata", std::move(metadata)}};
   const std::string api_version = view.resource->api_version(view.version->name);
-  auto shaped = sync::shape(sync::type_of(*view.resource, *view.version), empty,
-                            view.resource->kind, api_version);
+  auto shaped = sync::objects::shape(type_of(*view.resource, *view.version), empty,
+                                     view.resource->kind, api_version);
   CHECK(shaped.has_value());
   json::object object = std::move(shaped->object);
-  if (view.form == sync::Form::metadata) object = sync::metadata_only(object);
-  if (view.form == sync::Form::table) {
+  if (view.form == sync::wire::Form::metadata) object = sync::printing::metadata_only(object);
+  if (view.form == sync::wire::Form::table) {
     // A bookmark of a table is a table without rows.
     json::object marked = object_metadata(object);
     object = table(view, std::move(marked), {}, {}, false);
   }
-  return "{\"type\":\"BOOKMARK\",\"object\":" + sync::serialize(object) + "}\n";
+  return "{\"type\":\"BOOKMARK\",\"object\":" + sync::wire::serialize(object) + "}\n";
 }
 
 }  // namespace holdfast::agent::lab

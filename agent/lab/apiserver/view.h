@@ -17,10 +17,11 @@
 namespace holdfast::agent::lab {
 
 struct View {
-  const sync::Resource* resource = nullptr;
-  const sync::ServedVersion* version = nullptr;
-  sync::Form form = sync::Form::object;
-  sync::IncludeObject include = sync::IncludeObject::metadata;  // the objects in a table's rows
+  const sync::printing::Resource* resource = nullptr;
+  const sync::printing::ServedVersion* version = nullptr;
+  sync::wire::Form form = sync::wire::Form::object;
+  sync::printing::IncludeObject include =
+      sync::printing::IncludeObject::metadata;  // the objects in a table's rows
 
   // Whether the requested version is the stored one, so that stored bytes can be sent unchanged.
   [[nodiscard]] bool as_stored() const;

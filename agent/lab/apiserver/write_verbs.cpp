@@ -13,49 +13,44 @@ namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
-using sync::Answer;
-using sync::Decoded;
-using sync::refuse;
 
 constexpr std::string_view namespace_differs =
     "the namespace of the provided object does not match the namespace sent on the request";
 
 Answer<Decoded> read_object(const Call& call) {
-  const auto body =
-      sync::read_body(call.request.headers.get("Content-Type"), call.request.body,
-                      sync::type_of(call.resource(), *call.view.version), call.resource().kind);
+  const auto body = read_body(call.request.headers.get("Content-Type"), call.request.body,
+                              type_of(call.resource(), *call.view.version), call.resource().kind);
   if (!body) return refuse(body.error());
-  return sync::decode_object(call.resource(), *call.view.version, *body, call.validation);
+  return decode_object(call.resource(), *call.view.version, *body, call.validation);
 }
 
-sync::Part part_of(const Call& call) {
-  return call.subresource != nullptr ? sync::Part::status : sync::Part::object;
-}
+Part part_of(const Call& call) { return call.subresource != nullptr ? Part::status : Part::object; }
 
 // Creates an object by PUT, for the kinds that allow it.
 Reply create_by_update(Backend& backend, const Call& call, json::object object) {
-  sync::make_object(object, {"metadata"}).erase("resourceVersion");
-  sync::make_object(object, {"metadata"}).erase("uid");
+  sync::wire::make_object(object, {"metadata"}).erase("resourceVersion");
+  sync::wire::make_object(object, {"metadata"}).erase("uid");
   const auto stored =
       backend.editor.create(call.stored(), std::move(object), call.name_space(), call.dry_run);
   if (!stored) return refuse(stored.error());
   return reply_object(201, call, **stored, backend.clock.wall());
 }
 
-sync::ApiStatus version_needed(const Call& call) {
-  const sync::FieldError error = sync::field::invalid_raw("metadata.resourceVersion", "0x0",
-                                                          "must be specified for an update");
-  return sync::status::invalid({call.resource().group, call.resource().kind}, call.info.name,
-                               std::span(&error, 1));
+sync::wire::ApiStatus version_needed(const Call& call) {
+  const sync::wire::FieldError error = sync::wire::field::invalid_raw(
+      "metadata.resourceVersion", "0x0", "must be specified for an update");
+  return sync::wire::status::invalid({call.resource().group, call.resource().kind}, call.info.name,
+                                     std::span(&error, 1));
 }
 
 // Applies the patch to the object in the requested version and decodes the result; sets `warnings`.
-Answer<json::object> patched(const Call& call, sync::PatchType type, const json::object& old,
-                             std::vector<std::string>& warnings) {
+Answer<json::object> patched(const Call& call, sync::objects::PatchType type,
+                             const json::object& old, std::vector<std::string>& warnings) {
   const json::object served = call.view.convert(old);
-  auto made = sync::apply_patch(type, call.resource().kind, json::value(served), call.request.body);
+  auto made = sync::objects::apply_patch(type, call.resource().kind, json::value(served),
+                                         call.request.body);
   if (!made) return refuse(made.error());
-  auto decoded = sync::decode_object(call.resource(), *call.view.version, *made, call.validation);
+  auto decoded = decode_object(call.resource(), *call.view.version, *made, call.validation);
   if (!decoded) return refuse(decoded.error());
   warnings = std::move(decoded->warnings);
   return std::move(decoded->object);
@@ -66,15 +61,15 @@ Answer<json::object> patched(const Call& call, sync::PatchType type, const json:
 Reply create(Backend& backend, const Call& call) {
   auto decoded = read_object(call);
   if (!decoded) return refuse(decoded.error());
-  const std::string_view space = sync::namespace_of(decoded->object);
+  const std::string_view space = sync::wire::namespace_of(decoded->object);
   if (!space.empty() && space != call.name_space()) {
-    return refuse(sync::status::bad_request(std::string(namespace_differs)));
+    return refuse(sync::wire::status::bad_request(std::string(namespace_differs)));
   }
   if (auto fine = admit_write(backend, call, &decoded->object, nullptr); !fine) {
     return refuse(fine.error());
   }
   if (call.resource().kind == "CertificateSigningRequest") {
-    sync::set_requester(decoded->object, call.who);
+    set_requester(decoded->object, call.who);
   }
   const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
                                             call.name_space(), call.dry_run);
@@ -87,15 +82,15 @@ Reply create(Backend& backend, const Call& call) {
 Reply update(Backend& backend, const Call& call) {
   auto decoded = read_object(call);
   if (!decoded) return refuse(decoded.error());
-  const sync::Resource& resource = call.stored();
+  const sync::printing::Resource& resource = call.stored();
   const bool there = backend.registry.find(resource, call.name_space(), call.info.name) != nullptr;
-  if (!there && call.subresource == nullptr && sync::creates_on_update(resource)) {
+  if (!there && call.subresource == nullptr && creates_on_update(resource)) {
     const auto fine = admit_write(backend, call, &decoded->object, nullptr);
     if (!fine) return refuse(fine.error());
     return create_by_update(backend, call, std::move(decoded->object));
   }
-  const bool versioned = !sync::version_of(decoded->object).empty();
-  if (there && !versioned && sync::needs_version(resource)) return refuse(version_needed(call));
+  const bool versioned = !sync::wire::version_of(decoded->object).empty();
+  if (there && !versioned && needs_version(resource)) return refuse(version_needed(call));
   const json::object& wanted = decoded->object;
   const auto change = [&backend, &call, &wanted](const json::object& old) -> Answer<json::object> {
     if (auto fine = admit_write(backend, call, &wanted, &old); !fine) return refuse(fine.error());
@@ -110,8 +105,8 @@ Reply update(Backend& backend, const Call& call) {
 }
 
 Reply patch(Backend& backend, const Call& call) {
-  const auto type = sync::parse_patch_type(call.request.headers.get("Content-Type"));
-  if (!type) return refuse(sync::status::generic(415));
+  const auto type = sync::objects::parse_patch_type(call.request.headers.get("Content-Type"));
+  if (!type) return refuse(sync::wire::status::generic(415));
   std::vector<std::string> warnings;
   const auto change = [&backend, &call, &warnings,
                        type](const json::object& old) -> Answer<json::object> {

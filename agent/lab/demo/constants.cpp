@@ -59,7 +59,7 @@ Manifest bare_pod(const std::string& name, json::object spec) {
                             {"kind", "Pod"},
                             {"metadata", json::object{{"name", name}, {"labels", labels}}},
                             {"spec", std::move(spec)}};
-  return {"/api/v1/namespaces/default/pods", name, sync::serialize(pod)};
+  return {"/api/v1/namespaces/default/pods", name, sync::wire::serialize(pod)};
 }
 
 json::object bare_spec(std::int64_t milli_cpu) {
@@ -83,11 +83,12 @@ std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast) {
                                {"kind", "PodDisruptionBudget"},
                                {"metadata", json::object{{"name", cast.guarded}}},
                                {"spec", json::object{{"minAvailable", 1}, {"selector", selector}}}};
-  return {{"/apis/scheduling.k8s.io/v1/priorityclasses", "important", sync::serialize(priority)},
-          {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", cast.guarded,
-           sync::serialize(budget)},
-          {"/apis/apps/v1/namespaces/default/deployments", cast.lesser, sync::serialize(lesser)},
-          bare_pod(cast.guarded, bare_spec(milli_cpu / 5))};
+  return {
+      {"/apis/scheduling.k8s.io/v1/priorityclasses", "important", sync::wire::serialize(priority)},
+      {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", cast.guarded,
+       sync::wire::serialize(budget)},
+      {"/apis/apps/v1/namespaces/default/deployments", cast.lesser, sync::wire::serialize(lesser)},
+      bare_pod(cast.guarded, bare_spec(milli_cpu / 5))};
 }
 
 Manifest important_pod(std::int64_t milli_cpu, const Cast& cast) {
@@ -136,9 +137,10 @@ std::vector<Manifest> manifests(int replicas) {
   json::object deployment = workload("Deployment", web_name, true);
   deployment["spec"].as_object()["replicas"] = replicas;
   const json::object daemons = workload("DaemonSet", "probe", false);
-  return {{"/api/v1/namespaces/default/configmaps", "greeting", sync::serialize(greeting)},
-          {"/apis/apps/v1/namespaces/default/deployments", web_name, sync::serialize(deployment)},
-          {"/apis/apps/v1/namespaces/default/daemonsets", "probe", sync::serialize(daemons)}};
+  return {
+      {"/api/v1/namespaces/default/configmaps", "greeting", sync::wire::serialize(greeting)},
+      {"/apis/apps/v1/namespaces/default/deployments", web_name, sync::wire::serialize(deployment)},
+      {"/apis/apps/v1/namespaces/default/daemonsets", "probe", sync::wire::serialize(daemons)}};
 }
 
 std::string kubeconfig(std::uint16_t port, const std::string& token) {

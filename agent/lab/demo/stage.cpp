@@ -187,7 +187,7 @@ asio::awaitable<Result<std::int64_t>> Stage::milli_cpu(std::string node) {
   ApiRequest request{.target = "/api/v1/nodes/" + node};
   const auto body = co_await client_->call(std::move(request), loop::in(request_limit));
   if (!body) co_return fail("read " + node, body.error());
-  const auto read = sync::decode_bytes<sync::Node>(*body);
+  const auto read = sync::wire::decode_bytes<sync::Node>(*body);
   if (!read) co_return fail("read " + node, read.error());
   sync::schedule::Symbols symbols;
   const auto room = sync::schedule::read_resources(read->status.allocatable, symbols);

@@ -14,8 +14,8 @@ Tokens Tokens::make(const std::vector<std::string>& nodes) {
 std::string Tokens::file() const {
   std::string text = admin + ",admin,admin,\"system:masters\"\n";
   for (const auto& [node, token] : nodes) {
-    text += token + "," + sync::node_user(node) + "," + node + ",\"" +
-            std::string(sync::nodes_group) + "\"\n";
+    text += token + "," + sync::identity::node_user(node) + "," + node + ",\"" +
+            std::string(sync::identity::nodes_group) + "\"\n";
   }
   return text;
 }

@@ -48,7 +48,7 @@ std::int64_t number_of(const json::value& value) {
 
 // The number of items of a list; -1 if the body is not a list.
 std::int64_t items_of(const std::string& body) {
-  const auto list = sync::split_list(body);
+  const auto list = sync::wire::split_list(body);
   return list ? static_cast<std::int64_t>(list->items.size()) : -1;
 }
 
@@ -106,10 +106,10 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
     co_return response;
   }
   void replace(std::vector<std::string> /*items*/, const std::string& version,
-               const sync::ScopeKind& /*kind*/) override {
+               const sync::wire::ScopeKind& /*kind*/) override {
     note(version, true);
   }
-  void apply(const sync::WatchEvent& event) override { note(event.resource_version, false); }
+  void apply(const sync::wire::WatchEvent& event) override { note(event.resource_version, false); }
   void bookmark(const std::string& version) override { note(version, false); }
 
  private:
@@ -159,7 +159,7 @@ asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
   for (;;) {
     ApiRequest request{.target = "/v1/status"};
     const auto body = co_await (*client)->call(std::move(request), loop::in(admin_limit));
-    const auto status = body ? sync::parse_json(*body) : Result<json::value>(nullptr);
+    const auto status = body ? sync::wire::parse_json(*body) : Result<json::value>(nullptr);
     LinkSeen seen{.node = station.node, .state = "down", .outbox = -1};
     if (status && status->is_object()) {
       seen.state = text_of(dig(*status, {"link", "state"}));
@@ -215,7 +215,7 @@ asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
   ApiRequest request{.target = "/v1/journal?limit=10000"};
   const auto body = co_await (*client)->call(std::move(request), loop::in(list_limit));
   if (!body) co_return fail("journal of " + station.node, body.error());
-  CO_TRY(const json::value rows, sync::parse_json(*body));
+  CO_TRY(const json::value rows, sync::wire::parse_json(*body));
   Status done;
   if (!rows.is_array()) co_return fail(Errc::invalid, "the journal is not a list");
   for (const json::value& row : rows.get_array()) {

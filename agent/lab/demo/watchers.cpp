@@ -36,17 +36,17 @@ class Objects final : public agent::ListWatchSink {
   Objects(OnAll on_all, OnOne on_one) : on_all_(std::move(on_all)), on_one_(std::move(on_one)) {}
 
   void replace(std::vector<std::string> items, const std::string& /*version*/,
-               const sync::ScopeKind& /*kind*/) override {
+               const sync::wire::ScopeKind& /*kind*/) override {
     std::vector<T> all;
     for (const std::string& item : items) {
-      auto object = sync::decode_bytes<T>(item);
+      auto object = sync::wire::decode_bytes<T>(item);
       if (object) all.push_back(*std::move(object));
     }
     on_all_(all);
   }
-  void apply(const sync::WatchEvent& event) override {
-    const auto object = sync::decode_bytes<T>(event.object);
-    if (object) on_one_(*object, event.type == sync::WatchEvent::Type::deleted);
+  void apply(const sync::wire::WatchEvent& event) override {
+    const auto object = sync::wire::decode_bytes<T>(event.object);
+    if (object) on_one_(*object, event.type == sync::wire::WatchEvent::Type::deleted);
   }
   void bookmark(const std::string& /*version*/) override {}
 

@@ -28,7 +28,7 @@ json::object toleration(const char* key, int seconds) {
 std::string hollow_node(const std::string& name, const std::string& zone) {
   const json::object labels{{"kubernetes.io/hostname", name},
                             {"topology.kubernetes.io/zone", zone}};
-  return sync::serialize(
+  return sync::wire::serialize(
       json::object{{"apiVersion", "v1"},
                    {"kind", "Node"},
                    {"metadata", json::object{{"name", name}, {"labels", labels}}}});
@@ -41,13 +41,13 @@ std::string hollow_node_status(WallTime now) {
       node_condition("DiskPressure", "False", "KubeletHasNoDiskPressure", now),
       node_condition("PIDPressure", "False", "KubeletHasSufficientPID", now)};
   const json::object room{{"cpu", "4"}, {"memory", "8Gi"}, {"pods", "110"}};
-  return sync::serialize(json::object{
+  return sync::wire::serialize(json::object{
       {"status",
        json::object{{"capacity", room}, {"allocatable", room}, {"conditions", conditions}}}});
 }
 
 std::string hollow_lease(const std::string& node, std::int32_t duration_seconds, WallTime now) {
-  return sync::serialize(
+  return sync::wire::serialize(
       json::object{{"apiVersion", "coordination.k8s.io/v1"},
                    {"kind", "Lease"},
                    {"metadata", json::object{{"name", node}}},
@@ -58,7 +58,7 @@ std::string hollow_lease(const std::string& node, std::int32_t duration_seconds,
 
 std::string hollow_renewal(const std::string& version, WallTime now) {
   const json::object spec{{"renewTime", format_rfc3339(now, TimeDigits::micros)}};
-  return sync::serialize(
+  return sync::wire::serialize(
       json::object{{"metadata", json::object{{"resourceVersion", version}}}, {"spec", spec}});
 }
 
@@ -68,7 +68,7 @@ std::string hollow_pod(const std::string& name, const std::string& node, const s
                                 toleration("node.kubernetes.io/not-ready", patience_seconds)};
   const json::array containers{json::object{{"name", "main"}, {"image", "none"}}};
   const json::object labels{{hollow_zone_label, zone}};
-  return sync::serialize(
+  return sync::wire::serialize(
       json::object{{"apiVersion", "v1"},
                    {"kind", "Pod"},
                    {"metadata", json::object{{"name", name}, {"labels", labels}}},
@@ -82,7 +82,7 @@ std::string hollow_pod_status(WallTime now) {
   const json::object ready{
       {"type", "Ready"}, {"status", "True"}, {"lastTransitionTime", format_rfc3339(now)}};
   const json::object status{{"phase", "Running"}, {"conditions", json::array{ready}}};
-  return sync::serialize(json::object{{"status", status}});
+  return sync::wire::serialize(json::object{{"status", status}});
 }
 
 }  // namespace holdfast::agent

@@ -33,7 +33,9 @@ ApiRequest end_of(const sync::Pod& pod) {
                                    {"apiVersion", "v1"},
                                    {"gracePeriodSeconds", 0},
                                    {"preconditions", {{"uid", pod.metadata.uid}}}};
-  return {.method = http::Method::remove, .target = path_of(pod), .body = sync::serialize(options)};
+  return {.method = http::Method::remove,
+          .target = path_of(pod),
+          .body = sync::wire::serialize(options)};
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ asio::awaitable<Status> HollowSite::renew(std::string node) {
     ApiRequest read{.target = lease};
     CO_TRY(const std::string body,
            co_await client_.call(std::move(read), clock_.mono() + request_limit));
-    CO_TRY(const sync::ObjectHeader found, sync::read_header(body));
+    CO_TRY(const sync::wire::ObjectHeader found, sync::wire::read_header(body));
     version = found.resource_version;
   }
   ApiRequest renewal = patch(lease, hollow_renewal(version, clock_.wall()));
@@ -80,7 +82,7 @@ asio::awaitable<Status> HollowSite::renew(std::string node) {
   version.clear();  // unknown until the answer arrives
   CO_TRY(const std::string renewed,
          co_await client_.call(std::move(renewal), clock_.mono() + request_limit));
-  CO_TRY(const sync::ObjectHeader header, sync::read_header(renewed));
+  CO_TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(renewed));
   version = header.resource_version;
   Status done;
   co_return done;
@@ -107,10 +109,10 @@ asio::awaitable<Status> HollowSite::serve_pods() {
                                "%3D" + plan_.zone};
   CO_TRY(const std::string body,
          co_await client_.call(std::move(request), clock_.mono() + request_limit));
-  CO_TRY(const sync::ListBytes list, sync::split_list(body));
+  CO_TRY(const sync::wire::ListBytes list, sync::wire::split_list(body));
   Status done;
   for (const std::string_view item : list.items) {
-    CO_TRY(sync::Pod pod, sync::decode_bytes<sync::Pod>(item));
+    CO_TRY(sync::Pod pod, sync::wire::decode_bytes<sync::Pod>(item));
     done = co_await serve_pod(std::move(pod));
     if (!done) co_return done;
   }

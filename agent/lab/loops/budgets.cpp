@@ -6,13 +6,13 @@
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 namespace json = boost::json;
 
 bool covers(const json::object& budget, const json::object& pod) {
-  const json::value* selector = dig(budget, {"spec", "selector"});
-  return selector != nullptr && selects_object(as_object(*selector), pod);
+  const json::value* selector = sync::wire::dig(budget, {"spec", "selector"});
+  return selector != nullptr && selects_object(sync::wire::as_object(*selector), pod);
 }
 
 json::object budget_status(const json::object& budget, const Objects& pods, std::int64_t expected) {
@@ -21,14 +21,14 @@ json::object budget_status(const json::object& budget, const Objects& pods, std:
     if (covers(budget, *pod) && is_active(*pod) && is_ready(*pod)) ++healthy;
   }
   std::int64_t wanted = 0;
-  if (const json::value* least = dig(budget, {"spec", "minAvailable"})) {
+  if (const json::value* least = sync::wire::dig(budget, {"spec", "minAvailable"})) {
     wanted = scaled(least, expected, true);
-  } else if (const json::value* down = dig(budget, {"spec", "maxUnavailable"})) {
+  } else if (const json::value* down = sync::wire::dig(budget, {"spec", "maxUnavailable"})) {
     wanted = std::max<std::int64_t>(expected - scaled(down, expected, true), 0);
   }
-  json::object status = dig_object(budget, {"status"});
+  json::object status = sync::wire::dig_object(budget, {"status"});
   status.erase("disruptedPods");
-  status["observedGeneration"] = dig_int(budget, {"metadata", "generation"});
+  status["observedGeneration"] = sync::wire::dig_int(budget, {"metadata", "generation"});
   status["disruptionsAllowed"] = expected > 0 ? std::max<std::int64_t>(healthy - wanted, 0) : 0;
   status["currentHealthy"] = healthy;
   status["desiredHealthy"] = wanted;
@@ -37,18 +37,19 @@ json::object budget_status(const json::object& budget, const Objects& pods, std:
 }
 
 EvictionVerdict judge_eviction(const json::object& budget) {
-  const std::int64_t observed = dig_int(budget, {"status", "observedGeneration"});
-  if (observed < dig_int(budget, {"metadata", "generation"})) return EvictionVerdict::outdated;
-  const bool left = dig_int(budget, {"status", "disruptionsAllowed"}) > 0;
+  const std::int64_t observed = sync::wire::dig_int(budget, {"status", "observedGeneration"});
+  if (observed < sync::wire::dig_int(budget, {"metadata", "generation"}))
+    return EvictionVerdict::outdated;
+  const bool left = sync::wire::dig_int(budget, {"status", "disruptionsAllowed"}) > 0;
   return left ? EvictionVerdict::allowed : EvictionVerdict::exhausted;
 }
 
 json::object charge_eviction(const json::object& budget, std::string_view pod,
                              std::string_view now) {
-  json::object status = dig_object(budget, {"status"});
-  status["disruptionsAllowed"] = dig_int(status, {"disruptionsAllowed"}) - 1;
-  make_object(status, {"disruptedPods"})[pod] = now;
+  json::object status = sync::wire::dig_object(budget, {"status"});
+  status["disruptionsAllowed"] = sync::wire::dig_int(status, {"disruptionsAllowed"}) - 1;
+  sync::wire::make_object(status, {"disruptedPods"})[pod] = now;
   return status;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

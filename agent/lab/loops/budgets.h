@@ -7,7 +7,7 @@
 
 #include "agent/lab/loops/replicas.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // The status that a budget should have. `pods` are the pods of its namespace. `expected` is the
 // number of pods that their controllers want, for percentages and maxUnavailable.
@@ -27,4 +27,4 @@ enum class EvictionVerdict : std::uint8_t { allowed, exhausted, outdated };
 [[nodiscard]] boost::json::object charge_eviction(const boost::json::object& budget,
                                                   std::string_view pod, std::string_view now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

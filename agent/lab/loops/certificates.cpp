@@ -5,7 +5,7 @@
 
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -15,23 +15,23 @@ constexpr std::string_view node_client = "kubernetes.io/kube-apiserver-client-ku
 constexpr std::string_view node_serving = "kubernetes.io/kubelet-serving";
 
 std::string_view signer_name(const json::object& csr) {
-  return dig_text(csr, {"spec", "signerName"});
+  return sync::wire::dig_text(csr, {"spec", "signerName"});
 }
 
 bool has_condition(const json::object& csr, std::string_view type) {
-  const json::array& conditions = dig_list(csr, {"status", "conditions"});
+  const json::array& conditions = sync::wire::dig_list(csr, {"status", "conditions"});
   return std::any_of(conditions.begin(), conditions.end(), [type](const json::value& condition) {
-    return dig_text(as_object(condition), {"type"}) == type;
+    return sync::wire::dig_text(sync::wire::as_object(condition), {"type"}) == type;
   });
 }
 
 bool asks_to(const json::object& csr, std::string_view usage) {
-  const json::array& usages = dig_list(csr, {"spec", "usages"});
+  const json::array& usages = sync::wire::dig_list(csr, {"spec", "usages"});
   return std::find(usages.begin(), usages.end(), json::value(usage)) != usages.end();
 }
 
 bool in_group(const json::object& csr, std::string_view group) {
-  const json::array& groups = dig_list(csr, {"spec", "groups"});
+  const json::array& groups = sync::wire::dig_list(csr, {"spec", "groups"});
   return std::find(groups.begin(), groups.end(), json::value(group)) != groups.end();
 }
 
@@ -49,7 +49,7 @@ std::string node_objection(const RequestedNames& names) {
 }  // namespace
 
 void set_requester(json::object& csr, const Identity& who) {
-  json::object& spec = make_object(csr, {"spec"});
+  json::object& spec = sync::wire::make_object(csr, {"spec"});
   spec["username"] = who.name;
   spec["uid"] = who.uid;
   spec["groups"] = json::array(who.groups.begin(), who.groups.end());
@@ -57,14 +57,14 @@ void set_requester(json::object& csr, const Identity& who) {
 
 CsrStep next_step(const json::object& csr) {
   const bool over = has_condition(csr, "Denied") || has_condition(csr, "Failed") ||
-                    !dig_text(csr, {"status", "certificate"}).empty();
+                    !sync::wire::dig_text(csr, {"status", "certificate"}).empty();
   if (over) return CsrStep::none;
   return has_condition(csr, "Approved") ? CsrStep::sign : CsrStep::judge;
 }
 
 bool approves_itself(const json::object& csr, const RequestedNames& names) {
   if (!objection(csr, names).empty()) return false;
-  const bool own = dig_text(csr, {"spec", "username"}) == names.common_name;
+  const bool own = sync::wire::dig_text(csr, {"spec", "username"}) == names.common_name;
   if (signer_name(csr) == node_client) return own || in_group(csr, "system:bootstrappers");
   return signer_name(csr) == node_serving && own;
 }
@@ -95,16 +95,17 @@ std::string objection(const json::object& csr, const RequestedNames& names) {
 }
 
 Duration lifetime(const json::object& csr, Duration most) {
-  if (dig(csr, {"spec", "expirationSeconds"}) == nullptr) return most;
+  if (sync::wire::dig(csr, {"spec", "expirationSeconds"}) == nullptr) return most;
   constexpr Duration least = std::chrono::minutes(10);  // upstream's minimum
-  const Duration wanted = std::chrono::seconds(dig_int(csr, {"spec", "expirationSeconds"}));
+  const Duration wanted =
+      std::chrono::seconds(sync::wire::dig_int(csr, {"spec", "expirationSeconds"}));
   return std::min(std::max(wanted, least), most);
 }
 
 json::object with_condition(json::object csr, std::string_view type, std::string_view reason,
                             std::string_view message, WallTime now) {
   const std::string time = format_rfc3339(now);
-  json::value& conditions = make_object(csr, {"status"})["conditions"];
+  json::value& conditions = sync::wire::make_object(csr, {"status"})["conditions"];
   if (!conditions.is_array()) conditions.emplace_array();
   const json::object condition = {{"type", type},           {"status", "True"},
                                   {"reason", reason},       {"message", message},
@@ -113,4 +114,4 @@ json::object with_condition(json::object csr, std::string_view type, std::string
   return csr;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

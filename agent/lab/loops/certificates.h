@@ -12,7 +12,7 @@
 #include "agent/lab/rules/identity.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // The names in a request (PKCS #10); the caller parses it.
 struct RequestedNames {
@@ -47,4 +47,4 @@ enum class CsrStep : std::uint8_t { none, judge, sign };
                                                  std::string_view reason, std::string_view message,
                                                  WallTime now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

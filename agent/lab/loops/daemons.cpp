@@ -8,7 +8,7 @@
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -17,15 +17,17 @@ constexpr std::string_view generation_label = "controller-revision-hash";
 
 // The node of a DaemonSet's pod: where it runs, or the node in its affinity.
 std::string_view node_of(const json::object& pod) {
-  const std::string_view bound = dig_text(pod, {"spec", "nodeName"});
+  const std::string_view bound = sync::wire::dig_text(pod, {"spec", "nodeName"});
   if (!bound.empty()) return bound;
-  const json::object& required = dig_object(
+  const json::object& required = sync::wire::dig_object(
       pod, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-  for (const json::value& term : dig_list(required, {"nodeSelectorTerms"})) {
-    for (const json::value& field : dig_list(as_object(term), {"matchFields"})) {
-      const json::array& values = dig_list(as_object(field), {"values"});
-      const bool name = dig_text(as_object(field), {"key"}) == "metadata.name";
-      if (name && values.size() == 1) return as_text(values[0]);
+  for (const json::value& term : sync::wire::dig_list(required, {"nodeSelectorTerms"})) {
+    for (const json::value& field :
+         sync::wire::dig_list(sync::wire::as_object(term), {"matchFields"})) {
+      const json::array& values = sync::wire::dig_list(sync::wire::as_object(field), {"values"});
+      const bool name =
+          sync::wire::dig_text(sync::wire::as_object(field), {"key"}) == "metadata.name";
+      if (name && values.size() == 1) return sync::wire::as_text(values[0]);
     }
   }
   return {};
@@ -47,7 +49,7 @@ void add_tolerations(json::object& spec) {
         "node.kubernetes.io/pid-pressure", "node.kubernetes.io/unschedulable"}) {
     list.get_array().push_back(toleration(key, "NoSchedule"));
   }
-  if (dig_bool(spec, {"hostNetwork"})) {
+  if (sync::wire::dig_bool(spec, {"hostNetwork"})) {
     list.get_array().push_back(toleration("node.kubernetes.io/network-unavailable", "NoSchedule"));
   }
 }
@@ -55,7 +57,7 @@ void add_tolerations(json::object& spec) {
 void bind_by_affinity(json::object& spec, std::string_view node) {
   const json::object field = {
       {"key", "metadata.name"}, {"operator", "In"}, {"values", json::array({json::value(node)})}};
-  json::object& required = make_object(
+  json::object& required = sync::wire::make_object(
       spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
   json::value& terms = required["nodeSelectorTerms"];
   if (!terms.is_array() || terms.get_array().empty()) terms = json::array({json::object()});
@@ -73,12 +75,12 @@ struct Count {
 };
 
 json::object report(const json::object& set, const Count& count) {
-  json::object status = dig_object(set, {"status"});
+  json::object status = sync::wire::dig_object(set, {"status"});
   status["currentNumberScheduled"] = count.current;
   status["numberMisscheduled"] = count.misplaced;
   status["desiredNumberScheduled"] = count.wanted;
   status["numberReady"] = count.ready;
-  status["observedGeneration"] = dig_int(set, {"metadata", "generation"});
+  status["observedGeneration"] = sync::wire::dig_int(set, {"metadata", "generation"});
   status["updatedNumberScheduled"] = count.updated;
   status["numberAvailable"] = count.ready;
   status["numberUnavailable"] = std::max<std::int64_t>(count.wanted - count.ready, 0);
@@ -89,15 +91,15 @@ json::object report(const json::object& set, const Count& count) {
 // allows.
 void replace_outdated(DaemonPlan& plan, const json::object& set, const Objects& outdated,
                       const Count& count) {
-  if (dig_text(set, {"spec", "updateStrategy", "type"}) != "RollingUpdate") return;
+  if (sync::wire::dig_text(set, {"spec", "updateStrategy", "type"}) != "RollingUpdate") return;
   const json::value* bound =
-      dig(set, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"});
+      sync::wire::dig(set, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"});
   std::int64_t room = scaled(bound, count.wanted, true) - (count.wanted - count.ready);
   for (const json::object* pod : outdated) {
     const bool ready = is_ready(*pod);
     if (ready && room <= 0) continue;
     if (ready) --room;
-    plan.remove.emplace_back(name_of(*pod));
+    plan.remove.emplace_back(sync::wire::name_of(*pod));
   }
 }
 
@@ -105,10 +107,10 @@ void replace_outdated(DaemonPlan& plan, const json::object& set, const Objects& 
 
 json::object daemon_pod(const json::object& set, std::string_view node) {
   json::object pod = pod_of(set);
-  json::object& spec = make_object(pod, {"spec"});
+  json::object& spec = sync::wire::make_object(pod, {"spec"});
   add_tolerations(spec);
   bind_by_affinity(spec, node);
-  make_object(pod, {"metadata", "labels"})[generation_label] = template_hash(set);
+  sync::wire::make_object(pod, {"metadata", "labels"})[generation_label] = template_hash(set);
   return pod;
 }
 
@@ -118,29 +120,31 @@ DaemonPlan plan_daemons(const json::object& set, const Objects& pods, const Obje
   std::map<std::string_view, Objects> by_node;
   for (const json::object* pod : pods) {
     // A finished pod is replaced; for a terminating one we wait.
-    if (is_finished(*pod) && !is_terminating(*pod)) plan.remove.emplace_back(name_of(*pod));
+    if (is_finished(*pod) && !sync::wire::is_terminating(*pod))
+      plan.remove.emplace_back(sync::wire::name_of(*pod));
     by_node[node_of(*pod)].push_back(pod);
   }
   const std::string hash = template_hash(set);
   Objects outdated;
   for (const json::object* node : nodes) {
-    const json::object pod = daemon_pod(set, name_of(*node));
+    const json::object pod = daemon_pod(set, sync::wire::name_of(*node));
     const bool meant = wants_node(pod, *node) && untolerated_taint(pod, *node) == nullptr;
-    const auto there = by_node.find(name_of(*node));
+    const auto there = by_node.find(sync::wire::name_of(*node));
     const bool has = there != by_node.end();
     if (meant) ++count.wanted;
-    if (meant && !has && !is_terminating(set)) plan.create_on.emplace_back(name_of(*node));
+    if (meant && !has && !sync::wire::is_terminating(set))
+      plan.create_on.emplace_back(sync::wire::name_of(*node));
     if (!has) continue;
     ++(meant ? count.current : count.misplaced);
     for (const json::object* running : there->second) {
       if (!is_active(*running)) continue;
-      const json::object& labels = dig_object(*running, {"metadata", "labels"});
-      const bool updated = dig_text(labels, {generation_label}) == hash;
+      const json::object& labels = sync::wire::dig_object(*running, {"metadata", "labels"});
+      const bool updated = sync::wire::dig_text(labels, {generation_label}) == hash;
       // Running pods that would only be kept out by a NoSchedule taint stay.
       const json::object* taint = untolerated_taint(pod, *node);
       const bool stays = meant || (taint != nullptr && wants_node(pod, *node) &&
-                                   dig_text(*taint, {"effect"}) == "NoSchedule");
-      if (!stays) plan.remove.emplace_back(name_of(*running));
+                                   sync::wire::dig_text(*taint, {"effect"}) == "NoSchedule");
+      if (!stays) plan.remove.emplace_back(sync::wire::name_of(*running));
       if (meant && is_ready(*running)) ++count.ready;
       if (meant && updated) ++count.updated;
       if (stays && !updated) outdated.push_back(running);
@@ -151,4 +155,4 @@ DaemonPlan plan_daemons(const json::object& set, const Objects& pods, const Obje
   return plan;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

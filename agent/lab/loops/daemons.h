@@ -8,7 +8,7 @@
 
 #include "agent/lab/loops/replicas.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 struct DaemonPlan {
   std::vector<std::string> create_on;  // names of nodes
@@ -25,4 +25,4 @@ struct DaemonPlan {
 // The pod for one node: bound to it by node affinity, with the tolerations of all DaemonSet pods.
 [[nodiscard]] boost::json::object daemon_pod(const boost::json::object& set, std::string_view node);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

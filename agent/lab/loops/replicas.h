@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 using Objects = std::vector<const boost::json::object*>;
 
@@ -32,4 +32,4 @@ struct ReplicaPlan {
 // An owner reference that names `owner` as the controller.
 [[nodiscard]] boost::json::object controller_reference(const boost::json::object& owner);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -7,37 +7,37 @@
 #include "platform/text.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
 
 std::int64_t replicas_of(const json::object& object) {
-  return dig_int(object, {"spec", "replicas"});
+  return sync::wire::dig_int(object, {"spec", "replicas"});
 }
 
 std::int64_t reported(const Objects& sets, std::string_view field) {
   std::int64_t sum = 0;
-  for (const json::object* set : sets) sum += dig_int(*set, {"status", field});
+  for (const json::object* set : sets) sum += sync::wire::dig_int(*set, {"status", field});
   return sum;
 }
 
 std::int64_t revision_of(const json::object& object) {
-  const json::object& notes = dig_object(object, {"metadata", "annotations"});
-  return parse_int<std::int64_t>(dig_text(notes, {revision_note})).value_or(0);
+  const json::object& notes = sync::wire::dig_object(object, {"metadata", "annotations"});
+  return parse_int<std::int64_t>(sync::wire::dig_text(notes, {revision_note})).value_or(0);
 }
 
 // The pods and the selector of a new ReplicaSet have the template's hash as a label.
 json::object new_set(const json::object& deployment, const std::string& hash, std::int64_t replicas,
                      std::int64_t revision) {
-  json::object made_from = dig_object(deployment, {"spec", "template"});
-  make_object(made_from, {"metadata", "labels"})[hash_label] = hash;
-  json::object selector = dig_object(deployment, {"spec", "selector"});
-  make_object(selector, {"matchLabels"})[hash_label] = hash;
+  json::object made_from = sync::wire::dig_object(deployment, {"spec", "template"});
+  sync::wire::make_object(made_from, {"metadata", "labels"})[hash_label] = hash;
+  json::object selector = sync::wire::dig_object(deployment, {"spec", "selector"});
+  sync::wire::make_object(selector, {"matchLabels"})[hash_label] = hash;
   json::object metadata;
-  metadata["name"] = std::string(name_of(deployment)) + "-" + hash;
-  metadata["namespace"] = namespace_of(deployment);
-  metadata["labels"] = dig_object(made_from, {"metadata", "labels"});
+  metadata["name"] = std::string(sync::wire::name_of(deployment)) + "-" + hash;
+  metadata["namespace"] = sync::wire::namespace_of(deployment);
+  metadata["labels"] = sync::wire::dig_object(made_from, {"metadata", "labels"});
   metadata["annotations"] = json::object{{revision_note, std::to_string(revision)}};
   metadata["ownerReferences"] = json::array({controller_reference(deployment)});
   json::object set = {{"kind", "ReplicaSet"}, {"apiVersion", "apps/v1"}};
@@ -55,9 +55,10 @@ struct Budget {
 
 Budget budget_of(const json::object& deployment) {
   const std::int64_t wanted = replicas_of(deployment);
-  const json::object& rolling = dig_object(deployment, {"spec", "strategy", "rollingUpdate"});
-  const std::int64_t surge = scaled(dig(rolling, {"maxSurge"}), wanted, true);
-  std::int64_t down = scaled(dig(rolling, {"maxUnavailable"}), wanted, false);
+  const json::object& rolling =
+      sync::wire::dig_object(deployment, {"spec", "strategy", "rollingUpdate"});
+  const std::int64_t surge = scaled(sync::wire::dig(rolling, {"maxSurge"}), wanted, true);
+  std::int64_t down = scaled(sync::wire::dig(rolling, {"maxUnavailable"}), wanted, false);
   if (surge == 0 && down == 0) down = 1;  // Otherwise a rollout could never progress.
   return {wanted + surge, std::max<std::int64_t>(wanted - down, 0)};
 }
@@ -66,10 +67,10 @@ Budget budget_of(const json::object& deployment) {
 void shrink_old(RolloutPlan& plan, const Objects& old, std::int64_t allowed) {
   for (const bool unavailable_only : {true, false}) {
     for (const json::object* set : old) {
-      const std::string name(name_of(*set));
+      const std::string name(sync::wire::name_of(*set));
       const std::int64_t now_has =
           plan.resize.contains(name) ? plan.resize[name] : replicas_of(*set);
-      const std::int64_t up = dig_int(*set, {"status", "availableReplicas"});
+      const std::int64_t up = sync::wire::dig_int(*set, {"status", "availableReplicas"});
       const std::int64_t spare =
           unavailable_only ? std::max<std::int64_t>(now_has - up, 0) : now_has;
       const std::int64_t taken = unavailable_only ? spare : std::min(spare, allowed);
@@ -86,35 +87,35 @@ void roll(RolloutPlan& plan, const json::object& deployment, const json::object&
   std::int64_t old_total = 0;
   for (const json::object* set : old) old_total += replicas_of(*set);
   const std::int64_t fresh_has = replicas_of(fresh);
-  if (dig_text(deployment, {"spec", "strategy", "type"}) == "Recreate") {
+  if (sync::wire::dig_text(deployment, {"spec", "strategy", "type"}) == "Recreate") {
     for (const json::object* set : old) {
-      if (replicas_of(*set) > 0) plan.resize[std::string(name_of(*set))] = 0;
+      if (replicas_of(*set) > 0) plan.resize[std::string(sync::wire::name_of(*set))] = 0;
     }
     const bool gone = reported(old, "replicas") == 0 && old_total == 0;
-    if (gone && fresh_has != wanted) plan.resize[std::string(name_of(fresh))] = wanted;
+    if (gone && fresh_has != wanted) plan.resize[std::string(sync::wire::name_of(fresh))] = wanted;
     return;
   }
   const Budget budget = budget_of(deployment);
   const std::int64_t room = std::max<std::int64_t>(budget.most - old_total, 0);
   const std::int64_t target =
       old_total == 0 ? wanted : std::max(std::min(wanted, room), std::min(fresh_has, wanted));
-  if (target != fresh_has) plan.resize[std::string(name_of(fresh))] = target;
-  const std::int64_t available =
-      reported(old, "availableReplicas") + dig_int(fresh, {"status", "availableReplicas"});
+  if (target != fresh_has) plan.resize[std::string(sync::wire::name_of(fresh))] = target;
+  const std::int64_t available = reported(old, "availableReplicas") +
+                                 sync::wire::dig_int(fresh, {"status", "availableReplicas"});
   if (old_total > 0) shrink_old(plan, old, std::max<std::int64_t>(available - budget.least, 0));
 }
 
 void trim_history(RolloutPlan& plan, const json::object& deployment, Objects old) {
   const auto keep = static_cast<std::size_t>(
-      std::max<std::int64_t>(dig_int(deployment, {"spec", "revisionHistoryLimit"}), 0));
+      std::max<std::int64_t>(sync::wire::dig_int(deployment, {"spec", "revisionHistoryLimit"}), 0));
   std::erase_if(old, [](const json::object* set) {
-    return replicas_of(*set) != 0 || dig_int(*set, {"status", "replicas"}) != 0;
+    return replicas_of(*set) != 0 || sync::wire::dig_int(*set, {"status", "replicas"}) != 0;
   });
   std::sort(old.begin(), old.end(), [](const json::object* left, const json::object* right) {
     return revision_of(*left) < revision_of(*right);
   });
   for (std::size_t at = 0; at + keep < old.size(); ++at) {
-    plan.remove.emplace_back(name_of(*old[at]));
+    plan.remove.emplace_back(sync::wire::name_of(*old[at]));
   }
 }
 
@@ -129,12 +130,13 @@ json::object condition(std::string_view type, bool holds, std::string_view reaso
 
 json::object report(const json::object& deployment, const Objects& sets, const json::object* fresh,
                     const std::string& now) {
-  json::object status = dig_object(deployment, {"status"});
+  json::object status = sync::wire::dig_object(deployment, {"status"});
   const std::int64_t wanted = replicas_of(deployment);
   const std::int64_t available = reported(sets, "availableReplicas");
-  const std::int64_t updated = fresh == nullptr ? 0 : dig_int(*fresh, {"status", "replicas"});
+  const std::int64_t updated =
+      fresh == nullptr ? 0 : sync::wire::dig_int(*fresh, {"status", "replicas"});
   const std::int64_t total = reported(sets, "replicas");
-  status["observedGeneration"] = dig_int(deployment, {"metadata", "generation"});
+  status["observedGeneration"] = sync::wire::dig_int(deployment, {"metadata", "generation"});
   status["replicas"] = total;
   status["updatedReplicas"] = updated;
   status["readyReplicas"] = reported(sets, "readyReplicas");
@@ -153,12 +155,12 @@ json::object report(const json::object& deployment, const Objects& sets, const j
                             now),
                   now);
   }
-  const std::string set = fresh == nullptr ? "" : std::string(name_of(*fresh));
+  const std::string set = fresh == nullptr ? "" : std::string(sync::wire::name_of(*fresh));
   const std::string_view reason = done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated";
   std::string_view old_reason;
-  for (const json::value& item : dig_list(deployment, {"status", "conditions"})) {
-    if (dig_text(as_object(item), {"type"}) != "Progressing") continue;
-    old_reason = dig_text(as_object(item), {"reason"});
+  for (const json::value& item : sync::wire::dig_list(deployment, {"status", "conditions"})) {
+    if (sync::wire::dig_text(sync::wire::as_object(item), {"type"}) != "Progressing") continue;
+    old_reason = sync::wire::dig_text(sync::wire::as_object(item), {"reason"});
   }
   if (reason != old_reason) {
     set_condition(status,
@@ -176,7 +178,7 @@ json::object report(const json::object& deployment, const Objects& sets, const j
 std::string template_hash(const json::object& deployment) {
   // FNV-1a. Upstream's hash cannot be reproduced, because it is computed from a Go struct.
   std::uint32_t hash = 2166136261U;
-  for (const char c : json::serialize(dig_object(deployment, {"spec", "template"}))) {
+  for (const char c : json::serialize(sync::wire::dig_object(deployment, {"spec", "template"}))) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   }
   constexpr std::string_view alphabet = "bcdfghjklmnpqrstvwxz2456789";
@@ -192,14 +194,17 @@ RolloutPlan plan_rollout(const json::object& deployment, const Objects& sets, Wa
   Objects old;
   std::int64_t newest = 0;
   for (const json::object* set : sets) {
-    const bool same = dig_text(dig_object(*set, {"metadata", "labels"}), {hash_label}) == hash;
+    const bool same = sync::wire::dig_text(sync::wire::dig_object(*set, {"metadata", "labels"}),
+                                           {hash_label}) == hash;
     if (same) fresh = set;
     if (!same) old.push_back(set);
     newest = std::max(newest, revision_of(*set));
   }
   plan.status = report(deployment, sets, fresh, format_rfc3339(now));
   plan.revision = revision_of(deployment);
-  if (is_terminating(deployment) || dig_bool(deployment, {"spec", "paused"})) return plan;
+  if (sync::wire::is_terminating(deployment) ||
+      sync::wire::dig_bool(deployment, {"spec", "paused"}))
+    return plan;
   if (fresh != nullptr) {
     plan.revision = revision_of(*fresh) == newest ? newest : newest + 1;
     roll(plan, deployment, *fresh, old);
@@ -214,4 +219,4 @@ RolloutPlan plan_rollout(const json::object& deployment, const Objects& sets, Wa
   return plan;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -13,7 +13,7 @@
 #include "agent/lab/loops/replicas.h"
 #include "platform/time.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 struct RolloutPlan {
   std::optional<boost::json::object> create;   // the ReplicaSet of the current template
@@ -35,4 +35,4 @@ struct RolloutPlan {
 inline constexpr std::string_view hash_label = "pod-template-hash";
 inline constexpr std::string_view revision_note = "deployment.kubernetes.io/revision";
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -6,37 +6,37 @@
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 namespace json = boost::json;
 
 Sweep sweep_pod(const json::object& pod, const Names& nodes) {
-  const std::string_view node = dig_text(pod, {"spec", "nodeName"});
+  const std::string_view node = sync::wire::dig_text(pod, {"spec", "nodeName"});
   // Nobody would finish the deletion of a pod that was never bound to a node.
-  if (node.empty()) return is_terminating(pod) ? Sweep::force : Sweep::keep;
+  if (node.empty()) return sync::wire::is_terminating(pod) ? Sweep::force : Sweep::keep;
   return nodes.contains(node) ? Sweep::keep : Sweep::force;
 }
 
 bool is_orphan(const json::object& object, const Names& uids) {
-  const json::array& owners = dig_list(object, {"metadata", "ownerReferences"});
-  if (owners.empty() || is_terminating(object)) return false;
+  const json::array& owners = sync::wire::dig_list(object, {"metadata", "ownerReferences"});
+  if (owners.empty() || sync::wire::is_terminating(object)) return false;
   return std::none_of(owners.begin(), owners.end(), [&uids](const json::value& owner) {
-    return uids.contains(dig_text(as_object(owner), {"uid"}));
+    return uids.contains(sync::wire::dig_text(sync::wire::as_object(owner), {"uid"}));
   });
 }
 
 Objects finished_beyond(const Objects& pods, std::size_t keep) {
   Objects finished;
   for (const json::object* pod : pods) {
-    if (is_finished(*pod) && !is_terminating(*pod)) finished.push_back(pod);
+    if (is_finished(*pod) && !sync::wire::is_terminating(*pod)) finished.push_back(pod);
   }
   if (finished.size() <= keep) return {};
   std::sort(finished.begin(), finished.end(), [](const json::object* left, const auto* right) {
-    return dig_text(*left, {"metadata", "creationTimestamp"}) <
-           dig_text(*right, {"metadata", "creationTimestamp"});
+    return sync::wire::dig_text(*left, {"metadata", "creationTimestamp"}) <
+           sync::wire::dig_text(*right, {"metadata", "creationTimestamp"});
   });
   finished.resize(finished.size() - keep);
   return finished;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

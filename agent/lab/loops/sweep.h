@@ -11,7 +11,7 @@
 
 #include "agent/lab/loops/replicas.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 enum class Sweep : std::uint8_t {
   keep,
@@ -32,4 +32,4 @@ using Names = std::set<std::string, std::less<>>;
 // not count.
 [[nodiscard]] Objects finished_beyond(const Objects& pods, std::size_t keep);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -7,16 +7,16 @@
 
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 template <class T>
-class [[nodiscard]] Answer : public tl::expected<T, ApiStatus> {
+class [[nodiscard]] Answer : public tl::expected<T, sync::wire::ApiStatus> {
  public:
-  using tl::expected<T, ApiStatus>::expected;
+  using tl::expected<T, sync::wire::ApiStatus>::expected;
 };
 
-[[nodiscard]] inline tl::unexpected<ApiStatus> refuse(ApiStatus status) {
-  return tl::unexpected<ApiStatus>(std::move(status));
+[[nodiscard]] inline tl::unexpected<sync::wire::ApiStatus> refuse(sync::wire::ApiStatus status) {
+  return tl::unexpected<sync::wire::ApiStatus>(std::move(status));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

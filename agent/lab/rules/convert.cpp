@@ -6,7 +6,7 @@
 #include "sync/objects/typed.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -38,41 +38,43 @@ void rename_each(json::object& slice, std::string_view from, std::string_view to
   }
 }
 
-json::object reshaped(const StructType& type, const json::object& object, std::string_view kind,
-                      std::string_view api_version) {
-  auto made = shape(type, object, kind, api_version);
+json::object reshaped(const sync::StructType& type, const json::object& object,
+                      std::string_view kind, std::string_view api_version) {
+  auto made = sync::objects::shape(type, object, kind, api_version);
   CHECK(made.has_value());  // It has already been shaped as the other version.
   return std::move(made->object);
 }
 
 }  // namespace
 
-const Resource& stored_resource(const Resource& resource) {
+const sync::printing::Resource& stored_resource(const sync::printing::Resource& resource) {
   if (resource.group != "events.k8s.io") return resource;
-  const Resource* core = find_resource("", "v1", "events");
+  const sync::printing::Resource* core = sync::printing::find_resource("", "v1", "events");
   CHECK(core != nullptr);
   return *core;
 }
 
-const StructType& type_of(const Resource& resource, const ServedVersion& version) {
+const sync::StructType& type_of(const sync::printing::Resource& resource,
+                                const sync::printing::ServedVersion& version) {
   std::string_view name = version.type.empty() ? resource.kind : version.type;
   if (name.ends_with("SubjectAccessReview")) name = "SubjectAccessReview";
-  const StructType* type = find_type(name);
+  const sync::StructType* type = sync::find_type(name);
   CHECK(type != nullptr);
   return *type;
 }
 
-const StructType& stored_type(const Resource& resource) {
-  const Resource& stored = stored_resource(resource);
+const sync::StructType& stored_type(const sync::printing::Resource& resource) {
+  const sync::printing::Resource& stored = stored_resource(resource);
   return type_of(stored, stored.versions.front());
 }
 
-bool is_stored_version(const Resource& resource, const ServedVersion& version) {
+bool is_stored_version(const sync::printing::Resource& resource,
+                       const sync::printing::ServedVersion& version) {
   return &stored_resource(resource) == &resource && &version == &resource.versions.front();
 }
 
-json::object to_stored(const Resource& resource, const ServedVersion& version,
-                       const json::object& object) {
+json::object to_stored(const sync::printing::Resource& resource,
+                       const sync::printing::ServedVersion& version, const json::object& object) {
   if (is_stored_version(resource, version)) return object;
   json::object made = object;
   if (resource.group == "events.k8s.io") {
@@ -83,8 +85,8 @@ json::object to_stored(const Resource& resource, const ServedVersion& version,
                   stored_resource(resource).stored_version());
 }
 
-json::object from_stored(const Resource& resource, const ServedVersion& version,
-                         const json::object& object) {
+json::object from_stored(const sync::printing::Resource& resource,
+                         const sync::printing::ServedVersion& version, const json::object& object) {
   if (is_stored_version(resource, version)) return object;
   json::object made = object;
   if (resource.group == "events.k8s.io") {
@@ -95,4 +97,4 @@ json::object from_stored(const Resource& resource, const ServedVersion& version,
                   resource.api_version(version.name));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

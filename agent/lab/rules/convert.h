@@ -11,23 +11,27 @@
 #include "sync/model/schema.h"
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // The resource as which objects of `resource` are stored.
-[[nodiscard]] const Resource& stored_resource(const Resource& resource);
+[[nodiscard]] const sync::printing::Resource& stored_resource(
+    const sync::printing::Resource& resource);
 
 // The schema of a served version, and of the stored version.
-[[nodiscard]] const StructType& type_of(const Resource& resource, const ServedVersion& version);
-[[nodiscard]] const StructType& stored_type(const Resource& resource);
+[[nodiscard]] const sync::StructType& type_of(const sync::printing::Resource& resource,
+                                              const sync::printing::ServedVersion& version);
+[[nodiscard]] const sync::StructType& stored_type(const sync::printing::Resource& resource);
 
 // Whether objects are stored in the version in which they are served.
-[[nodiscard]] bool is_stored_version(const Resource& resource, const ServedVersion& version);
+[[nodiscard]] bool is_stored_version(const sync::printing::Resource& resource,
+                                     const sync::printing::ServedVersion& version);
 
 // Convert shaped objects that have kind and apiVersion.
-[[nodiscard]] boost::json::object to_stored(const Resource& resource, const ServedVersion& version,
+[[nodiscard]] boost::json::object to_stored(const sync::printing::Resource& resource,
+                                            const sync::printing::ServedVersion& version,
                                             const boost::json::object& object);
-[[nodiscard]] boost::json::object from_stored(const Resource& resource,
-                                              const ServedVersion& version,
+[[nodiscard]] boost::json::object from_stored(const sync::printing::Resource& resource,
+                                              const sync::printing::ServedVersion& version,
                                               const boost::json::object& object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

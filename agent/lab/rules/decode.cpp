@@ -13,7 +13,7 @@
 #include "sync/wire/quote.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
@@ -30,29 +30,31 @@ std::string summary(std::string_view body) {
   return (body.front() == '{' ? std::string(head) : hex_encode(head)) + (cut ? " ..." : "");
 }
 
-ApiStatus unrecognized(std::string_view kind, const std::string& why, std::string_view body) {
-  return status::bad_request("the object provided is unrecognized (must be of type " +
-                             std::string(kind) + "): " + why + " (" + summary(body) + ")");
+sync::wire::ApiStatus unrecognized(std::string_view kind, const std::string& why,
+                                   std::string_view body) {
+  return sync::wire::status::bad_request("the object provided is unrecognized (must be of type " +
+                                         std::string(kind) + "): " + why + " (" + summary(body) +
+                                         ")");
 }
 
 // An object of another kind is not decoded: its name is enough to refuse it.
-Answer<json::value> read_protobuf_body(std::string_view body, const StructType& type,
-                                       std::string_view kind) {
-  const auto envelope = unwrap_protobuf(body);
+Answer<sync::json::value> read_protobuf_body(std::string_view body, const sync::StructType& type,
+                                             std::string_view kind) {
+  const auto envelope = sync::objects::unwrap_protobuf(body);
   if (!envelope) return refuse(unrecognized(kind, envelope.error().what, body));
-  json::object object;
+  sync::json::object object;
   if (envelope->kind == kind) {
-    auto read = read_protobuf(type, envelope->bytes);
+    auto read = sync::objects::read_protobuf(type, envelope->bytes);
     if (!read) return refuse(unrecognized(kind, read.error().what, body));
     object = *std::move(read);
   }
   object["kind"] = envelope->kind;
   object["apiVersion"] = envelope->api_version;
-  return json::value(std::move(object));
+  return sync::json::value(std::move(object));
 }
 
 // The name of the internal Go type in "converting (v1.Pod) to (core.Node)".
-std::string internal_name(const Resource& resource) {
+std::string internal_name(const sync::printing::Resource& resource) {
   const std::string_view group = resource.group.substr(0, resource.group.find('.'));
   return std::string(group.empty() ? "core" : group) + "." + std::string(resource.kind);
 }
@@ -62,10 +64,10 @@ struct Named {
   std::string_view version;  // without the group
 };
 
-ApiStatus cannot_be(const Named& given, std::string_view wanted, std::string_view why) {
-  return status::bad_request(std::string(given.kind) + " in version " + quoted(given.version) +
-                             " cannot be handled as a " + std::string(wanted) + ": " +
-                             std::string(why));
+sync::wire::ApiStatus cannot_be(const Named& given, std::string_view wanted, std::string_view why) {
+  return sync::wire::status::bad_request(
+      std::string(given.kind) + " in version " + sync::wire::quoted(given.version) +
+      " cannot be handled as a " + std::string(wanted) + ": " + std::string(why));
 }
 
 std::string_view version_part(std::string_view api_version) {
@@ -73,11 +75,12 @@ std::string_view version_part(std::string_view api_version) {
   return slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
 }
 
-Answer<Decoded> judge(Shaped shaped, const Named& named, FieldValidation validation) {
+Answer<Decoded> judge(sync::objects::Shaped shaped, const Named& named,
+                      FieldValidation validation) {
   Decoded decoded{std::move(shaped.object), {}};
   if (validation == FieldValidation::ignore || shaped.unknown.empty()) return decoded;
   for (const std::string& path : shaped.unknown) {
-    decoded.warnings.push_back("unknown field " + quoted(path));
+    decoded.warnings.push_back("unknown field " + sync::wire::quoted(path));
   }
   if (validation == FieldValidation::warn) return decoded;
   return refuse(
@@ -90,30 +93,32 @@ Answer<FieldValidation> parse_field_validation(std::string_view text) {
   if (text.empty() || text == "Warn") return FieldValidation::warn;
   if (text == "Ignore") return FieldValidation::ignore;
   if (text == "Strict") return FieldValidation::strict;
-  return refuse(status::bad_request("fieldValidation: Unsupported value: " + quoted(text) +
-                                    R"(: supported values: "Ignore", "Strict", "Warn")"));
+  return refuse(sync::wire::status::bad_request(
+      "fieldValidation: Unsupported value: " + sync::wire::quoted(text) +
+      R"(: supported values: "Ignore", "Strict", "Warn")"));
 }
 
-Answer<json::value> read_body(std::string_view content_type, std::string_view body,
-                              const StructType& type, std::string_view kind) {
+Answer<sync::json::value> read_body(std::string_view content_type, std::string_view body,
+                                    const sync::StructType& type, std::string_view kind) {
   const std::string_view media = trim(content_type.substr(0, content_type.find(';')));
   if (media == protobuf_type) return read_protobuf_body(body, type, kind);
   if (!media.empty() && media != json_type) {
-    return refuse(status::unsupported_media_type(media_types));
+    return refuse(sync::wire::status::unsupported_media_type(media_types));
   }
-  auto value = parse_json(body);
+  auto value = sync::wire::parse_json(body);
   if (value) return *std::move(value);
   std::string why = go_json_error(body);
   if (why.empty()) why = value.error().what;
   return refuse(unrecognized(kind, "couldn't get version/kind; json parse error: " + why, body));
 }
 
-Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& version,
-                              const json::value& value, FieldValidation validation) {
-  const json::object& given = as_object(value);
+Answer<Decoded> decode_object(const sync::printing::Resource& resource,
+                              const sync::printing::ServedVersion& version,
+                              const sync::json::value& value, FieldValidation validation) {
+  const sync::json::object& given = sync::wire::as_object(value);
   const std::string expected = resource.api_version(version.name);
-  const std::string_view kind = dig_text(given, {"kind"});
-  const std::string_view api_version = dig_text(given, {"apiVersion"});
+  const std::string_view kind = sync::wire::dig_text(given, {"kind"});
+  const std::string_view api_version = sync::wire::dig_text(given, {"apiVersion"});
   const Named named{kind.empty() ? resource.kind : kind,
                     api_version.empty() ? version.name : version_part(api_version)};
   if (!kind.empty() && kind != resource.kind) {
@@ -123,11 +128,11 @@ Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& ver
         "converting (" + from + ") to (" + internal_name(resource) + "): unknown conversion"));
   }
   if (!api_version.empty() && api_version != expected) {
-    return refuse(status::bad_request("the API version in the data (" + std::string(api_version) +
-                                      ") does not match the expected API version (" + expected +
-                                      ")"));
+    return refuse(sync::wire::status::bad_request(
+        "the API version in the data (" + std::string(api_version) +
+        ") does not match the expected API version (" + expected + ")"));
   }
-  auto shaped = shape(type_of(resource, version), value, resource.kind, expected);
+  auto shaped = sync::objects::shape(type_of(resource, version), value, resource.kind, expected);
   if (!shaped) return refuse(cannot_be(named, resource.kind, shaped.error().what));
   auto judged = judge(*std::move(shaped), named, validation);
   if (!judged) return judged;
@@ -135,22 +140,23 @@ Answer<Decoded> decode_object(const Resource& resource, const ServedVersion& ver
   return judged;
 }
 
-Answer<Decoded> decode_as(const StructType& type, std::string_view kind, const json::value& value,
-                          FieldValidation validation) {
-  const json::object& given = as_object(value);
-  const std::string_view api_version = dig_text(given, {"apiVersion"});
+Answer<Decoded> decode_as(const sync::StructType& type, std::string_view kind,
+                          const sync::json::value& value, FieldValidation validation) {
+  const sync::json::object& given = sync::wire::as_object(value);
+  const std::string_view api_version = sync::wire::dig_text(given, {"apiVersion"});
   const Named named{kind, version_part(api_version.empty() ? "v1" : api_version)};
-  auto shaped = shape(type, value, kind, api_version);
+  auto shaped = sync::objects::shape(type, value, kind, api_version);
   if (!shaped) return refuse(cannot_be(named, kind, shaped.error().what));
   return judge(*std::move(shaped), named, validation);
 }
 
-json::object canonical(const Resource& resource, json::object object) {
-  const Resource& stored = stored_resource(resource);
+sync::json::object canonical(const sync::printing::Resource& resource, sync::json::object object) {
+  const sync::printing::Resource& stored = stored_resource(resource);
   apply_defaults(stored, object);
-  auto shaped = shape(stored_type(stored), object, stored.kind, stored.stored_version());
+  auto shaped =
+      sync::objects::shape(stored_type(stored), object, stored.kind, stored.stored_version());
   CHECK(shaped.has_value());  // It was shaped before, and defaults have the right types.
   return std::move(shaped->object);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -6,11 +6,11 @@
 
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // Applies the defaults of the resource's stored kind. Added fields are at the end: shape() the
 // object afterwards. Applying it twice has no further effect.
-void apply_defaults(const Resource& resource, boost::json::object& object);
+void apply_defaults(const sync::printing::Resource& resource, boost::json::object& object);
 
 // Applies the defaults of a pod's spec, in a pod or in a template.
 void default_pod_spec(boost::json::object& spec);
@@ -26,4 +26,4 @@ void admit_pod(boost::json::object& pod, std::int64_t priority, std::string_view
 // "BestEffort", "Burstable" or "Guaranteed".
 [[nodiscard]] std::string_view qos_class(const boost::json::object& pod);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

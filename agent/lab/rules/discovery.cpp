@@ -7,7 +7,7 @@
 
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -25,7 +25,7 @@ json::object group_version(std::string_view group, std::string_view version) {
 
 json::object group_entry(std::string_view group) {
   json::array versions;
-  for (const std::string_view version : versions_of(group)) {
+  for (const std::string_view version : sync::printing::versions_of(group)) {
     versions.push_back(group_version(group, version));
   }
   json::object entry;
@@ -35,20 +35,21 @@ json::object group_entry(std::string_view group) {
   return entry;
 }
 
-json::object resource_entry(const Resource& resource) {
+json::object resource_entry(const sync::printing::Resource& resource) {
   json::object entry;
   entry["name"] = resource.plural;
   entry["singularName"] = "";
   entry["namespaced"] = resource.namespaced;
   entry["kind"] = resource.kind;
-  entry["verbs"] = texts(words(resource.verbs));
+  entry["verbs"] = texts(sync::printing::words(resource.verbs));
   if (!resource.short_names.empty()) entry["shortNames"] = texts(resource.short_names);
   if (!resource.categories.empty()) entry["categories"] = texts(resource.categories);
   if (!resource.storage_hash.empty()) entry["storageVersionHash"] = resource.storage_hash;
   return entry;
 }
 
-json::object subresource_entry(const Resource& resource, const Subresource& subresource) {
+json::object subresource_entry(const sync::printing::Resource& resource,
+                               const sync::printing::Subresource& subresource) {
   json::object entry;
   entry["name"] = std::string(resource.plural) + "/" + std::string(subresource.name);
   entry["singularName"] = "";
@@ -58,12 +59,12 @@ json::object subresource_entry(const Resource& resource, const Subresource& subr
     entry["version"] = subresource.version;
   }
   entry["kind"] = subresource.kind.empty() ? resource.kind : subresource.kind;
-  entry["verbs"] = texts(words(subresource.verbs));
+  entry["verbs"] = texts(sync::printing::words(subresource.verbs));
   return entry;
 }
 
 bool has_group(std::string_view group) {
-  const auto groups = all_groups();
+  const auto groups = sync::printing::all_groups();
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
@@ -86,7 +87,8 @@ json::object api_versions(std::string_view address) {
 
 json::object group_list() {
   json::array groups;
-  for (const std::string_view group : all_groups()) groups.push_back(group_entry(group));
+  for (const std::string_view group : sync::printing::all_groups())
+    groups.push_back(group_entry(group));
   return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
@@ -99,10 +101,10 @@ std::optional<json::object> group_document(std::string_view group) {
 
 std::optional<json::object> resource_list(std::string_view group, std::string_view version) {
   json::array resources;
-  for (const Resource& resource : all_resources()) {
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
     if (resource.group != group || resource.version(version) == nullptr) continue;
     resources.push_back(resource_entry(resource));
-    for (const Subresource& subresource : resource.subresources) {
+    for (const sync::printing::Subresource& subresource : resource.subresources) {
       resources.push_back(subresource_entry(resource, subresource));
     }
   }
@@ -120,10 +122,10 @@ json::object root_paths() {
                                     "/healthz",    "/healthz/ping", "/livez",  "/livez/ping",
                                     "/openapi/v2", "/openapi/v3",   "/readyz", "/readyz/ping",
                                     "/version"};
-  for (const std::string_view group : all_groups()) {
+  for (const std::string_view group : sync::printing::all_groups()) {
     const std::string path = "/apis/" + std::string(group);
     paths.push_back(path);
-    for (const std::string_view version : versions_of(group)) {
+    for (const std::string_view version : sync::printing::versions_of(group)) {
       paths.push_back(path + "/" + std::string(version));
     }
   }
@@ -131,4 +133,4 @@ json::object root_paths() {
   return {{"paths", json::array(paths.begin(), paths.end())}};
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // GET /version
 [[nodiscard]] boost::json::object version_document();
@@ -30,4 +30,4 @@ namespace holdfast::sync {
 // GET /
 [[nodiscard]] boost::json::object root_paths();
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

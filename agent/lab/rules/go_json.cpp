@@ -5,7 +5,7 @@
 #include "platform/text.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::string_view ended = "unexpected end of JSON input";
@@ -21,7 +21,7 @@ std::string character(char c) {
   } else {
     rune = {static_cast<char>(0xC0 | (byte >> 6)), static_cast<char>(0x80 | (byte & 0x3F))};
   }
-  std::string text = quoted(rune);
+  std::string text = sync::wire::quoted(rune);
   text.front() = '\'';
   text.back() = '\'';
   return text;
@@ -183,4 +183,4 @@ class Scanner {
 
 std::string go_json_error(std::string_view text) { return Scanner(text).run(); }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

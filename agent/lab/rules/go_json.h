@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // The error for `text`, such as "invalid character 'n' looking for beginning of object key string"
 // or "unexpected end of JSON input"; "" if it is valid JSON.
 [[nodiscard]] std::string go_json_error(std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

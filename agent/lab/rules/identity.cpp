@@ -5,7 +5,7 @@
 #include "platform/text.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 // Splits a line into fields; a field in double quotes may contain commas.
@@ -25,30 +25,30 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-bool is_public(const RequestInfo& info) {
+bool is_public(const sync::objects::RequestInfo& info) {
   if (info.is_resource || (info.verb != "get" && info.verb != "head")) return false;
   constexpr std::string_view paths[] = {"/healthz", "/livez", "/readyz", "/version", "/version/"};
   return std::find(std::begin(paths), std::end(paths), info.path) != std::end(paths);
 }
 
-bool is_reading(const RequestInfo& info) {
+bool is_reading(const sync::objects::RequestInfo& info) {
   return info.verb == "get" || info.verb == "list" || info.verb == "watch" || info.verb == "head";
 }
 
 // New nodes read it to learn the cluster's CA; anybody may read it.
-bool is_cluster_info(const RequestInfo& info) {
+bool is_cluster_info(const sync::objects::RequestInfo& info) {
   return info.verb == "get" && info.resource == "configmaps" &&
          info.namespace_name == "kube-public" && info.name == "cluster-info";
 }
 
-bool bootstrapper_may(const RequestInfo& info) {
+bool bootstrapper_may(const sync::objects::RequestInfo& info) {
   return info.resource == "certificatesigningrequests" && info.subresource.empty() &&
          (info.verb == "create" || is_reading(info));
 }
 
 // Less strict than upstream's node authorizer: a node may read everything, and write what nodes
 // write.
-bool node_may(const RequestInfo& info) {
+bool node_may(const sync::objects::RequestInfo& info) {
   if (is_reading(info)) return true;
   constexpr std::string_view written[] = {"nodes", "pods", "leases", "events", "csinodes"};
   if (std::find(std::begin(written), std::end(written), info.resource) != std::end(written)) {
@@ -59,19 +59,20 @@ bool node_may(const RequestInfo& info) {
   return info.group == "authentication.k8s.io" || info.group == "authorization.k8s.io";
 }
 
-ApiStatus denied(const Identity& identity, const RequestInfo& info) {
-  const std::string user = "User " + quoted(identity.name) + " cannot " + info.verb;
+sync::wire::ApiStatus denied(const Identity& identity, const sync::objects::RequestInfo& info) {
+  const std::string user = "User " + sync::wire::quoted(identity.name) + " cannot " + info.verb;
   if (!info.is_resource) {
-    return status::forbidden({}, "", user + " path " + quoted(info.path));
+    return sync::wire::status::forbidden({}, "", user + " path " + sync::wire::quoted(info.path));
   }
   std::string resource = info.resource;
   if (!info.subresource.empty()) resource += "/" + info.subresource;
   const std::string scope = info.namespace_name.empty()
                                 ? std::string(" at the cluster scope")
-                                : " in the namespace " + quoted(info.namespace_name);
-  return status::forbidden(
-      {info.group, info.resource}, info.name,
-      user + " resource " + quoted(resource) + " in API group " + quoted(info.group) + scope);
+                                : " in the namespace " + sync::wire::quoted(info.namespace_name);
+  return sync::wire::status::forbidden({info.group, info.resource}, info.name,
+                                       user + " resource " + sync::wire::quoted(resource) +
+                                           " in API group " + sync::wire::quoted(info.group) +
+                                           scope);
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ void TokenTable::add(std::string token, Identity identity) {
   identities_.insert_or_assign(std::move(token), std::move(identity));
 }
 
-Answer<bool> authorize(const Identity& identity, const RequestInfo& info) {
+Answer<bool> authorize(const Identity& identity, const sync::objects::RequestInfo& info) {
   if (identity.in_group("system:masters") || is_public(info)) return true;
   if (is_cluster_info(info)) return true;
   if (identity.in_group("system:bootstrappers") && bootstrapper_may(info)) return true;
@@ -121,4 +122,4 @@ Answer<bool> authorize(const Identity& identity, const RequestInfo& info) {
   return refuse(denied(identity, info));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

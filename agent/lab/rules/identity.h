@@ -12,7 +12,7 @@
 #include "platform/result.h"
 #include "sync/objects/request_info.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 struct Identity {
   std::string name;
@@ -46,6 +46,7 @@ class TokenTable {
 // Whether `identity` may send the request; if not, the 403. Members of system:masters may do
 // everything, system:nodes may read everything and write what nodes write, system:bootstrappers may
 // request certificates; all others may only read health, version and kube-public/cluster-info.
-[[nodiscard]] Answer<bool> authorize(const Identity& identity, const RequestInfo& info);
+[[nodiscard]] Answer<bool> authorize(const Identity& identity,
+                                     const sync::objects::RequestInfo& info);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

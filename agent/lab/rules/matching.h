@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // Whether a metav1.LabelSelector matches labels. An empty selector matches everything.
 [[nodiscard]] bool selects(const boost::json::object& selector, const boost::json::object& labels);
@@ -46,4 +46,4 @@ namespace holdfast::sync {
 void set_condition(boost::json::object& status, const boost::json::object& condition,
                    std::string_view now);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

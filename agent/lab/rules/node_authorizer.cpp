@@ -8,7 +8,7 @@
 #include "sync/wire/quote.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -50,7 +50,7 @@ bool is_any_of(std::string_view verb, std::string_view verbs) {
 // Decides about one request of one node.
 class Judge {
  public:
-  Judge(std::string_view node, const RequestInfo& info, const NodeObjects& objects)
+  Judge(std::string_view node, const sync::objects::RequestInfo& info, const NodeObjects& objects)
       : node_(node), info_(info), objects_(objects) {}
 
   [[nodiscard]] NodeVerdict related(std::string_view resource) const {
@@ -88,8 +88,8 @@ class Judge {
     if (info_.name.empty()) return no("No Object name found");
     bool own = false;
     objects_.attachments([this, &own](const json::object& attachment) {
-      own = own || (name_of(attachment) == info_.name &&
-                    dig_text(attachment, {"spec", "nodeName"}) == node_);
+      own = own || (sync::wire::name_of(attachment) == info_.name &&
+                    sync::wire::dig_text(attachment, {"spec", "nodeName"}) == node_);
     });
     return own ? yes() : unrelated();
   }
@@ -112,7 +112,8 @@ class Judge {
       return no("can only get, create, update, patch, or delete a " + noun);
     }
     if (info_.resource == "leases" && info_.namespace_name != lease_namespace) {
-      return no("can only access leases in the " + quoted(lease_namespace) + " system namespace");
+      return no("can only access leases in the " + sync::wire::quoted(lease_namespace) +
+                " system namespace");
     }
     if (info_.verb != "create" && info_.name != node_) {
       return no("can only access " + same + " with the same name as the requesting node");
@@ -168,12 +169,12 @@ class Judge {
  private:
   // Whether the field selector requires that `field` is the node's name.
   [[nodiscard]] bool selects(std::string_view field) const {
-    const auto query = FieldQuery::parse(info_.field_selector);
+    const auto query = sync::objects::FieldQuery::parse(info_.field_selector);
     return query && query->exact(field) == node_;
   }
 
   std::string_view node_;
-  const RequestInfo& info_;
+  const sync::objects::RequestInfo& info_;
   const NodeObjects& objects_;
 };
 
@@ -186,7 +187,8 @@ std::string_view node_of(const Identity& identity) {
   return name.substr(prefix.size());
 }
 
-NodeVerdict judge_node(std::string_view node, const RequestInfo& info, const NodeObjects& objects) {
+NodeVerdict judge_node(std::string_view node, const sync::objects::RequestInfo& info,
+                       const NodeObjects& objects) {
   const Judge judge(node, info, objects);
   const std::string_view resource = info.resource;
   if (info.group.empty()) {
@@ -209,4 +211,4 @@ NodeVerdict judge_node(std::string_view node, const RequestInfo& info, const Nod
   return judge.by_rule();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

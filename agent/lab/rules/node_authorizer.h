@@ -17,7 +17,7 @@
 #include "agent/lab/rules/identity.h"
 #include "sync/objects/request_info.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // The name of the node with this identity: "a" for user system:node:a in group system:nodes; "" for
 // all others.
@@ -37,7 +37,7 @@ struct NodeVerdict {
   bool allowed = false;
   std::string why;  // the reason of a refusal, in upstream's words; may be empty
 };
-[[nodiscard]] NodeVerdict judge_node(std::string_view node, const RequestInfo& info,
+[[nodiscard]] NodeVerdict judge_node(std::string_view node, const sync::objects::RequestInfo& info,
                                      const NodeObjects& objects);
 
 // Whether one of the node's pods refers to the object, directly or through a claim and its volume.
@@ -47,4 +47,4 @@ struct NodeVerdict {
                                    std::string_view name_space, std::string_view name,
                                    const NodeObjects& objects);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

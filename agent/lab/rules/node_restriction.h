@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 struct NodeWrite {
   std::string_view resource;  // plural: "pods"
@@ -28,4 +28,4 @@ struct NodeWrite {
 [[nodiscard]] std::optional<std::string> restrict_node(std::string_view node,
                                                        const NodeWrite& write);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -6,7 +6,7 @@
 #include "agent/lab/rules/openapi_schema.h"
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -31,8 +31,8 @@ json::object operation(std::string_view action, const json::object& tag, bool wr
   return made;
 }
 
-void add_paths(json::object& paths, const Resource& resource, const std::string& base,
-               const json::object& tag) {
+void add_paths(json::object& paths, const sync::printing::Resource& resource,
+               const std::string& base, const json::object& tag) {
   std::string path = base;
   json::array parameters;
   if (resource.namespaced) {
@@ -41,11 +41,12 @@ void add_paths(json::object& paths, const Resource& resource, const std::string&
   }
   path.append("/").append(resource.plural);
   json::object collection;
-  if (allows(resource.verbs, "list")) collection["get"] = operation("list", tag, false);
+  if (sync::printing::allows(resource.verbs, "list"))
+    collection["get"] = operation("list", tag, false);
   collection["post"] = operation("post", tag, true);
   collection["parameters"] = parameters;
   paths[path] = std::move(collection);
-  if (!allows(resource.verbs, "get")) return;
+  if (!sync::printing::allows(resource.verbs, "get")) return;
   parameters.push_back(parameter("name", "path"));
   json::object item;
   item["get"] = operation("get", tag, false);
@@ -61,8 +62,8 @@ void add_paths(json::object& paths, const Resource& resource, const std::string&
 json::object openapi_index() {
   json::object paths;
   paths["api/v1"] = {{"serverRelativeURL", "/openapi/v3/api/v1"}};
-  for (const std::string_view group : all_groups()) {
-    for (const std::string_view version : versions_of(group)) {
+  for (const std::string_view group : sync::printing::all_groups()) {
+    for (const std::string_view version : sync::printing::versions_of(group)) {
       const std::string path = "apis/" + std::string(group) + "/" + std::string(version);
       paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path}};
     }
@@ -76,8 +77,8 @@ std::optional<json::object> openapi_document(std::string_view group, std::string
                                : "/apis/" + std::string(group) + "/" + std::string(version);
   json::object schemas;
   json::object paths;
-  for (const Resource& resource : all_resources()) {
-    const ServedVersion* served = resource.version(version);
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
+    const sync::printing::ServedVersion* served = resource.version(version);
     if (resource.group != group || served == nullptr) continue;
     add_kind(schemas, resource, *served, OpenapiStyle::v3);
     add_paths(paths, resource, base, kind_tag(resource, *served));
@@ -90,4 +91,4 @@ std::optional<json::object> openapi_document(std::string_view group, std::string
   return document;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

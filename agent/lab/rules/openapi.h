@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // GET /openapi/v3: the paths of the documents of all groups and versions.
 [[nodiscard]] boost::json::object openapi_index();
@@ -16,4 +16,4 @@ namespace holdfast::sync {
 [[nodiscard]] std::optional<boost::json::object> openapi_document(std::string_view group,
                                                                   std::string_view version);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -10,7 +10,7 @@
 #include "sync/model/schema.h"
 #include "sync/printing/resources.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 enum class OpenapiStyle : std::uint8_t { v2, v3 };
 
@@ -18,14 +18,16 @@ enum class OpenapiStyle : std::uint8_t { v2, v3 };
 [[nodiscard]] std::string definition_name(std::string_view type);
 
 // Adds the type and all types that it refers to.
-void add_definitions(boost::json::object& schemas, const StructType& type, OpenapiStyle style);
+void add_definitions(boost::json::object& schemas, const sync::StructType& type,
+                     OpenapiStyle style);
 
 // Adds the type of a served kind, tagged with group, version and kind. A type may have several
 // tags.
-void add_kind(boost::json::object& schemas, const Resource& resource, const ServedVersion& version,
-              OpenapiStyle style);
+void add_kind(boost::json::object& schemas, const sync::printing::Resource& resource,
+              const sync::printing::ServedVersion& version, OpenapiStyle style);
 
 // {"group": "apps", "version": "v1", "kind": "Deployment"}
-[[nodiscard]] boost::json::object kind_tag(const Resource& resource, const ServedVersion& version);
+[[nodiscard]] boost::json::object kind_tag(const sync::printing::Resource& resource,
+                                           const sync::printing::ServedVersion& version);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

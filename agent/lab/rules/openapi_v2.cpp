@@ -5,7 +5,7 @@
 #include "agent/lab/rules/openapi_schema.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -52,7 +52,7 @@ Message named_schemas(const json::object& schemas) {
   Message all;
   for (const auto& pair : schemas) {
     Message named;
-    named.add(1, pair.key()).add(2, schema_message(as_object(pair.value())));
+    named.add(1, pair.key()).add(2, schema_message(sync::wire::as_object(pair.value())));
     all.add(1, named);
   }
   return all;
@@ -72,29 +72,29 @@ Message schema_message(const json::object& schema) {
   const std::pair<std::string_view, unsigned> texts[] = {
       {"$ref", field_ref}, {"format", field_format}, {"description", field_description}};
   for (const auto& [name, number] : texts) {
-    const std::string_view text = dig_text(schema, {name});
+    const std::string_view text = sync::wire::dig_text(schema, {name});
     if (!text.empty()) message.add(number, text);
   }
-  for (const json::value& name : dig_list(schema, {"required"})) {
-    message.add(field_required, as_text(name));
+  for (const json::value& name : sync::wire::dig_list(schema, {"required"})) {
+    message.add(field_required, sync::wire::as_text(name));
   }
   if (schema.contains("additionalProperties")) {
     Message item;
-    item.add(1, schema_message(dig_object(schema, {"additionalProperties"})));
+    item.add(1, schema_message(sync::wire::dig_object(schema, {"additionalProperties"})));
     message.add(field_additional_properties, item);
   }
   if (schema.contains("type")) {
     Message type;
-    type.add(1, dig_text(schema, {"type"}));
+    type.add(1, sync::wire::dig_text(schema, {"type"}));
     message.add(field_type, type);
   }
   if (schema.contains("items")) {
     Message items;
-    items.add(1, schema_message(dig_object(schema, {"items"})));
+    items.add(1, schema_message(sync::wire::dig_object(schema, {"items"})));
     message.add(field_items, items);
   }
   if (schema.contains("properties")) {
-    message.add(field_properties, named_schemas(dig_object(schema, {"properties"})));
+    message.add(field_properties, named_schemas(sync::wire::dig_object(schema, {"properties"})));
   }
   for (const auto& pair : schema) {
     if (!pair.key().starts_with("x-")) continue;
@@ -105,8 +105,8 @@ Message schema_message(const json::object& schema) {
 
 json::object make_document() {
   json::object definitions;
-  for (const Resource& resource : all_resources()) {
-    for (const ServedVersion& version : resource.versions) {
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
+    for (const sync::printing::ServedVersion& version : resource.versions) {
       add_kind(definitions, resource, version, OpenapiStyle::v2);
     }
   }
@@ -120,11 +120,11 @@ json::object make_document() {
 std::string make_protobuf() {
   const json::object& document = openapi_v2_document();
   Message info;
-  info.add(1, dig_text(document, {"info", "title"}))
-      .add(2, dig_text(document, {"info", "version"}));
+  info.add(1, sync::wire::dig_text(document, {"info", "title"}))
+      .add(2, sync::wire::dig_text(document, {"info", "version"}));
   Message all;
-  all.add(1, dig_text(document, {"swagger"})).add(2, info).add(8, Message());
-  all.add(9, named_schemas(dig_object(document, {"definitions"})));
+  all.add(1, sync::wire::dig_text(document, {"swagger"})).add(2, info).add(8, Message());
+  all.add(9, named_schemas(sync::wire::dig_object(document, {"definitions"})));
   return all.bytes();
 }
 
@@ -140,4 +140,4 @@ const std::string& openapi_v2_protobuf() {
   return bytes;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

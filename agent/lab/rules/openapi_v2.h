@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 inline constexpr std::string_view openapi_v2_protobuf_type =
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -18,4 +18,4 @@ inline constexpr std::string_view openapi_v2_protobuf_type =
 // The same document as gnostic's protobuf message openapi.v2.Document.
 [[nodiscard]] const std::string& openapi_v2_protobuf();
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

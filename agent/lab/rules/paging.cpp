@@ -8,7 +8,7 @@
 #include "sync/wire/quote.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -35,8 +35,9 @@ Result<std::string> from_url_alphabet(std::string text) {
   return base64_decode(text);
 }
 
-ApiStatus bad_token(const std::string& why) {
-  return status::bad_request("invalid continue token: continue key is not valid: " + why);
+sync::wire::ApiStatus bad_token(const std::string& why) {
+  return sync::wire::status::bad_request("invalid continue token: continue key is not valid: " +
+                                         why);
 }
 
 }  // namespace
@@ -54,12 +55,13 @@ Answer<ContinueToken> parse_continue(std::string_view text) {
   boost::system::error_code ec;
   const json::value value = json::parse(*bytes, ec);
   if (ec) return refuse(bad_token(go_json_error(*bytes)));
-  const json::object& document = as_object(value);
-  if (dig_text(document, {"v"}) != "meta.k8s.io/v1") {
+  const json::object& document = sync::wire::as_object(value);
+  if (sync::wire::dig_text(document, {"v"}) != "meta.k8s.io/v1") {
     return refuse(bad_token("server does not recognize this encoded version " +
-                            quoted(dig_text(document, {"v"}))));
+                            sync::wire::quoted(sync::wire::dig_text(document, {"v"}))));
   }
-  ContinueToken token{dig_int(document, {"rv"}), std::string(dig_text(document, {"start"}))};
+  ContinueToken token{sync::wire::dig_int(document, {"rv"}),
+                      std::string(sync::wire::dig_text(document, {"start"}))};
   if (token.revision == 0) {
     return refuse(bad_token("incorrect encoded start resourceVersion (version meta.k8s.io/v1)"));
   }
@@ -73,9 +75,9 @@ Answer<std::int64_t> parse_resource_version(std::string_view text) {
   if (text.empty()) return 0;
   const auto number = parse_int<std::int64_t>(text);
   if (number && *number >= 0) return *number;
-  return refuse(status::unexplained("resourceVersion: Invalid value: " + quoted(text) +
-                                    ": strconv.ParseUint: parsing " + quoted(text) +
-                                    ": invalid syntax"));
+  return refuse(sync::wire::status::unexplained(
+      "resourceVersion: Invalid value: " + sync::wire::quoted(text) +
+      ": strconv.ParseUint: parsing " + sync::wire::quoted(text) + ": invalid syntax"));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

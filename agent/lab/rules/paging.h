@@ -8,7 +8,7 @@
 
 #include "agent/lab/rules/answer.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 struct ContinueToken {
   std::int64_t revision = 0;
@@ -25,4 +25,4 @@ struct ContinueToken {
 // as in upstream.
 [[nodiscard]] Answer<std::int64_t> parse_resource_version(std::string_view text);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

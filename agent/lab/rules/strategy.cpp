@@ -8,7 +8,7 @@
 #include "agent/lab/rules/defaults.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -31,14 +31,14 @@ void copy_field(json::object& to, const json::object& from, std::string_view nam
   }
 }
 
-void start_status(const Resource& resource, json::object& object) {
+void start_status(const sync::printing::Resource& resource, json::object& object) {
   if (resource.kind == "Pod") {
     json::object status = {{"phase", "Pending"}, {"qosClass", qos_class(object)}};
     object["status"] = std::move(status);
   } else if (resource.kind == "Namespace") {
     object["status"] = json::object{{"phase", "Active"}};
-    json::object& spec = make_object(object, {"spec"});
-    if (dig_list(spec, {"finalizers"}).empty()) {
+    json::object& spec = sync::wire::make_object(object, {"spec"});
+    if (sync::wire::dig_list(spec, {"finalizers"}).empty()) {
       spec["finalizers"] = json::array({"kubernetes"});
     }
   } else if (resource.has_status() && resource.kind != "Node") {
@@ -48,88 +48,102 @@ void start_status(const Resource& resource, json::object& object) {
 
 // A new node has the not-ready taint until its conditions say otherwise.
 void admit_node(json::object& node) {
-  json::value& taints = make_object(node, {"spec"})["taints"];
+  json::value& taints = sync::wire::make_object(node, {"spec"})["taints"];
   if (!taints.is_array()) taints.emplace_array();
   for (const json::value& taint : taints.get_array()) {
-    if (dig_text(as_object(taint), {"key"}) == "node.kubernetes.io/not-ready") return;
+    if (sync::wire::dig_text(sync::wire::as_object(taint), {"key"}) ==
+        "node.kubernetes.io/not-ready")
+      return;
   }
   const json::object taint = {{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoSchedule"}};
   taints.get_array().push_back(taint);
 }
 
-ApiStatus wrong_name(std::string_view given, std::string_view wanted) {
-  return status::bad_request("the name of the object (" + std::string(given) +
-                             ") does not match the name on the URL (" + std::string(wanted) + ")");
+sync::wire::ApiStatus wrong_name(std::string_view given, std::string_view wanted) {
+  return sync::wire::status::bad_request("the name of the object (" + std::string(given) +
+                                         ") does not match the name on the URL (" +
+                                         std::string(wanted) + ")");
 }
 
-GroupResource named(const Resource& resource) { return {resource.group, resource.plural}; }
+sync::wire::GroupResource named(const sync::printing::Resource& resource) {
+  return {resource.group, resource.plural};
+}
 
 // The refusal of an object that contradicts the URL or the stored object.
-std::optional<ApiStatus> contradiction(const Resource& resource, const json::object& object,
-                                       const json::object& old, const Target& target) {
-  if (name_of(object) != target.name) return wrong_name(name_of(object), target.name);
-  if (namespace_of(object) != target.name_space) {
-    return status::bad_request(std::string(namespace_differs));
+std::optional<sync::wire::ApiStatus> contradiction(const sync::printing::Resource& resource,
+                                                   const json::object& object,
+                                                   const json::object& old, const Target& target) {
+  if (sync::wire::name_of(object) != target.name)
+    return wrong_name(sync::wire::name_of(object), target.name);
+  if (sync::wire::namespace_of(object) != target.name_space) {
+    return sync::wire::status::bad_request(std::string(namespace_differs));
   }
-  const std::string_view uid = uid_of(object);
-  if (!uid.empty() && uid != uid_of(old)) {
-    return status::conflict(named(resource), target.name,
-                            "Precondition failed: UID in precondition: " + std::string(uid) +
-                                ", UID in object meta: " + std::string(uid_of(old)));
+  const std::string_view uid = sync::wire::uid_of(object);
+  if (!uid.empty() && uid != sync::wire::uid_of(old)) {
+    return sync::wire::status::conflict(
+        named(resource), target.name,
+        "Precondition failed: UID in precondition: " + std::string(uid) +
+            ", UID in object meta: " + std::string(sync::wire::uid_of(old)));
   }
-  const std::string_view version = version_of(object);
-  if (!version.empty() && version != version_of(old)) {
-    return status::conflict(named(resource), target.name);
+  const std::string_view version = sync::wire::version_of(object);
+  if (!version.empty() && version != sync::wire::version_of(old)) {
+    return sync::wire::status::conflict(named(resource), target.name);
   }
   return std::nullopt;
 }
 
 // Whether an update changes the desired state.
-bool changes_desire(const Resource& resource, const json::object& object, const json::object& old) {
-  if (dig_object(object, {"spec"}) != dig_object(old, {"spec"})) return true;
-  return resource.kind == "Deployment" && dig_object(object, {"metadata", "annotations"}) !=
-                                              dig_object(old, {"metadata", "annotations"});
+bool changes_desire(const sync::printing::Resource& resource, const json::object& object,
+                    const json::object& old) {
+  if (sync::wire::dig_object(object, {"spec"}) != sync::wire::dig_object(old, {"spec"}))
+    return true;
+  return resource.kind == "Deployment" &&
+         sync::wire::dig_object(object, {"metadata", "annotations"}) !=
+             sync::wire::dig_object(old, {"metadata", "annotations"});
 }
 
-std::int64_t default_grace(const Resource& resource, const json::object& object,
+std::int64_t default_grace(const sync::printing::Resource& resource, const json::object& object,
                            const DeleteOptions& options) {
   if (resource.kind != "Pod") return 0;
-  if (dig_text(object, {"spec", "nodeName"}).empty()) return 0;
-  const std::string_view phase = dig_text(object, {"status", "phase"});
+  if (sync::wire::dig_text(object, {"spec", "nodeName"}).empty()) return 0;
+  const std::string_view phase = sync::wire::dig_text(object, {"status", "phase"});
   if (phase == "Succeeded" || phase == "Failed") return 0;
-  const std::int64_t own = dig_int(object, {"spec", "terminationGracePeriodSeconds"});
+  const std::int64_t own = sync::wire::dig_int(object, {"spec", "terminationGracePeriodSeconds"});
   const std::int64_t grace = options.grace_seconds.value_or(own);
   return grace < 0 ? 1 : grace;
 }
 
-json::object mark(const Resource& resource, const json::object& object, WallTime when,
-                  std::int64_t grace) {
+json::object mark(const sync::printing::Resource& resource, const json::object& object,
+                  WallTime when, std::int64_t grace) {
   json::object marked = object;
-  json::object& metadata = make_object(marked, {"metadata"});
-  const std::int64_t generation = dig_int(metadata, {"generation"});
-  const bool first = dig(metadata, {"deletionTimestamp"}) == nullptr;
+  json::object& metadata = sync::wire::make_object(marked, {"metadata"});
+  const std::int64_t generation = sync::wire::dig_int(metadata, {"generation"});
+  const bool first = sync::wire::dig(metadata, {"deletionTimestamp"}) == nullptr;
   if (first && generation > 0) metadata["generation"] = generation + 1;
   metadata["deletionTimestamp"] = format_rfc3339(when);
   metadata["deletionGracePeriodSeconds"] = grace;
-  if (resource.kind == "Namespace") make_object(marked, {"status"})["phase"] = "Terminating";
+  if (resource.kind == "Namespace")
+    sync::wire::make_object(marked, {"status"})["phase"] = "Terminating";
   return canonical(resource, std::move(marked));
 }
 
-bool has_finalizers(const Resource& resource, const json::object& object) {
-  if (!dig_list(object, {"metadata", "finalizers"}).empty()) return true;
-  return resource.kind == "Namespace" && !dig_list(object, {"spec", "finalizers"}).empty();
+bool has_finalizers(const sync::printing::Resource& resource, const json::object& object) {
+  if (!sync::wire::dig_list(object, {"metadata", "finalizers"}).empty()) return true;
+  return resource.kind == "Namespace" &&
+         !sync::wire::dig_list(object, {"spec", "finalizers"}).empty();
 }
 
 // A deletion of an object that is already being deleted only has an effect if it shortens the grace
 // period.
-Deletion hasten(const Resource& resource, const json::object& object,
+Deletion hasten(const sync::printing::Resource& resource, const json::object& object,
                 const DeleteOptions& options) {
-  const std::int64_t grace = dig_int(object, {"metadata", "deletionGracePeriodSeconds"});
+  const std::int64_t grace =
+      sync::wire::dig_int(object, {"metadata", "deletionGracePeriodSeconds"});
   if (!options.grace_seconds || *options.grace_seconds >= grace) {
     return {std::nullopt, grace == 0 && !has_finalizers(resource, object)};
   }
   const std::int64_t wanted = std::max<std::int64_t>(*options.grace_seconds, 0);
-  const auto due = parse_rfc3339(dig_text(object, {"metadata", "deletionTimestamp"}));
+  const auto due = parse_rfc3339(sync::wire::dig_text(object, {"metadata", "deletionTimestamp"}));
   const WallTime when = due.value_or(WallTime{}) + std::chrono::seconds(wanted - grace);
   return {mark(resource, object, when, wanted), wanted == 0 && !has_finalizers(resource, object)};
 }
@@ -141,20 +155,20 @@ std::string generate_name(std::string_view base, Random& random) {
   return std::string(base.substr(0, most)) + random.text(5, "bcdfghjklmnpqrstvwxz2456789");
 }
 
-Answer<json::object> prepare_create(const Resource& resource, json::object object,
+Answer<json::object> prepare_create(const sync::printing::Resource& resource, json::object object,
                                     const Target& target, WallTime now, Random& random) {
-  json::object& metadata = make_object(object, {"metadata"});
-  if (!dig_text(metadata, {"resourceVersion"}).empty()) {
-    return refuse(
-        status::unexplained("resourceVersion should not be set on objects to be created"));
+  json::object& metadata = sync::wire::make_object(object, {"metadata"});
+  if (!sync::wire::dig_text(metadata, {"resourceVersion"}).empty()) {
+    return refuse(sync::wire::status::unexplained(
+        "resourceVersion should not be set on objects to be created"));
   }
-  const std::string_view space = dig_text(metadata, {"namespace"});
+  const std::string_view space = sync::wire::dig_text(metadata, {"namespace"});
   if (!space.empty() && space != target.name_space) {
-    return refuse(status::bad_request(std::string(namespace_differs)));
+    return refuse(sync::wire::status::bad_request(std::string(namespace_differs)));
   }
   if (resource.namespaced) metadata["namespace"] = target.name_space;
-  const std::string base(dig_text(metadata, {"generateName"}));
-  if (dig_text(metadata, {"name"}).empty() && !base.empty()) {
+  const std::string base(sync::wire::dig_text(metadata, {"generateName"}));
+  if (sync::wire::dig_text(metadata, {"name"}).empty() && !base.empty()) {
     metadata["name"] = generate_name(base, random);
   }
   metadata["uid"] = random.uuid();
@@ -169,14 +183,14 @@ Answer<json::object> prepare_create(const Resource& resource, json::object objec
   return canonical(resource, std::move(object));
 }
 
-Answer<json::object> prepare_update(const Resource& resource, json::object object,
+Answer<json::object> prepare_update(const sync::printing::Resource& resource, json::object object,
                                     const json::object& old, const Target& target, Part part) {
-  json::object& metadata = make_object(object, {"metadata"});
-  if (dig_text(metadata, {"namespace"}).empty() && resource.namespaced) {
+  json::object& metadata = sync::wire::make_object(object, {"metadata"});
+  if (sync::wire::dig_text(metadata, {"namespace"}).empty() && resource.namespaced) {
     metadata["namespace"] = target.name_space;
   }
   if (const auto refused = contradiction(resource, object, old, target)) return refuse(*refused);
-  const json::object& before = dig_object(old, {"metadata"});
+  const json::object& before = sync::wire::dig_object(old, {"metadata"});
   for (const std::string_view field : server_fields) copy_field(metadata, before, field);
   if (part == Part::status) {
     copy_field(object, old, "spec");
@@ -190,50 +204,51 @@ Answer<json::object> prepare_update(const Resource& resource, json::object objec
   json::object made = canonical(resource, std::move(object));
   const bool counts = part == Part::object && resource.counts_generation;
   if (counts && changes_desire(resource, made, old)) {
-    const std::int64_t generation = dig_int(old, {"metadata", "generation"});
-    make_object(made, {"metadata"})["generation"] = generation + 1;
+    const std::int64_t generation = sync::wire::dig_int(old, {"metadata", "generation"});
+    sync::wire::make_object(made, {"metadata"})["generation"] = generation + 1;
   }
   return made;
 }
 
-bool needs_version(const Resource& resource) {
+bool needs_version(const sync::printing::Resource& resource) {
   constexpr std::string_view kinds[] = {"Lease", "PodDisruptionBudget", "CSINode", "RuntimeClass"};
   return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
 }
 
-bool creates_on_update(const Resource& resource) {
+bool creates_on_update(const sync::printing::Resource& resource) {
   return resource.kind == "Lease" || resource.kind == "Endpoints" || resource.kind == "Event";
 }
 
-bool returns_deleted(const Resource& resource) {
+bool returns_deleted(const sync::printing::Resource& resource) {
   constexpr std::string_view kinds[] = {"Pod", "Service", "ServiceAccount", "PersistentVolume",
                                         "PersistentVolumeClaim"};
   return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
 }
 
-Answer<bool> check_preconditions(const Resource& resource, const json::object& object,
-                                 const DeleteOptions& options) {
-  const GroupResource kind{"", resource.kind};
-  if (options.uid && *options.uid != uid_of(object)) {
-    return refuse(status::conflict(kind, name_of(object),
-                                   "the UID in the precondition (" + *options.uid +
-                                       ") does not match the UID in record (" +
-                                       std::string(uid_of(object)) +
-                                       "). The object might have been deleted and then recreated"));
+Answer<bool> check_preconditions(const sync::printing::Resource& resource,
+                                 const json::object& object, const DeleteOptions& options) {
+  const sync::wire::GroupResource kind{"", resource.kind};
+  if (options.uid && *options.uid != sync::wire::uid_of(object)) {
+    return refuse(sync::wire::status::conflict(
+        kind, sync::wire::name_of(object),
+        "the UID in the precondition (" + *options.uid + ") does not match the UID in record (" +
+            std::string(sync::wire::uid_of(object)) +
+            "). The object might have been deleted and then recreated"));
   }
-  if (options.resource_version && *options.resource_version != version_of(object)) {
-    return refuse(status::conflict(
-        kind, name_of(object),
+  if (options.resource_version && *options.resource_version != sync::wire::version_of(object)) {
+    return refuse(sync::wire::status::conflict(
+        kind, sync::wire::name_of(object),
         "the ResourceVersion in the precondition (" + *options.resource_version +
-            ") does not match the ResourceVersion in record (" + std::string(version_of(object)) +
+            ") does not match the ResourceVersion in record (" +
+            std::string(sync::wire::version_of(object)) +
             "). The object might have been modified"));
   }
   return true;
 }
 
-Deletion plan_deletion(const Resource& resource, const json::object& object,
+Deletion plan_deletion(const sync::printing::Resource& resource, const json::object& object,
                        const DeleteOptions& options, WallTime now) {
-  if (is_terminating(object)) return hasten(resource, object, options);
+  if (sync::wire::is_terminating(object)) return hasten(resource, object, options);
   const std::int64_t grace = default_grace(resource, object, options);
   const bool finalizers = has_finalizers(resource, object);
   // Only pods have graceful deletion, but an object with finalizers must stay visible until they
@@ -243,9 +258,9 @@ Deletion plan_deletion(const Resource& resource, const json::object& object,
   return {mark(resource, object, due, grace), grace == 0 && !finalizers};
 }
 
-bool is_ready_to_go(const Resource& resource, const json::object& object) {
-  return is_terminating(object) && !has_finalizers(resource, object) &&
-         dig_int(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+bool is_ready_to_go(const sync::printing::Resource& resource, const json::object& object) {
+  return sync::wire::is_terminating(object) && !has_finalizers(resource, object) &&
+         sync::wire::dig_int(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

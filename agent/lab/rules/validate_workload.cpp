@@ -8,7 +8,7 @@
 #include "sync/wire/quote.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -17,48 +17,54 @@ constexpr std::string_view only_always[] = {"Always"};
 constexpr std::string_view deployment_strategies[] = {"Recreate", "RollingUpdate"};
 constexpr std::string_view daemon_strategies[] = {"OnDelete", "RollingUpdate"};
 
-void check_not_negative(FieldErrors& errors, const json::object& spec, std::string_view name) {
-  const std::int64_t number = dig_int(spec, {name});
+void check_not_negative(sync::wire::FieldErrors& errors, const json::object& spec,
+                        std::string_view name) {
+  const std::int64_t number = sync::wire::dig_int(spec, {name});
   if (number >= 0) return;
-  errors.push_back(field::invalid_raw(child("spec", name), std::to_string(number),
-                                      "must be greater than or equal to 0"));
+  errors.push_back(sync::wire::field::invalid_raw(sync::wire::child("spec", name),
+                                                  std::to_string(number),
+                                                  "must be greater than or equal to 0"));
 }
 
-void check_selector(FieldErrors& errors, const Resource& resource, const json::object& spec) {
-  const json::value* selector = dig(spec, {"selector"});
+void check_selector(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
+                    const json::object& spec) {
+  const json::value* selector = sync::wire::dig(spec, {"selector"});
   if (selector == nullptr) {
-    errors.push_back(field::required("spec.selector"));
+    errors.push_back(sync::wire::field::required("spec.selector"));
     return;
   }
-  const json::object& wanted = as_object(*selector);
+  const json::object& wanted = sync::wire::as_object(*selector);
   check_label_selector(errors, wanted, "spec.selector");
-  if (dig_object(wanted, {"matchLabels"}).empty() &&
-      dig_list(wanted, {"matchExpressions"}).empty()) {
+  if (sync::wire::dig_object(wanted, {"matchLabels"}).empty() &&
+      sync::wire::dig_list(wanted, {"matchExpressions"}).empty()) {
     std::string kind(resource.kind);
     std::transform(kind.begin(), kind.end(), kind.begin(),
                    [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
-    errors.push_back(field::invalid_raw("spec.selector",
-                                        "v1.LabelSelector{MatchLabels:map[string]string(nil), "
-                                        "MatchExpressions:[]v1.LabelSelectorRequirement(nil)}",
-                                        "empty selector is invalid for " + kind));
+    errors.push_back(
+        sync::wire::field::invalid_raw("spec.selector",
+                                       "v1.LabelSelector{MatchLabels:map[string]string(nil), "
+                                       "MatchExpressions:[]v1.LabelSelectorRequirement(nil)}",
+                                       "empty selector is invalid for " + kind));
     return;
   }
-  const json::object& labels = dig_object(spec, {"template", "metadata", "labels"});
+  const json::object& labels = sync::wire::dig_object(spec, {"template", "metadata", "labels"});
   if (!selects(wanted, labels)) {
-    errors.push_back(field::invalid_raw("spec.template.metadata.labels", go_map(labels),
-                                        "`selector` does not match template `labels`"));
+    errors.push_back(sync::wire::field::invalid_raw("spec.template.metadata.labels", go_map(labels),
+                                                    "`selector` does not match template `labels`"));
   }
 }
 
-void check_strategy(FieldErrors& errors, const json::object& spec, std::string_view name,
-                    std::span<const std::string_view> known) {
-  const std::string_view type = dig_text(spec, {name, "type"});
+void check_strategy(sync::wire::FieldErrors& errors, const json::object& spec,
+                    std::string_view name, std::span<const std::string_view> known) {
+  const std::string_view type = sync::wire::dig_text(spec, {name, "type"});
   const bool fine = std::find(known.begin(), known.end(), type) != known.end();
   if (!fine)
-    errors.push_back(field::not_supported(child(child("spec", name), "type"), type, known));
-  if (type == "Recreate" && dig(spec, {name, "rollingUpdate"}) != nullptr) {
-    errors.push_back(field::forbidden(child(child("spec", name), "rollingUpdate"),
-                                      "may not be specified when strategy `type` is 'Recreate'"));
+    errors.push_back(sync::wire::field::not_supported(
+        sync::wire::child(sync::wire::child("spec", name), "type"), type, known));
+  if (type == "Recreate" && sync::wire::dig(spec, {name, "rollingUpdate"}) != nullptr) {
+    errors.push_back(sync::wire::field::forbidden(
+        sync::wire::child(sync::wire::child("spec", name), "rollingUpdate"),
+        "may not be specified when strategy `type` is 'Recreate'"));
   }
 }
 
@@ -69,52 +75,57 @@ std::string go_map(const json::object& map) {
   std::string text = "map[string]string{";
   for (const auto& entry : map) {
     if (text.back() != '{') text += ", ";
-    text += quoted(entry.key()) + ":" + quoted(as_text(entry.value()));
+    text += sync::wire::quoted(entry.key()) + ":" +
+            sync::wire::quoted(sync::wire::as_text(entry.value()));
   }
   return text + "}";
 }
 
-void check_label_selector(FieldErrors& errors, const json::object& selector,
+void check_label_selector(sync::wire::FieldErrors& errors, const json::object& selector,
                           const std::string& path) {
-  check_label_map(errors, dig_object(selector, {"matchLabels"}), child(path, "matchLabels"));
-  const json::array& requirements = dig_list(selector, {"matchExpressions"});
+  check_label_map(errors, sync::wire::dig_object(selector, {"matchLabels"}),
+                  sync::wire::child(path, "matchLabels"));
+  const json::array& requirements = sync::wire::dig_list(selector, {"matchExpressions"});
   for (std::size_t index = 0; index < requirements.size(); ++index) {
-    const json::object& requirement = as_object(requirements[index]);
-    const std::string here = at(child(path, "matchExpressions"), index);
-    const std::string_view op = dig_text(requirement, {"operator"});
-    const bool any_values = !dig_list(requirement, {"values"}).empty();
-    const std::string_view key = dig_text(requirement, {"key"});
+    const json::object& requirement = sync::wire::as_object(requirements[index]);
+    const std::string here = sync::wire::at(sync::wire::child(path, "matchExpressions"), index);
+    const std::string_view op = sync::wire::dig_text(requirement, {"operator"});
+    const bool any_values = !sync::wire::dig_list(requirement, {"values"}).empty();
+    const std::string_view key = sync::wire::dig_text(requirement, {"key"});
     if ((op == "In" || op == "NotIn") && !any_values) {
-      errors.push_back(field::required(child(here, "values"),
-                                       "must be specified when `operator` is 'In' or 'NotIn'"));
+      errors.push_back(
+          sync::wire::field::required(sync::wire::child(here, "values"),
+                                      "must be specified when `operator` is 'In' or 'NotIn'"));
     } else if ((op == "Exists" || op == "DoesNotExist") && any_values) {
-      errors.push_back(
-          field::forbidden(child(here, "values"),
-                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      errors.push_back(sync::wire::field::forbidden(
+          sync::wire::child(here, "values"),
+          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     } else if (op != "In" && op != "NotIn" && op != "Exists" && op != "DoesNotExist") {
-      errors.push_back(
-          field::invalid(child(here, "operator"), op, "not a valid selector operator"));
+      errors.push_back(sync::wire::field::invalid(sync::wire::child(here, "operator"), op,
+                                                  "not a valid selector operator"));
     }
-    for (std::string& reason : check_qualified_name(key)) {
-      errors.push_back(field::invalid(child(here, "key"), key, std::move(reason)));
+    for (std::string& reason : sync::objects::check_qualified_name(key)) {
+      errors.push_back(
+          sync::wire::field::invalid(sync::wire::child(here, "key"), key, std::move(reason)));
     }
   }
 }
 
-void check_workload(FieldErrors& errors, const Resource& resource, const json::object& object) {
-  const json::object& spec = dig_object(object, {"spec"});
+void check_workload(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
+                    const json::object& object) {
+  const json::object& spec = sync::wire::dig_object(object, {"spec"});
   for (const std::string_view count : {"replicas", "minReadySeconds", "revisionHistoryLimit"}) {
     check_not_negative(errors, spec, count);
   }
   check_selector(errors, resource, spec);
-  check_label_map(errors, dig_object(spec, {"template", "metadata", "labels"}),
+  check_label_map(errors, sync::wire::dig_object(spec, {"template", "metadata", "labels"}),
                   "spec.template.metadata.labels");
-  const json::object& pod = dig_object(spec, {"template", "spec"});
+  const json::object& pod = sync::wire::dig_object(spec, {"template", "spec"});
   check_pod_spec(errors, pod, "spec.template.spec");
-  const std::string_view restart = dig_text(pod, {"restartPolicy"});
+  const std::string_view restart = sync::wire::dig_text(pod, {"restartPolicy"});
   if (restart != "Always") {
     errors.push_back(
-        field::not_supported("spec.template.spec.restartPolicy", restart, only_always));
+        sync::wire::field::not_supported("spec.template.spec.restartPolicy", restart, only_always));
   }
   if (resource.kind == "Deployment") {
     check_strategy(errors, spec, "strategy", deployment_strategies);
@@ -123,4 +134,4 @@ void check_workload(FieldErrors& errors, const Resource& resource, const json::o
   }
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -11,41 +11,44 @@
 #include "sync/printing/resources.h"
 #include "sync/wire/field_error.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 
 // Validates a new or changed object by itself.
-[[nodiscard]] FieldErrors validate(const Resource& resource, const boost::json::object& object);
+[[nodiscard]] sync::wire::FieldErrors validate(const sync::printing::Resource& resource,
+                                               const boost::json::object& object);
 
 // Also for a change: checks that immutable fields did not change.
-[[nodiscard]] FieldErrors validate_update(const Resource& resource,
-                                          const boost::json::object& object,
-                                          const boost::json::object& old);
+[[nodiscard]] sync::wire::FieldErrors validate_update(const sync::printing::Resource& resource,
+                                                      const boost::json::object& object,
+                                                      const boost::json::object& old);
 
 // Also for a changed status of a pod or node: checks what kube-apiserver refuses with 422, such as
 // two addresses of one family, or a container that ended and runs again.
-[[nodiscard]] FieldErrors validate_status_update(const Resource& resource,
-                                                 const boost::json::object& object,
-                                                 const boost::json::object& old);
+[[nodiscard]] sync::wire::FieldErrors validate_status_update(
+    const sync::printing::Resource& resource, const boost::json::object& object,
+    const boost::json::object& old);
 
 // Parts of the validation, used by several files. `path` is the path of the checked field.
-void check_pod_spec(FieldErrors& errors, const boost::json::object& spec, const std::string& path);
-void check_pod_update(FieldErrors& errors, const boost::json::object& pod,
+void check_pod_spec(sync::wire::FieldErrors& errors, const boost::json::object& spec,
+                    const std::string& path);
+void check_pod_update(sync::wire::FieldErrors& errors, const boost::json::object& pod,
                       const boost::json::object& old);
-void check_workload(FieldErrors& errors, const Resource& resource,
+void check_workload(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
                     const boost::json::object& object);
-void check_label_selector(FieldErrors& errors, const boost::json::object& selector,
+void check_label_selector(sync::wire::FieldErrors& errors, const boost::json::object& selector,
                           const std::string& path);
-void check_label_map(FieldErrors& errors, const boost::json::object& labels,
+void check_label_map(sync::wire::FieldErrors& errors, const boost::json::object& labels,
                      const std::string& path);
-void check_config(FieldErrors& errors, const Resource& resource, const boost::json::object& object);
+void check_config(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
+                  const boost::json::object& object);
 // Checks the quantities and address ranges of a new or changed node.
-void check_node(FieldErrors& errors, const boost::json::object& node);
-void check_service(FieldErrors& errors, const boost::json::object& service);
+void check_node(sync::wire::FieldErrors& errors, const boost::json::object& node);
+void check_service(sync::wire::FieldErrors& errors, const boost::json::object& service);
 // The field of `part` must be equal in both objects; `part` may be "".
-void check_immutable(FieldErrors& errors, const boost::json::object& object,
+void check_immutable(sync::wire::FieldErrors& errors, const boost::json::object& object,
                      const boost::json::object& old, std::string_view part, std::string_view field);
 
 // A map as Go's %#v prints it: map[string]string{"app":"e"}.
 [[nodiscard]] std::string go_map(const boost::json::object& map);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -9,7 +9,7 @@ namespace holdfast::agent::node {
 namespace {
 
 namespace json = boost::json;
-using sync::ContainerExit;
+using sync::runtime::ContainerExit;
 
 constexpr std::size_t file_limit = 64 * 1024;
 
@@ -89,7 +89,7 @@ proc::ProcessIdentity identity_of(Fields& parent, std::string_view name,
 
 Result<json::value> read_json(const fs::Path& file) {
   TRY(const std::string text, fs::read_all(file, file_limit));
-  auto value = sync::parse_json(text);
+  auto value = sync::wire::parse_json(text);
   if (!value) return fail(Errc::corrupt, file.string() + ": " + value.error().what);
   return *std::move(value);
 }
@@ -121,13 +121,13 @@ BootTime BootTime::now() {
 std::string to_json(const AttemptRecord& record) {
   const json::object object{{"restarts", record.restarts},
                             {"nextDelayNs", record.next_delay.count()}};
-  return sync::serialize(object) + "\n";
+  return sync::wire::serialize(object) + "\n";
 }
 
 std::string to_json(const RunRecord& record) {
   json::object object{{"shim", to_object(record.shim)}, {"process", to_object(record.process)}};
   add_time(object, "startedAt", record.started);
-  return sync::serialize(object) + "\n";
+  return sync::wire::serialize(object) + "\n";
 }
 
 std::string to_json(const ExitRecord& record) {
@@ -137,7 +137,7 @@ std::string to_json(const ExitRecord& record) {
   }
   if (!record.exit.message.empty()) object["message"] = record.exit.message;
   add_time(object, "finishedAt", record.ended);
-  return sync::serialize(object) + "\n";
+  return sync::wire::serialize(object) + "\n";
 }
 
 Result<AttemptRecord> read_attempt(const fs::Path& dir) {

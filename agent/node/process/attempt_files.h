@@ -56,7 +56,7 @@ struct RunRecord {
 
 // The content of exit.json.
 struct ExitRecord {
-  sync::ContainerExit exit;
+  sync::runtime::ContainerExit exit;
   BootTime ended;
 
   bool operator==(const ExitRecord&) const = default;

@@ -18,7 +18,7 @@ std::optional<std::string_view> take_text(std::string_view& from) {
 
 }  // namespace
 
-std::string encode_launch(const sync::LaunchPlan& plan) {
+std::string encode_launch(const sync::runtime::LaunchPlan& plan) {
   std::string out = std::to_string(plan.argv.size()) + '\0';
   for (const auto* texts : {&plan.argv, &plan.env}) {
     for (const std::string& text : *texts) {
@@ -29,14 +29,14 @@ std::string encode_launch(const sync::LaunchPlan& plan) {
   return out;
 }
 
-Result<sync::LaunchPlan> decode_launch(std::string_view text) {
+Result<sync::runtime::LaunchPlan> decode_launch(std::string_view text) {
   const auto bad = [] {
     return fail(Errc::corrupt, "the launch data on standard input is invalid");
   };
   const auto first = take_text(text);
   const auto count = first ? parse_int<std::size_t>(*first) : std::nullopt;
   if (!count || *count == 0) return bad();
-  sync::LaunchPlan plan;
+  sync::runtime::LaunchPlan plan;
   while (!text.empty()) {
     const auto next = take_text(text);
     if (!next) return bad();

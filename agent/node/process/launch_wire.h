@@ -13,9 +13,9 @@
 namespace holdfast::agent::node {
 
 // No string of the plan may contain a NUL. The working directory is not encoded.
-[[nodiscard]] std::string encode_launch(const sync::LaunchPlan& plan);
+[[nodiscard]] std::string encode_launch(const sync::runtime::LaunchPlan& plan);
 
 // Errors: corrupt.
-[[nodiscard]] Result<sync::LaunchPlan> decode_launch(std::string_view text);
+[[nodiscard]] Result<sync::runtime::LaunchPlan> decode_launch(std::string_view text);
 
 }  // namespace holdfast::agent::node

@@ -20,11 +20,13 @@ void ProcessRuntime::adopt() {
   table_.scan();
 }
 
-void ProcessRuntime::reject_start(const sync::StartContainer& start, std::string why) {
+void ProcessRuntime::reject_start(const sync::runtime::StartContainer& start, std::string why) {
   table_.start_failed(start, std::move(why));
 }
 
-Status ProcessRuntime::signal(const sync::SignalContainer& signal) { return table_.signal(signal); }
+Status ProcessRuntime::signal(const sync::runtime::SignalContainer& signal) {
+  return table_.signal(signal);
+}
 
 void ProcessRuntime::refresh(MonoTime now) {
   for (const AttemptKey& key : watcher_.take_due(now)) (void)table_.refresh(key);

@@ -33,11 +33,13 @@ class ProcessRuntime final : public Runtime {
 
   [[nodiscard]] std::string version() const override;
   void adopt() override;
-  void start(const sync::StartContainer& start) override { table_.start(start); }
-  void reject_start(const sync::StartContainer& start, std::string why) override;
-  [[nodiscard]] Status signal(const sync::SignalContainer& signal) override;
+  void start(const sync::runtime::StartContainer& start) override { table_.start(start); }
+  void reject_start(const sync::runtime::StartContainer& start, std::string why) override;
+  [[nodiscard]] Status signal(const sync::runtime::SignalContainer& signal) override;
   void forget(const std::string& uid) override { table_.forget(uid); }
-  [[nodiscard]] const sync::ObservedPods& observed() const override { return table_.observed(); }
+  [[nodiscard]] const sync::runtime::ObservedPods& observed() const override {
+    return table_.observed();
+  }
   void refresh(MonoTime now) override;
   void maintain(MonoTime now) override;
   [[nodiscard]] MonoTime deadline() const override;

@@ -10,15 +10,15 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::AttemptState;
-using sync::ContainerExit;
+using sync::runtime::AttemptState;
+using sync::runtime::ContainerExit;
 
 // The current attempt, the previous one, and one between them that never began.
 constexpr std::size_t attempts_kept = 3;
 
-bool is_over(const sync::Attempt& attempt) { return attempt.state == AttemptState::ended; }
+bool is_over(const sync::runtime::Attempt& attempt) { return attempt.state == AttemptState::ended; }
 
-AttemptView failed_view(const sync::StartContainer& start, std::string why) {
+AttemptView failed_view(const sync::runtime::StartContainer& start, std::string why) {
   AttemptView view;
   const BootTime now = BootTime::now();
   view.attempt.number = start.number;
@@ -50,7 +50,7 @@ void ProcessTable::look(const AttemptKey& key, Entry& entry) {
 }
 
 void ProcessTable::publish(const std::string& uid) {
-  sync::ObservedPod pod;
+  sync::runtime::ObservedPod pod;
   for (auto entry = entries_.lower_bound({uid, "", 0}); entry != entries_.end(); ++entry) {
     if (entry->first.uid != uid) break;
     pod[entry->first.container].push_back(entry->second.view.attempt);
@@ -58,7 +58,7 @@ void ProcessTable::publish(const std::string& uid) {
   observed_[uid] = std::move(pod);
 }
 
-Result<proc::ProcessIdentity> ProcessTable::spawn_shim(const sync::StartContainer& start) {
+Result<proc::ProcessIdentity> ProcessTable::spawn_shim(const sync::runtime::StartContainer& start) {
   const std::string& uid = start.pod.uid;
   const AttemptRecord record{start.restarts, start.next_delay};
   // attempt.json is on disk before the shim starts: after a crash the attempt is known.
@@ -71,7 +71,7 @@ Result<proc::ProcessIdentity> ProcessTable::spawn_shim(const sync::StartContaine
   return proc::spawn({.argv = std::move(argv), .env = {}, .input = encode_launch(start.plan)});
 }
 
-void ProcessTable::start(const sync::StartContainer& start) {
+void ProcessTable::start(const sync::runtime::StartContainer& start) {
   const AttemptKey key{start.pod.uid, start.container, start.number};
   CHECK(!entries_.contains(key));
   auto shim = spawn_shim(start);
@@ -84,7 +84,7 @@ void ProcessTable::start(const sync::StartContainer& start) {
   publish(start.pod.uid);
 }
 
-void ProcessTable::start_failed(const sync::StartContainer& start, std::string why) {
+void ProcessTable::start_failed(const sync::runtime::StartContainer& start, std::string why) {
   entries_[{start.pod.uid, start.container, start.number}].view =
       failed_view(start, std::move(why));
   prune(start.pod.uid, start.container);
@@ -105,12 +105,12 @@ void ProcessTable::prune(const std::string& uid, const std::string& container) {
   }
 }
 
-Status ProcessTable::signal(const sync::SignalContainer& signal) {
+Status ProcessTable::signal(const sync::runtime::SignalContainer& signal) {
   const auto found = entries_.find({signal.uid, signal.container, signal.number});
   if (found == entries_.end() || !found->second.view.process) {
     return fail(Errc::not_found, "signal container " + signal.container + ": it does not run");
   }
-  const int number = signal.signal == sync::StopSignal::kill ? SIGKILL : SIGTERM;
+  const int number = signal.signal == sync::runtime::StopSignal::kill ? SIGKILL : SIGTERM;
   return proc::signal_group(*found->second.view.process, number);
 }
 
@@ -127,7 +127,7 @@ bool ProcessTable::refresh(const AttemptKey& key) {
   reap_shims();
   const auto found = entries_.find(key);
   if (found == entries_.end() || is_over(found->second.view.attempt)) return false;
-  const sync::Attempt before = found->second.view.attempt;
+  const sync::runtime::Attempt before = found->second.view.attempt;
   look(key, found->second);
   if (found->second.view.attempt == before) return false;
   publish(key.uid);

@@ -38,11 +38,11 @@ class ProcessTable {
   void scan();
 
   // Never fails: a start that failed appears in observed() as an attempt that has ended.
-  void start(const sync::StartContainer& start);
+  void start(const sync::runtime::StartContainer& start);
   // Records that outcome for a start that was given up before anything was done.
-  void start_failed(const sync::StartContainer& start, std::string why);
+  void start_failed(const sync::runtime::StartContainer& start, std::string why);
   // Errors: as proc::signal_group(); not_found if the attempt does not run.
-  [[nodiscard]] Status signal(const sync::SignalContainer& signal);
+  [[nodiscard]] Status signal(const sync::runtime::SignalContainer& signal);
   // Forgets the attempts of a pod of which nothing runs; their files stay.
   void forget(const std::string& uid);
 
@@ -53,7 +53,7 @@ class ProcessTable {
   // Truncates logs that are too large (log_limit.h). Errors: the last one that occurred.
   [[nodiscard]] Status limit_logs(std::uint64_t limit) const;
 
-  [[nodiscard]] const sync::ObservedPods& observed() const { return observed_; }
+  [[nodiscard]] const sync::runtime::ObservedPods& observed() const { return observed_; }
 
   // The processes whose end must be waited for, with their attempts.
   [[nodiscard]] std::vector<Watch> watched() const;
@@ -73,13 +73,14 @@ class ProcessTable {
   void reap_shims();
   void publish(const std::string& uid);
   void prune(const std::string& uid, const std::string& container);
-  [[nodiscard]] Result<proc::ProcessIdentity> spawn_shim(const sync::StartContainer& start);
+  [[nodiscard]] Result<proc::ProcessIdentity> spawn_shim(
+      const sync::runtime::StartContainer& start);
 
   const StateDir& state_;
   std::vector<std::string> shim_;
   std::map<AttemptKey, Entry> entries_;
-  std::vector<Watch> shims_;     // child processes not reaped yet
-  sync::ObservedPods observed_;  // `entries_` in the form that the rules read
+  std::vector<Watch> shims_;              // child processes not reaped yet
+  sync::runtime::ObservedPods observed_;  // `entries_` in the form that the rules read
 };
 
 }  // namespace holdfast::agent::node

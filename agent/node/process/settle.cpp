@@ -3,8 +3,8 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::AttemptState;
-using sync::ContainerExit;
+using sync::runtime::AttemptState;
+using sync::runtime::ContainerExit;
 
 // Nothing if the time is of another boot.
 std::optional<MonoTime> this_boot(const BootTime& time, const std::string& boot_id) {

@@ -18,7 +18,7 @@
 namespace holdfast::agent::node {
 
 struct AttemptView {
-  sync::Attempt attempt;
+  sync::runtime::Attempt attempt;
   std::optional<proc::ProcessIdentity> process = {};  // leads the group to signal
   std::optional<proc::ProcessIdentity> watched = {};  // when it ends, look again
 };

@@ -17,7 +17,7 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::ContainerExit;
+using sync::runtime::ContainerExit;
 
 constexpr std::size_t launch_limit = 8U << 20;  // above the kernel's limit for arguments
 constexpr int write_tries = 60;                 // one per second: a full disk may be cleaned up
@@ -114,7 +114,7 @@ ContainerExit finish(pid_t leader) {
 // releases it. The rename to run.json succeeds even on a full disk.
 Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
   TRY(const std::string input, fs::read_all("/dev/stdin", launch_limit));
-  TRY(sync::LaunchPlan plan, decode_launch(input));
+  TRY(sync::runtime::LaunchPlan plan, decode_launch(input));
   TRY(proc::Launch launch, proc::Launch::prepare({.argv = std::move(plan.argv),
                                                   .env = std::move(plan.env),
                                                   .working_directory = working_dir,

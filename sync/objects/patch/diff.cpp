@@ -7,7 +7,7 @@
 #include "sync/objects/patch/schema.h"
 #include "sync/objects/patch/strategic_list.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace strategic {
 namespace {
 
@@ -197,4 +197,4 @@ Result<json::object> strategic_diff(std::string_view kind, const json::object& o
   return strategic::diff_objects(original, modified, find_type(kind), false);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

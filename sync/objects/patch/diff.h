@@ -7,7 +7,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // The patch with which strategic_patch() turns `original` into `modified`; empty if they are equal.
 // Both must be objects of this kind (see has_patch_schema()) without null fields.
@@ -22,4 +22,4 @@ namespace holdfast::sync {
                                                   const json::object& original,
                                                   const json::object& modified);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -7,7 +7,7 @@
 #include "platform/text.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 tl::unexpected<Error> refused(std::string what) { return fail(Errc::invalid, std::move(what)); }
@@ -39,7 +39,7 @@ Result<std::size_t> array_index(const json::array& array, const std::string& key
                                 std::size_t size) {
   const auto number = parse_int<std::int64_t>(key);
   if (!number) {
-    return refused("strconv.Atoi: parsing " + quoted(key) + ": invalid syntax");
+    return refused("strconv.Atoi: parsing " + wire::quoted(key) + ": invalid syntax");
   }
   const auto signed_size = static_cast<std::int64_t>(size);
   const auto array_size = static_cast<std::int64_t>(array.size());
@@ -135,7 +135,7 @@ Status Patcher::add_at(const Place& place, json::value value) {
   }
   if (!parse_int<std::int64_t>(place.key)) {
     return refused("value was not a proper array index: '" + place.key +
-                   "': strconv.Atoi: parsing " + quoted(place.key) + ": invalid syntax");
+                   "': strconv.Atoi: parsing " + wire::quoted(place.key) + ": invalid syntax");
   }
   TRY(const std::size_t index, array_index(array, place.key, array.size() + 1));
   array.insert(array.begin() + index, std::move(value));
@@ -238,7 +238,7 @@ Status Patcher::copy(const std::string& path, const json::object& operation) {
   const auto found = get(*source);
   if (!found) return fail("error in copy for from: '" + *from + "'", found.error());
   json::value value = *found != nullptr ? **found : json::value();
-  copied_bytes_ += serialize(value).size();
+  copied_bytes_ += wire::serialize(value).size();
   if (copied_bytes_ > limits_.copied_bytes) {
     return fail(Errc::exhausted,
                 "Unable to complete the copy, the accumulated size increase of "
@@ -294,4 +294,4 @@ Result<json::value> json_patch(json::value document, const json::array& operatio
   return patcher.take();
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

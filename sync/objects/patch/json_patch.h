@@ -7,7 +7,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct JsonPatchLimits {
   std::size_t operations = 10'000;       // upstream's limit
@@ -20,4 +20,4 @@ struct JsonPatchLimits {
 [[nodiscard]] Result<json::value> json_patch(json::value document, const json::array& operations,
                                              const JsonPatchLimits& limits = {});
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

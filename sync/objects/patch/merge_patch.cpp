@@ -4,7 +4,7 @@
 #include <boost/json/object.hpp>
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 void prune_nulls(json::value& value) {
   if (json::array* array = value.if_array()) {
@@ -38,4 +38,4 @@ void merge_patch(json::value& target, json::value patch) {
   }
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -4,7 +4,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // Merges `patch` into `target`: nulls remove fields, objects are merged, everything else is
 // replaced. Added values lose their null fields at every depth, also inside arrays. Keys keep their
@@ -14,4 +14,4 @@ void merge_patch(json::value& target, json::value patch);
 // Removes null fields from every object in `value`.
 void prune_nulls(json::value& value);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -10,50 +10,52 @@
 #include "sync/objects/patch/schema.h"
 #include "sync/objects/patch/strategic_patch.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
-using Patched = tl::expected<json::value, ApiStatus>;
+using Patched = tl::expected<json::value, wire::ApiStatus>;
 
 constexpr std::array types = {PatchType::json, PatchType::merge, PatchType::strategic};
 
-Patched refuse(ApiStatus answer) { return tl::unexpected<ApiStatus>(std::move(answer)); }
+Patched refuse(wire::ApiStatus answer) {
+  return tl::unexpected<wire::ApiStatus>(std::move(answer));
+}
 
 Patched apply_json(json::value object, const json::value& patch) {
   const json::array* operations = patch.if_array();
   if (operations == nullptr) {
-    return refuse(
-        status::bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch"));
+    return refuse(wire::status::bad_request(
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch"));
   }
   auto patched = json_patch(std::move(object), *operations);
   if (patched) return *std::move(patched);
   if (patched.error().code == Errc::exhausted) {
-    return refuse(status::entity_too_large(patched.error().what));
+    return refuse(wire::status::entity_too_large(patched.error().what));
   }
   // Upstream does not return the reason.
-  return refuse(status::generic(422));
+  return refuse(wire::status::generic(422));
 }
 
 Patched apply_merge(json::value object, json::value patch) {
-  if (!patch.is_object()) return refuse(status::bad_request("Invalid JSON Patch"));
+  if (!patch.is_object()) return refuse(wire::status::bad_request("Invalid JSON Patch"));
   merge_patch(object, std::move(patch));
   return object;
 }
 
 Patched apply_strategic(std::string_view kind, json::value object, json::value patch) {
-  if (!has_patch_schema(kind)) return refuse(status::generic(415));
+  if (!has_patch_schema(kind)) return refuse(wire::status::generic(415));
   if (!patch.is_object()) {
-    return refuse(status::bad_request(
+    return refuse(wire::status::bad_request(
         "json: cannot unmarshal array into Go value of type map[string]interface {}"));
   }
-  if (!object.is_object()) return refuse(status::bad_request("invalid JSON document"));
+  if (!object.is_object()) return refuse(wire::status::bad_request("invalid JSON document"));
   auto patched =
       strategic_patch(kind, std::move(object.get_object()), std::move(patch.get_object()));
   if (patched) return json::value(*std::move(patched));
   const std::string& why = patched.error().what;
-  if (patched.error().code != Errc::invalid) return refuse(status::unexplained(why));
-  if (why == "lists of lists are not supported") return refuse(status::generic(422));
-  return refuse(status::bad_request(why));
+  if (patched.error().code != Errc::invalid) return refuse(wire::status::unexplained(why));
+  if (why == "lists of lists are not supported") return refuse(wire::status::generic(422));
+  return refuse(wire::status::bad_request(why));
 }
 
 }  // namespace
@@ -80,11 +82,11 @@ std::string_view media_type(PatchType type) {
 
 Patched apply_patch(PatchType type, std::string_view kind, json::value object,
                     std::string_view patch) {
-  auto parsed = parse_json(patch);
+  auto parsed = wire::parse_json(patch);
   if (!parsed) {
     const bool too_large = parsed.error().code == Errc::exhausted;
-    return refuse(too_large ? status::entity_too_large(parsed.error().what)
-                            : status::bad_request(parsed.error().what));
+    return refuse(too_large ? wire::status::entity_too_large(parsed.error().what)
+                            : wire::status::bad_request(parsed.error().what));
   }
   switch (type) {
     case PatchType::json:
@@ -94,7 +96,7 @@ Patched apply_patch(PatchType type, std::string_view kind, json::value object,
     case PatchType::strategic:
       return apply_strategic(kind, std::move(object), *std::move(parsed));
   }
-  return refuse(status::generic(415));
+  return refuse(wire::status::generic(415));
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -10,7 +10,7 @@
 #include "sync/wire/json.h"
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 enum class PatchType : std::uint8_t { json, merge, strategic };
 
@@ -21,9 +21,9 @@ enum class PatchType : std::uint8_t { json, merge, strategic };
 
 // Applies the patch to an object of this kind (for strategic patches see has_patch_schema()).
 // Errors: the response to send: 400, 413, 415, 422 or 500.
-[[nodiscard]] tl::expected<json::value, ApiStatus> apply_patch(PatchType type,
-                                                               std::string_view kind,
-                                                               json::value object,
-                                                               std::string_view patch);
+[[nodiscard]] tl::expected<json::value, wire::ApiStatus> apply_patch(PatchType type,
+                                                                     std::string_view kind,
+                                                                     json::value object,
+                                                                     std::string_view patch);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

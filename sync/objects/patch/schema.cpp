@@ -1,6 +1,6 @@
 #include "sync/objects/patch/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 PatchField::How how_to_patch(const Field& field) {
@@ -28,4 +28,4 @@ bool has_patch_schema(std::string_view kind) {
   return type != nullptr && type->is_kind;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

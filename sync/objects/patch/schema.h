@@ -11,7 +11,7 @@
 
 #include "sync/model/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 struct PatchField {
   enum class How : std::uint8_t {
@@ -36,4 +36,4 @@ struct PatchField {
 // responds 415. A kind is also the name of its type.
 [[nodiscard]] bool has_patch_schema(std::string_view kind);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

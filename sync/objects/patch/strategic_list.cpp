@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace holdfast::sync::strategic {
+namespace holdfast::sync::objects::strategic {
 namespace {
 
 std::string printed_object(const json::object& object) {
@@ -75,7 +75,7 @@ std::string printed(const json::value& value) {
   if (value.is_string()) return std::string(value.get_string());
   if (const json::object* object = value.if_object()) return printed_object(*object);
   if (const json::array* array = value.if_array()) return printed_array(*array);
-  return serialize(value);
+  return wire::serialize(value);
 }
 
 Error no_merge_key(const json::value& element, std::string_view key) {
@@ -103,9 +103,9 @@ void ListIndex::add(const json::value& element, std::size_t position) {
 }
 
 std::string ListIndex::identity(const json::value& element) const {
-  if (key_.empty()) return serialize(element);
+  if (key_.empty()) return wire::serialize(element);
   const json::value* key = key_of(element, key_);
-  return key != nullptr ? serialize(*key) : std::string();
+  return key != nullptr ? wire::serialize(*key) : std::string();
 }
 
 Result<Elements> elements_of(const json::array& one, const json::array& other) {
@@ -228,4 +228,4 @@ Status check_order(const json::array& patch, const json::array& order, std::stri
   return {};
 }
 
-}  // namespace holdfast::sync::strategic
+}  // namespace holdfast::sync::objects::strategic

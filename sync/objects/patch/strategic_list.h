@@ -12,7 +12,7 @@
 #include "sync/objects/patch/schema.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync::strategic {
+namespace holdfast::sync::objects::strategic {
 
 inline constexpr std::string_view directive = "$patch";
 inline constexpr std::string_view retain_keys = "$retainKeys";
@@ -67,4 +67,4 @@ enum class Elements : std::uint8_t { none, objects, scalars };
 [[nodiscard]] Status check_order(const json::array& patch, const json::array& order,
                                  std::string_view key);
 
-}  // namespace holdfast::sync::strategic
+}  // namespace holdfast::sync::objects::strategic

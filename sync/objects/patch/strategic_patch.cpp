@@ -6,7 +6,7 @@
 #include "sync/objects/patch/merge_patch.h"
 #include "sync/objects/patch/strategic_list.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace strategic {
 namespace {
 
@@ -232,4 +232,4 @@ Result<json::object> strategic_patch(std::string_view kind, json::object origina
   return original;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -8,7 +8,7 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 
 // Applies `patch` to an object of this kind. Merged lists are in the order of the patch; elements
 // that only the server had are inserted according to their previous order.
@@ -17,4 +17,4 @@ namespace holdfast::sync {
 [[nodiscard]] Result<json::object> strategic_patch(std::string_view kind, json::object original,
                                                    json::object patch);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -17,7 +17,7 @@ using Slots = std::span<const int>;
 bool tolerated(const Taint& taint, const Pod& pod) {
   const auto& all = pod.spec.tolerations;
   return std::any_of(all.begin(), all.end(), [&taint](const Toleration& toleration) {
-    return lifecycle::tolerates(toleration, taint, false);
+    return objects::tolerates(toleration, taint, false);
   });
 }
 
@@ -74,7 +74,7 @@ class Pressure final : public Filter {
       : Filter(plugin), condition_(condition), reason_(reason), code_(code) {}
   FitStatus check(const Trial& trial, Slots) const override {
     const NodeCondition* found = find_condition(trial.node().node->status, condition_);
-    if (found == nullptr || found->status != lifecycle::status_true) return {};
+    if (found == nullptr || found->status != objects::status_true) return {};
     return reject(code_, std::string(reason_));
   }
 
@@ -103,17 +103,16 @@ Prepared prepare_affinity(const Cluster&, const PodView& pod) {
 
 const Taint* untolerated(const std::vector<Taint>& taints, const Pod& pod) {
   for (const Taint& taint : taints) {
-    const bool hard =
-        taint.effect == lifecycle::no_schedule || taint.effect == lifecycle::no_execute;
+    const bool hard = taint.effect == objects::no_schedule || taint.effect == objects::no_execute;
     if (hard && !tolerated(taint, pod)) return &taint;
   }
   return nullptr;
 }
 
 bool tolerates_cordon(const Pod& pod) {
-  const Taint cordon{std::string(lifecycle::taint_unschedulable),
+  const Taint cordon{std::string(objects::taint_unschedulable),
                      "",
-                     std::string(lifecycle::no_schedule),
+                     std::string(objects::no_schedule),
                      std::nullopt,
                      {}};
   return tolerated(cordon, pod);
@@ -142,9 +141,9 @@ Plugin node_affinity() { return {plugin_node_affinity, prepare_affinity}; }
 
 Plugin memory_pressure(Code code) {
   return {plugin_memory_pressure, [code](const Cluster&, const PodView& pod) {
-            if (node::qos_class(*pod.pod) != node::Qos::best_effort) return skip();
+            if (objects::qos_class(*pod.pod) != objects::Qos::best_effort) return skip();
             return Prepared{std::make_unique<Pressure>(plugin_memory_pressure,
-                                                       lifecycle::condition_memory_pressure,
+                                                       objects::condition_memory_pressure,
                                                        reason_memory_pressure, code),
                             {}};
           }};
@@ -153,7 +152,7 @@ Plugin memory_pressure(Code code) {
 Plugin disk_pressure(Code code) {
   return {plugin_disk_pressure, [code](const Cluster&, const PodView&) {
             return Prepared{
-                std::make_unique<Pressure>(plugin_disk_pressure, lifecycle::condition_disk_pressure,
+                std::make_unique<Pressure>(plugin_disk_pressure, objects::condition_disk_pressure,
                                            reason_disk_pressure, code),
                 {}};
           }};

@@ -15,7 +15,8 @@ namespace holdfast::sync::schedule {
 namespace {
 
 struct Rule {
-  Rule(const Cluster& cluster, const TopologySpreadConstraint& constraint, LabelQuery selector)
+  Rule(const Cluster& cluster, const TopologySpreadConstraint& constraint,
+       objects::LabelQuery selector)
       : wanted(constraint),
         pods(std::move(selector)),
         domains(cluster, constraint.topology_key),
@@ -27,7 +28,7 @@ struct Rule {
   void rank();
 
   const TopologySpreadConstraint& wanted;
-  LabelQuery pods;
+  objects::LabelQuery pods;
   Domains domains;
   std::vector<int> counts;
   std::vector<bool> counted;  // a domain counts when some node in it may take the pod

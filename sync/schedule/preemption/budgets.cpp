@@ -6,13 +6,13 @@ namespace holdfast::sync::schedule {
 
 Budget compile(const PodDisruptionBudget& budget) {
   Budget out{budget.metadata.namespace_name,
-             LabelQuery::nothing(),
+             objects::LabelQuery::nothing(),
              budget.status.disruptions_allowed,
              {},
              {}};
   for (const auto& [name, since] : budget.status.disrupted_pods) out.disrupted.push_back(name);
   if (!budget.spec.selector) return out;
-  auto pods = LabelQuery::from(*budget.spec.selector);
+  auto pods = objects::LabelQuery::from(*budget.spec.selector);
   if (!pods) {
     out.problem = "PodDisruptionBudget " + budget.metadata.namespace_name + "/" +
                   budget.metadata.name + ": spec.selector: " + pods.error().what;

@@ -18,7 +18,7 @@ namespace holdfast::sync::schedule {
 
 struct Budget {
   std::string namespace_name;
-  LabelQuery pods;  // nothing when the selector is missing, empty or broken
+  objects::LabelQuery pods;  // nothing when the selector is missing, empty or broken
   std::int32_t allowed = 0;
   std::vector<std::string> disrupted;  // names of pods that are being evicted; sorted
   std::string problem;                 // what is broken; such a budget protects nobody

@@ -18,7 +18,7 @@ json::value victims_of(const ExtenderSettings& extender, const Candidate& candid
       meta["UID"] = victim->uid();
       pods.push_back(std::move(meta));
     } else {
-      pods.push_back(encode(*victim->pod));
+      pods.push_back(wire::encode(*victim->pod));
     }
   }
   json::object out;
@@ -78,16 +78,16 @@ std::string preempt_request(const ExtenderSettings& extender, const Pod& pod,
   json::object nodes;
   for (const Candidate& each : candidates) nodes[each.node] = victims_of(extender, each);
   json::object body;
-  body["Pod"] = encode(pod);
+  body["Pod"] = wire::encode(pod);
   body["NodeNameToVictims"] = nullptr;
   body["NodeNameToMetaVictims"] = nullptr;
   const char* used = extender.node_cache_capable ? "NodeNameToMetaVictims" : "NodeNameToVictims";
   body[used] = std::move(nodes);
-  return serialize(body);
+  return wire::serialize(body);
 }
 
 Result<ExtenderAnswer> read_preempt_answer(std::string_view body) {
-  TRY(const json::value value, parse_json(body, trusted_json));
+  TRY(const json::value value, wire::parse_json(body, wire::trusted_json));
   const json::object* object = value.if_object();
   if (object == nullptr) return fail(Errc::invalid, "extender's answer: expected an object");
   ExtenderAnswer answer;

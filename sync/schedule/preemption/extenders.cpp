@@ -20,7 +20,7 @@ bool asks_for(const std::vector<Container>& containers, const ExtenderSettings& 
 }
 
 std::string no_victims(const std::string& node) {
-  return "expected at least one victim pod on node " + quoted(node);
+  return "expected at least one victim pod on node " + wire::quoted(node);
 }
 
 // The pods behind the uids of one node. Errors: not_found.
@@ -28,7 +28,7 @@ Result<std::vector<PodRef>> pods_of(const Cluster& cluster, const ExtenderSettin
                                     const std::string& node, const MetaVictims& victims) {
   const NodeView* view = cluster.find(node);
   if (view == nullptr) {
-    return fail(Errc::not_found, "nodeinfo not found for node name " + quoted(node));
+    return fail(Errc::not_found, "nodeinfo not found for node name " + wire::quoted(node));
   }
   std::vector<PodRef> pods;
   for (const std::string& uid : victims.uids) {

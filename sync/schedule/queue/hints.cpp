@@ -50,7 +50,7 @@ bool cares(const Registration& registration, EventKind kind) {
 
 bool pressed(const Node& node, std::string_view condition) {
   const NodeCondition* found = find_condition(node.status, condition);
-  return found != nullptr && found->status == lifecycle::status_true;
+  return found != nullptr && found->status == objects::status_true;
 }
 
 // Fits now and did not before, or the node is new.
@@ -135,9 +135,9 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   } else if (plugin == plugin_gates) {
     helps = event.pod->pod->spec.scheduling_gates.empty();
   } else if (plugin == plugin_memory_pressure) {
-    helps = !pressed(*event.node, lifecycle::condition_memory_pressure);
+    helps = !pressed(*event.node, objects::condition_memory_pressure);
   } else if (plugin == plugin_disk_pressure) {
-    helps = !pressed(*event.node, lifecycle::condition_disk_pressure);
+    helps = !pressed(*event.node, objects::condition_disk_pressure);
   }
   return helps ? Hint::queue : Hint::skip;
 }

@@ -3,7 +3,7 @@
 #include "platform/integers.h"
 #include "sync/wire/utf8.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::uint64_t number_max = (1U << 29U) - 1;
@@ -136,4 +136,4 @@ void append_wire(std::string& out, int number, std::string_view bytes) {
   out += bytes;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -19,7 +19,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 class WireCursor {
  public:
@@ -76,4 +76,4 @@ void append_wire(std::string& out, int number, std::int64_t value);
 // Appends a field with bytes, text or an embedded message.
 void append_wire(std::string& out, int number, std::string_view bytes);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -13,7 +13,7 @@
 #include "sync/model/pod.h"
 #include "sync/model/workload.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // `bytes` is the object, with or without its envelope (items of a list have none). The kind in the
 // envelope must be that of T. T is Node, Lease, Pod or DaemonSet.
@@ -31,4 +31,4 @@ Result<Pod> decode_protobuf<Pod>(std::string_view bytes);
 template <>
 Result<DaemonSet> decode_protobuf<DaemonSet>(std::string_view bytes);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

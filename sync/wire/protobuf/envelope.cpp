@@ -2,7 +2,7 @@
 
 #include "sync/wire/protobuf/cursor.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 Result<Envelope> open_envelope(std::string_view bytes) {
   if (!is_protobuf(bytes))
@@ -41,4 +41,4 @@ std::string enveloped(std::string_view api_version, std::string_view kind, std::
   return out;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

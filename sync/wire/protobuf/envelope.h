@@ -9,7 +9,7 @@
 
 #include "platform/result.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 inline constexpr std::string_view protobuf_magic("k8s\0", 4);
 inline constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
@@ -39,4 +39,4 @@ struct Envelope {
 [[nodiscard]] std::string enveloped(std::string_view api_version, std::string_view kind,
                                     std::string_view raw);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

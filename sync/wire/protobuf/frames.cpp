@@ -6,7 +6,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/header.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::size_t head_bytes = 4;
@@ -93,4 +93,4 @@ std::string encode_protobuf_event(WatchEvent::Type type, std::string_view object
   return out += event;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -5,7 +5,7 @@
 
 #include "sync/wire/frames.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Splits the stream into frames as the bytes arrive; a chunk may end anywhere.
 class ProtobufFrames {
@@ -38,4 +38,4 @@ class ProtobufFrames {
 // The event as a frame with its length, as an API server writes it. `object` is in its envelope.
 [[nodiscard]] std::string encode_protobuf_event(WatchEvent::Type type, std::string_view object);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -4,7 +4,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/wire_time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr int metadata_number = 1;  // of every kind's metadata
@@ -140,4 +140,4 @@ std::string protobuf_bookmark(std::string_view resource_version, std::string_vie
   return raw;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

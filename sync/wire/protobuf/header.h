@@ -5,7 +5,7 @@
 
 #include "sync/wire/object_header.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Reads the header of an object in its envelope.
 // Errors: invalid (no envelope, broken, a field of the wrong type).
@@ -24,4 +24,4 @@ namespace holdfast::sync {
 [[nodiscard]] std::string protobuf_bookmark(std::string_view resource_version,
                                             std::string_view annotation);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

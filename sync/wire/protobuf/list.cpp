@@ -3,7 +3,7 @@
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_list_metadata(WireCursor& in, ListHead& head) {
@@ -62,4 +62,4 @@ std::string join_protobuf_list(const ListHead& head, std::span<const std::string
   return enveloped(head.api_version, head.kind, raw);
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

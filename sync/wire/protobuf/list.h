@@ -4,7 +4,7 @@
 
 #include "sync/wire/list_bytes.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Returns the items without envelope.
 // Errors: invalid (no envelope; broken or truncated; not a List; no metadata, which even an empty
@@ -16,4 +16,4 @@ namespace holdfast::sync {
 [[nodiscard]] std::string join_protobuf_list(const ListHead& head,
                                              std::span<const std::string_view> items);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -4,7 +4,7 @@
 #include "sync/wire/protobuf/wire_time.h"
 #include "sync/wire/utf8.h"
 
-namespace holdfast::sync::proto {
+namespace holdfast::sync::wire::proto {
 namespace {
 
 // The field numbers 1 and 2: of times and of map entries.
@@ -33,7 +33,7 @@ void MessageReader::read(const std::string& in, std::string& out, const Path& pa
   out = in;
 }
 
-void MessageReader::read(const wire::Time& in, std::optional<WallTime>& out, const Path& path) {
+void MessageReader::read(const messages::Time& in, std::optional<WallTime>& out, const Path& path) {
   check(in.unknown_fields(), one_and_two, &path);
   // Go writes its zero time as an empty message. Nanoseconds are ignored.
   if (!in.has_seconds() || in.seconds() == wire_year_one) return;
@@ -41,7 +41,7 @@ void MessageReader::read(const wire::Time& in, std::optional<WallTime>& out, con
   if (!out) failed(path, "time out of range");
 }
 
-void MessageReader::read(const wire::MicroTime& in, std::optional<WallTime>& out,
+void MessageReader::read(const messages::MicroTime& in, std::optional<WallTime>& out,
                          const Path& path) {
   check(in.unknown_fields(), one_and_two, &path);
   if (!in.has_seconds() || in.seconds() == wire_year_one) return;
@@ -49,7 +49,7 @@ void MessageReader::read(const wire::MicroTime& in, std::optional<WallTime>& out
   if (!out) failed(path, "time out of range");
 }
 
-void MessageReader::read(const wire::IntOrString& in, std::optional<IntOrString>& out,
+void MessageReader::read(const messages::IntOrString& in, std::optional<IntOrString>& out,
                          const Path& path) {
   check(in.unknown_fields(), one_and_two | 0b1000, &path);
   out.emplace();
@@ -69,10 +69,10 @@ void MessageReader::read(const RepeatedPtrField<std::string>& in, std::vector<st
   }
 }
 
-void MessageReader::read(const RepeatedPtrField<wire::StringEntry>& in, StringMap& out,
+void MessageReader::read(const RepeatedPtrField<messages::StringEntry>& in, StringMap& out,
                          const Path& path) {
   out.reserve(static_cast<std::size_t>(in.size()));
-  for (const wire::StringEntry& entry : in) {
+  for (const messages::StringEntry& entry : in) {
     const Path here{&path, {}, entry.key()};
     check(entry.unknown_fields(), one_and_two, &here);
     if (!is_utf8(entry.key()) || !is_utf8(entry.value())) return failed(here, "invalid UTF-8");
@@ -80,10 +80,10 @@ void MessageReader::read(const RepeatedPtrField<wire::StringEntry>& in, StringMa
   }
 }
 
-void MessageReader::read(const RepeatedPtrField<wire::QuantityEntry>& in, StringMap& out,
+void MessageReader::read(const RepeatedPtrField<messages::QuantityEntry>& in, StringMap& out,
                          const Path& path) {
   out.reserve(static_cast<std::size_t>(in.size()));
-  for (const wire::QuantityEntry& entry : in) {
+  for (const messages::QuantityEntry& entry : in) {
     const Path here{&path, {}, entry.key()};
     check(entry.unknown_fields(), one_and_two, &here);
     check(entry.value().unknown_fields(), one_and_two, &here);
@@ -93,4 +93,4 @@ void MessageReader::read(const RepeatedPtrField<wire::QuantityEntry>& in, String
   }
 }
 
-}  // namespace holdfast::sync::proto
+}  // namespace holdfast::sync::wire::proto

@@ -26,7 +26,7 @@
 #include "sync/wire/protobuf/decode.h"
 #include "sync/wire/protobuf/parse.h"
 
-namespace holdfast::sync::proto {
+namespace holdfast::sync::wire::proto {
 
 using codec::Path;
 using google::protobuf::RepeatedPtrField;
@@ -78,13 +78,13 @@ class MessageReader {
   void read(const std::string& in, std::optional<std::string>& out, const Path& path) {
     read(in, out.emplace(), path);
   }
-  void read(const wire::Time& in, std::optional<WallTime>& out, const Path& path);
-  void read(const wire::MicroTime& in, std::optional<WallTime>& out, const Path& path);
-  void read(const wire::IntOrString& in, std::optional<IntOrString>& out, const Path& path);
+  void read(const messages::Time& in, std::optional<WallTime>& out, const Path& path);
+  void read(const messages::MicroTime& in, std::optional<WallTime>& out, const Path& path);
+  void read(const messages::IntOrString& in, std::optional<IntOrString>& out, const Path& path);
   void read(const RepeatedPtrField<std::string>& in, std::vector<std::string>& out,
             const Path& path);
-  void read(const RepeatedPtrField<wire::StringEntry>& in, StringMap& out, const Path& path);
-  void read(const RepeatedPtrField<wire::QuantityEntry>& in, StringMap& out, const Path& path);
+  void read(const RepeatedPtrField<messages::StringEntry>& in, StringMap& out, const Path& path);
+  void read(const RepeatedPtrField<messages::QuantityEntry>& in, StringMap& out, const Path& path);
 
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -149,4 +149,4 @@ Result<T> read_message(std::string_view bytes) {
   return out;
 }
 
-}  // namespace holdfast::sync::proto
+}  // namespace holdfast::sync::wire::proto

@@ -12,7 +12,7 @@
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync::proto {
+namespace holdfast::sync::wire::proto {
 namespace {
 
 using google::protobuf::MessageLite;
@@ -99,4 +99,4 @@ Status parse(MessageLite& message, std::string_view bytes, const google::protobu
   return fail(where_it_broke(message, bytes));
 }
 
-}  // namespace holdfast::sync::proto
+}  // namespace holdfast::sync::wire::proto

@@ -12,7 +12,7 @@ class Arena;
 class MessageLite;
 }  // namespace google::protobuf
 
-namespace holdfast::sync::proto {
+namespace holdfast::sync::wire::proto {
 
 // The object in `bytes`, without its envelope if it has one.
 // Errors: invalid (a broken envelope; a kind other than `kind`).
@@ -27,4 +27,4 @@ inline constexpr std::size_t arena_bytes_max = 16UL << 20;
 [[nodiscard]] Status parse(google::protobuf::MessageLite& message, std::string_view bytes,
                            const google::protobuf::Arena& arena);
 
-}  // namespace holdfast::sync::proto
+}  // namespace holdfast::sync::wire::proto

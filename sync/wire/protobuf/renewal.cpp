@@ -4,7 +4,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/wire_time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_metadata(WireCursor in, WireCursor& outer, ObjectMeta& metadata) {
@@ -44,4 +44,4 @@ Result<Lease> read_protobuf_renewal(std::string_view object) {
   return lease;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -5,7 +5,7 @@
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/protobuf/envelope.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 void read_int(WireCursor& in, std::int32_t& out) {
@@ -102,4 +102,4 @@ Result<ApiStatus> parse_protobuf_status(std::string_view body) {
   return out;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

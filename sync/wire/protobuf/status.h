@@ -4,7 +4,7 @@
 
 #include "sync/wire/status.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Parses JSON or protobuf. Errors: invalid (broken, or not a Status).
 [[nodiscard]] Result<ApiStatus> parse_status(std::string_view body);
@@ -18,4 +18,4 @@ namespace holdfast::sync {
 // The Status in its envelope.
 [[nodiscard]] std::string encode_protobuf_status(const ApiStatus& status);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -1,6 +1,6 @@
 #include "sync/wire/protobuf/wire_time.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 void read_wire_time(WireCursor& in, TimeDigits digits, std::optional<WallTime>& out) {
   std::int64_t seconds = 0;
@@ -16,4 +16,4 @@ void read_wire_time(WireCursor& in, TimeDigits digits, std::optional<WallTime>& 
   if (!out) in.fail_here("time out of range");
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -8,7 +8,7 @@
 #include "platform/time.h"
 #include "sync/wire/protobuf/cursor.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // Go's zero time, which is null in JSON.
 inline constexpr std::int64_t wire_year_one = -62'135'596'800;
@@ -26,4 +26,4 @@ inline constexpr std::int64_t wire_year_one = -62'135'596'800;
 // is empty or has Go's zero time.
 void read_wire_time(WireCursor& in, TimeDigits digits, std::optional<WallTime>& out);
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

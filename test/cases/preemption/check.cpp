@@ -17,8 +17,8 @@ void Check::fail(std::string text) {
 }
 
 void Check::differs(std::string_view key, const json::value& wanted, const json::value& found) {
-  fail(std::string(key) + ": expected " + sync::serialize(wanted) + ", got " +
-       sync::serialize(found));
+  fail(std::string(key) + ": expected " + sync::wire::serialize(wanted) + ", got " +
+       sync::wire::serialize(found));
 }
 
 void Check::equal(std::string_view key, const json::value& found) {

@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 T read_object(const json::value& value) {
-  auto object = sync::decode<T>(value);
+  auto object = sync::wire::decode<T>(value);
   if (!object) throw std::runtime_error(object.error().what);
   return std::move(*object);
 }

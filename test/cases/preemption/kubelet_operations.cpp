@@ -83,7 +83,7 @@ bool kubelet_operation(const Operation& op) {
   Input input(op.given);
   const node::Pods pods = input.pods(array_in(op.given, "pods"));
   if (op.name == "qosClass") {
-    const auto qos = to_string(node::qos_class(*input.pod_at("pod")->pod));
+    const auto qos = to_string(sync::objects::qos_class(*input.pod_at("pod")->pod));
     op.check.equal("qosClass", json::value(qos));
   } else if (op.name == "isCritical") {
     op.check.equal("critical", node::is_critical(*input.pod_at("pod")->pod));

@@ -119,7 +119,7 @@ void preempt(const Operation& op) {
   op.check.set("patchedPods", driver.patched);
   const json::value* condition = op.check.wants("victimCondition");
   for (const schedule::PatchPodStatus& patch : driver.patches) {
-    const json::value found = sync::encode_part(*patch.condition);
+    const json::value found = sync::wire::encode_part(*patch.condition);
     if (!matches(*condition, found)) op.check.differs("victimCondition", *condition, found);
   }
   const json::value* event = op.check.wants("event");

@@ -60,7 +60,7 @@ void clear_nomination(const Operation& op) {
                      {"name", clear->pod.name},
                      {"subresource", "status"},
                      {"contentType", "application/strategic-merge-patch+json"},
-                     {"body", sync::parse_json(schedule::patch_body(*clear)).value()}});
+                     {"body", sync::wire::parse_json(schedule::patch_body(*clear)).value()}});
   }
   op.check.equal("patches", patches);
 }

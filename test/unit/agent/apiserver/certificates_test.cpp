@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace json = boost::json;
-using sync::dig_text;
+using sync::wire::dig_text;
 using test::Asked;
 using test::Rig;
 
@@ -84,7 +84,7 @@ class CertificatesTest : public testing::Test {
   std::string why_failed(const std::string& name) {
     const json::object told = as("admin", "GET", path + "/" + name).object();
     std::string text;
-    for (const json::value& each : sync::dig_list(told, {"status", "conditions"})) {
+    for (const json::value& each : sync::wire::dig_list(told, {"status", "conditions"})) {
       if (dig_text(each.as_object(), {"type"}) == "Failed") {
         text = dig_text(each.as_object(), {"message"});
       }
@@ -94,7 +94,8 @@ class CertificatesTest : public testing::Test {
   // Approves or denies as `kubectl certificate approve` and `deny` do.
   int decide(const std::string& token, const std::string& name, const std::string& type) {
     json::object changed = as("admin", "GET", path + "/" + name).object();
-    json::array& conditions = sync::make_object(changed, {"status"})["conditions"].emplace_array();
+    json::array& conditions =
+        sync::wire::make_object(changed, {"status"})["conditions"].emplace_array();
     conditions.push_back(json::object{{"type", type}, {"status", "True"}, {"reason", "Me"}});
     return as(token, "PUT", path + "/" + name + "/approval", changed).status;
   }

@@ -49,7 +49,7 @@ std::vector<json::object> pods_of(Rig& rig) {
 std::map<std::string, int> pods_by_node(Rig& rig) {
   std::map<std::string, int> counts;
   for (const json::object& pod : pods_of(rig)) {
-    ++counts[std::string(sync::dig_text(pod, {"spec", "nodeName"}))];
+    ++counts[std::string(sync::wire::dig_text(pod, {"spec", "nodeName"}))];
   }
   return counts;
 }
@@ -57,9 +57,9 @@ std::map<std::string, int> pods_by_node(Rig& rig) {
 // Posts the running status of every bound pod, in place of a kubelet.
 void run_all(Rig& rig) {
   for (const json::object& pod : pods_of(rig)) {
-    if (sync::dig_text(pod, {"spec", "nodeName"}).empty()) continue;
-    const std::string path = std::string(pods) + "/" + std::string(sync::name_of(pod));
-    if (sync::is_terminating(pod)) {
+    if (sync::wire::dig_text(pod, {"spec", "nodeName"}).empty()) continue;
+    const std::string path = std::string(pods) + "/" + std::string(sync::wire::name_of(pod));
+    if (sync::wire::is_terminating(pod)) {
       rig.remove(path, R"({"gracePeriodSeconds":0})");
       continue;
     }
@@ -84,12 +84,13 @@ TEST(Controllers, ADeploymentBecomesRunningPods) {
   settle(rig);
   EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 2}, {"b", 2}}));
   const json::object deployment = rig.get(std::string(apps) + "deployments/web");
-  EXPECT_EQ(sync::dig_int(deployment, {"status", "readyReplicas"}), 4);
-  EXPECT_EQ(sync::dig_int(deployment, {"status", "observedGeneration"}), 1);
-  const json::array& conditions = sync::dig_list(deployment, {"status", "conditions"});
+  EXPECT_EQ(sync::wire::dig_int(deployment, {"status", "readyReplicas"}), 4);
+  EXPECT_EQ(sync::wire::dig_int(deployment, {"status", "observedGeneration"}), 1);
+  const json::array& conditions = sync::wire::dig_list(deployment, {"status", "conditions"});
   ASSERT_EQ(conditions.size(), 2u);
-  EXPECT_EQ(sync::dig_text(conditions[0].as_object(), {"reason"}), "MinimumReplicasAvailable");
-  EXPECT_EQ(sync::dig_text(conditions[1].as_object(), {"reason"}), "NewReplicaSetAvailable");
+  EXPECT_EQ(sync::wire::dig_text(conditions[0].as_object(), {"reason"}),
+            "MinimumReplicasAvailable");
+  EXPECT_EQ(sync::wire::dig_text(conditions[1].as_object(), {"reason"}), "NewReplicaSetAvailable");
 }
 
 TEST(Controllers, ComeToRest) {
@@ -108,7 +109,7 @@ TEST(Controllers, ScaleAndReplace) {
   add_node(rig, "a");
   rig.post(std::string(apps) + "deployments", workload("web", 1));
   settle(rig);
-  const std::string first(sync::name_of(pods_of(rig).at(0)));
+  const std::string first(sync::wire::name_of(pods_of(rig).at(0)));
   rig.patch(std::string(apps) + "deployments/web/scale", object(R"({"spec":{"replicas":3}})"));
   settle(rig);
   EXPECT_EQ(pods_of(rig).size(), 3u);
@@ -133,9 +134,9 @@ TEST(Controllers, RollOutANewTemplate) {
   }
   EXPECT_EQ(rig.get(std::string(apps) + "replicasets").at("items").as_array().size(), 2u);
   const json::object deployment = rig.get(std::string(apps) + "deployments/web");
-  EXPECT_EQ(
-      sync::dig_text(deployment, {"metadata", "annotations", "deployment.kubernetes.io/revision"}),
-      "2");
+  EXPECT_EQ(sync::wire::dig_text(deployment,
+                                 {"metadata", "annotations", "deployment.kubernetes.io/revision"}),
+            "2");
 }
 
 TEST(Controllers, ADaemonSetFollowsTheNodes) {
@@ -150,7 +151,7 @@ TEST(Controllers, ADaemonSetFollowsTheNodes) {
   settle(rig);
   EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"b", 1}}));
   const json::object set = rig.get(std::string(apps) + "daemonsets/agent");
-  EXPECT_EQ(sync::dig_int(set, {"status", "numberReady"}), 1);
+  EXPECT_EQ(sync::wire::dig_int(set, {"status", "numberReady"}), 1);
 }
 
 TEST(Controllers, PodsOfALostNodeAreMadeElsewhere) {
@@ -184,9 +185,9 @@ TEST(Controllers, OrphansStay) {
   settle(rig);
   EXPECT_EQ(pods_of(rig).size(), 2u);
   const json::object sets = rig.get(std::string(apps) + "replicasets");
-  EXPECT_EQ(
-      sync::dig(sets.at("items").as_array().at(0).as_object(), {"metadata", "ownerReferences"}),
-      nullptr);
+  EXPECT_EQ(sync::wire::dig(sets.at("items").as_array().at(0).as_object(),
+                            {"metadata", "ownerReferences"}),
+            nullptr);
 }
 
 TEST(Controllers, SayWhyAPodWaits) {
@@ -197,10 +198,11 @@ TEST(Controllers, SayWhyAPodWaits) {
                   R"("image":"x"}]}})"));
   rig.advance(1s);
   const json::object pod = rig.get(std::string(pods) + "/p");
-  const json::object& condition = sync::dig_list(pod, {"status", "conditions"}).at(0).as_object();
-  EXPECT_EQ(sync::dig_text(condition, {"reason"}), "Unschedulable");
+  const json::object& condition =
+      sync::wire::dig_list(pod, {"status", "conditions"}).at(0).as_object();
+  EXPECT_EQ(sync::wire::dig_text(condition, {"reason"}), "Unschedulable");
   EXPECT_EQ(
-      sync::dig_text(condition, {"message"}),
+      sync::wire::dig_text(condition, {"message"}),
       "0/1 nodes are available: 1 node(s) had untolerated taint "
       "{node.kubernetes.io/not-ready: }. preemption: 0/1 nodes are available: 1 Preemption is "
       "not helpful for scheduling.");
@@ -231,22 +233,22 @@ TEST(Controllers, AnImportantPodTakesTheRoomOfALesserOne) {
   run_all(rig);
   add("vip", "high");
   const json::object vip = rig.get(std::string(pods) + "/vip");
-  EXPECT_EQ(sync::dig_text(vip, {"status", "nominatedNodeName"}), "a");
+  EXPECT_EQ(sync::wire::dig_text(vip, {"status", "nominatedNodeName"}), "a");
   const json::object low = rig.get(std::string(pods) + "/low");
-  EXPECT_TRUE(sync::is_terminating(low));
-  EXPECT_EQ(sync::condition_status(low, "DisruptionTarget"), "True");
+  EXPECT_TRUE(sync::wire::is_terminating(low));
+  EXPECT_EQ(agent::lab::condition_status(low, "DisruptionTarget"), "True");
   std::map<std::string, int> reasons;
   const json::object events = rig.get("/api/v1/namespaces/default/events");
   for (const json::value& item : events.at("items").as_array()) {
-    ++reasons[std::string(sync::dig_text(item.as_object(), {"reason"}))];
+    ++reasons[std::string(sync::wire::dig_text(item.as_object(), {"reason"}))];
   }
   EXPECT_EQ(reasons, (std::map<std::string, int>{
                          {"FailedScheduling", 1}, {"Preempted", 1}, {"Scheduled", 1}}));
   settle(rig);
   EXPECT_EQ(pods_by_node(rig), (std::map<std::string, int>{{"a", 1}}));
   const json::object bound = rig.get(std::string(pods) + "/vip");
-  EXPECT_EQ(sync::dig_text(bound, {"spec", "nodeName"}), "a");
-  EXPECT_EQ(sync::dig(bound, {"status", "nominatedNodeName"}), nullptr);
+  EXPECT_EQ(sync::wire::dig_text(bound, {"spec", "nodeName"}), "a");
+  EXPECT_EQ(sync::wire::dig(bound, {"status", "nominatedNodeName"}), nullptr);
 }
 
 TEST(Controllers, GatesMayBeLiftedAndNotAdded) {
@@ -288,7 +290,7 @@ TEST(Controllers, ABindingMayNameThePodsUid) {
         .status;
   };
   EXPECT_EQ(bind("another"), 409);
-  EXPECT_EQ(bind(std::string(sync::uid_of(pod))), 201);
+  EXPECT_EQ(bind(std::string(sync::wire::uid_of(pod))), 201);
 }
 
 TEST(Controllers, ABudgetHoldsEvictionsBack) {
@@ -302,7 +304,7 @@ TEST(Controllers, ABudgetHoldsEvictionsBack) {
   rig.post("/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget);
   rig.advance(1s);
   const auto evict = [&rig](const json::object& pod) {
-    const std::string name(sync::name_of(pod));
+    const std::string name(sync::wire::name_of(pod));
     return rig.ask({.method = "POST",
                     .target = std::string(pods) + "/" + name + "/eviction",
                     .body = R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" +
@@ -313,8 +315,8 @@ TEST(Controllers, ABudgetHoldsEvictionsBack) {
   const Told refused = evict(both.at(1));
   EXPECT_EQ(refused.status, 429);
   const json::object told = refused.object();
-  const json::object& details = sync::dig_object(told, {"details"});
-  EXPECT_EQ(sync::dig_text(details.at("causes").as_array().at(0).as_object(), {"message"}),
+  const json::object& details = sync::wire::dig_object(told, {"details"});
+  EXPECT_EQ(sync::wire::dig_text(details.at("causes").as_array().at(0).as_object(), {"message"}),
             "The disruption budget b needs 1 healthy pods and has 2 currently");
   settle(rig);  // the replacement runs
   EXPECT_EQ(evict(both.at(1)).status, 201);

@@ -70,7 +70,7 @@ TEST(LabNodes, MayDoWhatConcernsThemselves) {
   }
   const Told refused = rig.ask({.target = pods + "/q", .token = "node"});
   EXPECT_EQ(
-      sync::dig_text(refused.object(), {"message"}),
+      sync::wire::dig_text(refused.object(), {"message"}),
       R"(pods "q" is forbidden: User "system:node:edge1" cannot get resource "pods" in API )"
       R"(group "" in the namespace "default": no relationship found between node 'edge1' and )"
       "this object");

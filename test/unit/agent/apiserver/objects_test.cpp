@@ -22,14 +22,14 @@ json::object pod_named(std::string_view name) {
   return made;
 }
 
-std::string text(const json::object& from, sync::Path path) {
-  return std::string(sync::dig_text(from, path));
+std::string text(const json::object& from, sync::wire::Path path) {
+  return std::string(sync::wire::dig_text(from, path));
 }
 
 std::vector<std::string> names_of(const json::object& list) {
   std::vector<std::string> names;
-  for (const json::value& item : sync::dig_list(list, {"items"})) {
-    names.emplace_back(sync::name_of(item.as_object()));
+  for (const json::value& item : sync::wire::dig_list(list, {"items"})) {
+    names.emplace_back(sync::wire::name_of(item.as_object()));
   }
   return names;
 }
@@ -43,7 +43,7 @@ TEST(ApiServer, ListsInPagesOfOneMoment) {
   }
   const json::object first = rig.get(std::string(maps_path) + "?limit=2");
   EXPECT_EQ(names_of(first), (Names{"a", "b"}));
-  EXPECT_EQ(sync::dig_int(first, {"metadata", "remainingItemCount"}), 3);
+  EXPECT_EQ(sync::wire::dig_int(first, {"metadata", "remainingItemCount"}), 3);
   rig.remove(std::string(maps_path) + "/c");
   rig.post(std::string(maps_path), named("bb"));
   const std::string token = text(first, {"metadata", "continue"});
@@ -71,7 +71,7 @@ TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
   const std::string query = std::string(maps_path) + "?limit=1&labelSelector=odd%3Dyes";
   const json::object first = rig.get(query);
   EXPECT_EQ(names_of(first), (Names{"a"}));
-  EXPECT_EQ(sync::dig(first, {"metadata", "remainingItemCount"}), nullptr);
+  EXPECT_EQ(sync::wire::dig(first, {"metadata", "remainingItemCount"}), nullptr);
   const json::object second = rig.get(query + "&continue=" + text(first, {"metadata", "continue"}));
   EXPECT_EQ(names_of(second), (Names{"c"}));
 }
@@ -82,7 +82,8 @@ TEST(ApiServer, KeepsWhatItHasAcrossARestart) {
   rig.restart();
   EXPECT_EQ(rig.get(std::string(maps_path) + "/a"), made);
   const json::object next = rig.post(std::string(maps_path), named("b"));
-  EXPECT_GT(*parse_int<int>(sync::version_of(next)), *parse_int<int>(sync::version_of(made)));
+  EXPECT_GT(*parse_int<int>(sync::wire::version_of(next)),
+            *parse_int<int>(sync::wire::version_of(made)));
 }
 
 TEST(ApiServer, WritesNothingThatIsNotNews) {
@@ -133,7 +134,7 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
             "configmaps \"late\" is forbidden: unable to create new content in namespace t because "
             "it is being terminated");
   const json::object why = refused.object();
-  const json::array& causes = sync::dig_list(why, {"details", "causes"});
+  const json::array& causes = sync::wire::dig_list(why, {"details", "causes"});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(text(causes[0].as_object(), {"reason"}), "NamespaceTerminating");
   // An object without a name is identified by its generateName; a token counts as content, too.

@@ -27,21 +27,21 @@ TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
   const json::object made = rig.post(nodes_path, labeled_node("a"));
   rig.post(nodes_path, labeled_node("b"));
   const Told got = rig.ask({.target = nodes_path + "/a", .accept = protobuf});
-  EXPECT_EQ(got.headers.get("Content-Type"), sync::protobuf_type);
-  const sync::Node read = sync::decode_protobuf<sync::Node>(got.body).value();
-  EXPECT_EQ(read.metadata.uid, sync::uid_of(made));
+  EXPECT_EQ(got.headers.get("Content-Type"), sync::wire::protobuf_type);
+  const sync::Node read = sync::wire::decode_protobuf<sync::Node>(got.body).value();
+  EXPECT_EQ(read.metadata.uid, sync::wire::uid_of(made));
   EXPECT_EQ(read.metadata.labels.get("a"), "b");
   EXPECT_TRUE(read.spec.unschedulable);
 
   const Told listed = rig.ask({.target = nodes_path + "?limit=1", .accept = protobuf});
-  const sync::ListBytes list = sync::split_protobuf_list(listed.body).value();
+  const sync::wire::ListBytes list = sync::wire::split_protobuf_list(listed.body).value();
   const json::object plain = rig.get(nodes_path + "?limit=1");
   EXPECT_EQ(list.head.kind, "NodeList");
-  EXPECT_EQ(list.head.resource_version, sync::version_of(plain));
-  EXPECT_EQ(list.head.continue_token, sync::dig_text(plain, {"metadata", "continue"}));
+  EXPECT_EQ(list.head.resource_version, sync::wire::version_of(plain));
+  EXPECT_EQ(list.head.continue_token, sync::wire::dig_text(plain, {"metadata", "continue"}));
   EXPECT_EQ(list.head.remaining_item_count, 1);
   ASSERT_EQ(list.items.size(), 1u);
-  EXPECT_EQ(sync::decode_protobuf<sync::Node>(list.items[0]).value(), read);
+  EXPECT_EQ(sync::wire::decode_protobuf<sync::Node>(list.items[0]).value(), read);
 }
 
 TEST(InProtobuf, AWatchIsMadeOfFrames) {
@@ -56,11 +56,11 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
   rig.remove(nodes_path + "/a");
   rig.drain(told);
   std::vector<std::string> events;
-  sync::ProtobufFrames splitter;
+  sync::wire::ProtobufFrames splitter;
   const std::vector<std::string> frames = splitter.feed(told.body).value();
   for (const std::string& frame : frames) {
-    const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
-    const sync::ObjectHeader header = sync::read_protobuf_header(event.object).value();
+    const sync::wire::WatchEvent event = sync::wire::decode_protobuf_event(frame).value();
+    const sync::wire::ObjectHeader header = sync::wire::read_protobuf_header(event.object).value();
     EXPECT_EQ(header.kind, "Node");
     events.push_back(std::string(to_string(event.type)) + " " + header.name);
   }

@@ -26,8 +26,8 @@ std::vector<std::string> events_now(Rig& rig, const Told& told) {
   for (const std::string& line : rig.lines_now(told)) {
     const json::object event = json::parse(line).as_object();
     const json::object& object = event.at("object").as_object();
-    events.push_back(std::string(sync::as_text(event.at("type"))) + " " +
-                     std::string(sync::name_of(object)));
+    events.push_back(std::string(sync::wire::as_text(event.at("type"))) + " " +
+                     std::string(sync::wire::name_of(object)));
   }
   return events;
 }
@@ -38,7 +38,9 @@ Told watch(Rig& rig, const std::string& query) {
   return rig.ask({.target = std::string(maps) + "?watch=1" + query});
 }
 
-std::string version_of(const json::object& object) { return std::string(sync::version_of(object)); }
+std::string version_of(const json::object& object) {
+  return std::string(sync::wire::version_of(object));
+}
 
 TEST(Watch, StartsWithWhatThereIsAndGoesOn) {
   Rig rig(quiet());
@@ -94,7 +96,7 @@ TEST(Watch, ShowsWhatLeftTheSelectionAsItWas) {
   const Told told = watch(rig, "&labelSelector=app%3Dweb&resourceVersion=" + before);
   const json::object event = json::parse(rig.lines_now(told).at(0)).as_object();
   const json::object& seen = event.at("object").as_object();
-  EXPECT_EQ(sync::dig_text(seen, {"metadata", "labels", "app"}), "web");
+  EXPECT_EQ(sync::wire::dig_text(seen, {"metadata", "labels", "app"}), "web");
   EXPECT_EQ(version_of(seen), version_of(now));
 }
 

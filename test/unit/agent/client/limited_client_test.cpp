@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(RequestBucket, GivesABurstAndThenARate) {
-  RequestBucket bucket(20, 30);
+  sync::pacing::RequestBucket bucket(20, 30);
   const MonoTime start{1h};
   EXPECT_EQ(bucket.saturation(start), 0);
   for (int index = 0; index < 30; ++index) EXPECT_EQ(bucket.take(start), start);
@@ -27,7 +27,7 @@ TEST(RequestBucket, GivesABurstAndThenARate) {
 }
 
 TEST(RequestBucket, APauseHoldsEverybody) {
-  RequestBucket bucket(20, 30);
+  sync::pacing::RequestBucket bucket(20, 30);
   const MonoTime start{1h};
   bucket.hold(start + 5s);
   bucket.hold(start + 3s);

@@ -90,12 +90,12 @@ struct Script final : ListWatchSource {
 
 struct Notes final : ListWatchSink {
   void replace(std::vector<std::string> items, const std::string& version,
-               const sync::ScopeKind& kind) override {
+               const sync::wire::ScopeKind& kind) override {
     std::string line = "replace " + version + " " + kind.kind;
     for (const std::string& item : items) line += " " + item;
     lines.push_back(line);
   }
-  void apply(const sync::WatchEvent& event) override {
+  void apply(const sync::wire::WatchEvent& event) override {
     lines.push_back(std::string(to_string(event.type)) + " " + event.object);
   }
   void bookmark(const std::string& version) override { lines.push_back("bookmark " + version); }

@@ -42,21 +42,22 @@ TEST(ListWatch, ListsInPagesAndWatchesFromTheList) {
 
 // A sink that refuses objects for which it has no room.
 struct Narrow final : ListWatchSink {
-  void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
-  void apply(const sync::WatchEvent&) override {}
+  void replace(std::vector<std::string>, const std::string&,
+               const sync::wire::ScopeKind&) override {}
+  void apply(const sync::wire::WatchEvent&) override {}
   void bookmark(const std::string& version) override { lines.push_back("bookmark " + version); }
   Status try_replace(std::vector<std::string> items, const std::string& version,
-                     const sync::ScopeKind&) override {
+                     const sync::wire::ScopeKind&) override {
     if (items.size() > 1) return fail(Errc::exhausted, "full");
     lines.push_back("replace " + version);
     return {};
   }
-  Status try_apply(const sync::WatchEvent& event) override {
+  Status try_apply(const sync::wire::WatchEvent& event) override {
     if (event.resource_version == "9") return fail(Errc::exhausted, "full");
     lines.push_back("apply " + event.resource_version);
     return {};
   }
-  void list_failed(const sync::Failure& failure) override {
+  void list_failed(const sync::watch::Failure& failure) override {
     lines.push_back("failed " + std::string(to_string(failure.code)));
   }
   Lines lines;
@@ -86,16 +87,18 @@ TEST(ListWatch, WhatASinkHasNoRoomForIsListedAgainAndNothingAfterItIsTold) {
 
 // A sink that accepts pages and expects no object twice.
 struct Pages final : ListWatchSink {
-  void replace(std::vector<std::string>, const std::string&, const sync::ScopeKind&) override {}
-  void apply(const sync::WatchEvent&) override {}
+  void replace(std::vector<std::string>, const std::string&,
+               const sync::wire::ScopeKind&) override {}
+  void apply(const sync::wire::WatchEvent&) override {}
   void bookmark(const std::string&) override {}
-  Status try_page(std::vector<std::string> items, bool first, const sync::ScopeKind&) override {
+  Status try_page(std::vector<std::string> items, bool first,
+                  const sync::wire::ScopeKind&) override {
     if (items.size() > 1) return fail(Errc::exhausted, "full");
     lines.push_back((first ? "first " : "next ") + std::to_string(items.size()));
     return {};
   }
   void end_list(const std::string& version) override { lines.push_back("end " + version); }
-  void list_failed(const sync::Failure& failure) override {
+  void list_failed(const sync::watch::Failure& failure) override {
     lines.push_back("failed " + std::string(to_string(failure.code)));
   }
   Status try_hold(std::size_t bytes) override {
@@ -191,27 +194,27 @@ TEST(ListWatch, ResumesWithoutAList) {
 // A Pod without envelope: metadata.name is field 1 of field 1, and its resourceVersion is field 6.
 std::string protobuf_pod(const std::string& version) {
   std::string metadata;
-  sync::append_wire(metadata, 1, "a");
-  sync::append_wire(metadata, 6, version);
+  sync::wire::append_wire(metadata, 1, "a");
+  sync::wire::append_wire(metadata, 6, version);
   std::string out;
-  sync::append_wire(out, 1, metadata);
+  sync::wire::append_wire(out, 1, metadata);
   return out;
 }
 
 http::Response in_protobuf(http::Response response, const std::string& more = "") {
-  response.headers.set("Content-Type", std::string(sync::protobuf_type) + more);
+  response.headers.set("Content-Type", std::string(sync::wire::protobuf_type) + more);
   return response;
 }
 
 // A PodList with one pod; `more` is the continue token.
 http::Response protobuf_list(const std::string& version, const std::string& more) {
   std::string metadata;
-  sync::append_wire(metadata, 2, version);
-  sync::append_wire(metadata, 3, more);
+  sync::wire::append_wire(metadata, 2, version);
+  sync::wire::append_wire(metadata, 3, more);
   std::string list;
-  sync::append_wire(list, 1, metadata);
-  sync::append_wire(list, 2, protobuf_pod(version));
-  return in_protobuf({.body = sync::enveloped("v1", "PodList", list)});
+  sync::wire::append_wire(list, 1, metadata);
+  sync::wire::append_wire(list, 2, protobuf_pod(version));
+  return in_protobuf({.body = sync::wire::enveloped("v1", "PodList", list)});
 }
 
 TEST(ListWatch, TheAnswersContentTypeDecides) {
@@ -221,17 +224,17 @@ TEST(ListWatch, TheAnswersContentTypeDecides) {
     auto& answers = bench.script.answers;
     answers.push_back(protobuf_list("5", "more"));
     answers.push_back(protobuf_list("7", ""));
-    const std::string object = sync::enveloped("v1", "Pod", protobuf_pod("8"));
+    const std::string object = sync::wire::enveloped("v1", "Pod", protobuf_pod("8"));
     const std::string frames =
-        sync::encode_protobuf_event(sync::WatchEvent::Type::added, object) +
-        sync::encode_protobuf_event(sync::WatchEvent::Type::bookmark, object);
+        sync::wire::encode_protobuf_event(sync::wire::WatchEvent::Type::added, object) +
+        sync::wire::encode_protobuf_event(sync::wire::WatchEvent::Type::bookmark, object);
     bench.script.watch({frames.substr(0, 3), frames.substr(3, 40), frames.substr(43)},
                        Pieces::End::ends);
     answers.back() = in_protobuf(*std::move(answers.back()), ";stream=watch");
     bench.script.watch({event("MODIFIED", pod("9"))}, Pieces::End::ends);
     co_await bench.run_until_asked(5);
-    const std::string five = sync::enveloped("v1", "Pod", protobuf_pod("5"));
-    const std::string seven = sync::enveloped("v1", "Pod", protobuf_pod("7"));
+    const std::string five = sync::wire::enveloped("v1", "Pod", protobuf_pod("5"));
+    const std::string seven = sync::wire::enveloped("v1", "Pod", protobuf_pod("7"));
     EXPECT_EQ(bench.notes.lines, (Lines{"replace 5 Pod " + five + " " + seven, "ADDED " + object,
                                         "bookmark 8", "MODIFIED " + pod("9")}));
     const std::string list = "application/vnd.kubernetes.protobuf,application/json";
@@ -248,11 +251,12 @@ TEST(ListWatch, ANoInProtobufIsUnderstood) {
     bench.resume_from = "41";
     auto& answers = bench.script.answers;
     const std::string gone =
-        sync::encode_protobuf_status({.message = "old", .reason = "Expired", .code = 410});
+        sync::wire::encode_protobuf_status({.message = "old", .reason = "Expired", .code = 410});
     answers.push_back(in_protobuf({.status = 410, .body = gone}));
     answers.push_back(protobuf_list("50", ""));
-    bench.script.watch({sync::encode_protobuf_event(sync::WatchEvent::Type::error, gone)},
-                       Pieces::End::waits);
+    bench.script.watch(
+        {sync::wire::encode_protobuf_event(sync::wire::WatchEvent::Type::error, gone)},
+        Pieces::End::waits);
     answers.back() = in_protobuf(*std::move(answers.back()), ";stream=watch");
     answers.push_back(in_protobuf({.body = gone}));
     answers.push_back(protobuf_list("60", ""));

@@ -198,7 +198,7 @@ void Cluster::revive(const std::string& node) {
 
 sync::Node Cluster::node(const std::string& name) {
   const std::string body = ask(http::Method::get, "/api/v1/nodes/" + name);
-  return sync::decode_bytes<sync::Node>(body).value_or(sync::Node{});
+  return sync::wire::decode_bytes<sync::Node>(body).value_or(sync::Node{});
 }
 
 std::string Cluster::ready(const std::string& name) {
@@ -215,7 +215,7 @@ std::string Cluster::taints(const std::string& name) {
 
 bool Cluster::is_terminating(const std::string& pod) {
   const std::string body = ask(http::Method::get, pods + "/" + pod);
-  const auto found = sync::decode_bytes<sync::Pod>(body);
+  const auto found = sync::wire::decode_bytes<sync::Pod>(body);
   return found && found->metadata.deletion_timestamp.has_value();
 }
 

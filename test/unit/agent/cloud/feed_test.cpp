@@ -5,7 +5,7 @@
 namespace holdfast::agent {
 namespace {
 
-using Type = sync::WatchEvent::Type;
+using Type = sync::wire::WatchEvent::Type;
 
 struct Log {
   std::vector<std::string> lines;
@@ -38,17 +38,18 @@ TEST(Feed, AListRemovesWhatItDoesNotHave) {
 // Field 1 of a field is its name; 3 the namespace.
 std::string protobuf_item(const std::string& name) {
   std::string metadata;
-  sync::append_wire(metadata, 1, name);
-  sync::append_wire(metadata, 3, "d");
+  sync::wire::append_wire(metadata, 1, name);
+  sync::wire::append_wire(metadata, 3, "d");
   std::string pod;
-  sync::append_wire(pod, 1, metadata);
-  return sync::enveloped("v1", "Pod", pod);
+  sync::wire::append_wire(pod, 1, metadata);
+  return sync::wire::enveloped("v1", "Pod", pod);
 }
 
 TEST(Feed, ObjectsComeInEitherEncoding) {
   Log log;
   auto feed = make_feed(log);
-  const std::string broken = sync::enveloped("v1", "Pod", std::string("\x0a\x03\x0a\x01x\x1a", 6));
+  const std::string broken =
+      sync::wire::enveloped("v1", "Pod", std::string("\x0a\x03\x0a\x01x\x1a", 6));
   feed.replace({item("a"), protobuf_item("b"), broken}, "1", {});
   feed.apply({Type::modified, protobuf_item("a"), "2"});
   feed.apply({Type::deleted, protobuf_item("b"), "3"});
@@ -61,10 +62,10 @@ TEST(Feed, AProtobufObjectThatCannotBeReadIsNotGone) {
   auto feed = make_feed(log);
   feed.replace({protobuf_item("a")}, "1", {});
   const std::string whole = protobuf_item("a");
-  std::string raw(sync::open_envelope(whole).value().raw);
+  std::string raw(sync::wire::open_envelope(whole).value().raw);
   // A toleration that is a number.
-  sync::append_wire(raw, 2, std::string("\xb0\x01\x01", 3));
-  feed.replace({sync::enveloped("v1", "Pod", raw)}, "2", {});
+  sync::wire::append_wire(raw, 2, std::string("\xb0\x01\x01", 3));
+  feed.replace({sync::wire::enveloped("v1", "Pod", raw)}, "2", {});
   EXPECT_EQ(log.lines, Lines{"set a"});
   EXPECT_EQ(feed.malformed(), 1u);
 }
@@ -125,7 +126,7 @@ TEST(Feed, AListThatDoesNotFitIsTakenBack) {
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, Errc::exhausted);
   EXPECT_FALSE(feed.out_of_memory()) << "told by the list-watch";
-  feed.list_failed(sync::failure_of(full.error()));
+  feed.list_failed(sync::watch::failure_of(full.error()));
   EXPECT_TRUE(feed.out_of_memory());
   EXPECT_EQ(refused, 1);
   EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set a", "set c", "remove b", "remove c"}));

@@ -56,7 +56,8 @@ class Leadership : public testing::Test {
   }
 
   sync::Lease lease() {
-    return sync::decode_bytes<sync::Lease>(cluster.ask(http::Method::get, lease_path)).value();
+    return sync::wire::decode_bytes<sync::Lease>(cluster.ask(http::Method::get, lease_path))
+        .value();
   }
 
   Cluster cluster;
@@ -140,7 +141,7 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
     const std::string name = "p" + std::to_string(index);
     EXPECT_EQ(deletions(name), 1) << index;
     const std::string body = cluster.ask(http::Method::get, pods + "/" + name);
-    const auto pod = sync::decode_bytes<sync::Pod>(body);
+    const auto pod = sync::wire::decode_bytes<sync::Pod>(body);
     ASSERT_TRUE(pod && pod->metadata.deletion_timestamp);
     const WallTime deleted = *pod->metadata.deletion_timestamp -
                              std::chrono::seconds(*pod->metadata.deletion_grace_period_seconds);

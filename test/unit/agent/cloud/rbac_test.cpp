@@ -108,7 +108,7 @@ class Recorder {
     request.headers.set("Content-Type", std::string(json_type));
     const http::Response response = co_await api_->handler()(request);
     EXPECT_EQ(response.status, 201) << response.body;
-    const auto header = sync::read_header(response.body);
+    const auto header = sync::wire::read_header(response.body);
     co_return header ? std::string(header->uid) : std::string();
   }
 
@@ -123,9 +123,9 @@ class Recorder {
  private:
   asio::awaitable<http::Response> record(const http::Request& request) {
     const std::size_t query = std::min(request.target.find('?'), request.target.size());
-    const auto info =
-        sync::parse_request(http::to_string(request.method), request.target.substr(0, query),
-                            request.target.substr(std::min(query + 1, request.target.size())));
+    const auto info = sync::objects::parse_request(
+        http::to_string(request.method), request.target.substr(0, query),
+        request.target.substr(std::min(query + 1, request.target.size())));
     if (info && info->is_resource) {
       const std::string part = info->subresource.empty() ? "" : "/" + info->subresource;
       asked.insert(

@@ -92,11 +92,11 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
        R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Failed"}})" +
            strategic},
       {read_pod(pod), "GET /api/v1/namespaces/ns/pods/p "},
-      {write_binding(
-           pod, "7",
-           {true,
-            {toleration},
-            {{"foreign", "x"}, {std::string(lifecycle::annotation_original_not_ready), "300"}}}),
+      {write_binding(pod, "7",
+                     {true,
+                      {toleration},
+                      {{"foreign", "x"},
+                       {std::string(sync::objects::annotation_original_not_ready), "300"}}}),
        "PATCH /api/v1/namespaces/ns/pods/p "
        R"({"metadata":{"uid":"uid-p","resourceVersion":"7","annotations":{)"
        R"("apps.openyurt.io/original-not-ready-toleration-duration":"300"}},)"

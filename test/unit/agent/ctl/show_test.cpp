@@ -15,7 +15,7 @@ const std::string safe = "\\x1b[2J\\x1b]0;t\\x07\\u202e\\nFAKE  line \\u009b";
 // A document in which every string is replaced by the evil one, in its JSON form.
 std::string with_evil(std::string_view document) {
   std::string made(document);
-  const std::string text = sync::serialize(sync::json::value(evil));
+  const std::string text = sync::wire::serialize(sync::json::value(evil));
   for (std::size_t at = made.find("EVIL"); at != std::string::npos; at = made.find("EVIL", at)) {
     made.replace(at, 4, text);
     at += text.size();
@@ -60,7 +60,7 @@ TEST(Show, JsonStaysJsonAndMeansTheSame) {
   const std::string document = with_evil(R"([{"name":EVIL}])");
   const auto shown = show_json(document);
   ASSERT_TRUE(shown);
-  EXPECT_EQ(sync::parse_json(*shown).value(), sync::parse_json(document).value());
+  EXPECT_EQ(sync::wire::parse_json(*shown).value(), sync::wire::parse_json(document).value());
   for (const char c : *shown) {
     EXPECT_TRUE(c == '\n' || (c >= ' ' && c != '\x7f')) << static_cast<int>(c);
   }

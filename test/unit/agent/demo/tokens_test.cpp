@@ -8,16 +8,16 @@ namespace {
 
 TEST(DemoTokens, GiveAgentsTheRightsOfTheirNodesAndNoMore) {
   const Tokens tokens = Tokens::make({"edge-a", "edge-b"});
-  const auto table = sync::TokenTable::parse(tokens.file());
+  const auto table = lab::TokenTable::parse(tokens.file());
   ASSERT_TRUE(table) << table.error().what;
   EXPECT_EQ(table->all().size(), 3u) << "each token has its own secret";
-  const sync::Identity* const admin = table->find(tokens.admin);
+  const lab::Identity* const admin = table->find(tokens.admin);
   ASSERT_NE(admin, nullptr);
   EXPECT_TRUE(admin->in_group("system:masters"));
   for (const char* node : {"edge-a", "edge-b"}) {
-    const sync::Identity* const agent = table->find(tokens.nodes.at(node));
+    const lab::Identity* const agent = table->find(tokens.nodes.at(node));
     ASSERT_NE(agent, nullptr) << node;
-    EXPECT_EQ(sync::node_of(*agent), node);
+    EXPECT_EQ(lab::node_of(*agent), node);
     EXPECT_FALSE(agent->in_group("system:masters")) << node;
   }
 }

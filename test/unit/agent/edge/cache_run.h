@@ -11,14 +11,14 @@
 
 namespace holdfast::agent::cached {
 
-inline const sync::ScopeKind pod_kind{"Pod", "v1"};
+inline const sync::wire::ScopeKind pod_kind{"Pod", "v1"};
 inline const store::ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
 inline const store::ScopeKey configmaps{.owner = "node", .version = "v1", .resource = "configmaps"};
-inline constexpr sync::Version local = sync::first_local_version;
+inline constexpr sync::objects::Version local = sync::objects::first_local_version;
 
-inline sync::ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
+inline sync::watch::ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
 
-inline sync::CachedObject object(const std::string& name, sync::Version version) {
+inline sync::watch::CachedObject object(const std::string& name, sync::objects::Version version) {
   return {"u", version,
           std::make_shared<const std::string>(R"({"metadata":{"name":")" + name +
                                               R"(","namespace":"ns","uid":"u",)"
@@ -26,14 +26,15 @@ inline sync::CachedObject object(const std::string& name, sync::Version version)
                                               std::to_string(version) + R"("}})")};
 }
 
-inline sync::CacheEvent put(const std::string& name, sync::Version version) {
-  return {sync::EventType::modified, key(name), object(name, version)};
+inline sync::watch::CacheEvent put(const std::string& name, sync::objects::Version version) {
+  return {sync::watch::EventType::modified, key(name), object(name, version)};
 }
 
-inline sync::WatchCache::Objects objects(std::initializer_list<std::pair<std::string, int>> all) {
-  sync::WatchCache::Objects made;
+inline sync::watch::WatchCache::Objects objects(
+    std::initializer_list<std::pair<std::string, int>> all) {
+  sync::watch::WatchCache::Objects made;
   for (const auto& [name, version] : all) {
-    made[key(name)] = object(name, static_cast<sync::Version>(version));
+    made[key(name)] = object(name, static_cast<sync::objects::Version>(version));
   }
   return made;
 }

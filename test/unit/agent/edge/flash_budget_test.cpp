@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr double budget_bytes = 40'000;
 constexpr Duration group = 2s;  // --flush-interval
 
-const sync::ScopeKind kind{"Pod", "v1", sync::Encoding::protobuf};
+const sync::wire::ScopeKind kind{"Pod", "v1", sync::wire::Encoding::protobuf};
 const store::ScopeKey node_pods{.owner = "node",
                                 .version = "v1",
                                 .resource = "pods",
@@ -54,8 +54,10 @@ std::vector<Moment> recorded_life() {
   Duration came{};
   for (const replay::Frame& frame :
        replay::recording(replay::Session::v1_36).first(is_pods).frames) {
-    const auto event = sync::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
-    if (frame.is_bookmark || sync::read_protobuf_header(event.object)->name != "web") continue;
+    const auto event =
+        sync::wire::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
+    if (frame.is_bookmark || sync::wire::read_protobuf_header(event.object)->name != "web")
+      continue;
     if (life.empty()) came = frame.at;
     life.push_back({.at = frame.at - came, .bytes = event.object});
   }
@@ -74,7 +76,7 @@ class FlashBudget : public testing::TestWithParam<int> {
     test::follow({.within = "cache.db"});
     run_.emplace(context_, dir_.path(), CacheLimits{}, "fault");
     scope_ = run_->scopes.open(node_pods).value();
-    sync::WatchCache::Objects resident;
+    sync::watch::WatchCache::Objects resident;
     for (int pod = 0; pod < 10; ++pod) resident[name_of(pod)] = object_of(pod, life_[3].bytes);
     EXPECT_TRUE(run_->scopes.replace(*scope_, std::move(resident), ++version_, kind));
     for (int pod = 0; pod < 10; ++pod) put_token(pod);
@@ -98,12 +100,14 @@ class FlashBudget : public testing::TestWithParam<int> {
   }
 
  private:
-  static sync::ObjectKey name_of(int pod) { return {"site", "churn-" + std::to_string(pod)}; }
+  static sync::watch::ObjectKey name_of(int pod) {
+    return {"site", "churn-" + std::to_string(pod)};
+  }
 
   // Gives each pod its own uid.
-  sync::CachedObject object_of(int pod, const std::string& bytes) {
+  sync::watch::CachedObject object_of(int pod, const std::string& bytes) {
     const std::string uid = digits(36, static_cast<unsigned>(pod));
-    const std::string recorded = sync::read_protobuf_header(bytes).value().uid;
+    const std::string recorded = sync::wire::read_protobuf_header(bytes).value().uid;
     std::string own = bytes;
     for (auto at = own.find(recorded); at != std::string::npos; at = own.find(recorded)) {
       own.replace(at, uid.size(), uid);
@@ -125,9 +129,9 @@ class FlashBudget : public testing::TestWithParam<int> {
     if (moment.what == Moment::What::token) return put_token(pod);
     const bool gone = moment.what == Moment::What::gone;
     const std::string& bytes = gone ? life_.front().bytes : moment.bytes;
-    EXPECT_TRUE(
-        run_->scopes.apply(*scope_, {gone ? sync::EventType::deleted : sync::EventType::modified,
-                                     name_of(pod), object_of(pod, bytes)}));
+    EXPECT_TRUE(run_->scopes.apply(
+        *scope_, {gone ? sync::watch::EventType::deleted : sync::watch::EventType::modified,
+                  name_of(pod), object_of(pod, bytes)}));
   }
 
   const std::vector<Moment> life_ = recorded_life();
@@ -135,7 +139,7 @@ class FlashBudget : public testing::TestWithParam<int> {
   asio::io_context context_{1};
   std::optional<Agent> run_;
   ScopePtr scope_;
-  sync::Version version_ = 1000;
+  sync::objects::Version version_ = 1000;
 };
 
 TEST_P(FlashBudget, APodsLifeIsWrittenInFewBytes) {

@@ -42,8 +42,8 @@ struct LeaseServer {
     } else if (lease.empty()) {
       response.status = 404;
     } else if (request.method != http::Method::get) {
-      const std::string mine = sync::read_header(lease).value().resource_version;
-      if (sync::read_header(request.body).value().resource_version != mine) {
+      const std::string mine = sync::wire::read_header(lease).value().resource_version;
+      if (sync::wire::read_header(request.body).value().resource_version != mine) {
         response.status = 409;
       } else if (request.method == http::Method::put) {
         store(request.body);
@@ -57,16 +57,17 @@ struct LeaseServer {
   }
 
   [[nodiscard]] std::string patched(const std::string& patch) const {
-    auto known = sync::parse_json(lease).value();
-    const auto merged =
-        sync::apply_patch(sync::PatchType::merge, "Lease", std::move(known), patch).value();
-    return sync::serialize(merged);
+    auto known = sync::wire::parse_json(lease).value();
+    const auto merged = sync::objects::apply_patch(sync::objects::PatchType::merge, "Lease",
+                                                   std::move(known), patch)
+                            .value();
+    return sync::wire::serialize(merged);
   }
 
   void store(const std::string& body) {
-    lease = sync::with_resource_version(body, std::to_string(++version)).value();
+    lease = sync::wire::with_resource_version(body, std::to_string(++version)).value();
     const std::string time =
-        sync::text_at(lease, {"spec", "renewTime"}).value().value_or("missing");
+        sync::wire::text_at(lease, {"spec", "renewTime"}).value().value_or("missing");
     EXPECT_GT(time, last_renewal);
     last_renewal = time;
   }
@@ -96,14 +97,14 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     Status renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"GET /edge-a", "POST "}));
-    const auto made = sync::decode_bytes<sync::Lease>(cloud.lease).value();
+    const auto made = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(made.spec.holder_identity, "edge-a");
     EXPECT_EQ(made.spec.lease_duration_seconds, 40);
     EXPECT_EQ(made.metadata.owner_references.size(), 1u);
 
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
-    const auto same = sync::decode_bytes<sync::Lease>(cloud.lease).value();
+    const auto same = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(same.spec.holder_identity, "edge-a");
     EXPECT_EQ(same.metadata.owner_references, made.metadata.owner_references);
     clock.now -= 1h;  // the wall clock goes back; LeaseServer::store() checks that renewTime grows
@@ -112,7 +113,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
     // Somebody else wrote it.
-    cloud.lease = sync::with_resource_version(cloud.lease, "999").value();
+    cloud.lease = sync::wire::with_resource_version(cloud.lease, "999").value();
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "PUT /edge-a"}));
@@ -125,10 +126,10 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     std::string last = cloud.last_renewal;
     for (int i = 0; i < 3; ++i) {
       const std::string shown = lease.renew_locally("77");
-      const std::string time = sync::text_at(shown, {"spec", "renewTime"}).value().value();
+      const std::string time = sync::wire::text_at(shown, {"spec", "renewTime"}).value().value();
       EXPECT_GT(time, last);
       last = time;
-      EXPECT_EQ(sync::read_header(shown).value().resource_version, "77");
+      EXPECT_EQ(sync::wire::read_header(shown).value().resource_version, "77");
     }
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);

@@ -25,9 +25,9 @@ store::ScopeKey scope_of(std::string resource, std::string space = "", std::stri
 }
 
 void fill(Agent& run, const store::ScopeKey& key, const std::string& kind,
-          const std::map<sync::ObjectKey, std::string>& bodies) {
+          const std::map<sync::watch::ObjectKey, std::string>& bodies) {
   const ScopePtr scope = run.scopes.open(key).value();
-  sync::WatchCache::Objects all;
+  sync::watch::WatchCache::Objects all;
   for (const auto& [name, body] : bodies) {
     all[name] = {"u", 3, std::make_shared<const std::string>(body)};
   }
@@ -58,9 +58,9 @@ void fill_node(Agent& run) {
 std::string listed(const Result<NodeReadiness>& node) {
   if (!node) return node.error().what;
   std::string text = node->node_name + ":";
-  for (const sync::PodReadiness& pod : node->pods) {
+  for (const sync::autonomy::PodReadiness& pod : node->pods) {
     text += " " + pod.name;
-    for (const sync::Reason& reason : pod.reasons) {
+    for (const sync::autonomy::Reason& reason : pod.reasons) {
       text += "(" + std::string(to_string(reason.obstacle)) + ": " + reason.text + ")";
     }
   }
@@ -140,7 +140,8 @@ TEST(OutageReadinessPage, SaysWhenItCannotTell) {
   uplink::Site site;
   EXPECT_NE(site.admin("/v1/ready").find("\"known\":false"), std::string::npos);
   EXPECT_EQ(site.metric("holdfast_edge_outage_readiness_known"), std::vector<std::string>{" 0"});
-  EXPECT_EQ(site.metric("holdfast_edge_pods_not_ready_for_outage").size(), sync::obstacles);
+  EXPECT_EQ(site.metric("holdfast_edge_pods_not_ready_for_outage").size(),
+            sync::autonomy::obstacles);
 }
 
 }  // namespace

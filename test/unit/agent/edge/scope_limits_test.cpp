@@ -94,7 +94,7 @@ TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
   EXPECT_NE(run.scopes.find(of("token:a", 1)), nullptr);
 }
 
-sync::CachedObject large(std::size_t bytes, sync::Version version) {
+sync::watch::CachedObject large(std::size_t bytes, sync::objects::Version version) {
   return {"u", version, std::make_shared<const std::string>(std::string(bytes, 'x'))};
 }
 
@@ -107,11 +107,11 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
                            .scope_objects = 10};
   Agent run(context, dir.path(), limits);
   const auto fill = [&run](const store::ScopeKey& where, std::size_t bytes, int version) {
-    sync::WatchCache::Objects all;
-    all[key("a")] = large(bytes, static_cast<sync::Version>(version));
+    sync::watch::WatchCache::Objects all;
+    all[key("a")] = large(bytes, static_cast<sync::objects::Version>(version));
     const ScopePtr scope = run.scopes.open(where).value();
-    const Status done =
-        run.scopes.replace(*scope, std::move(all), static_cast<sync::Version>(version), pod_kind);
+    const Status done = run.scopes.replace(*scope, std::move(all),
+                                           static_cast<sync::objects::Version>(version), pod_kind);
     return done ? "ok" : std::string(to_string(done.error().code));
   };
   EXPECT_EQ(fill(of("node", 1), 50'000, 5), "ok");
@@ -129,9 +129,10 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   EXPECT_LE(run.scopes.memory_bytes(), limits.memory_bytes);
 
   const ScopePtr scope = run.scopes.find(of("node", 2));
-  EXPECT_FALSE(run.scopes.apply(*scope, {sync::EventType::modified, key("b"), large(20'000, 9)}));
+  EXPECT_FALSE(
+      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(20'000, 9)}));
   EXPECT_EQ(scope->cache().version(), 5u) << "an event without room changes nothing";
-  sync::WatchCache::Objects many;
+  sync::watch::WatchCache::Objects many;
   for (int i = 0; i < 11; ++i) many[key(std::to_string(i))] = large(1, 5);
   EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
   EXPECT_TRUE(run.scopes.drop(*scope));
@@ -144,7 +145,7 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
   {
     Agent run(context, dir.path());
     for (const store::ScopeKey& each : {of("token:a", 1), of("node", 1), of("node", 2)}) {
-      sync::WatchCache::Objects all;
+      sync::watch::WatchCache::Objects all;
       all[key("a")] = large(each.namespace_name == "ns2" ? 90'000 : 10'000, 5);
       EXPECT_TRUE(run.scopes.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
     }
@@ -159,7 +160,7 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
   const test::ScratchDir dir;
   asio::io_context context(1);
   const auto fill = [](Scopes& scopes, const store::ScopeKey& which) {
-    sync::WatchCache::Objects all;
+    sync::watch::WatchCache::Objects all;
     all[key("a")] = large(10'000, 5);
     EXPECT_TRUE(scopes.replace(*scopes.open(which).value(), std::move(all), 5, pod_kind));
   };

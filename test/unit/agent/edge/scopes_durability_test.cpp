@@ -61,7 +61,8 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "an update is written, but not synced";
   ASSERT_TRUE(run.scopes.apply(*scope, put("b", 11)));
   EXPECT_EQ(after_power_cut(pods), "11: a@10 b@11") << "a new pod is durable";
-  ASSERT_TRUE(run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)}));
+  ASSERT_TRUE(
+      run.scopes.apply(*scope, {sync::watch::EventType::deleted, key("a"), object("a", 12)}));
   EXPECT_EQ(after_power_cut(pods), "12: b@11") << "a deletion is durable";
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind));
   EXPECT_EQ(after_power_cut(pods), "14: b@11 c@14") << "a new pod in a list is durable";
@@ -84,15 +85,15 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
     ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 1000, pod_kind));
     for (int step = 0; step < 400; ++step) {
       SCOPED_TRACE(step);
-      const sync::Version next = scope->cache().version() + 1 + below(3);
+      const sync::objects::Version next = scope->cache().version() + 1 + below(3);
       const std::string name = some_name();
       const unsigned what = below(20);
       const bool local_now = scope->cache().has_local_events();
       if (what < 8 && !local_now) {
         ASSERT_TRUE(run.scopes.apply(*scope, put(name, next)));
       } else if (what < 12 && !local_now && scope->cache().find(key(name)) != nullptr) {
-        ASSERT_TRUE(
-            run.scopes.apply(*scope, {sync::EventType::deleted, key(name), object(name, next)}));
+        ASSERT_TRUE(run.scopes.apply(
+            *scope, {sync::watch::EventType::deleted, key(name), object(name, next)}));
       } else if (what < 15) {
         run.scopes.apply_local(*scope, put(name, run.scopes.next_local_version().value()));
       } else if (what < 16 && !local_now) {
@@ -104,8 +105,8 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
         const int version = 1000 + step * 3 - (what == 17 ? 500 : 0);
         const int of_object = what == 18 ? version + 70 : version - 1;
         const auto list = objects({{"a", of_object}, {name, version - 2}});
-        ASSERT_TRUE(
-            run.scopes.replace(*scope, list, static_cast<sync::Version>(version), pod_kind));
+        ASSERT_TRUE(run.scopes.replace(*scope, list, static_cast<sync::objects::Version>(version),
+                                       pod_kind));
       }
       if (below(3) > 0) continue;
       ASSERT_TRUE(run.scopes.flush());
@@ -128,7 +129,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   const Case cases[] = {
       {"100 updates",
        [&run, &scope](int i) {
-         (void)run.scopes.apply(*scope, put("a", 10U + static_cast<sync::Version>(i)));
+         (void)run.scopes.apply(*scope, put("a", 10U + static_cast<sync::objects::Version>(i)));
        },
        0},
       {"100 answers that are no tokens",
@@ -203,7 +204,7 @@ TEST_F(ScopesDurability, AnHourOfHeartbeatsCostsFewFsyncs) {
   {
     uplink::Site site;
     site.cloud.put("/api/v1/namespaces/a/configmaps", "one");
-    ASSERT_TRUE(site.until(sync::LinkState::connected));
+    ASSERT_TRUE(site.until(sync::autonomy::LinkState::connected));
     ASSERT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
     site.time.run(10s);
     const std::int64_t before = syncs();

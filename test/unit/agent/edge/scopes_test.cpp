@@ -27,7 +27,8 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
   }
   Agent run(context, dir.path());
   EXPECT_EQ(shown(run.scopes.find(configmaps)), "10: a@3 b@5 c@10");
-  EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(), (sync::ScopeKind{"ConfigMap", "v1"}));
+  EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(),
+            (sync::wire::ScopeKind{"ConfigMap", "v1"}));
   EXPECT_EQ(run.scopes.find(pods), nullptr) << "a list that was never received is not empty";
 }
 
@@ -52,7 +53,7 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   EXPECT_EQ(restarted(), "10: a@3 b@10");
   (void)run.scopes.apply(*scope, put("b", 11));
   EXPECT_EQ(restarted(), "10: a@3 b@10") << "an update waits for the next group commit";
-  (void)run.scopes.apply(*scope, {sync::EventType::deleted, key("a"), object("a", 12)});
+  (void)run.scopes.apply(*scope, {sync::watch::EventType::deleted, key("a"), object("a", 12)});
   EXPECT_EQ(restarted(), "12: b@11");
   (void)run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind);
   EXPECT_EQ(restarted(), "14: b@11 c@14");
@@ -61,14 +62,14 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
 TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
   const test::ScratchDir dir;
   asio::io_context context(1);
-  sync::Version last = 0;
+  sync::objects::Version last = 0;
   for (int round = 0; round < 3; ++round) {
     Agent run(context, dir.path());
     const ScopePtr scope = run.scopes.open(configmaps).value();
     if (round == 0) (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
     EXPECT_EQ(scope->cache().has_local_events(), round > 0);
     for (int i = 0; i < 3; ++i) {
-      const sync::Version next = run.scopes.next_local_version().value();
+      const sync::objects::Version next = run.scopes.next_local_version().value();
       EXPECT_GT(next, last);
       EXPECT_GE(next, local);
       last = next;
@@ -240,11 +241,11 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
     const char* const asked = from_protobuf ? "json" : "protobuf";
     store::ScopeKey wide = pods;
     wide.encoding = cached;
-    const sync::ScopeKind kind{"Pod", "v1", sync::parse_encoding(cached).value()};
-    sync::WatchCache::Objects objects;
+    const sync::wire::ScopeKind kind{"Pod", "v1", sync::wire::parse_encoding(cached).value()};
+    sync::watch::WatchCache::Objects objects;
     for (const auto& [name, node] : {std::pair("a", "edge1"), std::pair("b", "edge2")}) {
-      const std::string item = sync::cached_form(pod(name, node)).value();
-      auto bytes = sync::in_encoding(kind, item).value();
+      const std::string item = sync::watch::cached_form(pod(name, node)).value();
+      auto bytes = sync::watch::in_encoding(kind, item).value();
       objects[key(name)] = {"u", 3, std::make_shared<const std::string>(std::move(bytes))};
     }
     ASSERT_TRUE(run.scopes.replace(*run.scopes.open(wide).value(), objects, 9, kind));
@@ -257,8 +258,9 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
     EXPECT_EQ(shown(scope), "9: a@3");
     EXPECT_EQ(to_string(scope->cache().kind().encoding), asked);
     const std::string& bytes = *scope->cache().find(key("a"))->bytes;
-    EXPECT_EQ(to_string(sync::encoding_of(bytes)), asked);
-    const auto json = sync::parse_json(sync::cached_json(scope->cache().kind(), bytes).value());
+    EXPECT_EQ(to_string(sync::watch::encoding_of(bytes)), asked);
+    const auto json =
+        sync::wire::parse_json(sync::watch::cached_json(scope->cache().kind(), bytes).value());
     EXPECT_EQ(json->at("spec").at("nodeName").as_string(), "edge1");
 
     // A derived scope is not stored; its own list replaces it.

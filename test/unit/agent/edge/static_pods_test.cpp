@@ -20,16 +20,17 @@ std::string nginx(const std::string& image, const std::string& name = "nginx") {
 }
 
 TEST(StaticPods, AManifestIsReadAsFarAsItIsLookedAt) {
-  EXPECT_EQ(read_manifest(nginx("i:1")).value(), (sync::PodManifest{.api_version = "v1",
-                                                                    .kind = "Pod",
-                                                                    .name = "nginx",
-                                                                    .namespace_name = "ns",
-                                                                    .containers = {{"c", "i:1"}}}));
+  EXPECT_EQ(read_manifest(nginx("i:1")).value(),
+            (sync::node::PodManifest{.api_version = "v1",
+                                     .kind = "Pod",
+                                     .name = "nginx",
+                                     .namespace_name = "ns",
+                                     .containers = {{"c", "i:1"}}}));
   EXPECT_EQ(read_manifest(R"({"kind":"Pod","spec":{"containers":[7,{"name":["x"]}]}})").value(),
-            (sync::PodManifest{.kind = "Pod", .containers = {{}, {}}}))
+            (sync::node::PodManifest{.kind = "Pod", .containers = {{}, {}}}))
       << "JSON is valid YAML; values of a wrong type count as missing";
   EXPECT_EQ(read_manifest("{kind: Pod, metadata: 7, spec: [], apiVersion: {}}").value(),
-            (sync::PodManifest{.kind = "Pod"}));
+            (sync::node::PodManifest{.kind = "Pod"}));
   const std::pair<std::string, std::string> bad[] = {
       {"", "it is not one YAML document"},
       {"a: 1\n---\nb: 2\n", "it is not one YAML document"},
@@ -61,7 +62,7 @@ class StaticPodFolder : public testing::Test {
     return all;
   }
   std::string text(const fs::Path& file) { return fs::read_all(file, 1 << 20).value_or("none"); }
-  Result<ManifestChange> replace(const sync::ManifestFile& file) {
+  Result<ManifestChange> replace(const sync::node::ManifestFile& file) {
     return replace_manifest(folders_, file, "ns", "nginx");
   }
 
@@ -90,7 +91,7 @@ TEST_F(StaticPodFolder, WhatDoesNotFitIsRefusedAndChangesNothing) {
                                   folders_.manifests / "link.yaml");
   const std::string present = "the present manifest";
   struct Row {
-    sync::ManifestFile file;
+    sync::node::ManifestFile file;
     Errc code;
     std::string problem;
   };

@@ -7,7 +7,7 @@
 #include "agent/lab/rules/decode.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -25,7 +25,7 @@ class DefaultsCases : public testing::TestWithParam<DefaultsCase> {};
 
 TEST_P(DefaultsCases, AreUpstreams) {
   const DefaultsCase& c = GetParam();
-  const Resource* resource = find_kind(c.group, c.kind);
+  const sync::printing::Resource* resource = sync::printing::find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
   const json::value made = canonical(*resource, json::parse(c.given).as_object());
   EXPECT_EQ(json::serialize(made.at_pointer(c.at)), c.expect);
@@ -119,4 +119,4 @@ TEST(AdmitPod, AddsOnlyTheTolerationsThatAreMissing) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -10,7 +10,7 @@
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -23,9 +23,9 @@ WallTime now() { return parse_rfc3339("2026-11-21T01:00:00Z").value(); }
 json::object pod(std::string_view name, std::string_view node, std::string_view phase,
                  bool ready = false) {
   json::object made = object(R"({"metadata":{},"spec":{"schedulerName":"default-scheduler"}})");
-  make_object(made, {"metadata"})["name"] = name;
-  if (!node.empty()) make_object(made, {"spec"})["nodeName"] = node;
-  json::object& status = make_object(made, {"status"});
+  sync::wire::make_object(made, {"metadata"})["name"] = name;
+  if (!node.empty()) sync::wire::make_object(made, {"spec"})["nodeName"] = node;
+  json::object& status = sync::wire::make_object(made, {"status"});
   status["phase"] = phase;
   if (ready) {
     set_condition(status, {{"type", "Ready"}, {"status", "True"}}, "2026-11-21T01:00:00Z");
@@ -72,12 +72,13 @@ constexpr std::string_view deployment_text =
 json::object set_of(std::string_view hash, std::int64_t replicas, std::int64_t available,
                     int revision) {
   json::object set = object(R"({"metadata":{},"spec":{},"status":{}})");
-  make_object(set, {"metadata"})["name"] = "d-" + std::string(hash);
-  make_object(set, {"metadata", "labels"})[hash_label] = hash;
-  make_object(set, {"metadata", "annotations"})[revision_note] = std::to_string(revision);
-  make_object(set, {"spec"})["replicas"] = replicas;
-  make_object(set, {"status"})["replicas"] = replicas;
-  make_object(set, {"status"})["availableReplicas"] = available;
+  sync::wire::make_object(set, {"metadata"})["name"] = "d-" + std::string(hash);
+  sync::wire::make_object(set, {"metadata", "labels"})[hash_label] = hash;
+  sync::wire::make_object(set, {"metadata", "annotations"})[revision_note] =
+      std::to_string(revision);
+  sync::wire::make_object(set, {"spec"})["replicas"] = replicas;
+  sync::wire::make_object(set, {"status"})["replicas"] = replicas;
+  sync::wire::make_object(set, {"status"})["availableReplicas"] = available;
   return set;
 }
 
@@ -87,10 +88,12 @@ TEST(PlanRollout, StartsWhole) {
   const std::string hash = template_hash(deployment);
   ASSERT_TRUE(plan.create);
   EXPECT_EQ(plan.revision, 1);
-  EXPECT_EQ(name_of(*plan.create), "d-" + hash);
-  EXPECT_EQ(dig_int(*plan.create, {"spec", "replicas"}), 4);
-  EXPECT_EQ(dig_text(dig_object(*plan.create, {"spec", "selector", "matchLabels"}), {hash_label}),
-            hash);
+  EXPECT_EQ(sync::wire::name_of(*plan.create), "d-" + hash);
+  EXPECT_EQ(sync::wire::dig_int(*plan.create, {"spec", "replicas"}), 4);
+  EXPECT_EQ(
+      sync::wire::dig_text(
+          sync::wire::dig_object(*plan.create, {"spec", "selector", "matchLabels"}), {hash_label}),
+      hash);
   EXPECT_TRUE(is_controlled_by(*plan.create, "u"));
 }
 
@@ -121,7 +124,7 @@ TEST(PlanRollout, MovesWithinItsBudget) {
 
 TEST(PlanRollout, RecreateWaitsForTheOldToGo) {
   json::object deployment = object(deployment_text);
-  make_object(deployment, {"spec", "strategy"})["type"] = "Recreate";
+  sync::wire::make_object(deployment, {"spec", "strategy"})["type"] = "Recreate";
   const std::string hash = template_hash(deployment);
   const std::vector<json::object> before = {set_of("old", 4, 4, 1), set_of(hash, 0, 0, 2)};
   EXPECT_EQ(plan_rollout(deployment, pointers(before), now()).resize,
@@ -141,8 +144,9 @@ TEST(PlanRollout, ForgetsOldHistory) {
 
 json::object node(std::string_view name, std::string_view more = "{}") {
   json::object made = object(more);
-  make_object(made, {"metadata"})["name"] = name;
-  set_condition(make_object(made, {"status"}), {{"type", "Ready"}, {"status", "True"}}, "t");
+  sync::wire::make_object(made, {"metadata"})["name"] = name;
+  set_condition(sync::wire::make_object(made, {"status"}), {{"type", "Ready"}, {"status", "True"}},
+                "t");
   return made;
 }
 
@@ -158,18 +162,18 @@ TEST(PlanDaemons, HasOneOnEveryNodeThatItIsMeantFor) {
       node("tainted", R"({"metadata":{"labels":{"os":"linux"}},"spec":{"taints":[)"
                       R"({"key":"k","effect":"NoExecute"}]}})")};
   json::object running = daemon_pod(set, "a");
-  make_object(running, {"metadata"})["name"] = "s-a";
-  make_object(running, {"status"})["phase"] = "Running";
+  sync::wire::make_object(running, {"metadata"})["name"] = "s-a";
+  sync::wire::make_object(running, {"status"})["phase"] = "Running";
   json::object evicted = running;
-  make_object(evicted, {"metadata"})["name"] = "s-t";
-  make_object(evicted, {"spec"})["nodeName"] = "tainted";
+  sync::wire::make_object(evicted, {"metadata"})["name"] = "s-t";
+  sync::wire::make_object(evicted, {"spec"})["nodeName"] = "tainted";
   const std::vector<json::object> pods = {running, evicted};
   const DaemonPlan plan = plan_daemons(set, pointers(pods), pointers(nodes));
   EXPECT_EQ(plan.create_on, (std::vector<std::string>{"b", "cordoned"}));
   EXPECT_EQ(plan.remove, (std::vector<std::string>{"s-t"}));
-  EXPECT_EQ(dig_int(plan.status, {"desiredNumberScheduled"}), 3);
-  EXPECT_EQ(dig_int(plan.status, {"currentNumberScheduled"}), 1);
-  EXPECT_EQ(dig_int(plan.status, {"numberMisscheduled"}), 1);
+  EXPECT_EQ(sync::wire::dig_int(plan.status, {"desiredNumberScheduled"}), 3);
+  EXPECT_EQ(sync::wire::dig_int(plan.status, {"currentNumberScheduled"}), 1);
+  EXPECT_EQ(sync::wire::dig_int(plan.status, {"numberMisscheduled"}), 1);
 }
 
 TEST(Sweep, TakesWhatNobodyLooksAfter) {
@@ -203,4 +207,4 @@ TEST(Budgets, CountWhatMayGo) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

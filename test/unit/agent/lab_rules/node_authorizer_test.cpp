@@ -8,7 +8,7 @@
 
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -25,36 +25,36 @@ std::vector<json::object> recorded() {
 NodeObjects::Each of_kind(const json::array& all, std::string_view kind) {
   return [&all, kind](const NodeObjects::Visit& visit) {
     for (const json::value& item : all) {
-      if (dig_text(item.as_object(), {"kind"}) == kind) visit(item.as_object());
+      if (sync::wire::dig_text(item.as_object(), {"kind"}) == kind) visit(item.as_object());
     }
   };
 }
 
-RequestInfo request_of(const json::object& line) {
-  RequestInfo info;
+sync::objects::RequestInfo request_of(const json::object& line) {
+  sync::objects::RequestInfo info;
   info.is_resource = true;
-  info.verb = dig_text(line, {"verb"});
-  info.group = dig_text(line, {"group"});
-  info.resource = dig_text(line, {"resource"});
-  info.subresource = dig_text(line, {"subresource"});
-  info.namespace_name = dig_text(line, {"namespace"});
-  info.name = dig_text(line, {"name"});
-  info.field_selector = dig_text(line, {"fieldSelector"});
+  info.verb = sync::wire::dig_text(line, {"verb"});
+  info.group = sync::wire::dig_text(line, {"group"});
+  info.resource = sync::wire::dig_text(line, {"resource"});
+  info.subresource = sync::wire::dig_text(line, {"subresource"});
+  info.namespace_name = sync::wire::dig_text(line, {"namespace"});
+  info.name = sync::wire::dig_text(line, {"name"});
+  info.field_selector = sync::wire::dig_text(line, {"fieldSelector"});
   return info;
 }
 
 TEST(NodeAuthorizer, JudgesAsTheRealServer) {
   const std::vector<json::object> lines = recorded();
   ASSERT_GT(lines.size(), 600U);
-  const json::array& all = dig_list(lines.front(), {"objects"});
+  const json::array& all = sync::wire::dig_list(lines.front(), {"objects"});
   const NodeObjects objects{.pods = of_kind(all, "Pod"),
                             .volumes = of_kind(all, "PersistentVolume"),
                             .attachments = of_kind(all, "VolumeAttachment")};
   for (std::size_t at = 1; at < lines.size(); ++at) {
     const json::object& line = lines[at];
     const NodeVerdict verdict = judge_node("edge1", request_of(line), objects);
-    EXPECT_EQ(verdict.allowed, dig_bool(line, {"allowed"})) << json::serialize(line);
-    EXPECT_EQ(verdict.why, dig_text(line, {"reason"})) << json::serialize(line);
+    EXPECT_EQ(verdict.allowed, sync::wire::dig_bool(line, {"allowed"})) << json::serialize(line);
+    EXPECT_EQ(verdict.why, sync::wire::dig_text(line, {"reason"})) << json::serialize(line);
   }
 }
 
@@ -78,4 +78,4 @@ TEST(NodeAuthorizer, LetsAMirrorPodReferToNothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(, RestrictionCases, testing::ValuesIn(restriction_cases
                          [](const auto& c) { return c.param.name; });
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

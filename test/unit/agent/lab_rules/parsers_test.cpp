@@ -7,7 +7,7 @@
 #include "agent/lab/rules/paging.h"
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -56,7 +56,7 @@ TEST(ContinueToken, RefusesNonsense) {
        "encoded start key empty (version meta.k8s.io/v1)"},
   };
   for (const auto& [text, why] : cases) {
-    EXPECT_EQ(parse_continue(text).error(), status::bad_request(prefix + why)) << text;
+    EXPECT_EQ(parse_continue(text).error(), sync::wire::status::bad_request(prefix + why)) << text;
   }
 }
 
@@ -87,13 +87,14 @@ TEST(Authorize, SaysWhoMayNotDoWhat) {
       {"/apis", "forbidden: User \"bob\" cannot get path \"/apis\""},
   };
   for (const auto& [path, message] : cases) {
-    const auto info = parse_request("GET", path, "");
+    const auto info = sync::objects::parse_request("GET", path, "");
     ASSERT_TRUE(info);
     EXPECT_EQ(authorize(bob, *info).error().message, message);
   }
-  EXPECT_TRUE(authorize(bob, *parse_request("GET", "/healthz", "")));
-  EXPECT_TRUE(authorize({"root", "", {"system:masters"}}, *parse_request("GET", "/apis", "")));
+  EXPECT_TRUE(authorize(bob, *sync::objects::parse_request("GET", "/healthz", "")));
+  EXPECT_TRUE(authorize({"root", "", {"system:masters"}},
+                        *sync::objects::parse_request("GET", "/apis", "")));
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

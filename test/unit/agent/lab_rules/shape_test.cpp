@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -22,7 +22,7 @@ class ShapeCases : public testing::TestWithParam<ShapeCase> {};
 
 TEST_P(ShapeCases, GivesWhatAGoStructWould) {
   const ShapeCase& c = GetParam();
-  const auto shaped = shape(known_type(c.type), json::parse(c.given));
+  const auto shaped = sync::objects::shape(sync::known_type(c.type), json::parse(c.given));
   ASSERT_TRUE(shaped) << shaped.error().what;
   EXPECT_EQ(json::serialize(shaped->object), c.shaped);
   EXPECT_EQ(shaped->unknown, c.unknown);
@@ -77,7 +77,7 @@ class ShapeErrors : public testing::TestWithParam<BadCase> {};
 
 TEST_P(ShapeErrors, AreWordedAsGoWordsThem) {
   const BadCase& c = GetParam();
-  const auto shaped = shape(known_type(c.type), json::parse(c.given));
+  const auto shaped = sync::objects::shape(sync::known_type(c.type), json::parse(c.given));
   ASSERT_FALSE(shaped);
   EXPECT_EQ(shaped.error(), (Error{Errc::invalid, c.error, {}}));
 }
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(, ShapeErrors, testing::ValuesIn(bad_cases),
                          [](const auto& c) { return c.param.name; });
 
 Answer<Decoded> decode(const std::string& text, FieldValidation validation) {
-  const Resource* pods = find_resource("", "v1", "pods");
+  const sync::printing::Resource* pods = sync::printing::find_resource("", "v1", "pods");
   return decode_object(*pods, pods->versions.front(), json::parse(text), validation);
 }
 
@@ -123,21 +123,21 @@ TEST(DecodeObject, WarnsOfUnknownFieldsOrRefusesThem) {
   EXPECT_EQ(ignored->warnings, std::vector<std::string>{});
   const auto strict = decode(text, FieldValidation::strict);
   ASSERT_FALSE(strict);
-  EXPECT_EQ(strict.error(),
-            status::bad_request(R"(Pod in version "v1" cannot be handled as a Pod: strict )"
+  EXPECT_EQ(strict.error(), sync::wire::status::bad_request(
+                                R"(Pod in version "v1" cannot be handled as a Pod: strict )"
                                 R"(decoding error: unknown field "spec.foo")"));
 }
 
 TEST(DecodeObject, RefusesAnotherGroupsVersion) {
   const auto decoded = decode(R"({"apiVersion":"apps/v1","kind":"Pod"})", FieldValidation::ignore);
   ASSERT_FALSE(decoded);
-  EXPECT_EQ(decoded.error(),
-            status::bad_request("the API version in the data (apps/v1) does not match the "
-                                "expected API version (v1)"));
+  EXPECT_EQ(decoded.error(), sync::wire::status::bad_request(
+                                 "the API version in the data (apps/v1) does not match the "
+                                 "expected API version (v1)"));
 }
 
 TEST(ReadBody, RefusesWhatItCannotRead) {
-  const StructType& type = known_type("Pod");
+  const sync::StructType& type = sync::known_type("Pod");
   EXPECT_EQ(read_body("application/json", "", type, "Pod").error().code, 400);
   EXPECT_EQ(read_body("application/json; charset=utf-8", "{}", type, "Pod").value(),
             json::value(json::object()));
@@ -146,4 +146,4 @@ TEST(ReadBody, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -5,7 +5,7 @@
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/validation.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -22,13 +22,13 @@ class StatusCases : public testing::TestWithParam<StatusCase> {};
 
 TEST_P(StatusCases, AreJudgedAsByTheRealServer) {
   const StatusCase& c = GetParam();
-  const Resource& resource = known_kind("", c.kind);
+  const sync::printing::Resource& resource = sync::printing::known_kind("", c.kind);
   const json::object before = canonical(resource, json::parse(c.before).as_object());
   json::object after = before;
   after["status"] = json::parse(c.status);
   after = canonical(resource, std::move(after));
   std::vector<std::string> all;
-  for (const FieldError& error : validate_status_update(resource, after, before)) {
+  for (const sync::wire::FieldError& error : validate_status_update(resource, after, before)) {
     all.push_back(error.text());
   }
   EXPECT_EQ(all, c.errors);
@@ -209,11 +209,11 @@ struct BlockCase {
 class BlockCases : public testing::TestWithParam<BlockCase> {};
 
 TEST_P(BlockCases, AreOneOfEachFamily) {
-  const Resource& resource = known_kind("", "Node");
+  const sync::printing::Resource& resource = sync::printing::known_kind("", "Node");
   json::object given = json::parse(R"({"metadata":{"name":"e"},"spec":{}})").as_object();
   given["spec"].as_object()["podCIDRs"] = json::parse(GetParam().blocks);
   std::vector<std::string> all;
-  for (const FieldError& error : validate(resource, canonical(resource, given))) {
+  for (const sync::wire::FieldError& error : validate(resource, canonical(resource, given))) {
     all.push_back(error.text());
   }
   EXPECT_EQ(all, GetParam().errors);
@@ -235,4 +235,4 @@ const BlockCase block_cases[] = {
 INSTANTIATE_TEST_SUITE_P(, BlockCases, testing::ValuesIn(block_cases), name_of_case);
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

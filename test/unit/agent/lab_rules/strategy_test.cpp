@@ -7,22 +7,22 @@
 #include "agent/lab/rules/decode.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
 
 WallTime written_at() { return parse_rfc3339("2026-11-21T01:00:00Z").value(); }
 
-const Resource& kind(std::string_view group, std::string_view name) {
-  return *find_kind(group, name);
+const sync::printing::Resource& kind(std::string_view group, std::string_view name) {
+  return *sync::printing::find_kind(group, name);
 }
 
-json::object made(const Resource& resource, std::string_view text) {
+json::object made(const sync::printing::Resource& resource, std::string_view text) {
   return canonical(resource, json::parse(text).as_object());
 }
 
-Answer<json::object> create(const Resource& resource, std::string_view text,
+Answer<json::object> create(const sync::printing::Resource& resource, std::string_view text,
                             std::string_view name_space = "n") {
   Random random(7);
   return prepare_create(resource, made(resource, text), {name_space, {}}, written_at(), random);
@@ -31,11 +31,11 @@ Answer<json::object> create(const Resource& resource, std::string_view text,
 TEST(PrepareCreate, GeneratesNames) {
   const auto pod = create(kind("", "Pod"), R"({"metadata":{"generateName":"g-"}})");
   ASSERT_TRUE(pod);
-  const std::string name(name_of(*pod));
+  const std::string name(sync::wire::name_of(*pod));
   EXPECT_EQ(name.size(), 7u);
   EXPECT_TRUE(name.starts_with("g-"));
   EXPECT_EQ(name.find_first_not_of("bcdfghjklmnpqrstvwxz2456789", 2), std::string::npos);
-  EXPECT_EQ(namespace_of(*pod), "n");
+  EXPECT_EQ(sync::wire::namespace_of(*pod), "n");
 }
 
 TEST(PrepareCreate, TakesNothingThatOnlyTheServerSays) {
@@ -45,19 +45,21 @@ TEST(PrepareCreate, TakesNothingThatOnlyTheServerSays) {
              R"("deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":5},)"
              R"("status":{"replicas":9}})");
   ASSERT_TRUE(deployment);
-  EXPECT_NE(uid_of(*deployment), "mine");
-  EXPECT_EQ(uid_of(*deployment).size(), 36u);
-  EXPECT_EQ(dig_int(*deployment, {"metadata", "generation"}), 1);
-  EXPECT_FALSE(is_terminating(*deployment));
-  EXPECT_EQ(dig_text(*deployment, {"metadata", "creationTimestamp"}), "2026-11-21T01:00:00Z");
-  EXPECT_EQ(dig_object(*deployment, {"status"}), json::object());
+  EXPECT_NE(sync::wire::uid_of(*deployment), "mine");
+  EXPECT_EQ(sync::wire::uid_of(*deployment).size(), 36u);
+  EXPECT_EQ(sync::wire::dig_int(*deployment, {"metadata", "generation"}), 1);
+  EXPECT_FALSE(sync::wire::is_terminating(*deployment));
+  EXPECT_EQ(sync::wire::dig_text(*deployment, {"metadata", "creationTimestamp"}),
+            "2026-11-21T01:00:00Z");
+  EXPECT_EQ(sync::wire::dig_object(*deployment, {"status"}), json::object());
 }
 
 TEST(PrepareCreate, RefusesAnotherNamespaceAndAVersion) {
   EXPECT_EQ(create(kind("", "Pod"), R"({"metadata":{"name":"p","namespace":"m"}})").error().code,
             400);
   EXPECT_EQ(create(kind("", "Pod"), R"({"metadata":{"name":"p","resourceVersion":"5"}})").error(),
-            status::unexplained("resourceVersion should not be set on objects to be created"));
+            sync::wire::status::unexplained(
+                "resourceVersion should not be set on objects to be created"));
 }
 
 constexpr std::string_view stored_deployment =
@@ -66,7 +68,7 @@ constexpr std::string_view stored_deployment =
     R"("status":{"replicas":1}})";
 
 Answer<json::object> update(std::string_view text, Part part) {
-  const Resource& resource = kind("apps", "Deployment");
+  const sync::printing::Resource& resource = kind("apps", "Deployment");
   return prepare_update(resource, made(resource, text), made(resource, stored_deployment),
                         {"n", "d"}, part);
 }
@@ -75,19 +77,19 @@ TEST(PrepareUpdate, CountsChangesOfTheSpecOnly) {
   const auto resized = update(
       R"({"metadata":{"name":"d"},"spec":{"replicas":3},"status":{"replicas":7}})", Part::object);
   ASSERT_TRUE(resized);
-  EXPECT_EQ(dig_int(*resized, {"metadata", "generation"}), 3);
-  EXPECT_EQ(dig_int(*resized, {"status", "replicas"}), 1);
+  EXPECT_EQ(sync::wire::dig_int(*resized, {"metadata", "generation"}), 3);
+  EXPECT_EQ(sync::wire::dig_int(*resized, {"status", "replicas"}), 1);
   const auto labeled =
       update(R"({"metadata":{"name":"d","labels":{"a":"b"}},"spec":{"replicas":1}})", Part::object);
   ASSERT_TRUE(labeled);
-  EXPECT_EQ(dig_int(*labeled, {"metadata", "generation"}), 2);
-  EXPECT_EQ(uid_of(*labeled), "u");
+  EXPECT_EQ(sync::wire::dig_int(*labeled, {"metadata", "generation"}), 2);
+  EXPECT_EQ(sync::wire::uid_of(*labeled), "u");
   const auto reported = update(
       R"({"metadata":{"name":"d"},"spec":{"replicas":3},"status":{"replicas":7}})", Part::status);
   ASSERT_TRUE(reported);
-  EXPECT_EQ(dig_int(*reported, {"metadata", "generation"}), 2);
-  EXPECT_EQ(dig_int(*reported, {"spec", "replicas"}), 1);
-  EXPECT_EQ(dig_int(*reported, {"status", "replicas"}), 7);
+  EXPECT_EQ(sync::wire::dig_int(*reported, {"metadata", "generation"}), 2);
+  EXPECT_EQ(sync::wire::dig_int(*reported, {"spec", "replicas"}), 1);
+  EXPECT_EQ(sync::wire::dig_int(*reported, {"status", "replicas"}), 7);
 }
 
 TEST(PrepareUpdate, RefusesAnotherObject) {
@@ -95,14 +97,16 @@ TEST(PrepareUpdate, RefusesAnotherObject) {
     return update(R"({"metadata":)" + std::string(metadata) + "}", Part::object).error();
   };
   EXPECT_EQ(refused(R"({"name":"e"})"),
-            status::bad_request("the name of the object (e) does not match the name on the URL "
-                                "(d)"));
+            sync::wire::status::bad_request(
+                "the name of the object (e) does not match the name on the URL "
+                "(d)"));
   EXPECT_EQ(refused(R"({"name":"d","namespace":"m"})").code, 400);
   EXPECT_EQ(refused(R"({"name":"d","resourceVersion":"4"})"),
-            status::conflict({"apps", "deployments"}, "d"));
+            sync::wire::status::conflict({"apps", "deployments"}, "d"));
   EXPECT_EQ(refused(R"({"name":"d","uid":"v"})"),
-            status::conflict({"apps", "deployments"}, "d",
-                             "Precondition failed: UID in precondition: v, UID in object meta: u"));
+            sync::wire::status::conflict(
+                {"apps", "deployments"}, "d",
+                "Precondition failed: UID in precondition: v, UID in object meta: u"));
 }
 
 struct DeletionCase {
@@ -117,9 +121,11 @@ class DeletionCases : public testing::TestWithParam<DeletionCase> {};
 
 TEST_P(DeletionCases, EndAsUpstreamEndsThem) {
   const DeletionCase& c = GetParam();
-  const Resource& pods = kind("", "Pod");
+  const sync::printing::Resource& pods = kind("", "Pod");
   const Deletion deletion = plan_deletion(pods, made(pods, c.object), c.options, written_at());
-  EXPECT_EQ(deletion.marked ? dig_text(*deletion.marked, {"metadata", "deletionTimestamp"}) : "",
+  EXPECT_EQ(deletion.marked
+                ? sync::wire::dig_text(*deletion.marked, {"metadata", "deletionTimestamp"})
+                : "",
             c.deletion_timestamp);
   EXPECT_EQ(deletion.remove, c.remove);
 }
@@ -174,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(, DeletionCases, testing::ValuesIn(deletions),
                          [](const auto& c) { return c.param.name; });
 
 TEST(Preconditions, NameWhatDiffers) {
-  const Resource& pods = kind("", "Pod");
+  const sync::printing::Resource& pods = kind("", "Pod");
   const json::object pod =
       made(pods, R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5"}})");
   DeleteOptions options;
@@ -189,4 +195,4 @@ TEST(Preconditions, NameWhatDiffers) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

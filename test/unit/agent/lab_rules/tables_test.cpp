@@ -15,7 +15,7 @@
 #include "sync/printing/cells.h"
 #include "sync/wire/read.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -23,28 +23,30 @@ namespace json = boost::json;
 WallTime shown_at() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
 
 TEST(Resources, HaveATypeAndColumnsThatFitTheirCells) {
-  for (const Resource& resource : all_resources()) {
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
     SCOPED_TRACE(resource.qualified());
-    for (const ServedVersion& version : resource.versions) {
-      const auto shaped = shape(type_of(resource, version), json::object());
+    for (const sync::printing::ServedVersion& version : resource.versions) {
+      const auto shaped = sync::objects::shape(type_of(resource, version), json::object());
       ASSERT_TRUE(shaped);
       EXPECT_TRUE(shaped->object.contains("metadata"));
     }
-    if (!allows(resource.verbs, "list") || resource.group == "events.k8s.io") continue;
-    const auto empty = shape(stored_type(resource), json::object());
-    EXPECT_EQ(cells_of(resource, empty->object, shown_at()).size(), columns_of(resource).size());
+    if (!sync::printing::allows(resource.verbs, "list") || resource.group == "events.k8s.io")
+      continue;
+    const auto empty = sync::objects::shape(stored_type(resource), json::object());
+    EXPECT_EQ(sync::printing::cells_of(resource, empty->object, shown_at()).size(),
+              sync::printing::columns_of(resource).size());
   }
 }
 
 TEST(Resources, AreInDiscoveryAndOpenapi) {
-  for (const Resource& resource : all_resources()) {
-    for (const ServedVersion& version : resource.versions) {
+  for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
+    for (const sync::printing::ServedVersion& version : resource.versions) {
       SCOPED_TRACE(resource.qualified() + " " + std::string(version.name));
       EXPECT_TRUE(resource_list(resource.group, version.name));
       const auto document = openapi_document(resource.group, version.name);
       ASSERT_TRUE(document);
-      const json::object& schemas = dig_object(*document, {"components", "schemas"});
-      const StructType& type = type_of(resource, version);
+      const json::object& schemas = sync::wire::dig_object(*document, {"components", "schemas"});
+      const sync::StructType& type = type_of(resource, version);
       EXPECT_TRUE(schemas.contains(definition_name(type.name)));
     }
   }
@@ -60,7 +62,7 @@ void collect_references(const json::value& value, std::set<std::string>& found) 
   }
   if (const json::object* object = value.if_object()) {
     for (const auto& pair : *object) {
-      if (pair.key() == "$ref") found.emplace(as_text(pair.value()));
+      if (pair.key() == "$ref") found.emplace(sync::wire::as_text(pair.value()));
       collect_references(pair.value(), found);
     }
   }
@@ -70,7 +72,7 @@ TEST(Openapi, OfVersionTwoIsWhole) {
   std::set<std::string> references;
   const json::object& document = openapi_v2_document();
   collect_references(json::value(document), references);
-  const json::object& definitions = dig_object(document, {"definitions"});
+  const json::object& definitions = sync::wire::dig_object(document, {"definitions"});
   for (const std::string& reference : references) {
     EXPECT_TRUE(definitions.contains(reference.substr(reference.rfind('/') + 1))) << reference;
   }
@@ -83,12 +85,12 @@ TEST(Openapi, OfVersionTwoIsWhole) {
 }
 
 TEST(Openapi, RefersToNothingThatIsMissing) {
-  for (const std::string_view group : all_groups()) {
-    for (const std::string_view version : versions_of(group)) {
+  for (const std::string_view group : sync::printing::all_groups()) {
+    for (const std::string_view version : sync::printing::versions_of(group)) {
       const auto document = openapi_document(group, version);
       std::set<std::string> references;
       collect_references(json::value(*document), references);
-      const json::object& schemas = dig_object(*document, {"components", "schemas"});
+      const json::object& schemas = sync::wire::dig_object(*document, {"components", "schemas"});
       for (const std::string& reference : references) {
         EXPECT_TRUE(schemas.contains(reference.substr(reference.rfind('/') + 1))) << reference;
       }
@@ -97,31 +99,33 @@ TEST(Openapi, RefersToNothingThatIsMissing) {
 }
 
 TEST(Convert, EventsAreTheSameInBothGroups) {
-  const Resource* events = find_resource("events.k8s.io", "v1", "events");
-  const Resource* core = find_resource("", "v1", "events");
+  const sync::printing::Resource* events =
+      sync::printing::find_resource("events.k8s.io", "v1", "events");
+  const sync::printing::Resource* core = sync::printing::find_resource("", "v1", "events");
   EXPECT_EQ(&stored_resource(*events), core);
   const auto served =
-      shape(known_type("EventsEvent"),
-            json::parse(R"({"metadata":{"name":"e"},"note":"n","deprecatedCount":2,)"
-                        R"("regarding":{"kind":"Pod"},"reportingController":"c"})"),
-            "Event", "events.k8s.io/v1");
-  const ServedVersion& v1 = events->versions.front();
+      sync::objects::shape(sync::known_type("EventsEvent"),
+                           json::parse(R"({"metadata":{"name":"e"},"note":"n","deprecatedCount":2,)"
+                                       R"("regarding":{"kind":"Pod"},"reportingController":"c"})"),
+                           "Event", "events.k8s.io/v1");
+  const sync::printing::ServedVersion& v1 = events->versions.front();
   const json::object stored = to_stored(*events, v1, served->object);
-  EXPECT_EQ(dig_text(stored, {"message"}), "n");
-  EXPECT_EQ(dig_int(stored, {"count"}), 2);
-  EXPECT_EQ(dig_text(stored, {"involvedObject", "kind"}), "Pod");
-  EXPECT_EQ(dig_text(stored, {"apiVersion"}), "v1");
+  EXPECT_EQ(sync::wire::dig_text(stored, {"message"}), "n");
+  EXPECT_EQ(sync::wire::dig_int(stored, {"count"}), 2);
+  EXPECT_EQ(sync::wire::dig_text(stored, {"involvedObject", "kind"}), "Pod");
+  EXPECT_EQ(sync::wire::dig_text(stored, {"apiVersion"}), "v1");
   EXPECT_EQ(from_stored(*events, v1, stored), served->object);
 }
 
 TEST(Convert, SlicesRenameTheirTopology) {
-  const Resource* slices = find_resource("discovery.k8s.io", "v1beta1", "endpointslices");
-  const ServedVersion* beta = slices->version("v1beta1");
-  const auto served =
-      shape(known_type("EndpointSliceV1beta1"),
-            json::parse(R"({"addressType":"IPv4","endpoints":[{"addresses":["1.1.1.1"],)"
-                        R"("topology":{"zone":"a"}}]})"),
-            "EndpointSlice", "discovery.k8s.io/v1beta1");
+  const sync::printing::Resource* slices =
+      sync::printing::find_resource("discovery.k8s.io", "v1beta1", "endpointslices");
+  const sync::printing::ServedVersion* beta = slices->version("v1beta1");
+  const auto served = sync::objects::shape(
+      sync::known_type("EndpointSliceV1beta1"),
+      json::parse(R"({"addressType":"IPv4","endpoints":[{"addresses":["1.1.1.1"],)"
+                  R"("topology":{"zone":"a"}}]})"),
+      "EndpointSlice", "discovery.k8s.io/v1beta1");
   const json::object stored = to_stored(*slices, *beta, served->object);
   EXPECT_EQ(json::serialize(stored.at("endpoints").at_pointer("/0/deprecatedTopology")),
             R"({"zone":"a"})");
@@ -129,4 +133,4 @@ TEST(Convert, SlicesRenameTheirTopology) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

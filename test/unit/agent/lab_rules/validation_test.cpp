@@ -6,7 +6,7 @@
 
 #include "agent/lab/rules/decode.h"
 
-namespace holdfast::sync {
+namespace holdfast::agent::lab {
 namespace {
 
 namespace json = boost::json;
@@ -19,9 +19,9 @@ struct ValidationCase {
   std::vector<std::string> errors;
 };
 
-std::vector<std::string> texts(const FieldErrors& errors) {
+std::vector<std::string> texts(const sync::wire::FieldErrors& errors) {
   std::vector<std::string> all;
-  for (const FieldError& error : errors) all.push_back(error.text());
+  for (const sync::wire::FieldError& error : errors) all.push_back(error.text());
   return all;
 }
 
@@ -29,7 +29,7 @@ class ValidationCases : public testing::TestWithParam<ValidationCase> {};
 
 TEST_P(ValidationCases, SayWhatIsWrong) {
   const ValidationCase& c = GetParam();
-  const Resource* resource = find_kind(c.group, c.kind);
+  const sync::printing::Resource* resource = sync::printing::find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
   const json::object object = canonical(*resource, json::parse(c.given).as_object());
   EXPECT_EQ(texts(validate(*resource, object)), c.errors);
@@ -136,7 +136,7 @@ class UpdateCases : public testing::TestWithParam<UpdateCase> {};
 
 TEST_P(UpdateCases, SayWhatMayNotChange) {
   const UpdateCase& c = GetParam();
-  const Resource* resource = find_kind(c.group, c.kind);
+  const sync::printing::Resource* resource = sync::printing::find_kind(c.group, c.kind);
   ASSERT_NE(resource, nullptr);
   const json::object before = canonical(*resource, json::parse(c.before).as_object());
   const json::object after = canonical(*resource, json::parse(c.after).as_object());
@@ -201,4 +201,4 @@ INSTANTIATE_TEST_SUITE_P(, UpdateCases, testing::ValuesIn(update_cases),
                          [](const auto& c) { return c.param.name; });
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::agent::lab

@@ -6,7 +6,7 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::ContainerExit;
+using sync::runtime::ContainerExit;
 
 const BootTime time_of_day{parse_rfc3339("2026-11-21T01:02:03.000004Z").value(),
                            MonoTime(Duration(123456789)), "boot"};
@@ -87,10 +87,11 @@ TEST_F(AttemptFiles, WhatIsDamagedIsCorrupt) {
 }
 
 TEST(LaunchWire, GoesThereAndBack) {
-  const std::vector<sync::LaunchPlan> plans = {{{"sh", "-c", "echo 'a b'\n"}, {"A=1", "B="}, ""},
-                                               {{"x"}, {}, ""},
-                                               {{"x", "", ""}, {""}, ""}};
-  for (const sync::LaunchPlan& plan : plans) {
+  const std::vector<sync::runtime::LaunchPlan> plans = {
+      {{"sh", "-c", "echo 'a b'\n"}, {"A=1", "B="}, ""},
+      {{"x"}, {}, ""},
+      {{"x", "", ""}, {""}, ""}};
+  for (const sync::runtime::LaunchPlan& plan : plans) {
     EXPECT_EQ(decode_launch(encode_launch(plan)).value(), plan);
   }
 }

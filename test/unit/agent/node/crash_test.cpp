@@ -45,7 +45,7 @@ class Crash : public testing::Test {
 
   void write_list(const std::vector<std::shared_ptr<sync::Pod>>& pods) const {
     std::vector<std::string> items;
-    for (const auto& pod : pods) items.push_back(sync::encode_bytes(*pod));
+    for (const auto& pod : pods) items.push_back(sync::wire::encode_bytes(*pod));
     ASSERT_TRUE(fs::atomic_write(list_file(), "[" + join(items, ",") + "]"));
   }
 

@@ -17,8 +17,8 @@ class PodListTest : public testing::Test {
  protected:
   // The known pods, "p@1 q@2", or "?" before the first list.
   [[nodiscard]] std::string known() const {
-    const sync::DesiredPods desired = list.desired();
-    const auto* complete = std::get_if<sync::CompletePods>(&desired);
+    const sync::runtime::DesiredPods desired = list.desired();
+    const auto* complete = std::get_if<sync::runtime::CompletePods>(&desired);
     if (complete == nullptr) return "?";
     std::string text;
     for (const auto& each : complete->pods) {
@@ -27,7 +27,7 @@ class PodListTest : public testing::Test {
     }
     return text;
   }
-  void event(sync::WatchEvent::Type type, const std::string& object) {
+  void event(sync::wire::WatchEvent::Type type, const std::string& object) {
     list.apply({type, object, "9"});
   }
 
@@ -35,7 +35,7 @@ class PodListTest : public testing::Test {
   PodList list{[this] { ++changes; }};
 };
 
-using Type = sync::WatchEvent::Type;
+using Type = sync::wire::WatchEvent::Type;
 
 TEST_F(PodListTest, NothingIsKnownBeforeTheFirstList) {
   EXPECT_EQ(known(), "?");
@@ -77,10 +77,10 @@ TEST_F(PodListTest, NamesWhatThePodsReferTo) {
                           R"({"secretRef":{"name":"s"}}]}]})";
   list.replace({pod("p", "1", env), pod("q", "1", env)}, "2", {});
   EXPECT_EQ(list.references(),
-            (sync::NeededObjects{{"configmaps", "a", "m"}, {"secrets", "a", "s"}}));
+            (sync::autonomy::NeededObjects{{"configmaps", "a", "m"}, {"secrets", "a", "s"}}));
   event(Type::deleted, pod("p", "3", env));
   event(Type::deleted, pod("q", "3", env));
-  EXPECT_EQ(list.references(), sync::NeededObjects{});
+  EXPECT_EQ(list.references(), sync::autonomy::NeededObjects{});
 }
 
 }  // namespace

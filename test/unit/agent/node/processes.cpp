@@ -63,7 +63,7 @@ fs::Path Attempts::make(const std::string& name) {
 
 proc::ProcessIdentity Attempts::start_shim(const fs::Path& dir,
                                            const std::vector<std::string>& argv) {
-  const sync::LaunchPlan plan{argv, {"PATH=/usr/bin:/bin", "NAME=value"}, ""};
+  const sync::runtime::LaunchPlan plan{argv, {"PATH=/usr/bin:/bin", "NAME=value"}, ""};
   const auto shim = proc::spawn({.argv = {test_program(), "shim", dir.string(), root().string()},
                                  .input = encode_launch(plan)});
   EXPECT_TRUE(shim) << shim.error().what;
@@ -80,7 +80,7 @@ RunRecord await_run(const fs::Path& dir) {
   return read_run(dir).value();
 }
 
-sync::ContainerExit await_exit(const fs::Path& dir) {
+sync::runtime::ContainerExit await_exit(const fs::Path& dir) {
   EXPECT_TRUE(await_files(dir, [&dir] { return read_exit(dir).has_value(); }));
   return read_exit(dir).value().exit;
 }

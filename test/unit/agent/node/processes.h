@@ -46,7 +46,7 @@ class Attempts {
 
 // The content of run.json and of exit.json, once they exist. Fails the test after a time.
 [[nodiscard]] RunRecord await_run(const fs::Path& dir);
-[[nodiscard]] sync::ContainerExit await_exit(const fs::Path& dir);
+[[nodiscard]] sync::runtime::ContainerExit await_exit(const fs::Path& dir);
 
 // Kills the process and its process group.
 void kill_now(const proc::ProcessIdentity& process);

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 }  // namespace
 
 void FakeSource::list(std::vector<std::shared_ptr<sync::Pod>> pods) {
-  sync::CompletePods complete;
+  sync::runtime::CompletePods complete;
   for (const auto& pod : pods) complete.pods.push_back(std::make_shared<sync::Pod>(*pod));
   desired_ = std::move(complete);
   changed_.notify_all();
 }
 
 void FakeSource::never_received() {
-  desired_ = sync::NeverReceived{};
+  desired_ = sync::runtime::NeverReceived{};
   changed_.notify_all();
 }
 
@@ -32,16 +32,16 @@ void FakeSource::set_config_map(const std::string& name, sync::StringMap data) {
   changed_.notify_all();
 }
 
-sync::Lookup<sync::ConfigMap> FakeSource::config_map(std::string_view /*namespace_name*/,
-                                                     std::string_view name) const {
+sync::runtime::Lookup<sync::ConfigMap> FakeSource::config_map(std::string_view /*namespace_name*/,
+                                                              std::string_view name) const {
   const auto found = config_maps_.find(name);
-  if (found == config_maps_.end()) return sync::Absent{};
+  if (found == config_maps_.end()) return sync::runtime::Absent{};
   return std::shared_ptr<const sync::ConfigMap>(found->second);
 }
 
-sync::Lookup<sync::Secret> FakeSource::secret(std::string_view /*namespace_name*/,
-                                              std::string_view /*name*/) const {
-  return sync::NeverReceived{};
+sync::runtime::Lookup<sync::Secret> FakeSource::secret(std::string_view /*namespace_name*/,
+                                                       std::string_view /*name*/) const {
+  return sync::runtime::NeverReceived{};
 }
 
 Status FakeSink::next_answer() {
@@ -51,13 +51,13 @@ Status FakeSink::next_answer() {
   return fail(failure);
 }
 
-asio::awaitable<Status> FakeSink::report_status(sync::PodKey pod, std::string patch) {
+asio::awaitable<Status> FakeSink::report_status(sync::runtime::PodKey pod, std::string patch) {
   Status answer = next_answer();
   if (!answer) {
     calls.push_back("refused status " + pod.name);
     co_return answer;
   }
-  auto object = sync::decode_bytes<sync::Pod>(patch);
+  auto object = sync::wire::decode_bytes<sync::Pod>(patch);
   EXPECT_TRUE(object) << object.error().what;
   EXPECT_EQ(object->metadata.uid, pod.uid);
   calls.push_back("status " + pod.name + " " + object->status.phase);
@@ -73,7 +73,7 @@ asio::awaitable<Status> FakeSink::record_event(sync::Event event) {
   co_return answer;
 }
 
-asio::awaitable<Status> FakeSink::final_delete(sync::PodKey pod) {
+asio::awaitable<Status> FakeSink::final_delete(sync::runtime::PodKey pod) {
   Status answer = next_answer();
   calls.push_back((answer ? "delete " : "refused delete ") + pod.name);
   co_return answer;
@@ -88,7 +88,7 @@ RuntimeHarness::RuntimeHarness(const fs::Path& dir, std::vector<std::string> shi
   config.shim = std::move(shim);
   if (config.shim.empty()) config.shim = {test_program(), "shim"};
   runtime_ = std::make_unique<ProcessRuntime>(io.get_executor(), std::move(config), *state_);
-  sync::RuntimeConfig rules;
+  sync::runtime::RuntimeConfig rules;
   rules.node.node_name = "edge-a";
   const PodWorkersParts parts{*state_, *runtime_, source, sink, pressure_, clock_};
   workers_ = std::make_unique<PodWorkers>(io.get_executor(), parts, std::move(rules));

@@ -21,24 +21,24 @@ class FakeSource final : public PodSource {
   void never_received();
   void set_config_map(const std::string& name, sync::StringMap data);
 
-  [[nodiscard]] sync::DesiredPods desired() const override { return desired_; }
+  [[nodiscard]] sync::runtime::DesiredPods desired() const override { return desired_; }
   [[nodiscard]] loop::Event& changed() override { return changed_; }
-  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view namespace_name,
-                                                         std::string_view name) const override;
-  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view namespace_name,
-                                                  std::string_view name) const override;
+  [[nodiscard]] sync::runtime::Lookup<sync::ConfigMap> config_map(
+      std::string_view namespace_name, std::string_view name) const override;
+  [[nodiscard]] sync::runtime::Lookup<sync::Secret> secret(std::string_view namespace_name,
+                                                           std::string_view name) const override;
 
  private:
-  sync::DesiredPods desired_;
+  sync::runtime::DesiredPods desired_;
   std::map<std::string, std::shared_ptr<sync::ConfigMap>, std::less<>> config_maps_;
   loop::Event changed_;
 };
 
 class FakeSink final : public StatusSink {
  public:
-  asio::awaitable<Status> report_status(sync::PodKey pod, std::string patch) override;
+  asio::awaitable<Status> report_status(sync::runtime::PodKey pod, std::string patch) override;
   asio::awaitable<Status> record_event(sync::Event event) override;
-  asio::awaitable<Status> final_delete(sync::PodKey pod) override;
+  asio::awaitable<Status> final_delete(sync::runtime::PodKey pod) override;
 
   std::vector<Error> failures;                      // errors for the next calls
   std::vector<std::string> calls;                   // "status NAME PHASE", "delete NAME"

@@ -18,28 +18,28 @@ namespace {
 
 class FixedSource final : public PodSource {
  public:
-  FixedSource(asio::any_io_executor executor, sync::DesiredPods desired)
+  FixedSource(asio::any_io_executor executor, sync::runtime::DesiredPods desired)
       : desired_(std::move(desired)), changed_(std::move(executor)) {}
 
-  [[nodiscard]] sync::DesiredPods desired() const override { return desired_; }
+  [[nodiscard]] sync::runtime::DesiredPods desired() const override { return desired_; }
   [[nodiscard]] loop::Event& changed() override { return changed_; }
-  [[nodiscard]] sync::Lookup<sync::ConfigMap> config_map(std::string_view,
-                                                         std::string_view) const override {
-    return sync::Absent{};
+  [[nodiscard]] sync::runtime::Lookup<sync::ConfigMap> config_map(std::string_view,
+                                                                  std::string_view) const override {
+    return sync::runtime::Absent{};
   }
-  [[nodiscard]] sync::Lookup<sync::Secret> secret(std::string_view,
-                                                  std::string_view) const override {
-    return sync::Absent{};
+  [[nodiscard]] sync::runtime::Lookup<sync::Secret> secret(std::string_view,
+                                                           std::string_view) const override {
+    return sync::runtime::Absent{};
   }
 
  private:
-  sync::DesiredPods desired_;
+  sync::runtime::DesiredPods desired_;
   loop::Event changed_;
 };
 
 class NoSink final : public StatusSink {
  public:
-  asio::awaitable<Status> report_status(sync::PodKey, std::string) override {
+  asio::awaitable<Status> report_status(sync::runtime::PodKey, std::string) override {
     Status sent;
     co_return sent;
   }
@@ -47,19 +47,20 @@ class NoSink final : public StatusSink {
     Status sent;
     co_return sent;
   }
-  asio::awaitable<Status> final_delete(sync::PodKey) override {
+  asio::awaitable<Status> final_delete(sync::runtime::PodKey) override {
     Status sent;
     co_return sent;
   }
 };
 
-sync::DesiredPods read_list(const fs::Path& file) {
+sync::runtime::DesiredPods read_list(const fs::Path& file) {
   const auto text = fs::read_all(file, 1U << 20);
-  if (!text) return sync::NeverReceived{};
-  const auto items = sync::parse_json(*text).value();
-  sync::CompletePods complete;
+  if (!text) return sync::runtime::NeverReceived{};
+  const auto items = sync::wire::parse_json(*text).value();
+  sync::runtime::CompletePods complete;
   for (const auto& item : items.as_array()) {
-    complete.pods.push_back(std::make_shared<sync::Pod>(sync::decode<sync::Pod>(item).value()));
+    complete.pods.push_back(
+        std::make_shared<sync::Pod>(sync::wire::decode<sync::Pod>(item).value()));
   }
   return complete;
 }
@@ -82,7 +83,7 @@ asio::awaitable<int> run_agent(loop::Stop& stop, fs::Path dir, fs::Path list) {
   const SystemClock clock;
   ProcessRuntime runtime(executor, ProcessRuntimeConfig(), *state);
   const PodWorkersParts parts{*state, runtime, source, sink, pressure, clock};
-  PodWorkers workers(executor, parts, sync::RuntimeConfig());
+  PodWorkers workers(executor, parts, sync::runtime::RuntimeConfig());
   loop::Tasks tasks(executor);
   tasks.spawn("stop", stop_on_request(stop, workers));
   co_await workers.run();

@@ -10,8 +10,8 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::AttemptState;
-using sync::ContainerExit;
+using sync::runtime::AttemptState;
+using sync::runtime::ContainerExit;
 using test::await_end;
 using test::await_run;
 using Kind = ContainerExit::Kind;

@@ -11,8 +11,8 @@
 namespace holdfast::agent::node {
 namespace {
 
-using Kind = sync::ContainerExit::Kind;
-using sync::ContainerExit;
+using Kind = sync::runtime::ContainerExit::Kind;
+using sync::runtime::ContainerExit;
 using test::await_end;
 using test::await_exit;
 using test::await_run;

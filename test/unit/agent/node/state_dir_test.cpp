@@ -7,11 +7,11 @@
 namespace holdfast::agent::node {
 namespace {
 
-using sync::PodRecord;
-using sync::StopCause;
+using sync::runtime::PodRecord;
+using sync::runtime::StopCause;
 
 std::shared_ptr<sync::Pod> make_pod(const std::string& uid) {
-  auto pod = sync::decode_bytes<sync::Pod>(
+  auto pod = sync::wire::decode_bytes<sync::Pod>(
       R"({"metadata":{"namespace":"default","name":"web","uid":")" + uid + R"(",
           "managedFields":[{"manager":"kubectl"}]},
           "spec":{"containers":[{"name":"c","command":["x"],"livenessProbe":{"a":1}}]}})");

@@ -20,7 +20,9 @@ class Sender : public testing::Test {
     sender_.report(key(pod), R"({"metadata":{"uid":"uid-)" + pod + R"("},"status":{"phase":")" +
                                  phase + "\"}}");
   }
-  static sync::PodKey key(const std::string& pod) { return {"default", pod, "uid-" + pod}; }
+  static sync::runtime::PodKey key(const std::string& pod) {
+    return {"default", pod, "uid-" + pod};
+  }
 
   // Runs until nothing is left to send. Returns the calls.
   std::vector<std::string> sent() {

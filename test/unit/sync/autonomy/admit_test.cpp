@@ -1,6 +1,6 @@
 #include "sync/autonomy/admit.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 struct Case {
@@ -10,7 +10,7 @@ struct Case {
 };
 
 void expect(const Case& c) {
-  const auto info = parse_request(c.method, c.target, "");
+  const auto info = objects::parse_request(c.method, c.target, "");
   ASSERT_TRUE(info) << c.target;
   EXPECT_EQ(to_string(admit(*info, "edge-a")), to_string(c.admission))
       << c.method << " " << c.target;
@@ -79,4 +79,4 @@ TEST(Admit, WhatOnlyTheCloudDecides) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

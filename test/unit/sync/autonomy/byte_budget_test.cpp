@@ -2,7 +2,7 @@
 
 #include "sync/autonomy/byte_budget.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -153,4 +153,4 @@ TEST(ByteBudget, AsManyGoAtOnceAsThereIsRoomFor) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -8,7 +8,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 namespace error = boost::asio::error;
@@ -147,4 +147,4 @@ TEST(LinkFault, NothingThatKubeApiserverAnswersIsTakenForAPortal) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

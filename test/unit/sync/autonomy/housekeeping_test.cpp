@@ -2,7 +2,7 @@
 
 #include "sync/autonomy/housekeeping.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
@@ -98,4 +98,4 @@ TEST(Housekeeping, AFileShrinksInSmallStepsWhileNobodyWaits) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -2,7 +2,7 @@
 
 #include "sync/autonomy/link.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 constexpr MonoTime start{100s};
@@ -238,4 +238,4 @@ TEST(Link, ARejoinThatFailsKeepsTheBackoff) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

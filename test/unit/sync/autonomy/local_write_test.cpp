@@ -2,10 +2,10 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
-constexpr Version version = first_local_version + 7;
+constexpr objects::Version version = objects::first_local_version + 7;
 const std::string version_text = std::to_string(version);
 const std::string pod_path = "/api/v1/namespaces/ns/pods/p";
 const std::string uuid = "01234567-89ab-4cde-8f01-23456789abcd";
@@ -32,7 +32,7 @@ struct Ask {
 };
 
 LocalOutcome apply(const Ask& ask) {
-  const RequestInfo info = parse_request(ask.method, ask.target, "").value();
+  const objects::RequestInfo info = objects::parse_request(ask.method, ask.target, "").value();
   LocalWrite write{.admission = admit(info, "edge-a"),
                    .request = info,
                    .content_type = ask.content_type,
@@ -142,7 +142,7 @@ TEST(LocalWrite, WhatWasQueuedIsAppliedWhole) {
   ask.queued = true;
   const LocalOutcome outcome = apply(ask);
   ASSERT_TRUE(outcome.accepted);
-  EXPECT_EQ(serialize(parse_json(outcome.object)->at("status")),
+  EXPECT_EQ(wire::serialize(wire::parse_json(outcome.object)->at("status")),
             R"({"podIP":"10.0.0.2","podIPs":[{"ip":"10.0.0.2"}],"nominatedNodeName":"n",)"
             R"("conditions":[{"type":"gate","status":"True"}]})");
 }
@@ -182,7 +182,7 @@ TEST(LocalWrite, TheEndOfAPodIsRememberedWithItsUid) {
     EXPECT_TRUE(outcome.accepted) << outcome.refusal.message;
     EXPECT_EQ(outcome.change, LocalOutcome::Change::remove);
     EXPECT_EQ(outcome.queued, queued);
-    EXPECT_EQ(outcome.answer, status::deleted({"", "pods"}, "p", "u1").body());
+    EXPECT_EQ(outcome.answer, wire::status::deleted({"", "pods"}, "p", "u1").body());
   }
 }
 
@@ -228,7 +228,8 @@ TEST(LocalWrite, OnlyTheApiServerCanTryAWrite) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.method + " ?" + each.query + " " + each.body);
-    const RequestInfo info = parse_request(each.method, pod_path, each.query).value();
+    const objects::RequestInfo info =
+        objects::parse_request(each.method, pod_path, each.query).value();
     EXPECT_EQ(is_dry_run(info, each.body), each.dry_run);
     if (!each.dry_run) continue;
     const LocalOutcome outcome = apply_local_write({.admission = Admission::final_delete,
@@ -257,7 +258,7 @@ TEST(LocalWrite, AMirrorPodIsMadeHere) {
   const QueuedWrite queued{
       .verb = "POST", .target = path, .content_type = "application/json", .body = body};
   EXPECT_EQ(outcome.queued, queued);
-  const json::value made = parse_json(outcome.object).value();
+  const json::value made = wire::parse_json(outcome.object).value();
   const json::object expected{{"name", "m"},
                               {"annotations", json::object{{"kubernetes.io/config.mirror", "x"}}},
                               {"uid", "new-uid"},
@@ -353,4 +354,4 @@ TEST(LocalWrite, AQueuedTargetIsEncodedAgain) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

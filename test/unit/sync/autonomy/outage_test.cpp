@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 using State = LinkState;
@@ -264,4 +264,4 @@ TEST(Outage, EveryFaultHasItsAdvice) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -6,7 +6,7 @@
 
 #include "sync/objects/patch/strategic_patch.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 struct OwnedLine {
@@ -107,15 +107,15 @@ TEST(OwnedStatus, ThePatchLeadsToTheNodesStatusAndLeavesTheRest) {
     const auto patch = replay_patch(replay);
     ASSERT_TRUE(patch) << patch.error().what;
     ASSERT_EQ(patch->what, ReplayPatch::What::send);
-    json::object sent = parse_json(patch->body)->get_object();
-    EXPECT_EQ(serialize(sent.at("metadata")), R"({"uid":"u1"})");
-    auto after =
-        strategic_patch(kind_of(line.resource), parse_json(theirs)->get_object(), std::move(sent));
+    json::object sent = wire::parse_json(patch->body)->get_object();
+    EXPECT_EQ(wire::serialize(sent.at("metadata")), R"({"uid":"u1"})");
+    auto after = objects::strategic_patch(kind_of(line.resource),
+                                          wire::parse_json(theirs)->get_object(), std::move(sent));
     ASSERT_TRUE(after) << after.error().what;
     const std::string_view part = line.resource == "csinodes" ? "spec" : "status";
-    EXPECT_EQ(after->at(part), *parse_json(line.result)) << serialize(*after);
+    EXPECT_EQ(after->at(part), *wire::parse_json(line.result)) << wire::serialize(*after);
     // After the patch is applied there is nothing left to send.
-    const std::string done = serialize(*after);
+    const std::string done = wire::serialize(*after);
     replay.theirs = done;
     EXPECT_EQ(replay_patch(replay).value().what, ReplayPatch::What::nothing);
   }
@@ -165,4 +165,4 @@ TEST(OwnedStatus, KnowsWhichWritesItIsAbout) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

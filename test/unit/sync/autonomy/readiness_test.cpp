@@ -5,7 +5,7 @@
 #include "sync/autonomy/readiness_images.h"
 #include "sync/wire/codec.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -25,14 +25,14 @@ OutageKnowledge knowing(Objects objects) {
     const auto found = objects.find(key);
     if (found == objects.end()) return {};
     if (found->second == "absent") return {.presence = Presence::absent};
-    return {.presence = Presence::present, .object = parse_json(found->second).value()};
+    return {.presence = Presence::present, .object = wire::parse_json(found->second).value()};
   };
   return knowledge;
 }
 
 json::value pod_with(const std::string& spec, const std::string& rest = "") {
-  return parse_json(R"({"metadata":{"namespace":"a","name":"p","uid":"u1"},"spec":{)" + spec + "}" +
-                    rest + "}")
+  return wire::parse_json(R"({"metadata":{"namespace":"a","name":"p","uid":"u1"},"spec":{)" + spec +
+                          "}" + rest + "}")
       .value();
 }
 
@@ -241,10 +241,10 @@ TEST(Readiness, PodsThatWouldNotBeStartedAreNotJudged) {
     const std::string rest = std::string(R"(,"status":{"phase":")") + phase + "\"}";
     EXPECT_EQ(judged(pod_with("", rest), knowing({})), "not judged");
   }
-  const auto leaving = parse_json(
+  const auto leaving = wire::parse_json(
       R"({"metadata":{"name":"p","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{}})");
   EXPECT_EQ(judged(leaving.value(), knowing({})), "not judged");
-  EXPECT_EQ(judged(parse_json("{}").value(), knowing({})), "the pod has no name");
+  EXPECT_EQ(judged(wire::parse_json("{}").value(), knowing({})), "the pod has no name");
 }
 
 TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
@@ -318,4 +318,4 @@ TEST(Readiness, EveryObstacleHasItsWord) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 std::string text(const NeededObjects& references) {
@@ -106,4 +106,4 @@ TEST(References, ANodeGetsTheseByNameOnly) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

@@ -1,6 +1,6 @@
 #include "sync/autonomy/replay.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 constexpr std::string_view forbidden =
@@ -87,4 +87,4 @@ TEST(Replay, AnEventIsSentAsLongAsTheCloudWouldHaveKeptIt) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

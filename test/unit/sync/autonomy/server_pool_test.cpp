@@ -2,7 +2,7 @@
 
 #include "sync/autonomy/server_pool.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::autonomy {
 namespace {
 
 constexpr MonoTime rota_start{100s};
@@ -130,4 +130,4 @@ TEST(Rota, ModesAreReadByOpenYurtsNames) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::autonomy

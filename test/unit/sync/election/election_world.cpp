@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::sync {
+namespace holdfast::sync::election {
 
 using namespace election;  // NOLINT(google-build-using-namespace)
 
@@ -85,4 +85,4 @@ Replica* World::leader() {
   return nullptr;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

@@ -8,7 +8,7 @@
 
 #include "sync/election/elector.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::election {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
@@ -19,7 +19,7 @@ inline ElectionConfig config_of(std::string identity) {
 // The fake API server: optimistic concurrency, and failures on demand.
 class LeaseServer {
  public:
-  [[nodiscard]] election::Input answer(const election::Action& request);
+  [[nodiscard]] Input answer(const Action& request);
 
   void put(Lease lease) {
     lease.metadata.resource_version = std::to_string(++version_);
@@ -45,7 +45,7 @@ class Replica {
   Replica(const ElectionConfig& config, std::uint64_t seed)
       : random_(seed), elector_(config, random_) {}
 
-  void feed(MonoTime now, WallTime wall, LeaseServer& server, election::Input input);
+  void feed(MonoTime now, WallTime wall, LeaseServer& server, Input input);
   // Steps the elector if its deadline has passed, unless the replica is asleep.
   void wake(MonoTime now, WallTime wall, LeaseServer& server);
 
@@ -76,9 +76,7 @@ class World {
   // Runs until a replica other than `except` may act, at most a minute. Returns how long that took.
   [[nodiscard]] Duration run_until_led(const Replica* except = nullptr);
   [[nodiscard]] Replica* leader();
-  void feed(Replica& replica, election::Input input) {
-    replica.feed(now, wall, server, std::move(input));
-  }
+  void feed(Replica& replica, Input input) { replica.feed(now, wall, server, std::move(input)); }
 
   LeaseServer server;
   std::vector<std::unique_ptr<Replica>> replicas;
@@ -86,4 +84,4 @@ class World {
   WallTime wall{std::chrono::seconds(1'420'113'600)};
 };
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

@@ -4,7 +4,7 @@
 
 #include "test/unit/sync/election/election_world.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::election {
 namespace {
 
 using namespace election;  // NOLINT(google-build-using-namespace)
@@ -243,4 +243,4 @@ TEST(Elector, ContradictionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

@@ -3,7 +3,7 @@
 
 #include "test/unit/sync/election/election_world.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::election {
 namespace {
 
 using namespace election;  // NOLINT(google-build-using-namespace)
@@ -190,4 +190,4 @@ TEST(Replicas, ManySeedsOfTrouble) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::election

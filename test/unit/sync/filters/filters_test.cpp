@@ -20,7 +20,7 @@ namespace {
 // A field that only a newer API server would send.
 std::string unknown_field() {
   std::string field;
-  append_wire(field, 99, std::string_view("kept"));
+  wire::append_wire(field, 99, std::string_view("kept"));
   return field;
 }
 
@@ -30,15 +30,17 @@ const StructType& type_of(const Row& row) {
 }
 
 std::string in_protobuf(const Row& row, const std::string& object_json) {
-  const auto shaped = shape(type_of(row), parse_json(object_json).value()).value();
+  const auto shaped = objects::shape(type_of(row), wire::parse_json(object_json).value()).value();
   const std::size_t blank = row.kind.find(' ');
-  return enveloped(row.kind.substr(blank + 1), row.kind.substr(0, blank),
-                   write_protobuf(type_of(row), shaped.object).value() + unknown_field());
+  return wire::enveloped(
+      row.kind.substr(blank + 1), row.kind.substr(0, blank),
+      objects::write_protobuf(type_of(row), shaped.object).value() + unknown_field());
 }
 
 json::value decoded(const Row& row, const std::string& bytes) {
-  const auto fields = read_protobuf(type_of(row), open_envelope(bytes).value().raw).value();
-  return shape(type_of(row), fields).value().object;
+  const auto fields =
+      objects::read_protobuf(type_of(row), wire::open_envelope(bytes).value().raw).value();
+  return objects::shape(type_of(row), fields).value().object;
 }
 
 TEST(HubFilters, EachRulesOnJson) {
@@ -53,9 +55,9 @@ TEST(HubFilters, EachRulesOnJson) {
       EXPECT_EQ(shown->bytes, "") << row.name;
       continue;
     }
-    json::object out = parse_json(row.out).value().as_object();
-    out["future"] = parse_json(R"({"a":[1]})").value();
-    EXPECT_EQ(parse_json(shown->bytes).value(), json::value(out)) << row.name << shown->bytes;
+    json::object out = wire::parse_json(row.out).value().as_object();
+    out["future"] = wire::parse_json(R"({"a":[1]})").value();
+    EXPECT_EQ(wire::parse_json(shown->bytes).value(), json::value(out)) << row.name << shown->bytes;
     EXPECT_EQ(show({row.filter}, row.with, shown->bytes)->effect, none) << row.name << ": again";
   }
 }
@@ -81,21 +83,21 @@ TEST(HubFilters, WhatIsUnknownInsideOfChangedItemsStays) {
     std::string bytes;
     for (auto number = std::rbegin(path); number != std::rend(path); ++number) {
       bytes.clear();
-      append_wire(bytes, *number, inner);
+      wire::append_wire(bytes, *number, inner);
       inner = bytes;
     }
     return std::pair(std::string(kind) + " " + std::string(version), bytes);
   };
   std::string port;
-  append_wire(port, 1, std::string_view("https"));
-  append_wire(port, 3, std::int64_t{443});
+  wire::append_wire(port, 1, std::string_view("https"));
+  wire::append_wire(port, 3, std::int64_t{443});
   std::string variable_bytes;
-  append_wire(variable_bytes, 1, std::string_view("KUBERNETES_SERVICE_HOST"));
-  append_wire(variable_bytes, 2, std::string_view("10.96.0.1"));
+  wire::append_wire(variable_bytes, 1, std::string_view("KUBERNETES_SERVICE_HOST"));
+  wire::append_wire(variable_bytes, 2, std::string_view("10.96.0.1"));
   std::string endpoint;
-  append_wire(endpoint, 1, std::string_view("10.0.0.1"));
-  append_wire(endpoint, 2, std::string_view());
-  append_wire(endpoint, 6, std::string_view("edge-a"));
+  wire::append_wire(endpoint, 1, std::string_view("10.0.0.1"));
+  wire::append_wire(endpoint, 2, std::string_view());
+  wire::append_wire(endpoint, 6, std::string_view("edge-a"));
   struct Case {
     Filter filter;
     std::string space, name, label;
@@ -109,22 +111,22 @@ TEST(HubFilters, WhatIsUnknownInsideOfChangedItemsStays) {
   };
   for (const Case& c : cases) {
     std::string metadata;
-    append_wire(metadata, 1, c.name);
-    append_wire(metadata, 3, c.space);
+    wire::append_wire(metadata, 1, c.name);
+    wire::append_wire(metadata, 3, c.space);
     std::string label;
-    append_wire(label, 1, service_label);
-    append_wire(label, 2, c.label);
-    if (!c.label.empty()) append_wire(metadata, 11, label);
+    wire::append_wire(label, 1, service_label);
+    wire::append_wire(label, 2, c.label);
+    if (!c.label.empty()) wire::append_wire(metadata, 11, label);
     std::string raw;
-    append_wire(raw, 1, metadata);
+    wire::append_wire(raw, 1, metadata);
     raw += c.rest.second;
     std::string elsewhere;  // an endpoint that is removed
-    append_wire(elsewhere, 1, std::string_view("10.0.0.2"));
-    if (!c.label.empty()) append_wire(raw, 2, elsewhere);
+    wire::append_wire(elsewhere, 1, std::string_view("10.0.0.2"));
+    if (!c.label.empty()) wire::append_wire(raw, 2, elsewhere);
     const std::size_t blank = c.rest.first.find(' ');
     const auto shown =
         show({c.filter}, known,
-             enveloped(c.rest.first.substr(blank + 1), c.rest.first.substr(0, blank), raw));
+             wire::enveloped(c.rest.first.substr(blank + 1), c.rest.first.substr(0, blank), raw));
     ASSERT_TRUE(shown) << to_string(c.filter) << shown.error().what;
     EXPECT_EQ(shown->effect, changed) << to_string(c.filter);
     EXPECT_NE(shown->bytes.find(unknown_field()), std::string::npos) << to_string(c.filter);
@@ -139,8 +141,8 @@ TEST(HubFilters, BrokenObjectsAreErrorsAndNeverShown) {
       "{",
       R"({"metadata":{"name":"kubernetes","namespace":"default")",
       R"({"metadata":{"name":"kubernetes","namespace":"default"},"spec":)",
-      enveloped("v1", "Service", "\x0a\x50"),
-      enveloped("v9", "Nothing", "")};
+      wire::enveloped("v1", "Service", "\x0a\x50"),
+      wire::enveloped("v9", "Nothing", "")};
   for (const std::string& bytes : broken) {
     const auto shown = show(all, known, bytes);
     EXPECT_TRUE(!shown || shown->effect == none) << bytes;

@@ -31,12 +31,12 @@ std::string service(const std::string& name, const std::string& pools, int versi
 
 std::string list_of(const std::vector<std::string>& items) {
   const std::vector<std::string_view> views(items.begin(), items.end());
-  const ListHead head{.kind = "ServiceList",
-                      .api_version = "v1",
-                      .resource_version = "9",
-                      .continue_token = "t",
-                      .remaining_item_count = 3};
-  return join_list(head, views) + "\n";
+  const wire::ListHead head{.kind = "ServiceList",
+                            .api_version = "v1",
+                            .resource_version = "9",
+                            .continue_token = "t",
+                            .remaining_item_count = 3};
+  return wire::join_list(head, views) + "\n";
 }
 
 TEST(ShownBody, ListsLoseWhatIsDroppedAndKeepAllElse) {
@@ -51,19 +51,19 @@ TEST(ShownBody, ListsLoseWhatIsDroppedAndKeepAllElse) {
   EXPECT_EQ(of(list_of({})), ShownBody{});
   EXPECT_EQ(of(list_of({a, b, c})), (ShownBody{Effect::changed, list_of({a, c})}));
   EXPECT_EQ(of(list_of({b})), (ShownBody{Effect::changed, list_of({})}));
-  EXPECT_EQ(of(standalone(b, "Service", "v1")).effect, Effect::dropped);
-  EXPECT_EQ(of(standalone(a, "Service", "v1")), ShownBody{});
+  EXPECT_EQ(of(wire::standalone(b, "Service", "v1")).effect, Effect::dropped);
+  EXPECT_EQ(of(wire::standalone(a, "Service", "v1")), ShownBody{});
   EXPECT_EQ(of(R"({"kind":"Status","apiVersion":"v1","code":403})"), ShownBody{});
 
   // The same in protobuf.
-  const std::string all = to_protobuf(list_of({a, b, c})).value();
+  const std::string all = objects::to_protobuf(list_of({a, b, c})).value();
   const ShownBody shown = of(all);
   EXPECT_EQ(shown.effect, Effect::changed);
-  const ListBytes before = split_protobuf_list(all).value();
-  const ListBytes after = split_protobuf_list(shown.bytes).value();
+  const wire::ListBytes before = wire::split_protobuf_list(all).value();
+  const wire::ListBytes after = wire::split_protobuf_list(shown.bytes).value();
   EXPECT_EQ(after.head, before.head);
   EXPECT_EQ(after.items, (std::vector<std::string_view>{before.items[0], before.items[2]}));
-  EXPECT_EQ(of(to_protobuf(list_of({a, c})).value()), ShownBody{});
+  EXPECT_EQ(of(objects::to_protobuf(list_of({a, c})).value()), ShownBody{});
 }
 
 TEST(ShownBody, WhatIsNotKnownOrNotReadableIsNotShown) {
@@ -88,26 +88,28 @@ TEST(ShownBody, WhatIsNotKnownOrNotReadableIsNotShown) {
       << "without filters the body is not parsed";
 }
 
-CacheEvent event(EventType type, const std::string& name, const std::string& pools, int version) {
+watch::CacheEvent event(watch::EventType type, const std::string& name, const std::string& pools,
+                        int version) {
   return {type,
           {"ns", name},
-          {"u", static_cast<Version>(version),
+          {"u", static_cast<objects::Version>(version),
            std::make_shared<const std::string>(service(name, pools, version))}};
 }
 
 std::string told(const FilteredEvents& told) {
   if (told.need) return "?";
   std::string text;
-  for (const CacheEvent& each : told.events) {
-    text += (text.empty() ? "" : " ") + std::string(to_string(each.type)) + " " + each.key.name;
+  for (const watch::CacheEvent& each : told.events) {
+    text +=
+        (text.empty() ? "" : " ") + std::string(watch::to_string(each.type)) + " " + each.key.name;
   }
   return text;
 }
 
 TEST(WatchFilter, DeletesOnlyWhatTheClientHasSeenAndAddsWhatComesBack) {
-  using enum EventType;
+  using enum watch::EventType;
   struct Step {
-    CacheEvent event;
+    watch::CacheEvent event;
     std::string told;
   };
   const FilterView view = view_of({Filter::node_port_isolation});
@@ -133,14 +135,14 @@ TEST(WatchFilter, DeletesOnlyWhatTheClientHasSeenAndAddsWhatComesBack) {
   }
 }
 
-WatchCache::Objects objects(const std::vector<CacheEvent>& events) {
-  WatchCache::Objects made;
-  for (const CacheEvent& each : events) made[each.key] = each.object;
+watch::WatchCache::Objects objects(const std::vector<watch::CacheEvent>& events) {
+  watch::WatchCache::Objects made;
+  for (const watch::CacheEvent& each : events) made[each.key] = each.object;
   return made;
 }
 
 TEST(WatchFilter, GoesOnFromAListThatWasFiltered) {
-  using enum EventType;
+  using enum watch::EventType;
   const FilterView view = view_of({Filter::node_port_isolation});
   const auto listed = objects({event(added, "hidden", "beijing", 5), event(added, "seen", "", 6),
                                event(added, "later", "beijing", 12)});
@@ -163,7 +165,7 @@ TEST(WatchFilter, GoesOnFromAListThatWasFiltered) {
 }
 
 TEST(WatchFilter, TellsAgainWhatLooksOtherwiseSinceMoreIsKnown) {
-  using enum EventType;
+  using enum watch::EventType;
   const FilterView before = view_of({Filter::node_port_isolation});
   const FilterView after = view_of({Filter::node_port_isolation}, "beijing");
   const auto all = objects({event(added, "both", "*", 1), event(added, "new", "beijing", 2),
@@ -176,20 +178,20 @@ TEST(WatchFilter, TellsAgainWhatLooksOtherwiseSinceMoreIsKnown) {
   EXPECT_EQ(told(filter.reconsider(after, before, all, 5).value()), "DELETED new ADDED old");
 }
 
-WatchCache cache_of(const ScopeKind& kind, const std::vector<std::string>& items) {
-  WatchCache::Objects made;
+watch::WatchCache cache_of(const wire::ScopeKind& kind, const std::vector<std::string>& items) {
+  watch::WatchCache::Objects made;
   int count = 0;
   for (const std::string& item : items) {
     const std::string name = "o" + std::to_string(++count);
     std::string bytes = item;
-    if (kind.encoding == Encoding::protobuf) {
-      bytes = to_protobuf(standalone(item, kind.kind, kind.api_version)).value();
+    if (kind.encoding == wire::Encoding::protobuf) {
+      bytes = objects::to_protobuf(wire::standalone(item, kind.kind, kind.api_version)).value();
     }
     const bool cluster = kind.kind != "Service";
     made[{cluster ? "" : "ns", cluster && count == 1 ? "first" : name}] = {
         "u", 1, std::make_shared<const std::string>(std::move(bytes))};
   }
-  WatchCache cache;
+  watch::WatchCache cache;
   cache.restore(std::move(made), 5, kind);
   return cache;
 }
@@ -200,8 +202,8 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
            R"({"openyurt.io/topologyKeys":")" +
            value + R"("}},"spec":{},"status":{"loadBalancer":{}}})";
   };
-  for (const Encoding encoding : {Encoding::json, Encoding::protobuf}) {
-    const WatchCache services = cache_of(
+  for (const wire::Encoding encoding : {wire::Encoding::json, wire::Encoding::protobuf}) {
+    const watch::WatchCache services = cache_of(
         {"Service", "v1", encoding},
         {annotated("kubernetes.io/hostname"), annotated("openyurt.io/nodepool"),
          annotated("kubernetes.io/zone"), annotated("kubernetes.io/hostname,*"), annotated(""),
@@ -213,7 +215,7 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
     EXPECT_EQ(warnings,
               std::vector<std::string>{"service ns/o4: openyurt.io/topologyKeys: "
                                        "\"kubernetes.io/hostname,*\" is not a known topology"});
-    const WatchCache nodes = cache_of(
+    const watch::WatchCache nodes = cache_of(
         {"Node", "v1", encoding},
         {R"({"metadata":{"name":"first","labels":{"apps.openyurt.io/nodepool":"hangzhou"}}})",
          R"({"metadata":{"name":"o2"}})"});
@@ -221,7 +223,7 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
     EXPECT_EQ(pool_of(nodes, "o2"), "");
     EXPECT_EQ(pool_of(nodes, "absent"), "");
   }
-  const WatchCache pools =
+  const watch::WatchCache pools =
       cache_of({"NodePool", "apps.openyurt.io/v1beta2"},
                {R"({"metadata":{"name":"first"},"status":{"nodes":["edge-a","edge-b",7,""]}})",
                 R"({"metadata":{"name":"o2"},"status":{"nodes":"x"}})", "{"});
@@ -233,7 +235,7 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
     return R"({"metadata":{"name":"b","labels":{"openyurt.io/pool-name":")" + pool +
            R"("}},"nodes":)" + nodes + "}";
   };
-  const WatchCache buckets =
+  const watch::WatchCache buckets =
       cache_of({"NodeBucket", "apps.openyurt.io/v1alpha1"},
                {bucket("hangzhou", R"([{"name":"edge-a"}])"),
                 bucket("hangzhou", R"([{"name":"c"},1])"), bucket("beijing", R"([{"name":"x"}])")});

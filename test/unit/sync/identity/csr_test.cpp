@@ -4,7 +4,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 namespace {
 
 using Status = CsrState::Status;
@@ -65,4 +65,4 @@ TEST(Csr, BadInputIsAnError) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 namespace {
 
 TEST(LocalProcess, IsJudgedByItsCgroupsFirstAndItsProgramThen) {
@@ -119,4 +119,4 @@ TEST(LocalProcess, TheKubeletAsksOnBehalfOfPodsUnderNamesOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -2,7 +2,7 @@
 
 #include "sync/identity/rotation.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 namespace {
 
 using namespace std::chrono_literals;
@@ -215,4 +215,4 @@ TEST(Rotation, TheCalendarMayBeSetAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

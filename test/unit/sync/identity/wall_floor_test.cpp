@@ -2,7 +2,7 @@
 
 #include "sync/identity/wall_floor.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::identity {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,4 +55,4 @@ TEST(WallFloor, IsWrittenOnceAnHour) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::identity

@@ -20,27 +20,30 @@ TEST(Autonomy, IsReadFromTheAnnotations) {
     Autonomy expect;
   } rows[] = {
       {{}, {}},
-      {annotations(annotation_binding, "true"), {.bound = true, .wanted = true}},
-      {annotations(annotation_binding, "false"), {}},
-      {annotations(annotation_binding, "True"), {}},
-      {annotations(annotation_autonomy, "true"), {.bound = true, .classic = true, .wanted = true}},
-      {annotations(annotation_autonomy, "yes"), {}},
-      {annotations(annotation_autonomy_duration, "2h"),
+      {annotations(objects::annotation_binding, "true"), {.bound = true, .wanted = true}},
+      {annotations(objects::annotation_binding, "false"), {}},
+      {annotations(objects::annotation_binding, "True"), {}},
+      {annotations(objects::annotation_autonomy, "true"),
+       {.bound = true, .classic = true, .wanted = true}},
+      {annotations(objects::annotation_autonomy, "yes"), {}},
+      {annotations(objects::annotation_autonomy_duration, "2h"),
        {.bound = true, .wanted = true, .duration = 2h}},
-      {annotations(annotation_autonomy_duration, "0"), {.bound = true, .wanted = true}},
-      {annotations(annotation_autonomy_duration, "-1h"), {.bound = true, .wanted = true}},
-      {annotations(annotation_autonomy_duration, ""), {}},
-      {annotations(annotation_autonomy_duration, "soon"), {.bound = true, .malformed = "soon"}},
-      {annotations(annotation_autonomy_duration, "300"), {.bound = true, .malformed = "300"}},
-      {annotations(annotation_autonomy_duration, "999999999h"),
+      {annotations(objects::annotation_autonomy_duration, "0"), {.bound = true, .wanted = true}},
+      {annotations(objects::annotation_autonomy_duration, "-1h"), {.bound = true, .wanted = true}},
+      {annotations(objects::annotation_autonomy_duration, ""), {}},
+      {annotations(objects::annotation_autonomy_duration, "soon"),
+       {.bound = true, .malformed = "soon"}},
+      {annotations(objects::annotation_autonomy_duration, "300"),
+       {.bound = true, .malformed = "300"}},
+      {annotations(objects::annotation_autonomy_duration, "999999999h"),
        {.bound = true, .malformed = "999999999h"}},
   };
   for (const auto& row : rows) EXPECT_EQ(autonomy_of(row.annotations), row.expect);
 }
 
 TEST(Autonomy, TheSwitchBeatsTheDuration) {
-  StringMap both = annotations(annotation_autonomy_duration, "1m");
-  both.set(annotation_autonomy, "true");
+  StringMap both = annotations(objects::annotation_autonomy_duration, "1m");
+  both.set(objects::annotation_autonomy, "true");
   const Autonomy expect{.bound = true, .classic = true, .wanted = true};
   EXPECT_EQ(autonomy_of(both), expect);
 }

@@ -96,8 +96,8 @@ void Bench::add_pod(const std::string& name, const std::string& node,
 }
 
 std::vector<Toleration> Bench::default_tolerations(std::optional<std::int64_t> seconds) {
-  return {make_toleration(std::string(taint_not_ready), seconds),
-          make_toleration(std::string(taint_unreachable), seconds)};
+  return {make_toleration(std::string(objects::taint_not_ready), seconds),
+          make_toleration(std::string(objects::taint_unreachable), seconds)};
 }
 
 void Bench::fail(std::string start, Errc error, int times) {
@@ -151,7 +151,7 @@ void Bench::apply(const Effect& effect) {
     deliver_node(node);
   } else if (const auto* marking = std::get_if<MarkPodNotReady>(&effect)) {
     Pod& pod = pods_.at(marking->pod.name);
-    pod.status.conditions.front().status = status_false;
+    pod.status.conditions.front().status = objects::status_false;
     perform(controller_->set_pod(now_, wall(), pod));
   } else if (const auto* deletion = std::get_if<DeletePod>(&effect)) {
     remove_pod(deletion->pod);

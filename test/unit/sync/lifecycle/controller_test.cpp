@@ -117,7 +117,8 @@ TEST(Controller, NodeLifecycleAloneDeletesNobody) {
   bench.add_pod("p", "a", {});
   bench.silence("a");
   (void)bench.run_until(1h);
-  EXPECT_TRUE(has_taint(bench.node("a").spec.taints, taint_unreachable, no_execute));
+  EXPECT_TRUE(
+      has_taint(bench.node("a").spec.taints, objects::taint_unreachable, objects::no_execute));
   EXPECT_TRUE(bench.has_pod("p"));
 }
 
@@ -172,7 +173,7 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
   std::map<std::string, Node> nodes;
   for (const std::string name : {"x", "y"}) {
     nodes[name] = make_node(name, "True");
-    nodes[name].metadata.labels.set(label_zone, name);
+    nodes[name].metadata.labels.set(objects::label_zone, name);
     (void)controller.set_node(start, wall, nodes[name]);
   }
   Lines taints;

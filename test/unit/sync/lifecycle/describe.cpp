@@ -89,7 +89,7 @@ Node make_node(const std::string& name, std::string_view ready, Duration beat) {
   node.metadata.creation_timestamp = test_epoch;
   if (ready.empty()) return node;
   NodeCondition condition;
-  condition.type = condition_ready;
+  condition.type = objects::condition_ready;
   condition.status = ready;
   condition.last_heartbeat_time = test_epoch + beat;
   condition.last_transition_time = test_epoch + beat;
@@ -108,8 +108,8 @@ Pod make_pod(const std::string& name, const std::string& node) {
   pod.metadata.uid = "uid-" + name;
   pod.spec.node_name = node;
   PodCondition condition;
-  condition.type = condition_ready;
-  condition.status = status_true;
+  condition.type = objects::condition_ready;
+  condition.status = objects::status_true;
   pod.status.conditions.push_back(condition);
   return pod;
 }
@@ -121,7 +121,7 @@ PodFacts make_pod_facts(const std::string& name, const std::string& node) {
 Taint make_no_execute(const std::string& key) {
   Taint taint;
   taint.key = key;
-  taint.effect = no_execute;
+  taint.effect = objects::no_execute;
   return taint;
 }
 
@@ -129,7 +129,7 @@ Toleration make_toleration(const std::string& key, std::optional<std::int64_t> s
   Toleration toleration;
   toleration.key = key;
   toleration.operator_name = "Exists";
-  toleration.effect = no_execute;
+  toleration.effect = objects::no_execute;
   toleration.toleration_seconds = seconds;
   return toleration;
 }

@@ -122,7 +122,7 @@ TEST(EvictionMode, GoneIsDone) {
 TEST(EvictionMode, PodsOfADeadNodeAreDeletedWithoutAsking) {
   TaintEviction eviction(asking(10min));
   const PodFacts pod = make_pod_facts("p", "a");
-  const NodeFacts dead = tainted_node(std::string(taint_out_of_service));
+  const NodeFacts dead = tainted_node(std::string(objects::taint_out_of_service));
   EXPECT_EQ(describe(eviction.set_node(start, wall, dead, {&pod})),
             (Lines{eviction_told, "disrupt default/p"}));
 }

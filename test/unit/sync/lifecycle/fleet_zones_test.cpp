@@ -13,7 +13,7 @@ void add_site(Bench& bench, const std::string& site, int nodes) {
   for (int index = 0; index < nodes; ++index) {
     const std::string name = site + std::to_string(index);
     bench.add_node(name);
-    bench.relabel(name, label_zone, site);
+    bench.relabel(name, objects::label_zone, site);
   }
 }
 
@@ -96,14 +96,14 @@ TEST(Zones, ANodeThatMovesWaitsInItsNewZone) {
   (void)bench.run_until(1s);
   silence_site(bench, "x", 2);
   EXPECT_EQ(only(bench.run_until(61s), "NoExecute"), Lines{"60 taint x0"});
-  bench.relabel("x1", label_zone, "y");
+  bench.relabel("x1", objects::label_zone, "y");
   EXPECT_EQ(only(bench.run_until(66s), "NoExecute"), Lines{"65 taint x1"});
 }
 
 TEST(Zones, ExcludedNodesDoNotCountButAreTainted) {
   Bench bench(Options{});
   add_site(bench, "x", 2);
-  bench.relabel("x0", label_exclude_disruption, "");
+  bench.relabel("x0", objects::label_exclude_disruption, "");
   (void)bench.run_until(1s);
   bench.silence("x0");
   EXPECT_EQ(only(bench.run_until(100s), "NoExecute"), Lines{"60 taint x0"});

@@ -14,7 +14,7 @@ NodeFacts node_of(std::string kubelet, std::string_view out_of_disk) {
   Node node = make_node("a", "True");
   node.status.node_info.kubelet_version = std::move(kubelet);
   NodeCondition condition;
-  condition.type = condition_out_of_disk;
+  condition.type = objects::condition_out_of_disk;
   condition.status = out_of_disk;
   node.status.conditions.push_back(condition);
   return facts_of(node, Options{});
@@ -37,7 +37,7 @@ TEST(OutOfDisk, CountsForOldKubeletsOnly) {
 
 TEST(OutOfDisk, ItsTaintGoesWithItAndBelongsToOthersOtherwise) {
   NodeFacts old = node_of("v1.12.1", "False");
-  old.taints.push_back(make_taint(taint_out_of_disk, no_schedule, wall));
+  old.taints.push_back(make_taint(objects::taint_out_of_disk, objects::no_schedule, wall));
   EXPECT_EQ(describe(reconcile_no_schedule(wall, old, Options{})),
             Lines{"taint a -node.kubernetes.io/out-of-disk:NoSchedule conditions"});
   NodeFacts fresh = node_of("v1.13.0", "False");

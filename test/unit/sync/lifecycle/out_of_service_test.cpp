@@ -9,7 +9,7 @@ namespace {
 
 NodeFacts dead_node(std::string_view effect, std::string_view ready = "Unknown") {
   NodeFacts node = make_facts("a", ready);
-  node.taints.push_back(make_taint(taint_out_of_service, effect, test_epoch));
+  node.taints.push_back(make_taint(objects::taint_out_of_service, effect, test_epoch));
   return node;
 }
 
@@ -19,9 +19,9 @@ PodFacts terminating(const std::string& name) {
   return pod;
 }
 
-PodFacts tolerating(const std::string& name) {
+PodFacts tolerant_pod(const std::string& name) {
   PodFacts pod = make_pod_facts(name, "a");
-  pod.tolerations.push_back(make_toleration(std::string(taint_out_of_service), {}));
+  pod.tolerations.push_back(make_toleration(std::string(objects::taint_out_of_service), {}));
   return pod;
 }
 
@@ -31,8 +31,8 @@ TEST(OutOfService, PodsThatTerminateFailAndGoByForceThenTheVolumes) {
   OutOfService machine{Options{}};
   PodIndex pods;
   pods.set(terminating("p"));
-  pods.set(tolerating("daemon"));
-  machine.set_node(dead_node(no_execute));
+  pods.set(tolerant_pod("daemon"));
+  machine.set_node(dead_node(objects::no_execute));
   const PodRef pod{"default", "p", "uid-p"};
   EXPECT_EQ(machine.pass(pods), Effects{FailPod{pod}});
   EXPECT_EQ(machine.pass(pods), Effects{}) << "one write at a time";
@@ -51,7 +51,7 @@ TEST(OutOfService, WhatEndedIsOnlyDeleted) {
   PodFacts pod = terminating("p");
   pod.ended = true;
   pods.set(pod);
-  machine.set_node(dead_node(no_schedule));
+  machine.set_node(dead_node(objects::no_schedule));
   EXPECT_EQ(describe(machine.pass(pods)), Lines{"force-delete default/p uid-p"});
 }
 
@@ -60,7 +60,7 @@ TEST(OutOfService, VolumesStayWhileAPodRunsThereAndGoOnceItEnded) {
   PodIndex pods;
   PodFacts pod = make_pod_facts("p", "a");
   pods.set(pod);
-  machine.set_node(dead_node(no_schedule));
+  machine.set_node(dead_node(objects::no_schedule));
   EXPECT_EQ(machine.pass(pods), Effects{});
   pod.ended = true;
   pods.set(pod);
@@ -71,7 +71,7 @@ TEST(OutOfService, FailuresAreTriedInTheNextPass) {
   OutOfService machine{Options{}};
   PodIndex pods;
   pods.set(terminating("p"));
-  machine.set_node(dead_node(no_execute));
+  machine.set_node(dead_node(objects::no_execute));
   const Effects first = machine.pass(pods);
   (void)machine.settle(first.front(), failure(Errc::unavailable));
   EXPECT_EQ(machine.pass(pods), first);
@@ -92,9 +92,9 @@ TEST(OutOfService, OnlyNodesThatAreNotReadyAndHaveTheTaint) {
     NodeFacts node;
     std::size_t nodes;
   } rows[] = {
-      {"ready", dead_node(no_execute, "True"), 0},
-      {"not ready", dead_node(no_execute, "False"), 1},
-      {"never reported", dead_node(no_execute, ""), 1},
+      {"ready", dead_node(objects::no_execute, "True"), 0},
+      {"not ready", dead_node(objects::no_execute, "False"), 1},
+      {"never reported", dead_node(objects::no_execute, ""), 1},
       {"without the taint", make_facts("a", "Unknown"), 0},
   };
   for (const auto& row : rows) {

@@ -12,11 +12,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string not_ready(taint_not_ready);
+const std::string not_ready(objects::taint_not_ready);
 
 Node edge_node() {
   Node node = make_node("a", "True");
-  node.metadata.labels.set(label_edge_worker, "true");
+  node.metadata.labels.set(objects::label_edge_worker, "true");
   return node;
 }
 
@@ -41,13 +41,13 @@ TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
   Node node = edge_node();
   EXPECT_EQ(controller.set_node(start, wall, node), Effects{});
   EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{});
-  node.metadata.annotations.set(annotation_binding, "true");
+  node.metadata.annotations.set(objects::annotation_binding, "true");
   EXPECT_EQ(controller.set_node(start, wall, node), Effects{by_switch});
   EXPECT_EQ(controller.set_node(start, wall, node), Effects{});
 
   Pod bound = make_pod("p", "a");
   bound.spec.tolerations.push_back(make_toleration(not_ready, {}));
-  bound.metadata.annotations.set(annotation_original_not_ready, "300");
+  bound.metadata.annotations.set(objects::annotation_original_not_ready, "300");
   EXPECT_EQ(controller.set_pod(start, wall, bound), Effects{});
   EXPECT_EQ(controller.settle(start, wall, by_switch, {}), Effects{});
   EXPECT_EQ(controller.tick(start + 5s, wall), Effects{});
@@ -59,7 +59,7 @@ TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
 TEST(PodBinder, APodThatComesLaterIsBoundWhenItIsSeen) {
   SteppedController controller = binding_only();
   Node node = edge_node();
-  node.metadata.annotations.set(annotation_autonomy_duration, "2h");
+  node.metadata.annotations.set(objects::annotation_autonomy_duration, "2h");
   EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{}) << "its node is not known";
   EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
   Pod daemon = pod_with(300);
@@ -71,7 +71,7 @@ TEST(PodBinder, APodThatComesLaterIsBoundWhenItIsSeen) {
 TEST(PodBinder, WhatFailedOrChangedMeanwhileIsFoundByTheNextPass) {
   SteppedController controller = binding_only();
   Node node = edge_node();
-  node.metadata.annotations.set(annotation_binding, "true");
+  node.metadata.annotations.set(objects::annotation_binding, "true");
   (void)controller.set_node(start, wall, node);
   EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{by_switch});
   EXPECT_EQ(controller.settle(start, wall, by_switch, {Errc::unavailable, {}}), Effects{});
@@ -84,14 +84,14 @@ TEST(PodBinder, ABadDurationIsToldOnceAValueAndBindsNothing) {
   options.autonomy = AutonomyMode::openyurt;
   SteppedController controller(options, {.pod_binding = true});
   Node node = edge_node();
-  node.metadata.annotations.set(annotation_autonomy_duration, "soon");
+  node.metadata.annotations.set(objects::annotation_autonomy_duration, "soon");
   (void)controller.set_node(start, wall, node);
   EXPECT_EQ(controller.set_pod(start, wall, pod_with(300)), Effects{});
   const std::string told = "event Node/a Warning InvalidAutonomyDuration";
   EXPECT_EQ(describe(controller.tick(start, wall)),
             (Lines{"event Node/a Normal RegisteredNode", told}));
   EXPECT_EQ(controller.tick(start + 5s, wall), Effects{});
-  node.metadata.annotations.set(annotation_autonomy_duration, "later");
+  node.metadata.annotations.set(objects::annotation_autonomy_duration, "later");
   (void)controller.set_node(start + 6s, wall, node);
   EXPECT_EQ(describe(controller.tick(start + 10s, wall)), Lines{told});
 }

@@ -96,32 +96,35 @@ TEST(TaintEviction, APodOfTheSameNameIsAnother) {
   PodFacts again = pod;
   again.uid = "another";
   EXPECT_EQ(describe(eviction.set_pod(start + 10s, wall, &pod, again)), Lines{told});
-  EXPECT_EQ(*eviction.scheduled("default/p"), (TimedQueue::Entry{start + 10s, start + 70s}));
+  EXPECT_EQ(*eviction.scheduled("default/p"),
+            (pacing::TimedQueue::Entry{start + 10s, start + 70s}));
   EXPECT_EQ(describe(eviction.fire(start + 70s, wall)), (Lines{told, "delete default/p another"}));
 }
 
 TEST(TaintEviction, OwnTaintsAreWithheldForeignOnesAreNot) {
   TaintEviction eviction(without_condition());
-  const PodFacts pod = tolerating({make_toleration(std::string(taint_unreachable), 60)});
-  const NodeFacts lost = tainted_node({std::string(taint_unreachable)});
+  const PodFacts pod = tolerating({make_toleration(std::string(objects::taint_unreachable), 60)});
+  const NodeFacts lost = tainted_node({std::string(objects::taint_unreachable)});
   (void)eviction.set_node(start, wall, lost, {&pod});
   EXPECT_NE(eviction.scheduled("default/p"), nullptr);
   EXPECT_EQ(describe(eviction.withhold(start, wall, "a", true, {&pod})), Lines{told});
   EXPECT_EQ(eviction.scheduled("default/p"), nullptr);
   EXPECT_EQ(eviction.tainted_nodes(), Lines{});
-  const NodeFacts both = tainted_node({std::string(taint_unreachable), "x"});
+  const NodeFacts both = tainted_node({std::string(objects::taint_unreachable), "x"});
   EXPECT_EQ(describe(eviction.set_node(start, wall, both, {&pod})), (Lines{told, gone}));
 }
 
 TEST(TaintEviction, WithholdingEndsTheClockStartsAnew) {
   TaintEviction eviction(without_condition());
-  const PodFacts pod = tolerating({make_toleration(std::string(taint_unreachable), 60)});
+  const PodFacts pod = tolerating({make_toleration(std::string(objects::taint_unreachable), 60)});
   (void)eviction.set_node(start, wall, tainted_node({}), {&pod});
   (void)eviction.withhold(start, wall, "a", true, {&pod});
-  (void)eviction.set_node(start, wall, tainted_node({std::string(taint_unreachable)}), {&pod});
+  (void)eviction.set_node(start, wall, tainted_node({std::string(objects::taint_unreachable)}),
+                          {&pod});
   EXPECT_EQ(eviction.scheduled("default/p"), nullptr);
   (void)eviction.withhold(start + 1h, wall, "a", false, {&pod});
-  EXPECT_EQ(*eviction.scheduled("default/p"), (TimedQueue::Entry{start + 1h, start + 1h + 60s}));
+  EXPECT_EQ(*eviction.scheduled("default/p"),
+            (pacing::TimedQueue::Entry{start + 1h, start + 1h + 60s}));
 }
 
 TEST(TaintEviction, ABillionSecondsAreWaitedFor) {

@@ -27,16 +27,17 @@ TEST(Taints, ConditionsAndCordonAskForNoSchedule) {
       PatchTaints{"a",
                   "uid-a",
                   TaintCause::conditions,
-                  {make_taint(taint_unreachable, no_schedule, wall),
-                   make_taint(taint_disk_pressure, no_schedule, wall),
-                   make_taint(taint_unschedulable, no_schedule, wall)},
+                  {make_taint(objects::taint_unreachable, objects::no_schedule, wall),
+                   make_taint(objects::taint_disk_pressure, objects::no_schedule, wall),
+                   make_taint(objects::taint_unschedulable, objects::no_schedule, wall)},
                   {}}};
   EXPECT_EQ(reconcile_no_schedule(wall, node, Options{}), expect);
 }
 
 TEST(Taints, ReconcileIsOnePatchOrTwo) {
-  const NodeFacts node = tainted("Unknown", {make_taint(taint_not_ready, no_schedule, wall),
-                                             make_taint("foreign", no_schedule, wall)});
+  const NodeFacts node =
+      tainted("Unknown", {make_taint(objects::taint_not_ready, objects::no_schedule, wall),
+                          make_taint("foreign", objects::no_schedule, wall)});
   EXPECT_EQ(describe(reconcile_no_schedule(wall, node, Options{})),
             Lines{"taint a +node.kubernetes.io/unreachable:NoSchedule "
                   "-node.kubernetes.io/not-ready:NoSchedule conditions"});
@@ -46,7 +47,7 @@ TEST(Taints, ReconcileIsOnePatchOrTwo) {
 }
 
 TEST(Taints, NothingDiffersNothingIsWritten) {
-  Taint valued = make_taint(taint_unreachable, no_schedule, wall);
+  Taint valued = make_taint(objects::taint_unreachable, objects::no_schedule, wall);
   valued.value = "by hand";
   EXPECT_EQ(reconcile_no_schedule(wall, tainted("Unknown", {valued}), Options{}),
             std::vector<PatchTaints>{});
@@ -55,8 +56,9 @@ TEST(Taints, NothingDiffersNothingIsWritten) {
 }
 
 TEST(Taints, NoExecuteSwapsAndGoes) {
-  const NodeFacts node = tainted("Unknown", {make_taint(taint_not_ready, no_execute, wall),
-                                             make_taint(taint_unreachable, no_execute, wall)});
+  const NodeFacts node =
+      tainted("Unknown", {make_taint(objects::taint_not_ready, objects::no_execute, wall),
+                          make_taint(objects::taint_unreachable, objects::no_execute, wall)});
   EXPECT_EQ(describe(no_execute_taint(wall, node, Truth::unknown, TaintCause::swap, Options{})),
             Lines{"taint a +node.kubernetes.io/unreachable:NoExecute "
                   "-node.kubernetes.io/not-ready:NoExecute swap"});
@@ -68,10 +70,11 @@ TEST(Taints, NoExecuteSwapsAndGoes) {
 }
 
 TEST(Taints, APatchIsAppliedToWhatTheNodeHasThen) {
-  const Taint foreign = make_taint("foreign", no_execute, wall);
-  const Taint old = make_taint(taint_unreachable, no_execute, wall);
-  const Taint fresh = make_taint(taint_unreachable, no_execute, wall + std::chrono::hours(1));
-  const TaintRef ref{std::string(taint_unreachable), std::string(no_execute)};
+  const Taint foreign = make_taint("foreign", objects::no_execute, wall);
+  const Taint old = make_taint(objects::taint_unreachable, objects::no_execute, wall);
+  const Taint fresh =
+      make_taint(objects::taint_unreachable, objects::no_execute, wall + std::chrono::hours(1));
+  const TaintRef ref{std::string(objects::taint_unreachable), std::string(objects::no_execute)};
   const PatchTaints add{"a", "", TaintCause::queued, {fresh}, {}};
   const PatchTaints remove{"a", "", TaintCause::recovered, {}, {ref}};
   using List = std::vector<Taint>;

@@ -25,7 +25,7 @@ Lines shortened(const Lines& lines) {
 }
 
 TEST(Withhold, AnAutonomousNodeKeepsItsPodsForEver) {
-  for (const std::string_view key : {annotation_autonomy, annotation_binding}) {
+  for (const std::string_view key : {objects::annotation_autonomy, objects::annotation_binding}) {
     Bench bench(Options{});
     add_cluster(bench);
     bench.annotate("a", key, "true");
@@ -45,7 +45,7 @@ TEST(Withhold, AnAutonomousNodeKeepsItsPodsForEver) {
 TEST(Withhold, AfterTheDurationItIsANodeAsAnyOther) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy_duration, "10m");
+  bench.annotate("a", objects::annotation_autonomy_duration, "10m");
   (void)bench.run_until(1s);
   bench.silence("a");  // last heard at 0, so autonomous until 600
   (void)bench.run_until(600s);
@@ -68,7 +68,7 @@ TEST(Withhold, SetDuringTheOutageItCancelsEvictions) {
   bench.silence("a");
   (void)bench.run_until(201s);
   ASSERT_NE(bench.controller().eviction().scheduled("default/p"), nullptr);
-  bench.annotate("a", annotation_autonomy, "true");
+  bench.annotate("a", objects::annotation_autonomy, "true");
   EXPECT_EQ(bench.run_until(205s),
             (Lines{"201 event Pod/p Normal TaintManagerEviction",
                    "205 taint a -node.kubernetes.io/unreachable:NoExecute recovered"}));
@@ -79,11 +79,11 @@ TEST(Withhold, SetDuringTheOutageItCancelsEvictions) {
 TEST(Withhold, TakenAwayDuringTheOutageEvictionsBegin) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy, "true");
+  bench.annotate("a", objects::annotation_autonomy, "true");
   (void)bench.run_until(1s);
   bench.silence("a");
   (void)bench.run_until(1000s);
-  bench.annotate("a", annotation_autonomy, "false");
+  bench.annotate("a", objects::annotation_autonomy, "false");
   const Lines lines = bench.run_until(1006s);
   ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[2], "1005 taint a +node.kubernetes.io/unreachable:NoExecute queued");
@@ -93,9 +93,9 @@ TEST(Withhold, TakenAwayDuringTheOutageEvictionsBegin) {
 TEST(Withhold, MalformedDurationIsReportedOnceAndIsNoAutonomy) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy_duration, "soon");
+  bench.annotate("a", objects::annotation_autonomy_duration, "soon");
   EXPECT_EQ(bench.run_until(30s), Lines{"0 event Node/a Warning InvalidAutonomyDuration"});
-  bench.annotate("a", annotation_autonomy_duration, "2 hours");
+  bench.annotate("a", objects::annotation_autonomy_duration, "2 hours");
   EXPECT_EQ(bench.run_until(35s), Lines{"35 event Node/a Warning InvalidAutonomyDuration"});
   bench.silence("a");
   (void)bench.run_until(200s);
@@ -105,7 +105,7 @@ TEST(Withhold, MalformedDurationIsReportedOnceAndIsNoAutonomy) {
 TEST(Withhold, ForeignTaintsEvictAllTheSame) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy, "true");
+  bench.annotate("a", objects::annotation_autonomy, "true");
   (void)bench.run_until(1s);
   bench.silence("a");
   (void)bench.run_until(100s);
@@ -120,7 +120,7 @@ TEST(Withhold, ForeignTaintsEvictAllTheSame) {
 TEST(Withhold, APodThatComesLateStaysReadyUntilItEnds) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy_duration, "10m");
+  bench.annotate("a", objects::annotation_autonomy_duration, "10m");
   (void)bench.run_until(1s);
   bench.silence("a");
   (void)bench.run_until(100s);
@@ -133,7 +133,7 @@ TEST(Withhold, APodThatComesLateStaysReadyUntilItEnds) {
 TEST(Withhold, ARestartedControllerWithholdsAsBefore) {
   Bench bench(Options{});
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy, "true");
+  bench.annotate("a", objects::annotation_autonomy, "true");
   (void)bench.run_until(1s);
   bench.silence("a");
   (void)bench.run_until(100s);
@@ -147,7 +147,7 @@ TEST(Withhold, WithoutTaintsNobodyIsDeletedEither) {
   options.taint_based_evictions = false;
   Bench bench(options);
   add_cluster(bench);
-  bench.annotate("a", annotation_autonomy_duration, "10m");
+  bench.annotate("a", objects::annotation_autonomy_duration, "10m");
   (void)bench.run_until(1s);
   bench.silence("a");
   (void)bench.run_until(600s);

@@ -14,7 +14,7 @@
 #include "sync/wire/read.h"
 #include "test/unit/sync/model/full_objects.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::model {
 namespace {
 
 std::vector<const StructType*> all_kinds() {
@@ -30,10 +30,10 @@ TEST(EveryKind, SurvivesProtobufWithAllFields) {
     SCOPED_TRACE(type->name);
     const json::object before = test::full_object(*type);
     EXPECT_GE(before.size(), 1U);
-    const std::string written = write_protobuf(*type, before).value();
-    const auto after = shape(*type, read_protobuf(*type, written).value());
+    const std::string written = objects::write_protobuf(*type, before).value();
+    const auto after = objects::shape(*type, objects::read_protobuf(*type, written).value());
     ASSERT_TRUE(after.has_value()) << after.error().what;
-    EXPECT_EQ(holdfast::sync::serialize(after->object), holdfast::sync::serialize(before));
+    EXPECT_EQ(wire::serialize(after->object), wire::serialize(before));
     EXPECT_TRUE(after->unknown.empty());
   }
   EXPECT_GT(all_kinds().size(), 30U);
@@ -41,7 +41,7 @@ TEST(EveryKind, SurvivesProtobufWithAllFields) {
 
 std::string unknown_field() {
   std::string field;
-  append_wire(field, 9999, "of a newer release");
+  wire::append_wire(field, 9999, "of a newer release");
   return field;
 }
 
@@ -61,7 +61,7 @@ bool is_embedded(const StructType& type, int number) {
 // maps.
 std::string with_unknown(const StructType& type, int inside, std::string_view bytes) {
   std::string out;
-  WireCursor in(bytes);
+  wire::WireCursor in(bytes);
   while (in.next()) {
     std::string_view inner;
     const Field* field = find_number(type, inside, in.number());
@@ -69,7 +69,7 @@ std::string with_unknown(const StructType& type, int inside, std::string_view by
     const bool message =
         field != nullptr && field->scalar == Scalar::object && field->shape != Shape::map;
     if ((embedded || message) && in.bytes(inner)) {
-      append_wire(
+      wire::append_wire(
           out, in.number(),
           embedded ? with_unknown(type, in.number(), inner) : with_unknown(*field->type, 0, inner));
     } else {
@@ -95,12 +95,12 @@ TEST(EveryKind, KeepsUnknownProtobufFieldsAcrossAChange) {
     SCOPED_TRACE(type->name);
     const json::object before = test::full_object(*type);
     json::object after = before;
-    make_object(after, {"metadata", "labels"})["changed"] = "yes";
-    const std::string base = with_unknown(*type, 0, write_protobuf(*type, before).value());
-    const std::string carried = carry_changes(*type, base, before, after).value();
+    wire::make_object(after, {"metadata", "labels"})["changed"] = "yes";
+    const std::string base = with_unknown(*type, 0, objects::write_protobuf(*type, before).value());
+    const std::string carried = objects::carry_changes(*type, base, before, after).value();
     EXPECT_GT(count_unknown(base), 2U);
     EXPECT_EQ(count_unknown(carried), count_unknown(base));
-    EXPECT_EQ(shape(*type, read_protobuf(*type, carried).value())->object, after);
+    EXPECT_EQ(objects::shape(*type, objects::read_protobuf(*type, carried).value())->object, after);
   }
 }
 
@@ -113,9 +113,9 @@ void keeps_unknown_json() {
   for (auto& field : object) {
     if (field.value().is_object()) field.value().get_object()["newer"] = "bmV3";
   }
-  const auto decoded = decode<T>(object);
+  const auto decoded = wire::decode<T>(object);
   ASSERT_TRUE(decoded.has_value()) << decoded.error().what;
-  json::object again = encode(*decoded);
+  json::object again = wire::encode(*decoded);
   again.erase("kind");
   again.erase("apiVersion");
   EXPECT_EQ(again, object);
@@ -142,9 +142,9 @@ void decodes_alike() {
   SCOPED_TRACE(T::kind);
   const StructType& type = known_type(T::kind);
   const json::object object = test::full_object(type);
-  const DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
-  const T by_json = decode<T>(object, lean).value();
-  const auto by_protobuf = decode_protobuf<T>(write_protobuf(type, object).value());
+  const wire::DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = false};
+  const T by_json = wire::decode<T>(object, lean).value();
+  const auto by_protobuf = wire::decode_protobuf<T>(objects::write_protobuf(type, object).value());
   ASSERT_TRUE(by_protobuf.has_value()) << by_protobuf.error().what;
   EXPECT_EQ(*by_protobuf, by_json);
 }
@@ -195,20 +195,20 @@ TEST(EveryKind, HasTheFieldsOf136) {
   for (const NewField& row : new_fields) {
     SCOPED_TRACE(row.json);
     const StructType& type = known_type(row.type);
-    const Shaped shaped = shape(type, parse_json(row.json).value()).value();
+    const objects::Shaped shaped = objects::shape(type, wire::parse_json(row.json).value()).value();
     EXPECT_TRUE(shaped.unknown.empty());
-    const json::object given = parse_json(row.json)->get_object();
+    const json::object given = wire::parse_json(row.json)->get_object();
     const std::string_view name = given.begin()->key();
     ASSERT_TRUE(shaped.object.contains(name));
     const Field* field = type.field(name);
     ASSERT_NE(field, nullptr);
     EXPECT_EQ(field->number, row.number);
     EXPECT_EQ(field->inside, 0);
-    const std::string written = write_protobuf(type, shaped.object).value();
-    const json::object read = read_protobuf(type, written).value();
-    EXPECT_EQ(shape(type, read)->object.at(name), shaped.object.at(name));
+    const std::string written = objects::write_protobuf(type, shaped.object).value();
+    const json::object read = objects::read_protobuf(type, written).value();
+    EXPECT_EQ(objects::shape(type, read)->object.at(name), shaped.object.at(name));
   }
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::model

@@ -12,7 +12,7 @@
 #include "sync/objects/typed.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::model::test {
 
 // Makes objects that have all fields of their type that exist in protobuf, each with a different
 // value.
@@ -75,7 +75,7 @@ class FullObjects {
 
 inline json::object full_object(const StructType& type) {
   FullObjects objects;
-  return shape(type, objects.object(type)).value().object;
+  return objects::shape(type, objects.object(type)).value().object;
 }
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::model::test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace holdfast::sync {
+namespace holdfast::sync::model {
 namespace {
 
 TEST(Schema, HasEachNumberOnce) {
@@ -19,4 +19,4 @@ TEST(Schema, HasEachNumberOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::model

@@ -27,9 +27,9 @@ TEST(Critical, OrdinaryPodsYieldToCriticalOnesAndToHigherPriority) {
 TEST(Qos, AmountsThatCannotBeReadCountAsNone) {
   Pod pod = make_pod("p", 0, "1");
   pod.spec.containers[0].resources.requests.set("cpu", "lots");
-  EXPECT_EQ(qos_class(pod), Qos::best_effort);
+  EXPECT_EQ(objects::qos_class(pod), objects::Qos::best_effort);
   pod.status.qos_class = "Guaranteed";
-  EXPECT_EQ(qos_class(pod), Qos::guaranteed);
+  EXPECT_EQ(objects::qos_class(pod), objects::Qos::guaranteed);
 }
 
 TEST(Admission, ACriticalPodThatCannotBeHelpedSaysWhatIsMissing) {

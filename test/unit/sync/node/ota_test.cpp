@@ -7,7 +7,7 @@
 #include "sync/node/static_pod.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::node {
 namespace {
 
 struct Row {
@@ -188,4 +188,4 @@ TEST(StaticPod, OnlyItsOwnManifestIsTaken) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::node

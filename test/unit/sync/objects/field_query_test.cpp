@@ -2,7 +2,7 @@
 
 #include "sync/objects/selector.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 std::string field_text(std::string_view text) {
@@ -92,4 +92,4 @@ TEST(FieldQuery, ValuesOfAnObject) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -2,7 +2,7 @@
 
 #include "sync/objects/selector.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 // Parses and prints again; returns the error's text if it does not parse.
@@ -153,4 +153,4 @@ TEST(LabelQuery, FromObjects) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -2,7 +2,7 @@
 
 #include "sync/objects/name.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 TEST(Name, GoodOnes) {
@@ -78,15 +78,16 @@ TEST(Name, BadOnesAreWordedAsUpstream) {
 }
 
 TEST(Name, LabelsAndAnnotations) {
-  EXPECT_EQ(check_labels({{"a", "1"}, {"b/c", ""}}, "metadata.labels"), FieldErrors{});
-  EXPECT_EQ(
-      check_labels({{"/a", "1"}}, "metadata.labels"),
-      (FieldErrors{field::invalid("metadata.labels", "/a", "prefix part must be non-empty")}));
+  EXPECT_EQ(check_labels({{"a", "1"}, {"b/c", ""}}, "metadata.labels"), wire::FieldErrors{});
+  EXPECT_EQ(check_labels({{"/a", "1"}}, "metadata.labels"),
+            (wire::FieldErrors{
+                wire::field::invalid("metadata.labels", "/a", "prefix part must be non-empty")}));
   EXPECT_EQ(check_labels({{"a", "-"}}, "metadata.labels").size(), 1u);
-  EXPECT_EQ(check_annotations({{"A/b", "anything goes"}}, "metadata.annotations"), FieldErrors{});
+  EXPECT_EQ(check_annotations({{"A/b", "anything goes"}}, "metadata.annotations"),
+            wire::FieldErrors{});
   EXPECT_EQ(check_annotations({{"a", std::string(256UL << 10, 'x')}}, "metadata.annotations"),
-            (FieldErrors{field::too_long("metadata.annotations", 262144)}));
+            (wire::FieldErrors{wire::field::too_long("metadata.annotations", 262144)}));
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

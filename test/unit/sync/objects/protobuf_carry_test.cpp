@@ -16,11 +16,11 @@
 #include "sync/wire/read.h"
 #include "test/unit/sync/wire/protobuf/session.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 json::object shaped(const StructType& type, std::string_view text) {
-  return shape(type, parse_json(text).value()).value().object;
+  return shape(type, wire::parse_json(text).value()).value().object;
 }
 
 std::string protobuf_of(const StructType& type, const json::object& object) {
@@ -29,8 +29,8 @@ std::string protobuf_of(const StructType& type, const json::object& object) {
 
 TEST(Carry, EveryObjectOfAKubeletSurvivesAChangeAndItsUndoing) {
   int objects = 0;
-  for (const test::Recorded& recorded : test::recorded_objects()) {
-    const Envelope envelope = open_envelope(recorded.bytes).value();
+  for (const wire::test::Recorded& recorded : wire::test::recorded_objects()) {
+    const wire::Envelope envelope = wire::open_envelope(recorded.bytes).value();
     const StructType* type = find_type(envelope.kind);
     if (type == nullptr || type->field("metadata") == nullptr) continue;
     const json::object before = object_of_protobuf(recorded.bytes).value();
@@ -38,10 +38,11 @@ TEST(Carry, EveryObjectOfAKubeletSurvivesAChangeAndItsUndoing) {
     EXPECT_EQ(carry_changes(*type, raw, before, before).value(), raw) << recorded.where;
 
     json::object after = before;
-    make_object(after, {"metadata", "labels"})["carried"] = "yes";
+    wire::make_object(after, {"metadata", "labels"})["carried"] = "yes";
     const std::string changed = carry_changes(*type, raw, before, after).value();
     EXPECT_NE(changed, raw) << recorded.where;
-    const json::object read = object_of_protobuf(enveloped("v1", envelope.kind, changed)).value();
+    const json::object read =
+        object_of_protobuf(wire::enveloped("v1", envelope.kind, changed)).value();
     EXPECT_EQ(read.at("metadata"), after.at("metadata")) << recorded.where;
     EXPECT_EQ(carry_changes(*type, changed, after, before).value(), raw) << recorded.where;
     ++objects;
@@ -52,7 +53,7 @@ TEST(Carry, EveryObjectOfAKubeletSurvivesAChangeAndItsUndoing) {
 // An unknown field, number 99, as a newer server might send.
 std::string unknown(std::string_view text) {
   std::string field;
-  append_wire(field, 99, text);
+  wire::append_wire(field, 99, text);
   return field;
 }
 
@@ -104,8 +105,7 @@ TEST(Carry, WhatChangesArrives) {
     const auto carried = carry_changes(type, base, before, after);
     ASSERT_TRUE(carried.has_value()) << row.name << ": " << carried.error().what;
     const json::object read = read_protobuf(type, *carried).value();
-    EXPECT_EQ(holdfast::sync::serialize(shape(type, read).value().object),
-              holdfast::sync::serialize(after))
+    EXPECT_EQ(wire::serialize(shape(type, read).value().object), wire::serialize(after))
         << row.name;
     EXPECT_NE(carried->find(unknown("at the end")), std::string::npos) << row.name;
   }
@@ -119,7 +119,7 @@ TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
   std::string base;
   for (const json::value& item : before.at("conditions").as_array()) {
     const std::string name(item.at("type").as_string());
-    append_wire(base, 4, protobuf_of(condition, item.as_object()) + unknown("of " + name));
+    wire::append_wire(base, 4, protobuf_of(condition, item.as_object()) + unknown("of " + name));
   }
   const json::object after = shaped(status, R"({"conditions":[{"type":"B","status":"False"}]})");
   const std::string carried = carry_changes(status, base, before, after).value();
@@ -132,13 +132,14 @@ TEST(Carry, WhatStandsTwiceLosesNothing) {
   const StructType& type = known_type("Pod");
   const StructType& metadata = known_type("ObjectMeta");
   std::string base;
-  append_wire(base, 1, protobuf_of(metadata, shaped(metadata, R"({"name":"a"})")));
-  append_wire(base, 1, protobuf_of(metadata, shaped(metadata, R"({"uid":"u"})")) + unknown("x"));
+  wire::append_wire(base, 1, protobuf_of(metadata, shaped(metadata, R"({"name":"a"})")));
+  wire::append_wire(base, 1,
+                    protobuf_of(metadata, shaped(metadata, R"({"uid":"u"})")) + unknown("x"));
   const json::object before = shape(type, read_protobuf(type, base).value()).value().object;
-  EXPECT_EQ(dig_text(before, {"metadata", "name"}), "a");
-  EXPECT_EQ(dig_text(before, {"metadata", "uid"}), "u");
+  EXPECT_EQ(wire::dig_text(before, {"metadata", "name"}), "a");
+  EXPECT_EQ(wire::dig_text(before, {"metadata", "uid"}), "u");
   json::object after = before;
-  make_object(after, {"metadata", "labels"})["carried"] = "yes";
+  wire::make_object(after, {"metadata", "labels"})["carried"] = "yes";
   const std::string carried = carry_changes(type, base, before, after).value();
   EXPECT_EQ(shape(type, read_protobuf(type, carried).value()).value().object, after);
   EXPECT_NE(carried.find(unknown("x")), std::string::npos);
@@ -155,4 +156,4 @@ TEST(Carry, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

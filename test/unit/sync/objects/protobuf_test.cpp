@@ -7,7 +7,7 @@
 #include "platform/text.h"
 #include "sync/objects/protobuf_write.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 namespace json = boost::json;
@@ -79,4 +79,4 @@ TEST(Protobuf, RefusesBrokenBytes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

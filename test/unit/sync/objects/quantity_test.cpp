@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 struct QuantityLine {
@@ -126,4 +126,4 @@ TEST(Quantity, ComparesAndAdds) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -4,7 +4,7 @@
 
 #include "sync/objects/list_options.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 struct Resolved {
@@ -195,4 +195,4 @@ TEST(RequestInfo, ADecodedPathIsEncodedPartByPart) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

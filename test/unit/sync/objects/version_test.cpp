@@ -1,6 +1,6 @@
 #include "sync/objects/version.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 TEST(Version, OnlyPlainNumbersAreVersions) {
@@ -32,4 +32,4 @@ TEST(Version, OnlyPlainNumbersAreVersions) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

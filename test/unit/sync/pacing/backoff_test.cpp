@@ -2,7 +2,7 @@
 
 #include "sync/pacing/backoff.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::pacing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -43,4 +43,4 @@ TEST(Backoff, QuietOrResetStartsAgain) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::pacing

@@ -8,7 +8,7 @@
 #include "sync/printing/resources.h"
 #include "sync/printing/tables.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 namespace json = boost::json;
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(, CellsCases, testing::ValuesIn(table_cases),
                          [](const auto& c) { return c.param.name; });
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -10,12 +10,14 @@
 
 #include "sync/wire/json.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::printing {
 namespace {
 
 WallTime printed_at() { return parse_rfc3339("2026-11-21T01:23:14Z").value(); }
 
-RequestInfo info_of(const std::string& path) { return parse_request("GET", path, "").value(); }
+objects::RequestInfo info_of(const std::string& path) {
+  return objects::parse_request("GET", path, "").value();
+}
 
 constexpr const char* maps = R"({"kind":"ConfigMapList","apiVersion":"v1",)"
                              R"("metadata":{"resourceVersion":"7","continue":"c"},"items":[)"
@@ -41,33 +43,33 @@ std::string table_of_widgets(const std::string& uid, const std::string& size,
 // The cells of all rows, as text.
 std::string cells_in(const std::string& table) {
   std::string text;
-  const json::value read = parse_json(table).value();
+  const json::value read = wire::parse_json(table).value();
   for (const json::value& row : read.at("rows").as_array()) {
-    text += sync::serialize(row.at("cells")) + "\n";
+    text += wire::serialize(row.at("cells")) + "\n";
   }
   return text;
 }
 
 TEST(Printed, KnownKindsHaveTheirColumns) {
-  const RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
+  const objects::RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
   EXPECT_TRUE(has_columns(info));
-  const Printer printer(info, Form::table, IncludeObject::metadata, "");
+  const Printer printer(info, wire::Form::table, IncludeObject::metadata, "");
   const std::string table = printer.print(maps, printed_at()).value();
   EXPECT_EQ(cells_in(table), "[\"a\",1,\"60s\"]\n");
-  const json::value read = parse_json(table).value();
-  EXPECT_EQ(sync::serialize(read.at("metadata")), R"({"resourceVersion":"7","continue":"c"})");
+  const json::value read = wire::parse_json(table).value();
+  EXPECT_EQ(wire::serialize(read.at("metadata")), R"({"resourceVersion":"7","continue":"c"})");
   EXPECT_EQ(read.at("columnDefinitions").as_array().size(), 3u);
-  EXPECT_EQ(sync::serialize(read.at("rows").at(0).at("object")),
+  EXPECT_EQ(wire::serialize(read.at("rows").at(0).at("object")),
             R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
             R"({"name":"a","uid":"u1","creationTimestamp":"2026-11-21T01:22:14Z"}})");
 }
 
 TEST(Printed, RowsCarryWhatWasAskedFor) {
-  const RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
+  const objects::RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
   const auto object = [&info](IncludeObject include) {
-    const Printer printer(info, Form::table, include, "");
-    const auto table = parse_json(printer.print(maps, printed_at()).value());
-    return sync::serialize(table->at("rows").at(0).at("object"));
+    const Printer printer(info, wire::Form::table, include, "");
+    const auto table = wire::parse_json(printer.print(maps, printed_at()).value());
+    return wire::serialize(table->at("rows").at(0).at("object"));
   };
   EXPECT_EQ(object(IncludeObject::none), "null");
   EXPECT_EQ(object(IncludeObject::object),
@@ -76,8 +78,8 @@ TEST(Printed, RowsCarryWhatWasAskedFor) {
 }
 
 TEST(Printed, MetadataAloneIsMadeOfObjectsAndLists) {
-  const RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
-  const Printer printer(info, Form::metadata, IncludeObject::metadata, "");
+  const objects::RequestInfo info = info_of("/api/v1/namespaces/n/configmaps");
+  const Printer printer(info, wire::Form::metadata, IncludeObject::metadata, "");
   EXPECT_EQ(printer.print(maps, printed_at()).value(),
             R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":)"
             R"({"resourceVersion":"7","continue":"c"},"items":[{"kind":"PartialObjectMetadata",)"
@@ -87,10 +89,10 @@ TEST(Printed, MetadataAloneIsMadeOfObjectsAndLists) {
 }
 
 TEST(Printed, OtherKindsHaveTheColumnsAndCellsThatWereSeenLast) {
-  const RequestInfo info = info_of("/apis/x.io/v1/widgets");
+  const objects::RequestInfo info = info_of("/apis/x.io/v1/widgets");
   EXPECT_FALSE(has_columns(info));
   const auto printed = [&info](const std::string& seen) {
-    return Printer(info, Form::table, IncludeObject::metadata, seen)
+    return Printer(info, wire::Form::table, IncludeObject::metadata, seen)
         .print(widgets, printed_at())
         .value();
   };
@@ -110,30 +112,30 @@ TEST(Printed, WhatIsRememberedHasLimits) {
   for (const char* uid : {"u1", "u2", "u3"}) {
     seen = remember_table(seen, table_of_widgets(uid, "1", "1s"), few).value();
   }
-  EXPECT_EQ(parse_json(seen)->at("rows").as_object().size(), 2u);
+  EXPECT_EQ(wire::parse_json(seen)->at("rows").as_object().size(), 2u);
   const SeenTables small{.bytes_max = 10};
   seen = remember_table(seen, table_of_widgets("u4", "1", "1s"), small).value();
-  EXPECT_EQ(parse_json(seen)->at("rows").as_object().size(), 0u);
-  EXPECT_EQ(parse_json(seen)->at("columns").as_array().size(), 3u);
+  EXPECT_EQ(wire::parse_json(seen)->at("rows").as_object().size(), 0u);
+  EXPECT_EQ(wire::parse_json(seen)->at("columns").as_array().size(), 3u);
   EXPECT_FALSE(remember_table("", R"({"kind":"Status"})"));
   EXPECT_FALSE(remember_table("", "{"));
 }
 
 TEST(Printed, AWatchTellsItsColumnsOnceAndItsErrorsAsTheyAre) {
-  Printer printer(info_of("/api/v1/configmaps"), Form::table, IncludeObject::none, "");
+  Printer printer(info_of("/api/v1/configmaps"), wire::Form::table, IncludeObject::none, "");
   const std::string object =
       R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"5"}})";
   const auto event = [&printer, &object](const std::string& type) {
     const std::string text = R"({"type":")" + type + R"(","object":)" + object + "}";
-    return parse_json(printer.print_event(text, printed_at()).value()).value();
+    return wire::parse_json(printer.print_event(text, printed_at()).value()).value();
   };
   const json::value first = event("ADDED");
   EXPECT_EQ(first.at("type"), "ADDED");
   EXPECT_EQ(first.at("object").at("columnDefinitions").as_array().size(), 3u);
-  EXPECT_EQ(sync::serialize(first.at("object").at("metadata")), R"({"resourceVersion":"5"})");
+  EXPECT_EQ(wire::serialize(first.at("object").at("metadata")), R"({"resourceVersion":"5"})");
   EXPECT_TRUE(event("MODIFIED").at("object").at("columnDefinitions").is_null());
   EXPECT_TRUE(event("MODIFIED").at("object").at("rows").at(0).at("object").is_null());
-  EXPECT_EQ(sync::serialize(event("BOOKMARK").at("object").at("rows").at(0).at("object")),
+  EXPECT_EQ(wire::serialize(event("BOOKMARK").at("object").at("rows").at(0).at("object")),
             R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
             R"({"name":"a","resourceVersion":"5"}})");
   const std::string error =
@@ -145,7 +147,7 @@ json::value recorded_tables() {
   std::ifstream in(HOLDFAST_SOURCE_ROOT "/test/data/tables/kubernetes-1.36.json");
   std::stringstream text;
   text << in.rdbuf();
-  return parse_json(text.str()).value();
+  return wire::parse_json(text.str()).value();
 }
 
 // Removes ages, because the recorded objects and tables were read at different times: "4 (126m
@@ -154,7 +156,7 @@ std::string without_ages(const json::value& cell, std::string_view column) {
   for (const char* age : {"Age", "Last Seen", "First Seen"}) {
     if (column == age) return "an age";
   }
-  std::string text = sync::serialize(cell);
+  std::string text = wire::serialize(cell);
   const std::size_t from = text.find(" (");
   const std::size_t ago = text.find(" ago)");
   if (from != std::string::npos && ago != std::string::npos) text.erase(from + 2, ago - from - 1);
@@ -168,7 +170,7 @@ std::string as_lines(const json::value& table) {
     names.emplace_back(column.at("name").as_string());
     text += names.back();
     for (const char* field : {"type", "format", "priority"}) {
-      text += " " + sync::serialize(column.at(field));
+      text += " " + wire::serialize(column.at(field));
     }
     text += "\n";
   }
@@ -188,13 +190,13 @@ TEST(Printed, EveryKindThatANodeHasIsPrintedAsKubernetesPrintsIt) {
   EXPECT_GE(recorded.at("kinds").as_object().size(), 24u);
   for (const auto& [path, forms] : recorded.at("kinds").as_object()) {
     SCOPED_TRACE(path);
-    const RequestInfo info = info_of(std::string(path));
+    const objects::RequestInfo info = info_of(std::string(path));
     EXPECT_TRUE(has_columns(info));
-    const Printer printer(info, Form::table, IncludeObject::none, "");
-    const std::string table = printer.print(sync::serialize(forms.at("list")), at).value();
-    EXPECT_EQ(as_lines(parse_json(table).value()), as_lines(forms.at("table")));
+    const Printer printer(info, wire::Form::table, IncludeObject::none, "");
+    const std::string table = printer.print(wire::serialize(forms.at("list")), at).value();
+    EXPECT_EQ(as_lines(wire::parse_json(table).value()), as_lines(forms.at("table")));
   }
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::printing

@@ -1,6 +1,6 @@
 #include "sync/runtime/crash_backoff.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -18,7 +18,7 @@ Attempt ended(Duration ran, Duration next_delay) {
 }
 
 CrashBackoff backoff_after(const Attempt& last, const CrashBackoffConfig& config) {
-  return sync::backoff_after(Attempts{last}, config);
+  return backoff_after(Attempts{last}, config);
 }
 
 TEST(CrashBackoff, FirstRestartAtOnceThenDoublingToFiveMinutes) {
@@ -61,7 +61,7 @@ TEST(CrashBackoff, SeveralThatNeverBeganAreDelayedLikeFailures) {
   for (int i = 0; i < 9; ++i) {
     attempts.push_back(ended(0s, next));
     attempts.back().exit.kind = ContainerExit::Kind::never_began;
-    const CrashBackoff backoff = sync::backoff_after(attempts, {});
+    const CrashBackoff backoff = backoff_after(attempts, {});
     delays.push_back(backoff.delay);
     EXPECT_EQ(backoff.start_at, backoff.delay > 0s ? start + backoff.delay : MonoTime::min());
     next = backoff.next_delay;
@@ -70,7 +70,7 @@ TEST(CrashBackoff, SeveralThatNeverBeganAreDelayedLikeFailures) {
   attempts.push_back(ended(1s, 0s));
   attempts.push_back(ended(0s, 40s));
   attempts.back().exit.kind = ContainerExit::Kind::never_began;
-  EXPECT_EQ(sync::backoff_after(attempts, {}).delay, 0s) << "a single attempt";
+  EXPECT_EQ(backoff_after(attempts, {}).delay, 0s) << "a single attempt";
 }
 
 TEST(CrashBackoff, ItsOwnConstants) {
@@ -81,4 +81,4 @@ TEST(CrashBackoff, ItsOwnConstants) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -1,6 +1,6 @@
 #include "sync/runtime/expand.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 // The cases of Kubernetes' own tests of the expansion.
@@ -47,4 +47,4 @@ TEST(Expand, AsKubernetes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -1,6 +1,6 @@
 #include "sync/runtime/failure_events.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 ContainerStatus waiting(std::string reason, std::string message) {
@@ -70,4 +70,4 @@ TEST(FailureEvents, AreWarningsAboutThePod) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -1,6 +1,6 @@
 #include "test/unit/sync/runtime/fake_node.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::runtime::test {
 
 Lines FakeNode::step(Duration after) {
   now_ += after;
@@ -72,4 +72,4 @@ void FakeNode::perform(const RuntimeAction& action) {
   }
 }
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::runtime::test

@@ -6,7 +6,7 @@
 #include "sync/runtime/pod_runtime.h"
 #include "test/unit/sync/runtime/pods.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::runtime::test {
 
 using Lines = std::vector<std::string>;
 
@@ -50,4 +50,4 @@ class FakeNode {
   PodRuntime runtime_;
 };
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::runtime::test

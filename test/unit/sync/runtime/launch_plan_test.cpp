@@ -3,7 +3,7 @@
 #include "sync/wire/codec.h"
 #include "test/unit/sync/runtime/pods.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 const NodeFacts node{.node_name = "edge-a", .host_ip = "192.0.2.1", .pod_ip = "127.0.0.1"};
@@ -136,4 +136,4 @@ TEST(LaunchPlan, WhatCannotStartSaysWhy) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -4,7 +4,7 @@
 
 #include "test/unit/sync/runtime/fake_node.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -389,4 +389,4 @@ TEST(PodRuntime, WhatCannotBecomeAFileNameIsNotRun) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

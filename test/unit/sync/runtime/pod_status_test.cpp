@@ -5,7 +5,7 @@
 #include "sync/wire/codec.h"
 #include "test/unit/sync/runtime/pods.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,7 +59,7 @@ std::string conditions(bool ready, const std::string& why = "") {
 
 TEST(PodStatus, Running) {
   const auto pod = test::simple_pod("web");
-  EXPECT_EQ(serialize(encode_part(status_of(*pod, {{"c", {running(0)}}}))),
+  EXPECT_EQ(wire::serialize(wire::encode_part(status_of(*pod, {{"c", {running(0)}}}))),
             R"({"phase":"Running",)" + conditions(true) + "," + ips +
                 R"(,"containerStatuses":[{"name":"c",)"
                 R"("state":{"running":{"startedAt":"2026-11-21T10:00:02Z"}},"lastState":{},)"
@@ -78,7 +78,7 @@ TEST(PodStatus, CrashLoop) {
       R"j("startedAt":"2026-11-21T10:00:01Z","finishedAt":"2026-11-21T10:00:02Z",)j"
       R"j("containerID":"process://uid-web/c/2"}},"ready":false,"restartCount":2,)j"
       R"j("image":"i","imageID":"","containerID":"process://uid-web/c/2","started":false})j";
-  EXPECT_EQ(serialize(encode_part(status_of(*pod, observed))),
+  EXPECT_EQ(wire::serialize(wire::encode_part(status_of(*pod, observed))),
             R"({"phase":"Running",)" + conditions(false, unready) + "," + ips +
                 R"(,"containerStatuses":[)" + container + "]}");
 }
@@ -218,4 +218,4 @@ TEST(PodStatus, AProblemIsToldWithTheLastEnd) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::runtime

@@ -3,7 +3,7 @@
 #include "platform/text.h"
 #include "sync/wire/codec.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::runtime::test {
 namespace {
 
 template <class T>
@@ -75,7 +75,7 @@ struct Printer {
 }  // namespace
 
 std::shared_ptr<Pod> pod_from(const std::string& json) {
-  auto pod = decode_bytes<Pod>(json);
+  auto pod = wire::decode_bytes<Pod>(json);
   EXPECT_TRUE(pod) << pod.error().what;
   return std::make_shared<Pod>(pod ? *pod : Pod());
 }
@@ -111,4 +111,4 @@ std::string summary(const PodStatus& status) {
   return text;
 }
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::runtime::test

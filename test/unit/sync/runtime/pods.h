@@ -12,7 +12,7 @@
 #include "sync/runtime/actions.h"
 #include "sync/runtime/config_source.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::runtime::test {
 
 // Makes a Pod from JSON; the test fails if it is not a Pod.
 [[nodiscard]] std::shared_ptr<Pod> pod_from(const std::string& json);
@@ -39,4 +39,4 @@ class FakeConfigs final : public ConfigSource {
 // The status in one line: "Running Ready c=running".
 [[nodiscard]] std::string summary(const PodStatus& status);
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::runtime::test

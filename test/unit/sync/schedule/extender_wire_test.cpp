@@ -19,7 +19,7 @@ TEST(ExtenderWire, VictimsAreWholePodsOrUids) {
   ExtenderSettings extender;
   const Pod pod = make_pod("p", 9, "1");
   const json::value whole =
-      parse_json(preempt_request(extender, pod, {candidate(symbols)})).value();
+      wire::parse_json(preempt_request(extender, pod, {candidate(symbols)})).value();
   EXPECT_EQ(whole.at("Pod").at("metadata").at("name"), "p");
   EXPECT_TRUE(whole.at("NodeNameToMetaVictims").is_null());
   const json::value& victims = whole.at("NodeNameToVictims").at("n1");
@@ -27,9 +27,10 @@ TEST(ExtenderWire, VictimsAreWholePodsOrUids) {
   EXPECT_EQ(victims.at("Pods").at(0).at("spec").at("nodeName"), "n1");
 
   extender.node_cache_capable = true;
-  const json::value meta = parse_json(preempt_request(extender, pod, {candidate(symbols)})).value();
+  const json::value meta =
+      wire::parse_json(preempt_request(extender, pod, {candidate(symbols)})).value();
   EXPECT_TRUE(meta.at("NodeNameToVictims").is_null());
-  EXPECT_EQ(serialize(meta.at("NodeNameToMetaVictims")),
+  EXPECT_EQ(wire::serialize(meta.at("NodeNameToMetaVictims")),
             R"({"n1":{"Pods":[{"UID":"uid-v"}],"NumPDBViolations":2}})");
 }
 

@@ -10,11 +10,12 @@
 #include "sync/wire/protobuf/header.h"
 #include "sync/wire/protobuf/list.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
-const ScopeKind json_pods{.kind = "Pod", .api_version = "v1"};
-const ScopeKind protobuf_pods{.kind = "Pod", .api_version = "v1", .encoding = Encoding::protobuf};
+const wire::ScopeKind json_pods{.kind = "Pod", .api_version = "v1"};
+const wire::ScopeKind protobuf_pods{
+    .kind = "Pod", .api_version = "v1", .encoding = wire::Encoding::protobuf};
 constexpr std::string_view item = R"({"metadata":{"name":"a","resourceVersion":"7"}})";
 constexpr std::string_view whole =
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"7"}})";
@@ -40,7 +41,8 @@ TEST(CachedForm, AnswersInJson) {
 }
 
 TEST(CachedForm, ACustomResourceKeepsItsOwnKind) {
-  const ScopeKind noxus{.kind = "NoxuItem", .api_version = "example.com/v1"};  // of a NoxuItemList
+  const wire::ScopeKind noxus{.kind = "NoxuItem",
+                              .api_version = "example.com/v1"};  // of a NoxuItemList
   for (const char* version : {"example.com/v1", "gateway.networking.k8s.io/v1"}) {
     const std::string object = R"({"apiVersion":")" + std::string(version) +
                                R"(","kind":"Noxu","metadata":{"name":"a"},"num":1})";
@@ -64,44 +66,45 @@ TEST(CachedForm, ACustomResourceKeepsItsOwnKind) {
 }
 
 TEST(CachedForm, AnswersInProtobuf) {
-  const std::string cached = to_protobuf(whole).value();
+  const std::string cached = objects::to_protobuf(whole).value();
   EXPECT_EQ(cached_form(cached).value(), cached);
   EXPECT_EQ(object_body(protobuf_pods, cached), cached);
   const std::string_view items[] = {cached};
   const std::string body = list_body(protobuf_pods, {.version = 9, .continue_token = "c"}, items);
-  const ListBytes list = split_protobuf_list(body).value();
+  const wire::ListBytes list = wire::split_protobuf_list(body).value();
   EXPECT_EQ(
       list.head,
-      (ListHead{
+      (wire::ListHead{
           .kind = "PodList", .api_version = "v1", .resource_version = "9", .continue_token = "c"}));
-  EXPECT_EQ(list.items, std::vector{open_envelope(cached)->raw});
+  EXPECT_EQ(list.items, std::vector{wire::open_envelope(cached)->raw});
 
   const auto frame_of = [](const std::string& frame) {
-    return decode_protobuf_event(std::string_view(frame).substr(4)).value();
+    return wire::decode_protobuf_event(std::string_view(frame).substr(4)).value();
   };
-  const WatchEvent event = frame_of(event_frame(protobuf_pods, EventType::modified, cached));
-  EXPECT_EQ(event.type, WatchEvent::Type::modified);
+  const wire::WatchEvent event = frame_of(event_frame(protobuf_pods, EventType::modified, cached));
+  EXPECT_EQ(event.type, wire::WatchEvent::Type::modified);
   EXPECT_EQ(event.object, cached);
-  const WatchEvent bookmark = frame_of(bookmark_frame(protobuf_pods, 9, true));
-  EXPECT_EQ(bookmark.type, WatchEvent::Type::bookmark);
+  const wire::WatchEvent bookmark = frame_of(bookmark_frame(protobuf_pods, 9, true));
+  EXPECT_EQ(bookmark.type, wire::WatchEvent::Type::bookmark);
   EXPECT_EQ(bookmark.resource_version, "9");
   const std::string shown = cached_json(protobuf_pods, bookmark.object).value();
   EXPECT_NE(shown.find(R"("k8s.io/initial-events-end":"true")"), std::string::npos) << shown;
 }
 
 TEST(CachedForm, AnotherVersionAndAnotherEncoding) {
-  const std::string cached = to_protobuf(whole).value();
+  const std::string cached = objects::to_protobuf(whole).value();
   for (const std::string& form : {cached, std::string(item)}) {
     const std::string changed = with_version(form, 4611686018427387905U).value();
-    EXPECT_EQ(read_any_header(changed)->resource_version, "4611686018427387905");
+    EXPECT_EQ(wire::read_any_header(changed)->resource_version, "4611686018427387905");
     EXPECT_EQ(with_version(changed, 7).value(), form);
   }
   EXPECT_EQ(in_encoding(protobuf_pods, std::string(item)).value(), cached);
-  EXPECT_EQ(read_any_header(*in_encoding(json_pods, cached))->name, "a");
+  EXPECT_EQ(wire::read_any_header(*in_encoding(json_pods, cached))->name, "a");
   EXPECT_FALSE(with_version("k8s", 1).has_value());
-  const ScopeKind unknown{.kind = "Foo", .api_version = "x/v1", .encoding = Encoding::protobuf};
+  const wire::ScopeKind unknown{
+      .kind = "Foo", .api_version = "x/v1", .encoding = wire::Encoding::protobuf};
   EXPECT_EQ(in_encoding(unknown, std::string(item)).error().what, "no kind \"Foo\"");
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

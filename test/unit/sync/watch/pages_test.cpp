@@ -4,7 +4,7 @@
 
 #include "platform/text.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 WatchCache::Objects keyed(std::initializer_list<ObjectKey> keys) {
@@ -69,4 +69,4 @@ TEST(ListPages, TokensAreRecognisedAndNobodyElsesAre) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -2,7 +2,7 @@
 
 #include "test/unit/sync/watch/reflector_script.h"
 
-namespace holdfast::sync::scripts {
+namespace holdfast::sync::watch::scripts {
 namespace {
 
 const std::vector<Script> lists = {
@@ -58,9 +58,9 @@ const std::vector<Script> lists = {
          {0s, Started{}, {"list rv=0 limit=500 continue="}},
          {1s, ListFailed{failure_of(refused)}, {"wait until 1.536802008s"}},
          {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
-         {11s, list_failed(status::unauthorized()), {"wait until 11.868150268s"}},
+         {11s, list_failed(wire::status::unauthorized()), {"wait until 11.868150268s"}},
          {20s, TimePassed{}, {"list rv=0 limit=500 continue="}},
-         {21s, list_failed(status::too_many_requests("busy", 7)), {"wait until 28s"}},
+         {21s, list_failed(wire::status::too_many_requests("busy", 7)), {"wait until 28s"}},
      }},
     {"a version that the server lost or never had: the newest",
      {
@@ -68,7 +68,7 @@ const std::vector<Script> lists = {
          {1s, watch_failed(expired), {"wait until 1.269872027s"}},
          {5s, TimePassed{}, {"list rv=10 limit=0 continue="}},
          {6s,
-          list_failed(status::too_large_resource_version(10, 5)),
+          list_failed(wire::status::too_large_resource_version(10, 5)),
           {"list rv= limit=500 continue="}},
          {7s, page({"a"}, "5"), {"replace rv=5: a", "watch rv=5 for 591"}},
          {8s, watch_failed(expired), {"wait until 9.498667268s"}},
@@ -113,7 +113,7 @@ TEST(Reflector, Lists) { replay(lists); }
 
 TEST(Reflector, AListThatKeepsFailingIsAskedForLessAndLessAndAWatchIsNot) {
   Random random(1);
-  const BackoffConfig rare{.initial = 1s, .most = 5min, .reset_after = 10min};
+  const pacing::BackoffConfig rare{.initial = 1s, .most = 5min, .reset_after = 10min};
   Reflector reflector({.list_backoff = rare, .refused_pause = 10s}, random);
   MonoTime now = start;
   (void)reflector.step(now, Started{});
@@ -151,4 +151,4 @@ TEST(Reflector, ARefusalIsTheServersDecision) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync::scripts
+}  // namespace holdfast::sync::watch::scripts

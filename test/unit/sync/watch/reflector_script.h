@@ -4,7 +4,7 @@
 
 #include "sync/watch/reflector.h"
 
-namespace holdfast::sync::scripts {
+namespace holdfast::sync::watch::scripts {
 
 using namespace reflect;
 using namespace std::chrono_literals;
@@ -35,7 +35,7 @@ struct Show {
   }
   std::string operator()(const EndList& end) const { return "end rv=" + end.resource_version; }
   std::string operator()(const Apply& apply) const {
-    return std::string(to_string(apply.event.type)) + " " + apply.event.object +
+    return std::string(wire::to_string(apply.event.type)) + " " + apply.event.object +
            " rv=" + apply.event.resource_version;
   }
   std::string operator()(const Bookmark& bookmark) const {
@@ -61,21 +61,21 @@ inline PageReceived page(std::vector<std::string> items, std::string version,
                          std::string token = {}) {
   return {std::move(items), std::move(version), std::move(token)};
 }
-inline EventReceived event(WatchEvent::Type type, std::string object, std::string version) {
+inline EventReceived event(wire::WatchEvent::Type type, std::string object, std::string version) {
   return {{type, std::move(object), std::move(version)}};
 }
-inline EventReceived error_event(const ApiStatus& status) {
-  return {{WatchEvent::Type::error, status.body(), {}}};
+inline EventReceived error_event(const wire::ApiStatus& status) {
+  return {{wire::WatchEvent::Type::error, status.body(), {}}};
 }
-inline ListFailed list_failed(const ApiStatus& status) { return {failure_of(status)}; }
-inline WatchFailed watch_failed(const ApiStatus& status) { return {failure_of(status)}; }
+inline ListFailed list_failed(const wire::ApiStatus& status) { return {failure_of(status)}; }
+inline WatchFailed watch_failed(const wire::ApiStatus& status) { return {failure_of(status)}; }
 inline const Error refused{Errc::unavailable, "connection refused"};
-inline const ApiStatus expired = status::expired("too old resource version");
+inline const wire::ApiStatus expired = wire::status::expired("too old resource version");
 
-inline constexpr auto added = WatchEvent::Type::added;
-inline constexpr auto modified = WatchEvent::Type::modified;
-inline constexpr auto deleted = WatchEvent::Type::deleted;
-inline constexpr auto bookmark = WatchEvent::Type::bookmark;
+inline constexpr auto added = wire::WatchEvent::Type::added;
+inline constexpr auto modified = wire::WatchEvent::Type::modified;
+inline constexpr auto deleted = wire::WatchEvent::Type::deleted;
+inline constexpr auto bookmark = wire::WatchEvent::Type::bookmark;
 
 // The random numbers come from seed 1, so waits and timeouts are always the same.
 inline void replay(const std::vector<Script>& scripts) {
@@ -94,4 +94,4 @@ inline void replay(const std::vector<Script>& scripts) {
   }
 }
 
-}  // namespace holdfast::sync::scripts
+}  // namespace holdfast::sync::watch::scripts

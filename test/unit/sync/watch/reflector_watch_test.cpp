@@ -2,7 +2,7 @@
 
 #include "test/unit/sync/watch/reflector_script.h"
 
-namespace holdfast::sync::scripts {
+namespace holdfast::sync::watch::scripts {
 namespace {
 
 const std::vector<Script> watches = {
@@ -27,10 +27,12 @@ const std::vector<Script> watches = {
          {0s, Started{"10"}, {"watch rv=10 for 469"}},
          {1s, WatchFailed{failure_of(refused)}, {"wait until 1.269872027s"}},
          {10s, TimePassed{}, {"watch rv=10 for 591"}},
-         {11s, watch_failed(status::too_many_requests("busy", 9)), {"wait until 20s"}},
+         {11s, watch_failed(wire::status::too_many_requests("busy", 9)), {"wait until 20s"}},
          {19s, TimePassed{}, {}},
          {20s, TimePassed{}, {"watch rv=10 for 433"}},
-         {21s, watch_failed(status::service_unavailable("down")), {"wait until 22.666743299s"}},
+         {21s,
+          watch_failed(wire::status::service_unavailable("down")),
+          {"wait until 22.666743299s"}},
          {40s, TimePassed{}, {"watch rv=10 for 563"}},
      }},
     {"a watch that broke goes on where it was",
@@ -56,11 +58,13 @@ const std::vector<Script> watches = {
      {
          {0s, Started{"10"}, {"watch rv=10 for 469"}},
          {1s, WatchOpened{}, {}},
-         {2s, error_event(status::too_many_requests("slow down", 1)), {"close", "wait until 3s"}},
+         {2s,
+          error_event(wire::status::too_many_requests("slow down", 1)),
+          {"close", "wait until 3s"}},
          {3s, TimePassed{}, {"watch rv=10 for 591"}},
          {4s, WatchOpened{}, {}},
          {5s,
-          error_event(status::unexplained("bad version")),
+          error_event(wire::status::unexplained("bad version")),
           {"close", "warn: watch: 500 bad version", "wait until 6.498667268s"}},
          {10s, TimePassed{}, {"list rv=10 limit=0 continue="}},
      }},
@@ -69,7 +73,7 @@ const std::vector<Script> watches = {
          {0s, Started{"10"}, {"watch rv=10 for 469"}},
          {1s, WatchOpened{}, {}},
          {2s,
-          EventReceived{{WatchEvent::Type::error, "{}", ""}},
+          EventReceived{{wire::WatchEvent::Type::error, "{}", ""}},
           {"close", "warn: watch: not a Status: kind \"\"", "wait until 2.269872027s"}},
          {10s, TimePassed{}, {"list rv=10 limit=0 continue="}},
      }},
@@ -86,7 +90,7 @@ const std::vector<Script> watches = {
      {
          {0s, Started{"10"}, {"watch rv=10 for 469"}},
          {1s,
-          watch_failed(status::unauthorized()),
+          watch_failed(wire::status::unauthorized()),
           {"warn: watch: 401 Unauthorized", "wait until 1.269872027s"}},
          {10s, TimePassed{}, {"list rv=10 limit=0 continue="}},
      }},
@@ -147,4 +151,4 @@ TEST(ReflectorDeathTest, AnInputOutOfPlaceStopsTheProcess) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync::scripts
+}  // namespace holdfast::sync::watch::scripts

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
 Selection selecting(std::string name_space, std::string labels, std::string fields) {
@@ -43,4 +43,4 @@ TEST(Selection, CoversOneWithMoreTerms) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

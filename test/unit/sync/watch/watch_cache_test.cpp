@@ -2,33 +2,33 @@
 
 #include "sync/watch/watch_cache.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::watch {
 namespace {
 
-const ScopeKind pods{"Pod", "v1"};
-constexpr Version local = first_local_version;
+const wire::ScopeKind pods{"Pod", "v1"};
+constexpr objects::Version local = objects::first_local_version;
 
-std::string body(Version version) {
+std::string body(objects::Version version) {
   return R"({"metadata":{"uid":"u","resourceVersion":")" + std::to_string(version) + R"("}})";
 }
 
-CachedObject object(Version version, std::string uid = "u") {
+CachedObject object(objects::Version version, std::string uid = "u") {
   return {std::move(uid), version, std::make_shared<const std::string>(body(version))};
 }
 
 ObjectKey key(std::string name) { return {"ns", std::move(name)}; }
 
-WatchCache::Objects objects(std::initializer_list<std::pair<std::string, Version>> all) {
+WatchCache::Objects objects(std::initializer_list<std::pair<std::string, objects::Version>> all) {
   WatchCache::Objects made;
   for (const auto& [name, version] : all) made[key(name)] = object(version);
   return made;
 }
 
-CacheEvent put(std::string name, Version version) {
+CacheEvent put(std::string name, objects::Version version) {
   return {EventType::modified, key(std::move(name)), object(version)};
 }
 
-CacheEvent removal(std::string name, Version version) {
+CacheEvent removal(std::string name, objects::Version version) {
   return {EventType::deleted, key(std::move(name)), object(version)};
 }
 
@@ -62,7 +62,7 @@ Texts read(const WatchCache& cache, WatchCache::Position& position) {
   }
 }
 
-Texts watch(const WatchCache& cache, Version from) {
+Texts watch(const WatchCache& cache, objects::Version from) {
   auto position = cache.position_of(from);
   if (!position) return {"gone"};
   return read(cache, *position);
@@ -158,7 +158,7 @@ TEST(WatchCache, ListsThatCanNotBeToldAsEventsBreakTheHistoryOff) {
   struct Case {
     const char* what;
     WatchCache::Objects now;
-    Version version;
+    objects::Version version;
   };
   WatchCache::Objects same_version_other_bytes = objects({{"a", 5}});
   same_version_other_bytes[key("a")].bytes = std::make_shared<const std::string>(body(5) + " ");
@@ -270,7 +270,7 @@ TEST(WatchCache, HistoryIsLimitedByEvents) {
   WatchCache cache({.events = 3});
   cache.replace({}, 9, pods);
   auto slow = cache.position_of(9).value();
-  for (Version version = 10; version < 15; ++version) cache.apply(put("a", version));
+  for (objects::Version version = 10; version < 15; ++version) cache.apply(put("a", version));
   EXPECT_EQ(watch(cache, 10), Texts{"gone"});
   EXPECT_EQ(watch(cache, 11), (Texts{"MODIFIED a@12", "MODIFIED a@13", "MODIFIED a@14"}));
   EXPECT_EQ(read(cache, slow), Texts{"gone"});
@@ -294,4 +294,4 @@ TEST(WatchCache, HistoryIsLimitedByBytesButKeepsTheLastEvent) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::watch

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -83,4 +83,4 @@ TEST(Accept, AcceptsEveryEncodingThatIsListed) {
 #undef PROTOBUF
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -4,7 +4,7 @@
 
 #include <boost/json/object.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // Decodes and encodes again; returns the error's text if that fails.
@@ -228,4 +228,4 @@ TEST(Codec, TooManyItemsAreRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

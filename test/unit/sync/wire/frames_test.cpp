@@ -2,7 +2,7 @@
 
 #include "sync/wire/frames.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 using Documents = std::vector<std::string>;
@@ -103,4 +103,4 @@ TEST(WatchEvents, RefusesOthers) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -4,7 +4,7 @@
 
 #include <boost/json/object.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 struct BadJson {
@@ -65,4 +65,4 @@ TEST(Json, PrintsAsGoDoes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

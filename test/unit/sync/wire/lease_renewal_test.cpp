@@ -2,7 +2,7 @@
 
 #include "sync/wire/codec.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // A renewal has the name, the namespace and the renew time that the codec reads.
@@ -42,4 +42,4 @@ TEST(LeaseRenewal, BadOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

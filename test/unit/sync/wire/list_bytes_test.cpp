@@ -2,7 +2,7 @@
 
 #include "sync/wire/list_bytes.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 constexpr std::string_view list =
@@ -98,4 +98,4 @@ TEST(ListBytes, ItemsAndObjects) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

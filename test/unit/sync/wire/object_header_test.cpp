@@ -4,7 +4,7 @@
 
 #include "sync/wire/json_scan.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 TEST(ObjectHeader, ReadsItsFields) {
@@ -104,4 +104,4 @@ TEST(JsonScan, UnescapesAsJsonDoes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

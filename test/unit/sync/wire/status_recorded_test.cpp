@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // The numbers refer to the recorded exchanges with a real kube-apiserver.
@@ -177,4 +177,4 @@ TEST(ApiStatus, BodiesAreThoseOfTheRealServer) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

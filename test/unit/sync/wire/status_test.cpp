@@ -5,7 +5,7 @@
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/quote.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 struct Answer {
@@ -145,4 +145,4 @@ TEST(FieldErrors, QuoteAsGoDoes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

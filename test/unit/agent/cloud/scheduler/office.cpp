@@ -77,22 +77,22 @@ void Office::add_budget(const std::string& name, const std::string& selector, in
 void Office::finish_deleted() {
   for (const json::value& item : items_of(cluster.ask(http::Method::get, pods))) {
     const json::object& pod = item.as_object();
-    if (sync::dig(pod, {"metadata", "deletionTimestamp"}) == nullptr) continue;
+    if (sync::wire::dig(pod, {"metadata", "deletionTimestamp"}) == nullptr) continue;
     cluster.ask(http::Method::remove,
-                pods + "/" + std::string(sync::dig_text(pod, {"metadata", "name"})),
+                pods + "/" + std::string(sync::wire::dig_text(pod, {"metadata", "name"})),
                 R"({"gracePeriodSeconds":0})");
   }
 }
 
 sync::Pod Office::pod(const std::string& name) {
   const std::string body = cluster.ask(http::Method::get, pods + "/" + name);
-  return sync::decode_bytes<sync::Pod>(body).value_or(sync::Pod{});
+  return sync::wire::decode_bytes<sync::Pod>(body).value_or(sync::Pod{});
 }
 
 bool Office::exists(const std::string& name) {
   const json::array items = items_of(cluster.ask(http::Method::get, pods));
   return std::any_of(items.begin(), items.end(), [&name](const json::value& item) {
-    return sync::dig_text(item.as_object(), {"metadata", "name"}) == name;
+    return sync::wire::dig_text(item.as_object(), {"metadata", "name"}) == name;
   });
 }
 
@@ -109,12 +109,12 @@ std::string Office::events(const std::string& name) {
   const std::string path = "/apis/events.k8s.io/v1/namespaces/default/events";
   for (const json::value& item : items_of(cluster.ask(http::Method::get, path))) {
     const json::object& event = item.as_object();
-    if (sync::dig_text(event, {"regarding", "name"}) != name) continue;
-    text += std::string(sync::dig_text(event, {"type"})) + " " +
-            std::string(sync::dig_text(event, {"reason"})) + " " +
-            std::string(sync::dig_text(event, {"action"})) + ": " +
-            std::string(sync::dig_text(event, {"note"}));
-    const std::int64_t count = sync::dig_int(event, {"series", "count"});
+    if (sync::wire::dig_text(event, {"regarding", "name"}) != name) continue;
+    text += std::string(sync::wire::dig_text(event, {"type"})) + " " +
+            std::string(sync::wire::dig_text(event, {"reason"})) + " " +
+            std::string(sync::wire::dig_text(event, {"action"})) + ": " +
+            std::string(sync::wire::dig_text(event, {"note"}));
+    const std::int64_t count = sync::wire::dig_int(event, {"series", "count"});
     if (count > 1) text += " x" + std::to_string(count);
     text += "\n";
   }

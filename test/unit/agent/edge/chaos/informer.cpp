@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* own_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
 
-std::string text_of(const boost::json::value& object, sync::Path path) {
-  return std::string(sync::dig_text(object.as_object(), path));
+std::string text_of(const boost::json::value& object, sync::wire::Path path) {
+  return std::string(sync::wire::dig_text(object.as_object(), path));
 }
 
 std::string seen_of(const boost::json::value& pod) {

@@ -135,7 +135,7 @@ asio::awaitable<http::Response> World::handle(const http::Request& request) {
 
 void World::note_renewal(const http::Request& request) {
   const json::value body = json::parse(request.body);
-  const std::string time(sync::dig_text(body.as_object(), {"spec", "renewTime"}));
+  const std::string time(sync::wire::dig_text(body.as_object(), {"spec", "renewTime"}));
   if (time <= renewed_) broken("renewTime " + time + " after " + renewed_);
   renewed_ = time;
 }
@@ -251,7 +251,7 @@ void World::write_pod() {
   const http::Response read = ask({.target = pods_path + "/" + name});
   if (read.status != 200) return did("cannot read pod " + name);
   const json::object pod = json::parse(read.body).as_object();
-  const std::string uid(sync::uid_of(pod));
+  const std::string uid(sync::wire::uid_of(pod));
   const std::string message = numbered("m", ++written_);
   const json::object patch{{"metadata", json::object{{"uid", uid}}},
                            {"status", json::object{{"message", message}}}};
@@ -320,7 +320,7 @@ void World::converge() {
   set_cable("pass");
   const auto together = [this] {
     api_->tick();
-    return edge_->uplink().link().state() == sync::LinkState::connected && waiting() == 0;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::connected && waiting() == 0;
   };
   if (!time_.run_until(10min, together)) broken("not connected with an empty outbox in 10 min");
   time_.run(2min);
@@ -333,8 +333,8 @@ void World::converge() {
 void World::check_pods() {
   for (const char* name : {"a", "b", "c"}) {
     const json::object pod = cloud_object(pods_path + "/" + name);
-    const std::string message(sync::dig_text(pod, {"status", "message"}));
-    const Promise& promise = pods_[std::string(sync::uid_of(pod))];
+    const std::string message(sync::wire::dig_text(pod, {"status", "message"}));
+    const Promise& promise = pods_[std::string(sync::wire::uid_of(pod))];
     if (!kept(promise, message)) {
       broken("pod " + std::string(name) + ": \"" + message + "\", accepted \"" + promise.accepted +
              "\"");
@@ -349,14 +349,15 @@ void World::check_pods() {
 void World::check_node() {
   const json::object node = cloud_object(node_path);
   std::string reason;
-  for (const json::value& condition : sync::dig_list(node, {"status", "conditions"})) {
+  for (const json::value& condition : sync::wire::dig_list(node, {"status", "conditions"})) {
     const json::object& fields = condition.as_object();
-    if (sync::dig_text(fields, {"type"}) == "Ready") reason = sync::dig_text(fields, {"reason"});
+    if (sync::wire::dig_text(fields, {"type"}) == "Ready")
+      reason = sync::wire::dig_text(fields, {"reason"});
   }
   if (!kept(node_, reason)) {
     broken("node: \"" + reason + "\", accepted \"" + node_.accepted + "\"");
   }
-  const std::string_view label = sync::dig_text(node, {"metadata", "labels", "cloud"});
+  const std::string_view label = sync::wire::dig_text(node, {"metadata", "labels", "cloud"});
   if (label != label_) broken("the cloud's label is lost");
 }
 
@@ -382,9 +383,9 @@ void World::check_informer() {
   std::map<std::string, std::string> there;
   for (const char* name : {"a", "b", "c"}) {
     const json::object pod = cloud_object(pods_path + "/" + name);
-    std::string seen(sync::uid_of(pod));
+    std::string seen(sync::wire::uid_of(pod));
     seen += ' ';
-    seen += sync::dig_text(pod, {"status", "message"});
+    seen += sync::wire::dig_text(pod, {"status", "message"});
     there[name] = std::move(seen);
   }
   if (informer_->pods() != there) broken("the informer has not come to what the cloud has");

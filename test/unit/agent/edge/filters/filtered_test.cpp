@@ -54,9 +54,9 @@ const std::string ns_slices = "/apis/discovery.k8s.io/v1/namespaces/ns/endpoints
 
 std::string nodes_in(const json::value& slice_json) {
   std::string nodes;
-  for (const json::value& endpoint : sync::dig_list(slice_json.as_object(), {"endpoints"})) {
+  for (const json::value& endpoint : sync::wire::dig_list(slice_json.as_object(), {"endpoints"})) {
     nodes += (nodes.empty() ? "" : " ");
-    nodes += sync::dig_text(sync::as_object(endpoint), {"nodeName"});
+    nodes += sync::wire::dig_text(sync::wire::as_object(endpoint), {"nodeName"});
   }
   return nodes;
 }
@@ -83,13 +83,14 @@ TEST(Filtered, ListsAndGetsLookTheSameOnlineFromTheCacheAndOffline) {
       for (const Client& client : {kubelet, kubelet_protobuf}) {
         EXPECT_EQ(stage.names(client, target), "kubernetes cloud elsewhere here") << when;
         const json::value master = stage.get(client, target).as_array().at(0);
-        EXPECT_EQ(sync::dig_text(master.as_object(), {"spec", "clusterIP"}), "169.254.2.1") << when;
+        EXPECT_EQ(sync::wire::dig_text(master.as_object(), {"spec", "clusterIP"}), "169.254.2.1")
+            << when;
       }
     }
   };
   check("online");
   const json::value as_is = stage.get(kubectl, services).as_array().at(0);
-  EXPECT_NE(sync::dig_text(as_is.as_object(), {"spec", "clusterIP"}), "169.254.2.1");
+  EXPECT_NE(sync::wire::dig_text(as_is.as_object(), {"spec", "clusterIP"}), "169.254.2.1");
   stage.time.run(5s);
   stage.cut();
   check("offline");
@@ -107,7 +108,8 @@ TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
   stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
   stage.on_server("POST", ns + "/services", service("web", ""));
   const auto list = stage.ask(proxy, services + cached);
-  const std::string version(sync::version_of(sync::parse_json(list.body).value().as_object()));
+  const std::string version(
+      sync::wire::version_of(sync::wire::parse_json(list.body).value().as_object()));
   const auto from_list = stage.watch(proxy, services + "?watch=true&resourceVersion=" + version);
   const auto initial = stage.watch(
       proxy_protobuf, services + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true" +
@@ -137,7 +139,7 @@ TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
   stage.on_server("POST", ns + "/services", service("local", topology("kubernetes.io/hostname")));
   stage.on_server("POST", ns_slices, slice("s", "local"));
   EXPECT_EQ(stage.news(passed), "ADDED s");
-  EXPECT_EQ(nodes_in(sync::parse_json(passed->objects.at(0)).value()), "edge-a");
+  EXPECT_EQ(nodes_in(sync::wire::parse_json(passed->objects.at(0)).value()), "edge-a");
 }
 
 TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
@@ -156,17 +158,17 @@ TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
   stage.on_server("PATCH", ns + "/services/web",
                   R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
   EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
-  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a");
+  EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a");
   stage.on_server("PATCH", ns + "/services/web", R"({"metadata":{"annotations":null}})");
   EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
-  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a edge-b cloud");
+  EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a edge-b cloud");
 
   // An EndpointSlice is created before its Service.
   stage.on_server("POST", ns_slices, slice("t", "later"));
   EXPECT_EQ(stage.news(watch), "ADDED t");
   stage.on_server("POST", ns + "/services", service("later", topology("kubernetes.io/hostname")));
   EXPECT_EQ(stage.news(watch), "DELETED t, ADDED t");
-  EXPECT_EQ(nodes_in(sync::parse_json(watch->objects.back()).value()), "edge-a");
+  EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a");
   stage.on_server("POST", ns + "/services", service("other", ""));
   EXPECT_EQ(stage.news(watch), "") << "no slice belongs to this Service";
 }
@@ -233,10 +235,10 @@ TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
       R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":[{"name":"c",)"
       R"("image":"i","env":[{"name":"KUBERNETES_SERVICE_HOST","value":"10.96.0.1"}]}]}})");
   const auto host = [](const json::value& pod) {
-    const json::array& containers = sync::dig_list(pod.as_object(), {"spec", "containers"});
+    const json::array& containers = sync::wire::dig_list(pod.as_object(), {"spec", "containers"});
     if (containers.empty()) return std::string("none");
-    const json::array& env = sync::dig_list(containers[0].as_object(), {"env"});
-    return env.empty() ? "none" : std::string(sync::dig_text(env[0].as_object(), {"value"}));
+    const json::array& env = sync::wire::dig_list(containers[0].as_object(), {"env"});
+    return env.empty() ? "none" : std::string(sync::wire::dig_text(env[0].as_object(), {"value"}));
   };
   const auto check = [&stage, &host] {
     for (const Client& client : {kubelet, kubelet_protobuf}) {

@@ -73,8 +73,8 @@ class TwoPieces final : public http::BodyStream {
   int left_ = 2;
 };
 
-sync::RequestInfo info_of(const std::string& target) {
-  return sync::parse_request("GET", target, "").value();
+sync::objects::RequestInfo info_of(const std::string& target) {
+  return sync::objects::parse_request("GET", target, "").value();
 }
 
 std::vector<std::string> values(const Metrics& metrics) {

@@ -18,27 +18,29 @@ namespace holdfast::agent::filtered {
 namespace {
 
 std::string as_json(const std::string& object) {
-  return sync::is_protobuf(object) ? sync::json_of_protobuf(object).value() : object;
+  return sync::wire::is_protobuf(object) ? sync::objects::json_of_protobuf(object).value() : object;
 }
 
 void take(OpenWatch& watch, const std::string& frame) {
-  const sync::WatchEvent event = watch.protobuf ? sync::decode_protobuf_event(frame).value()
-                                                : sync::decode_event(frame).value();
-  if (event.type == sync::WatchEvent::Type::bookmark) return;
+  const sync::wire::WatchEvent event = watch.protobuf
+                                           ? sync::wire::decode_protobuf_event(frame).value()
+                                           : sync::wire::decode_event(frame).value();
+  if (event.type == sync::wire::WatchEvent::Type::bookmark) return;
   const std::string object =
-      event.type == sync::WatchEvent::Type::error ? event.object : as_json(event.object);
-  const json::value value =
-      sync::is_protobuf(object) ? json::value(json::object()) : sync::parse_json(object).value();
+      event.type == sync::wire::WatchEvent::Type::error ? event.object : as_json(event.object);
+  const json::value value = sync::wire::is_protobuf(object)
+                                ? json::value(json::object())
+                                : sync::wire::parse_json(object).value();
   std::string line(to_string(event.type));
-  const std::string_view name = sync::name_of(value.as_object());
+  const std::string_view name = sync::wire::name_of(value.as_object());
   if (!name.empty()) line.append(" ").append(name);
   watch.events.push_back(line);
   watch.objects.push_back(object);
 }
 
 asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
-  sync::FrameSplitter lines;
-  sync::ProtobufFrames frames;
+  sync::wire::FrameSplitter lines;
+  sync::wire::ProtobufFrames frames;
   for (;;) {
     const auto piece = co_await watch->stream->next();
     if (!piece || piece->empty()) break;
@@ -119,7 +121,7 @@ void Stage::start_agent() {
   edge_ = Edge::make(time.executor(), options_, time.clock()).value();
   EXPECT_TRUE(edge_->start());
   const auto connected = [this] {
-    return edge_->uplink().link().state() == sync::LinkState::connected;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::connected;
   };
   EXPECT_TRUE(!server_ || time.run_until(1min, connected));
 }
@@ -140,7 +142,7 @@ void Stage::cut() {
   time.complete(server_->stop(time.clock().mono()));
   server_.reset();
   const auto offline = [this] {
-    return edge_->uplink().link().state() == sync::LinkState::offline;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::offline;
   };
   EXPECT_TRUE(time.run_until(1min, offline));
 }
@@ -162,7 +164,7 @@ http::Response Stage::pools(const http::Request& request) {
   const json::object pool{
       {"metadata", json::object{{"name", "hangzhou"}, {"uid", "p"}, {"resourceVersion", "5"}}},
       {"status", json::object{{"nodes", std::move(names)}}}};
-  response.body = sync::serialize(json::object{
+  response.body = sync::wire::serialize(json::object{
       {"kind", "NodePoolList"},
       {"apiVersion", "apps.openyurt.io/v1beta2"},
       {"metadata", json::object{{"resourceVersion", std::to_string(5 + asked.size())}}},
@@ -178,7 +180,7 @@ json::object Stage::on_server(const std::string& method, const std::string& targ
   time.complete(handle(lab_->handler(), std::move(request), response));
   EXPECT_EQ(response.status / 100, 2) << method << " " << target << ": " << response.body;
   time.settle();
-  return sync::parse_json(response.body).value().as_object();
+  return sync::wire::parse_json(response.body).value().as_object();
 }
 
 http::Response Stage::ask(const Client& client, const std::string& target,
@@ -194,19 +196,19 @@ json::value Stage::get(const Client& client, const std::string& target) {
   const http::Response answer = ask(client, target);
   EXPECT_EQ(answer.status, 200) << client.component << " " << target << " " << answer.body;
   if (answer.status != 200) return json::object();
-  if (!sync::is_protobuf(answer.body)) {
-    const json::value value = sync::parse_json(answer.body).value();
+  if (!sync::wire::is_protobuf(answer.body)) {
+    const json::value value = sync::wire::parse_json(answer.body).value();
     const json::value* items = value.as_object().if_contains("items");
     return items == nullptr ? value : *items;
   }
-  const auto list = sync::split_protobuf_list(answer.body);
-  if (!list) return sync::object_of_protobuf(answer.body).value();
+  const auto list = sync::wire::split_protobuf_list(answer.body);
+  if (!list) return sync::objects::object_of_protobuf(answer.body).value();
   json::array items;
   for (const std::string_view item : list->items) {
-    items.push_back(
-        sync::object_of_protobuf(
-            sync::enveloped(list->head.api_version, sync::item_kind(list->head.kind), item))
-            .value());
+    items.push_back(sync::objects::object_of_protobuf(
+                        sync::wire::enveloped(list->head.api_version,
+                                              sync::wire::item_kind(list->head.kind), item))
+                        .value());
   }
   return items;
 }
@@ -216,7 +218,7 @@ std::string Stage::names(const Client& client, const std::string& target) {
   std::vector<std::string> found;
   if (!items.is_array()) return "no list";
   for (const json::value& item : items.get_array()) {
-    found.emplace_back(sync::name_of(item.as_object()));
+    found.emplace_back(sync::wire::name_of(item.as_object()));
   }
   return join(found, " ");
 }
@@ -226,7 +228,7 @@ std::shared_ptr<OpenWatch> Stage::watch(const Client& client, const std::string&
   EXPECT_EQ(answer.status, 200) << answer.body;
   auto open = std::make_shared<OpenWatch>();
   open->stream = answer.stream;
-  open->protobuf = sync::is_protobuf_type(answer.headers.get("content-type"));
+  open->protobuf = sync::wire::is_protobuf_type(answer.headers.get("content-type"));
   if (!answer.stream) return open;
   watches_.push_back(open);
   tasks_->spawn("watch", read_watch(open));
@@ -252,7 +254,7 @@ http::Response Stage::admin(const std::string& target, const std::string& method
 void Stage::restore() {
   listen();
   const auto connected = [this] {
-    return edge_->uplink().link().state() == sync::LinkState::connected;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::connected;
   };
   EXPECT_TRUE(time.run_until(2min, connected));
 }

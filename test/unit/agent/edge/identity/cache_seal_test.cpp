@@ -38,13 +38,13 @@ class CacheSealTest : public testing::Test {
     const ScopePtr scope =
         scopes.open({.owner = "node", .version = "v1", .resource = "secrets"}).value();
     if (!bytes.empty()) {
-      sync::WatchCache::Objects objects;
+      sync::watch::WatchCache::Objects objects;
       objects[{"ns", "s"}] = {"uid", 7, std::make_shared<const std::string>(bytes)};
       (void)scopes.replace(*scope, std::move(objects), 7, {"Secret", "v1"});
       EXPECT_TRUE(scopes.flush());
     }
     if (!scope->cache().complete()) return "none";
-    const sync::CachedObject* found = scope->cache().find({"ns", "s"});
+    const sync::watch::CachedObject* found = scope->cache().find({"ns", "s"});
     return found == nullptr ? "empty" : *found->bytes;
   }
 

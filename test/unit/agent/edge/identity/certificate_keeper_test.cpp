@@ -16,7 +16,7 @@ namespace holdfast::agent {
 namespace {
 
 using namespace std::chrono_literals;
-using sync::rotate::Credentials;
+using sync::identity::rotate::Credentials;
 
 // Signs the requests, or fails, as the test says.
 class FakeRegistrar final : public Registrar {
@@ -43,10 +43,10 @@ class FakeRegistrar final : public Registrar {
     if (request.method == http::Method::post) asked.push_back(with);
     if (error) return fail(*error);
     if (request.method == http::Method::get) {
-      EXPECT_EQ(request.target, std::string(sync::csr_path) + "/csr-1");
+      EXPECT_EQ(request.target, std::string(sync::identity::csr_path) + "/csr-1");
       return object();
     }
-    const auto encoded = sync::text_at(request.body, {"spec", "request"}).value();
+    const auto encoded = sync::wire::text_at(request.body, {"spec", "request"}).value();
     request_ = base64_decode(*encoded).value();
     return object();
   }
@@ -74,7 +74,7 @@ class KeeperTest : public testing::Test {
   void start(const std::vector<std::string>& names = {}) {
     stop();
     keeper_.emplace(time_.executor(),
-                    CertificateKeeper::Wish{sync::CertificateUse::client,
+                    CertificateKeeper::Wish{sync::identity::CertificateUse::client,
                                             {.common_name = "system:node:a",
                                              .organizations = {"system:nodes"},
                                              .alternatives = names}},
@@ -184,7 +184,7 @@ TEST_F(KeeperTest, ADamagedFileOrAnothersIsReplaced) {
                                                     {.not_before = time_.clock().wall(),
                                                      .not_after = time_.clock().wall() + 1h})
                                   .value();
-  ASSERT_TRUE(pki_.store(sync::CertificateUse::client, other));
+  ASSERT_TRUE(pki_.store(sync::identity::CertificateUse::client, other));
   start();
   EXPECT_FALSE(keeper_->held());
   ASSERT_TRUE(run_until_changes(2, 10s));

@@ -83,7 +83,7 @@ TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
     const auto client = identity->make_client("test").value();
     EXPECT_EQ(co_await ask(*client), "GET /who: the cluster's authority is not known yet");
     EXPECT_EQ(identity->authority(), "");
-    EXPECT_EQ(identity->ends(sync::CertificateUse::client), std::nullopt);
+    EXPECT_EQ(identity->ends(sync::identity::CertificateUse::client), std::nullopt);
   });
 }
 
@@ -98,7 +98,7 @@ TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
   EXPECT_EQ(open(context.get_executor()).error().code, Errc::not_found);
   const PkiDir pki = PkiDir::open(dir_.path()).value();
   const auto held = test::authority().sign({.common_name = "system:node:a"});
-  ASSERT_TRUE(pki.store(sync::CertificateUse::client, held));
+  ASSERT_TRUE(pki.store(sync::identity::CertificateUse::client, held));
   EXPECT_FALSE(open(context.get_executor())) << "the address of the cluster is unknown";
   ClusterAccess access;
   access.tls = true;
@@ -108,7 +108,7 @@ TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
   const auto opened = open(context.get_executor());
   ASSERT_TRUE(opened) << opened.error().what;
   EXPECT_EQ((*opened)->authority(), test::authority().certificate_pem());
-  EXPECT_TRUE((*opened)->ends(sync::CertificateUse::client));
+  EXPECT_TRUE((*opened)->ends(sync::identity::CertificateUse::client));
 }
 
 TEST_F(NodeIdentityTest, UntilTheClusterSignsTheListenerSignsForItself) {

@@ -13,7 +13,7 @@
 namespace holdfast::agent {
 namespace {
 
-using sync::CertificateUse;
+using sync::identity::CertificateUse;
 
 mode_t mode_of(const fs::Path& file) {
   struct stat status {};

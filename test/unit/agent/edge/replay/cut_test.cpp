@@ -81,10 +81,10 @@ bool is_object_of(std::string_view path, std::string_view resource) {
 
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;
-  const sync::ListBytes listed = sync::split_protobuf_list(list).value();
+  const sync::wire::ListBytes listed = sync::wire::split_protobuf_list(list).value();
   for (const std::string_view item : listed.items) {
-    const std::string object = sync::enveloped("v1", "Any", item);
-    names.push_back(sync::read_protobuf_header(object).value().name);
+    const std::string object = sync::wire::enveloped("v1", "Any", item);
+    names.push_back(sync::wire::read_protobuf_header(object).value().name);
   }
   return names;
 }
@@ -107,7 +107,7 @@ void check_list(const Stage& stage, const Exchange& exchange, const http::Respon
     return;
   }
   ASSERT_EQ(response.status, 200) << exchange.name() << ": " << response.body;
-  const sync::ListBytes list = sync::split_protobuf_list(response.body).value();
+  const sync::wire::ListBytes list = sync::wire::split_protobuf_list(response.body).value();
   EXPECT_NE(list.head.resource_version, "") << exchange.name();
   EXPECT_EQ(names_in(response.body), names_there(stage, exchange)) << exchange.name();
 }
@@ -124,14 +124,14 @@ void check_watch_list(Stage& stage, const Exchange& exchange, const http::Respon
   std::string piece;
   stage.time.complete(read_piece(*response.stream, piece));
   std::vector<std::string> names;
-  sync::ProtobufFrames splitter;
+  sync::wire::ProtobufFrames splitter;
   const std::vector<std::string> frames = splitter.feed(piece).value();
   ASSERT_FALSE(frames.empty()) << exchange.name();
   for (const std::string& frame : frames) {
-    const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
+    const sync::wire::WatchEvent event = sync::wire::decode_protobuf_event(frame).value();
     const bool last = &frame == &frames.back();
-    EXPECT_EQ(event.type == sync::WatchEvent::Type::bookmark, last) << exchange.name();
-    if (!last) names.push_back(sync::read_protobuf_header(event.object).value().name);
+    EXPECT_EQ(event.type == sync::wire::WatchEvent::Type::bookmark, last) << exchange.name();
+    if (!last) names.push_back(sync::wire::read_protobuf_header(event.object).value().name);
   }
   EXPECT_EQ(names, names_there(stage, exchange)) << exchange.name();
 }
@@ -185,7 +185,7 @@ http::Request watch_request(Stage& stage, const Exchange& watch) {
   list.target = std::string(list.path()) + "?" + query.encode();
   const http::Response answer = stage.ask(list);
   if (answer.status != 200) return watch.request;
-  const sync::ListBytes listed = sync::split_protobuf_list(answer.body).value();
+  const sync::wire::ListBytes listed = sync::wire::split_protobuf_list(answer.body).value();
   query.set("watch", "true");
   query.set("resourceVersion", listed.head.resource_version);
   http::Request request = watch.request;
@@ -237,13 +237,13 @@ TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
 
   const std::string after = stage.ask(get).body;
   EXPECT_EQ(answer.body, after) << "the answer equals the cached object";
-  const sync::Node was = sync::decode_protobuf<sync::Node>(before).value();
-  const sync::Node is = sync::decode_protobuf<sync::Node>(after).value();
+  const sync::Node was = sync::wire::decode_protobuf<sync::Node>(before).value();
+  const sync::Node is = sync::wire::decode_protobuf<sync::Node>(after).value();
   ASSERT_EQ(is.status.conditions.size(), was.status.conditions.size());
   for (const sync::NodeCondition& condition : is.status.conditions) {
     EXPECT_EQ(condition.reason == "x", condition.type == "Ready");
   }
-  EXPECT_GT(std::stoull(is.metadata.resource_version), sync::first_local_version - 1);
+  EXPECT_GT(std::stoull(is.metadata.resource_version), sync::objects::first_local_version - 1);
   EXPECT_EQ(is.spec, was.spec);
   const auto nodes = std::ranges::find_if(stage.watches, [](const auto& watch) {
     return watch->exchange->request.path() == "/api/v1/nodes";
@@ -251,7 +251,7 @@ TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
   ASSERT_NE(nodes, stage.watches.end());
   ASSERT_FALSE((*nodes)->events.empty());
   EXPECT_EQ((*nodes)->events.back(),
-            sync::encode_protobuf_event(sync::WatchEvent::Type::modified, after));
+            sync::wire::encode_protobuf_event(sync::wire::WatchEvent::Type::modified, after));
 }
 
 TEST_P(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {

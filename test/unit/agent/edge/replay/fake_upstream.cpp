@@ -13,7 +13,7 @@
 namespace holdfast::agent::replay {
 namespace {
 
-using EventType = sync::WatchEvent::Type;
+using EventType = sync::wire::WatchEvent::Type;
 
 // A list that the agent makes for its own settings; there are none.
 constexpr std::string_view settings =
@@ -25,12 +25,12 @@ constexpr std::string_view csi_nodes = "/apis/storage.k8s.io/v1/csinodes";
 
 http::Response protobuf(int status, std::string body) {
   return {.status = status,
-          .headers = {{"Content-Type", std::string(sync::protobuf_type)}},
+          .headers = {{"Content-Type", std::string(sync::wire::protobuf_type)}},
           .body = std::move(body)};
 }
 
-sync::WatchEvent event_of(const Frame& frame) {
-  return sync::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
+sync::wire::WatchEvent event_of(const Frame& frame) {
+  return sync::wire::decode_protobuf_event(std::string_view(frame.bytes).substr(4)).value();
 }
 
 std::int64_t number(std::string_view version) {
@@ -63,7 +63,7 @@ class UpstreamWatch final : public http::BodyStream {
     std::string piece;
     const auto& frames = upstream_.scopes_[scope_].frames;
     for (; at_ < frames.size(); ++at_) {
-      const sync::WatchEvent event = event_of(frames[at_]);
+      const sync::wire::WatchEvent event = event_of(frames[at_]);
       if (number(event.resource_version) <= seen_) continue;
       seen_ = number(event.resource_version);
       piece += frames[at_].bytes;
@@ -112,12 +112,12 @@ void FakeUpstream::advance(const Exchange& to) {
 }
 
 void FakeUpstream::take_list(Scope& scope, const Exchange& list) {
-  const sync::ListBytes bytes = sync::split_protobuf_list(list.body).value();
+  const sync::wire::ListBytes bytes = sync::wire::split_protobuf_list(list.body).value();
   Objects objects;
   for (const std::string_view item : bytes.items) {
     std::string object =
-        sync::enveloped(bytes.head.api_version, sync::item_kind(bytes.head.kind), item);
-    objects[sync::read_protobuf_header(object).value().name] = std::move(object);
+        sync::wire::enveloped(bytes.head.api_version, sync::wire::item_kind(bytes.head.kind), item);
+    objects[sync::wire::read_protobuf_header(object).value().name] = std::move(object);
   }
   scope.head = bytes.head;
   replace(scope, std::move(objects), list.at);
@@ -129,11 +129,11 @@ void FakeUpstream::take_initial(Scope& scope, const Exchange& watch) {
   taken_[watch.line] = initial + 1;
   Objects objects;
   for (std::size_t i = 0; i < initial; ++i) {
-    const sync::WatchEvent event = event_of(watch.frames[i]);
-    objects[sync::read_protobuf_header(event.object).value().name] = event.object;
+    const sync::wire::WatchEvent event = event_of(watch.frames[i]);
+    objects[sync::wire::read_protobuf_header(event.object).value().name] = event.object;
   }
-  const sync::WatchEvent bookmark = event_of(watch.frames[initial]);
-  const sync::Envelope envelope = sync::open_envelope(bookmark.object).value();
+  const sync::wire::WatchEvent bookmark = event_of(watch.frames[initial]);
+  const sync::wire::Envelope envelope = sync::wire::open_envelope(bookmark.object).value();
   scope.head = {.kind = std::string(envelope.kind) + "List",
                 .api_version = std::string(envelope.api_version),
                 .resource_version = bookmark.resource_version};
@@ -148,8 +148,9 @@ void FakeUpstream::replace(Scope& scope, Objects objects, Duration at) {
     const auto known = scope.objects.find(name);
     if (known != scope.objects.end() && known->second == object) continue;
     const EventType type = known == scope.objects.end() ? EventType::added : EventType::modified;
-    const sync::ObjectHeader header = sync::read_protobuf_header(object).value();
-    changes[number(header.resource_version)] = {at, sync::encode_protobuf_event(type, object)};
+    const sync::wire::ObjectHeader header = sync::wire::read_protobuf_header(object).value();
+    changes[number(header.resource_version)] = {at,
+                                                sync::wire::encode_protobuf_event(type, object)};
   }
   for (const auto& [name, object] : scope.objects) {
     CHECK(objects.contains(name));  // every deletion in a recording is also in a watch
@@ -163,12 +164,12 @@ void FakeUpstream::take_frames(Scope& scope, const Exchange& watch, Duration unt
   std::size_t& taken = taken_[watch.line];
   for (; taken < watch.frames.size() && watch.frames[taken].at <= until; ++taken) {
     const Frame& frame = watch.frames[taken];
-    const sync::WatchEvent event = event_of(frame);
+    const sync::wire::WatchEvent event = event_of(frame);
     if (number(event.resource_version) <= number(scope.version)) continue;
     scope.version = event.resource_version;
     scope.frames.push_back(frame);
     if (event.type == EventType::bookmark) continue;
-    const std::string name = sync::read_protobuf_header(event.object).value().name;
+    const std::string name = sync::wire::read_protobuf_header(event.object).value().name;
     if (event.type == EventType::deleted) {
       scope.objects.erase(name);
     } else {
@@ -186,11 +187,11 @@ void FakeUpstream::note_csi_node(const Exchange& exchange) {
     scope.version = "1";
   }
   if (exchange.status >= 300 || !scope.objects.empty()) return;
-  const sync::ObjectHeader header = sync::read_protobuf_header(exchange.body).value();
+  const sync::wire::ObjectHeader header = sync::wire::read_protobuf_header(exchange.body).value();
   scope.objects[header.name] = exchange.body;
   scope.version = header.resource_version;
   scope.frames.push_back(
-      {exchange.at, sync::encode_protobuf_event(EventType::added, exchange.body)});
+      {exchange.at, sync::wire::encode_protobuf_event(EventType::added, exchange.body)});
 }
 
 const FakeUpstream::Objects* FakeUpstream::objects(const std::string& scope) const {
@@ -220,7 +221,7 @@ asio::awaitable<http::Response> FakeUpstream::answer(const http::Request& reques
 
 http::Response FakeUpstream::lease(const http::Request& request) {
   if (request.method == http::Method::get) return {.status = 404};
-  auto body = sync::with_resource_version(request.body, std::to_string(++renewals));
+  auto body = sync::wire::with_resource_version(request.body, std::to_string(++renewals));
   CHECK(body);
   return {.status = request.method == http::Method::post ? 201 : 200,
           .headers = {{"Content-Type", "application/json"}},
@@ -233,18 +234,18 @@ http::Response FakeUpstream::node() {
   if (nodes.empty()) return {.status = 404};
   return {.status = 200,
           .headers = {{"Content-Type", "application/json"}},
-          .body = sync::json_of_protobuf(nodes.begin()->second).value()};
+          .body = sync::objects::json_of_protobuf(nodes.begin()->second).value()};
 }
 
 http::Response FakeUpstream::list(const std::string& name) {
   const Scope& scope = scopes_[name];
-  sync::ListHead head = scope.head;
+  sync::wire::ListHead head = scope.head;
   head.resource_version = scope.version;
   std::vector<std::string_view> items;
   for (const auto& [object, bytes] : scope.objects) {
-    items.push_back(sync::open_envelope(bytes).value().raw);
+    items.push_back(sync::wire::open_envelope(bytes).value().raw);
   }
-  return protobuf(200, sync::join_protobuf_list(head, items));
+  return protobuf(200, sync::wire::join_protobuf_list(head, items));
 }
 
 http::Response FakeUpstream::watch(const http::Request& request) {
@@ -252,7 +253,7 @@ http::Response FakeUpstream::watch(const http::Request& request) {
   CHECK(query);
   http::Response response = protobuf(200, "");
   response.headers.set("Content-Type",
-                       std::string(sync::watch_content_type(sync::Encoding::protobuf)));
+                       std::string(sync::wire::watch_content_type(sync::wire::Encoding::protobuf)));
   response.stream = std::make_shared<UpstreamWatch>(*this, scope_of(request),
                                                     number(query->get("resourceVersion")));
   return response;

@@ -47,7 +47,7 @@ class FakeUpstream {
  private:
   friend class UpstreamWatch;
   struct Scope {
-    sync::ListHead head;
+    sync::wire::ListHead head;
     Objects objects;
     std::string version;        // of the newest list or event; empty: none has been recorded yet
     std::vector<Frame> frames;  // received frames, in order

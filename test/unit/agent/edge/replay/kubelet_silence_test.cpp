@@ -16,7 +16,7 @@ int renewals_in(Stage& stage, Duration time) {
 void expect_silence(Stage& stage) {
   stage.time.run(41s);  // the grace period
   EXPECT_EQ(renewals_in(stage, 60s), 0);
-  EXPECT_EQ(stage.edge().uplink().link().state(), sync::LinkState::connected);
+  EXPECT_EQ(stage.edge().uplink().link().state(), sync::autonomy::LinkState::connected);
 }
 
 class KubeletSilence : public testing::TestWithParam<Session> {};

@@ -29,7 +29,7 @@ const Row rows[] = {{"Node", "/api/v1/nodes/edge1"},
 http::Request from_kubelet(http::Method method, const std::string& target) {
   http::Request request{.method = method, .target = target};
   request.headers.add("User-Agent", "kubelet/v1.36.2 (linux/amd64) kubernetes/$Format");
-  request.headers.add("Accept", std::string(sync::protobuf_type) + ",application/json");
+  request.headers.add("Accept", std::string(sync::wire::protobuf_type) + ",application/json");
   return request;
 }
 
@@ -37,8 +37,8 @@ http::Request from_kubelet(http::Method method, const std::string& target) {
 json::object read(Stage& stage, const Row& row) {
   const http::Response response = stage.ask(from_kubelet(http::Method::get, row.path));
   EXPECT_EQ(response.status, 200) << response.body;
-  EXPECT_EQ(response.headers.get("content-type"), sync::protobuf_type);
-  return sync::object_of_protobuf(response.body).value();
+  EXPECT_EQ(response.headers.get("content-type"), sync::wire::protobuf_type);
+  return sync::objects::object_of_protobuf(response.body).value();
 }
 
 // A status with every field of the kind; scalars and addresses are those of the recorded object.
@@ -57,14 +57,14 @@ bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
   const json::object seen = read(stage, row);
   json::object before{{"status", seen.at("status")}};
   json::object after{{"status", wanted}};
-  const json::object patch = sync::strategic_diff(row.kind, before, after).value();
+  const json::object patch = sync::objects::strategic_diff(row.kind, before, after).value();
   if (patch.empty()) return false;
   http::Request request = from_kubelet(http::Method::patch, row.path + "/status");
   request.headers.add("Content-Type", "application/strategic-merge-patch+json");
   request.body = json::serialize(patch);
   const http::Response response = stage.ask(request);
   EXPECT_EQ(response.status, 200) << response.body;
-  const json::object answered = sync::object_of_protobuf(response.body).value();
+  const json::object answered = sync::objects::object_of_protobuf(response.body).value();
   EXPECT_EQ(answered.at("status"), wanted) << row.kind;
   return true;
 }

@@ -29,28 +29,28 @@ Duration seconds(const json::value& value) {
 std::string some_token() {
   constexpr std::int64_t year_2100 = 4'102'444'800;
   std::string expires;
-  sync::append_wire(expires, 1, year_2100);
+  sync::wire::append_wire(expires, 1, year_2100);
   std::string status;
-  sync::append_wire(status, 1, "token");
-  sync::append_wire(status, 2, expires);
+  sync::wire::append_wire(status, 1, "token");
+  sync::wire::append_wire(status, 2, expires);
   std::string raw;
-  sync::append_wire(raw, 3, status);
-  return sync::enveloped("authentication.k8s.io/v1", "TokenRequest", raw);
+  sync::wire::append_wire(raw, 3, status);
+  return sync::wire::enveloped("authentication.k8s.io/v1", "TokenRequest", raw);
 }
 
 // The frames in the chunks of a watch; the time of a frame is that of its last chunk.
 std::vector<Frame> frames_of(const json::array& chunks) {
   std::vector<Frame> all;
-  sync::ProtobufFrames splitter;
+  sync::wire::ProtobufFrames splitter;
   for (const json::value& chunk : chunks) {
     const Duration at = seconds(chunk.as_array().at(0));
     const std::string bytes =
         base64_decode(std::string(chunk.as_array().at(1).as_string())).value();
     const auto frames = splitter.feed(bytes);
     for (const std::string& frame : frames.value()) {
-      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
-      all.push_back({at, sync::encode_protobuf_event(event.type, event.object),
-                     event.type == sync::WatchEvent::Type::bookmark});
+      const sync::wire::WatchEvent event = sync::wire::decode_protobuf_event(frame).value();
+      all.push_back({at, sync::wire::encode_protobuf_event(event.type, event.object),
+                     event.type == sync::wire::WatchEvent::Type::bookmark});
       CHECK(all.back().bytes.substr(4) == frame);
     }
   }

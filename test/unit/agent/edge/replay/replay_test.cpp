@@ -23,7 +23,7 @@ std::string shown(const std::string& bytes) {
 void check_lease(const Exchange& exchange, const http::Response& response, WallTime& renewed) {
   const bool created = exchange.request.method == http::Method::post;
   EXPECT_EQ(response.status, created ? 201 : 200) << exchange.name();
-  const auto lease = sync::decode_protobuf<sync::Lease>(response.body);
+  const auto lease = sync::wire::decode_protobuf<sync::Lease>(response.body);
   ASSERT_TRUE(lease.has_value()) << exchange.name() << ": " << lease.error().what;
   EXPECT_EQ(lease->metadata.name, "edge1");
   EXPECT_GT(lease->spec.renew_time.value_or(WallTime::min()), renewed) << exchange.name();
@@ -33,8 +33,8 @@ void check_lease(const Exchange& exchange, const http::Response& response, WallT
 // A list from the server's cache is unordered, and its version may reflect changes to other
 // objects; the version of ours is the one up to which this scope was seen.
 void check_list(const Exchange& exchange, const http::Response& response) {
-  const auto ours = sync::split_protobuf_list(response.body);
-  const auto theirs = sync::split_protobuf_list(exchange.body);
+  const auto ours = sync::wire::split_protobuf_list(response.body);
+  const auto theirs = sync::wire::split_protobuf_list(exchange.body);
   ASSERT_TRUE(ours && theirs) << exchange.name();
   EXPECT_EQ(std::multiset(ours->items.begin(), ours->items.end()),
             std::multiset(theirs->items.begin(), theirs->items.end()))
@@ -43,8 +43,8 @@ void check_list(const Exchange& exchange, const http::Response& response) {
   EXPECT_EQ(ours->head.api_version, theirs->head.api_version);
   EXPECT_LE(std::stoll(ours->head.resource_version), std::stoll(theirs->head.resource_version));
   for (const std::string_view item : ours->items) {
-    const std::string object = sync::enveloped("v1", "Any", item);
-    const auto header = sync::read_protobuf_header(object);
+    const std::string object = sync::wire::enveloped("v1", "Any", item);
+    const auto header = sync::wire::read_protobuf_header(object);
     EXPECT_GE(std::stoll(ours->head.resource_version), std::stoll(header->resource_version));
   }
 }
@@ -55,7 +55,7 @@ void check_answer(const Exchange& exchange, const http::Response& response) {
     EXPECT_NE(response.stream, nullptr) << exchange.name();
     return;
   }
-  EXPECT_EQ(response.headers.get("content-type"), sync::protobuf_type) << exchange.name();
+  EXPECT_EQ(response.headers.get("content-type"), sync::wire::protobuf_type) << exchange.name();
   if (exchange.is_list()) {
     check_list(exchange, response);
   } else {

@@ -12,18 +12,18 @@ namespace holdfast::agent::replay {
 namespace {
 
 asio::awaitable<void> read_watch(std::shared_ptr<OpenWatch> watch) {
-  sync::ProtobufFrames splitter;
+  sync::wire::ProtobufFrames splitter;
   for (;;) {
     const auto piece = co_await watch->stream->next();
     if (!piece || piece->empty()) co_return;
     const auto frames = splitter.feed(*piece);
     for (const std::string& frame : frames.value()) {
-      const sync::WatchEvent event = sync::decode_protobuf_event(frame).value();
-      if (event.type == sync::WatchEvent::Type::bookmark) {
+      const sync::wire::WatchEvent event = sync::wire::decode_protobuf_event(frame).value();
+      if (event.type == sync::wire::WatchEvent::Type::bookmark) {
         if (watch->bookmarks.empty()) watch->before_bookmark = watch->events.size();
         watch->bookmarks.push_back(event.resource_version);
       } else {
-        watch->events.push_back(sync::encode_protobuf_event(event.type, event.object));
+        watch->events.push_back(sync::wire::encode_protobuf_event(event.type, event.object));
       }
     }
   }
@@ -68,7 +68,7 @@ void Stage::start_agent() {
   EXPECT_TRUE(edge_->start());
   kubelet_ = std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}});
   const auto connected = [this] {
-    return edge_->uplink().link().state() == sync::LinkState::connected;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::connected;
   };
   EXPECT_TRUE(upstream.port() == 0 || time.run_until(1min, connected));
 }
@@ -96,7 +96,7 @@ void Stage::close_watches() {
 void Stage::cut() {
   time.complete(upstream.cut(time.clock().mono()));
   const auto offline = [this] {
-    return edge_->uplink().link().state() == sync::LinkState::offline;
+    return edge_->uplink().link().state() == sync::autonomy::LinkState::offline;
   };
   EXPECT_TRUE(time.run_until(1min, offline));
 }

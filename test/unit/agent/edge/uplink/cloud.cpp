@@ -102,7 +102,7 @@ class Watch final : public http::BodyStream {
 }  // namespace
 
 void Cloud::put(const std::string& collection, const std::string& name, const std::string& body) {
-  json::object object = sync::parse_json(body).value().as_object();
+  json::object object = sync::wire::parse_json(body).value().as_object();
   json::object metadata{{"name", name}, {"uid", "uid-" + name}};
   metadata["resourceVersion"] = std::to_string(++version_);
   const auto words = split(collection, '/');
@@ -113,7 +113,7 @@ void Cloud::put(const std::string& collection, const std::string& name, const st
   object["metadata"] = std::move(metadata);
   std::string& kept = collections_[collection][name];
   const std::string type = kept.empty() ? "ADDED" : "MODIFIED";
-  kept = sync::serialize(object);
+  kept = sync::wire::serialize(object);
   events.push_back({version_, collection, name, type, kept});
   changed.notify_all();
 }
@@ -121,7 +121,7 @@ void Cloud::put(const std::string& collection, const std::string& name, const st
 void Cloud::remove(const std::string& collection, const std::string& name) {
   auto node = collections_[collection].extract(name);
   CHECK(!node.empty());
-  auto last = sync::with_resource_version(node.mapped(), std::to_string(++version_));
+  auto last = sync::wire::with_resource_version(node.mapped(), std::to_string(++version_));
   events.push_back({version_, collection, name, "DELETED", last.value()});
   changed.notify_all();
 }
@@ -140,7 +140,7 @@ http::Response Cloud::answer(const http::Request& request) {
   if (status && request.method == http::Method::patch) return patch_status(request);
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
   if (is_got_by_name(path)) {
-    return to_response(sync::status::forbidden({"", "things"}, "", "no relationship found"));
+    return to_response(sync::wire::status::forbidden({"", "things"}, "", "no relationship found"));
   }
   if (kinds.contains(path.substr(path.rfind('/') + 1))) return list(path, query);
   if (path == "/version") return ok(R"({"major":"1"})");
@@ -150,7 +150,7 @@ http::Response Cloud::answer(const http::Request& request) {
   if (found != collections_.end() && found->second.contains(name)) {
     return ok(found->second.at(name));
   }
-  return to_response(sync::status::not_found({"", "things"}, name));
+  return to_response(sync::wire::status::not_found({"", "things"}, name));
 }
 
 std::string Cloud::object(const std::string& collection, const std::string& name) const {
@@ -191,24 +191,25 @@ http::Response Cloud::patch_status(const http::Request& request) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::string resource = collection.substr(collection.rfind('/') + 1);
   const std::string known = object(collection, name);
-  if (known.empty()) return to_response(sync::status::not_found({"", resource}, name));
-  const json::value before = sync::parse_json(known).value();
-  const auto type = sync::parse_patch_type(request.headers.get("content-type"));
-  if (!type) return to_response(sync::status::generic(415));
-  auto after = sync::apply_patch(*type, kind_of(collection), before, request.body);
+  if (known.empty()) return to_response(sync::wire::status::not_found({"", resource}, name));
+  const json::value before = sync::wire::parse_json(known).value();
+  const auto type = sync::objects::parse_patch_type(request.headers.get("content-type"));
+  if (!type) return to_response(sync::wire::status::generic(415));
+  auto after = sync::objects::apply_patch(*type, kind_of(collection), before, request.body);
   if (!after) return to_response(after.error());
   if (uid_of(*after) != uid_of(before)) {
-    return to_response(sync::status::conflict({"", resource}, name, "Precondition failed: UID"));
+    return to_response(
+        sync::wire::status::conflict({"", resource}, name, "Precondition failed: UID"));
   }
   if (resource == "pods" && after->as_object().contains("status")) {
     const std::string wrong = wrong_addresses(after->at("status").as_object());
-    sync::ApiStatus invalid = sync::status::generic(422);
+    sync::wire::ApiStatus invalid = sync::wire::status::generic(422);
     invalid.message = wrong;
     if (!wrong.empty()) return to_response(invalid);
   }
   std::string& kept = collections_[collection][name];
   const std::string version = std::to_string(++version_);
-  kept = sync::with_resource_version(sync::serialize(*after), version).value();
+  kept = sync::wire::with_resource_version(sync::wire::serialize(*after), version).value();
   events.push_back({version_, collection, name, "MODIFIED", kept});
   changed.notify_all();
   return ok(kept);
@@ -216,17 +217,19 @@ http::Response Cloud::patch_status(const http::Request& request) {
 
 http::Response Cloud::lease(const http::Request& request) {
   if (request.method == http::Method::get) {
-    return lease_.empty() ? to_response(sync::status::not_found({"", "leases"}, "x")) : ok(lease_);
+    return lease_.empty() ? to_response(sync::wire::status::not_found({"", "leases"}, "x"))
+                          : ok(lease_);
   }
   std::string written = request.body;
   if (request.method == http::Method::patch) {
-    if (lease_.empty()) return to_response(sync::status::not_found({"", "leases"}, "x"));
-    auto known = sync::parse_json(lease_).value();
-    written = sync::serialize(
-        sync::apply_patch(sync::PatchType::merge, "Lease", std::move(known), written).value());
+    if (lease_.empty()) return to_response(sync::wire::status::not_found({"", "leases"}, "x"));
+    auto known = sync::wire::parse_json(lease_).value();
+    written = sync::wire::serialize(sync::objects::apply_patch(sync::objects::PatchType::merge,
+                                                               "Lease", std::move(known), written)
+                                        .value());
   }
-  renewals.push_back(sync::text_at(written, {"spec", "renewTime"}).value().value_or(""));
-  lease_ = sync::with_resource_version(written, std::to_string(++version_)).value();
+  renewals.push_back(sync::wire::text_at(written, {"spec", "renewTime"}).value().value_or(""));
+  lease_ = sync::wire::with_resource_version(written, std::to_string(++version_)).value();
   return ok(lease_);
 }
 

@@ -9,7 +9,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* claims = "/api/v1/namespaces/a/persistentvolumeclaims";
 constexpr const char* volumes = "/api/v1/persistentvolumes";
@@ -20,7 +20,7 @@ constexpr const char* pod_with_claim = R"({"spec":{"nodeName":"edge1","volumes":
 std::string claim(const std::string& name) { return std::string(claims) + "/" + name; }
 
 std::string field_of(const http::Response& response, std::initializer_list<std::string_view> path) {
-  return sync::text_at(response.body, path).value().value_or("none");
+  return sync::wire::text_at(response.body, path).value().value_or("none");
 }
 
 TEST(GotByName, WhatWasGotIsServedOfflineAndAfterAPowerCut) {
@@ -89,8 +89,8 @@ TEST(GotByName, AListOfOneNameThatWasRefusedForAMomentIsWatchedAgain) {
   ASSERT_TRUE(site.until(LinkState::connected));
   site.servers[0]->special = [&secrets](const http::Request& request) {
     const bool refused = request.path().starts_with(secrets);
-    return refused ? std::optional(to_response(
-                         sync::status::forbidden({"", "secrets"}, "s", "no relationship found")))
+    return refused ? std::optional(to_response(sync::wire::status::forbidden(
+                         {"", "secrets"}, "s", "no relationship found")))
                    : std::nullopt;
   };
   EXPECT_EQ(site.ask(list).status, 403);
@@ -115,7 +115,7 @@ TEST(GotByName, AWatchFromBeforeTheCacheGoesToTheCloudWhileThatIsThere) {
   EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
   const std::size_t from = site.cloud.asked.size();
   const std::string first = site.cloud.events.front().object;
-  const std::string version = sync::read_header(first).value().resource_version;
+  const std::string version = sync::wire::read_header(first).value().resource_version;
   const http::Response open = site.ask(target + "&resourceVersion=" + version);
   EXPECT_EQ(open.status, 200) << open.body;
   EXPECT_TRUE(open.stream);

@@ -10,7 +10,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* flooded = "/api/v1/namespaces/a/configmaps";
 constexpr const char* flooded_cached = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
@@ -157,7 +157,7 @@ TEST(HostileServer, ManyEmptyObjectsAreNotTakenApart) {
 }
 
 TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
-  const std::string huge = std::to_string(sync::first_local_version);
+  const std::string huge = std::to_string(sync::objects::first_local_version);
   const std::string lists[] = {
       list_of(item("one", "500", 1), "abc"),  // no version: the watch would have no start
       list_of(item("one", "500", 1), huge),   // a version of the range for local ones
@@ -215,8 +215,8 @@ TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
   ASSERT_TRUE(site.until(LinkState::suspect));
   const auto received = [&site] {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
-      sum += site.edge->uplink().bytes().cost(static_cast<sync::UplinkClass>(i)).received;
+    for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
+      sum += site.edge->uplink().bytes().cost(static_cast<sync::autonomy::UplinkClass>(i)).received;
     }
     return sum;
   };

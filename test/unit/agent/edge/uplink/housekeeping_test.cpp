@@ -9,7 +9,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* secrets = "/api/v1/namespaces/a/secrets";
 constexpr const char* pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";

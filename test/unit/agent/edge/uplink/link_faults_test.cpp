@@ -10,7 +10,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* list = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
 constexpr const char* newest = "/api/v1/namespaces/a/configmaps";
@@ -38,7 +38,7 @@ http::Response answer(int status, const char* type, const char* body) {
 
 std::string fault_in(Site& site) {
   const std::string link = site.admin("/v1/link");
-  return sync::text_at(link, {"fault"}).value().value_or("none");
+  return sync::wire::text_at(link, {"fault"}).value().value_or("none");
 }
 
 struct BrokenWay {
@@ -90,7 +90,7 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
     EXPECT_EQ(fault_in(site), c.word);
     EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
     const auto failures = site.metric("holdfast_edge_uplink_failures_total");
-    EXPECT_EQ(failures.size(), sync::link_faults);
+    EXPECT_EQ(failures.size(), sync::autonomy::link_faults);
     const std::string mine = std::string("{reason=\"") + c.word + "\"} 2";
     EXPECT_TRUE(std::count(failures.begin(), failures.end(), mine)) << join(failures, "\n");
 

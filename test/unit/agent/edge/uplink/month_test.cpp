@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::seconds;
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr int days = 30;
 constexpr int pods_count = 20;
@@ -178,7 +178,7 @@ TEST(Month, WithoutTheCloudIsServedToTheLastDayAndTheReturnIsClean) {
   EXPECT_EQ(site.cloud.count("PATCH /api/v1/namespaces/a/pods", from), pods_count);
   const int last = days * changes_a_day;
   for (int pod = 0; pod < pods_count; ++pod) {
-    const auto object = sync::parse_json(site.cloud.object(pods, "p" + std::to_string(pod)));
+    const auto object = sync::wire::parse_json(site.cloud.object(pods, "p" + std::to_string(pod)));
     const sync::json::value& status = object.value().at("status");
     EXPECT_EQ(status.at("podIP").as_string(), ip_of(pod, last));
     EXPECT_EQ(status.at("podIPs").as_array().size(), 1u);

@@ -8,7 +8,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 http::Response json_answer(int status, std::string body) {
   return {

@@ -11,7 +11,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 // The log lines on outages at levels warn and info, without their times.
 class LogOfOutages {
@@ -39,7 +39,7 @@ class LogOfOutages {
 
 // The journal's records on outages.
 std::vector<sync::json::value> outages(Site& site) {
-  const auto journal = sync::parse_json(site.admin("/v1/journal?subject=cloud"));
+  const auto journal = sync::wire::parse_json(site.admin("/v1/journal?subject=cloud"));
   std::vector<sync::json::value> found;
   for (const sync::json::value& record : journal->as_array()) {
     EXPECT_EQ(record.at("kind"), "outage");
@@ -229,7 +229,7 @@ TEST(Outages, TablesKeepTheirColumnsAndWatchesAreTablesToo) {
   for (const char* accept : {as_table, "application/json;as=Table;v=v1;g=meta.k8s.io"}) {
     const http::Response told = site.ask(read_by("kubectl/v1", accept));
     ASSERT_EQ(told.status, 200) << told.body;
-    const sync::json::value table = sync::parse_json(told.body).value();
+    const sync::json::value table = sync::wire::parse_json(told.body).value();
     EXPECT_EQ(table.at("kind"), "Table");
     EXPECT_EQ(table.at("columnDefinitions").at(1).at("name"), "Data");
     EXPECT_EQ(table.at("rows").at(0).at("cells").at(0), "one");

@@ -8,7 +8,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 http::Request asks(std::string target, const std::string& authorization) {
   http::Request request{.target = std::move(target)};
@@ -31,7 +31,7 @@ std::optional<http::Response> judge_credentials(const http::Request& request) {
   const std::string_view credentials = request.headers.get("authorization");
   if (credentials.empty() || credentials.starts_with("Bearer good")) return std::nullopt;
   if (!credentials.starts_with("Bearer") && request.path() == "/version") return std::nullopt;
-  return json_response(401, sync::status::generic(401).body());
+  return json_response(401, sync::wire::status::generic(401).body());
 }
 
 TEST(OwnerQuota, InventedCredentialsLeaveNothingBehind) {
@@ -83,7 +83,7 @@ TEST(OwnerQuota, CredentialsThatAreRefusedLaterAreNotUsedAnyMore) {
   site.servers[0]->special = [&revoked](const http::Request& request) {
     auto refusal = judge_credentials(request);
     if (revoked && request.headers.has("authorization")) {
-      refusal = json_response(401, sync::status::generic(401).body());
+      refusal = json_response(401, sync::wire::status::generic(401).body());
     }
     return refusal;
   };

@@ -11,7 +11,7 @@ namespace holdfast::agent::uplink::replayed {
 namespace {
 
 namespace json = sync::json;
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* pods = "/api/v1/namespaces/a/pods";
 constexpr const char* our_pods =
@@ -53,13 +53,13 @@ int post_event(Site& site, const std::string& space, const std::string& name) {
 }
 
 json::value status_in_cloud(Site& site, const std::string& name) {
-  return sync::parse_json(site.cloud.object(pods, name)).value().at("status");
+  return sync::wire::parse_json(site.cloud.object(pods, name)).value().at("status");
 }
 
 // The results of the writes, from the journal: "applied pods/a/one".
 std::vector<std::string> ends(Site& site) {
   std::vector<std::string> all;
-  const auto rows = sync::parse_json(site.admin("/v1/journal?limit=10000")).value();
+  const auto rows = sync::wire::parse_json(site.admin("/v1/journal?limit=10000")).value();
   for (const auto& row : rows.as_array()) {
     const std::string kind(row.at("kind").as_string());
     if (!kind.starts_with("write-") || kind == "write-accepted") continue;
@@ -96,14 +96,14 @@ TEST(ReplayedStatus, APodsNewAddressesReplaceTheOld) {
       R"({"type":"gate","status":"True"},{"type":"Ready","status":"False"}],"unknown":{"a":1}})");
   site.servers[0]->cut("pass");
   ASSERT_TRUE(site.until(LinkState::connected)) << site.reason();
-  EXPECT_EQ(
-      status_in_cloud(site, "one"),
-      sync::parse_json(R"({"phase":"Running","podIP":"10.0.0.9","podIPs":[{"ip":"10.0.0.9"}],)"
-                       R"("conditions":[{"type":"gate","status":"True"},{"type":"Ready",)"
-                       R"("status":"True"}],"unknown":{"a":1},)"
-                       R"("containerStatuses":[{"name":"c","restartCount":1}]})")
-          .value())
-      << sync::serialize(status_in_cloud(site, "one"));
+  EXPECT_EQ(status_in_cloud(site, "one"),
+            sync::wire::parse_json(
+                R"({"phase":"Running","podIP":"10.0.0.9","podIPs":[{"ip":"10.0.0.9"}],)"
+                R"("conditions":[{"type":"gate","status":"True"},{"type":"Ready",)"
+                R"("status":"True"}],"unknown":{"a":1},)"
+                R"("containerStatuses":[{"name":"c","restartCount":1}]})")
+                .value())
+      << sync::wire::serialize(status_in_cloud(site, "one"));
   EXPECT_EQ(ends(site), std::vector<std::string>{"applied pods/a/one"});
 }
 

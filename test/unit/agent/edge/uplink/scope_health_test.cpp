@@ -9,7 +9,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* bad = "/api/v1/namespaces/a/configmaps";
 constexpr const char* bad_cached = "/api/v1/namespaces/a/configmaps?resourceVersion=0";
@@ -32,7 +32,7 @@ void cache_two_lists(Site& site) {
 
 // The health of the bad scope in /v1/scopes: "refused: answered 403".
 std::string health_of(Site& site) {
-  const auto rows = sync::parse_json(site.admin("/v1/scopes")).value();
+  const auto rows = sync::wire::parse_json(site.admin("/v1/scopes")).value();
   for (const auto& row : rows.as_array()) {
     const auto& described = row.as_object();
     if (described.at("path").as_string() != bad) continue;
@@ -65,7 +65,7 @@ struct BadList {
 };
 
 http::Response status_answer(int code) {
-  return json_response(code, sync::status::generic(code).body());
+  return json_response(code, sync::wire::status::generic(code).body());
 }
 
 TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {

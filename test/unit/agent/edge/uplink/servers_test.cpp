@@ -8,7 +8,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* configmap = "/api/v1/namespaces/a/configmaps/one";
 
@@ -66,7 +66,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
     for (int i = 0; i < 6; ++i) {
       EXPECT_EQ(site.ask(configmap, "kubectl").status, 200) << i << ": the other server answers";
     }
-    EXPECT_EQ(site.edge->uplink().servers().at(0).health, sync::ServerHealth::failed);
+    EXPECT_EQ(site.edge->uplink().servers().at(0).health, sync::autonomy::ServerHealth::failed);
     EXPECT_NE(site.admin("/v1/link").find(c.reason), std::string::npos) << site.admin("/v1/link");
     const std::size_t from = site.cloud.asked.size();
     site.time.run(60s);
@@ -81,7 +81,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
 
     c.mend(*site.servers[0]);
     const auto healthy = [&site] {
-      return site.edge->uplink().servers().at(0).health == sync::ServerHealth::healthy;
+      return site.edge->uplink().servers().at(0).health == sync::autonomy::ServerHealth::healthy;
     };
     EXPECT_TRUE(site.time.run_until(32s, healthy));
     const std::size_t after = site.cloud.asked.size();
@@ -110,7 +110,7 @@ TEST(Servers, TheLinkIsOfflineOnlyWhenNoneAnswers) {
   site.servers[2]->cut("pass");
   const auto back = site.until(LinkState::connected, 60s);
   ASSERT_TRUE(back) << "one server is enough";
-  EXPECT_EQ(site.edge->uplink().servers().at(2).health, sync::ServerHealth::healthy);
+  EXPECT_EQ(site.edge->uplink().servers().at(2).health, sync::autonomy::ServerHealth::healthy);
 }
 
 TEST(Servers, AWatchStaysWithItsServerUntilThatIsOut) {

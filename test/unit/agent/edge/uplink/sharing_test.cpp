@@ -11,7 +11,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* services = "/api/v1/services";
 constexpr const char* slices = "/apis/discovery.k8s.io/v1/endpointslices";
@@ -43,7 +43,7 @@ TEST(Sharing, WhatSeveralComponentsAskForIsFetchedOnce) {
   }
   // An event is received once and delivered to all watchers.
   const auto cost = [&site] {
-    return site.edge->uplink().bytes().cost(sync::UplinkClass::relist).received;
+    return site.edge->uplink().bytes().cost(sync::autonomy::UplinkClass::relist).received;
   };
   const std::uint64_t before = cost();
   site.cloud.put("/api/v1/namespaces/a/services", "new");
@@ -58,16 +58,16 @@ TEST(Sharing, WhatSeveralComponentsAskForIsFetchedOnce) {
 
 std::vector<std::string> names_in(const http::Response& list) {
   std::vector<std::string> names;
-  const auto split = sync::split_list(list.body);
+  const auto split = sync::wire::split_list(list.body);
   if (!split) return {"not a list: " + list.body};
   for (const std::string_view item : split->items) {
-    names.push_back(sync::read_header(item).value().name);
+    names.push_back(sync::wire::read_header(item).value().name);
   }
   return names;
 }
 
-sync::ListHead head_of(const http::Response& list) {
-  return sync::split_list(list.body).value().head;
+sync::wire::ListHead head_of(const http::Response& list) {
+  return sync::wire::split_list(list.body).value().head;
 }
 
 TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
@@ -143,14 +143,14 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   site.cloud.put(configmaps, "one", large);
   site.cloud.put("/api/v1/namespaces/b/configmaps", "two", large);
   ASSERT_TRUE(site.until(LinkState::connected));
-  const auto cost = [&site](sync::UplinkClass traffic) {
+  const auto cost = [&site](sync::autonomy::UplinkClass traffic) {
     return site.edge->uplink().bytes().cost(traffic);
   };
   // The first list exceeds the burst of 10 KiB; the second one has to wait for the budget.
   const MonoTime began = site.time.clock().mono();
   EXPECT_EQ(site.ask(std::string(configmaps) + "?resourceVersion=0").status, 200);
   EXPECT_LE(site.time.clock().mono() - began, 1s);
-  EXPECT_GT(cost(sync::UplinkClass::relist).received, 20'000u);
+  EXPECT_GT(cost(sync::autonomy::UplinkClass::relist).received, 20'000u);
   const std::size_t from = site.cloud.asked.size();
   EXPECT_EQ(site.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 503)
       << "a read does not wait for the budget";
@@ -162,8 +162,8 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_GE(static_cast<int>(site.cloud.renewals.size()) - renewals, 3);
   EXPECT_GE(site.cloud.count("GET /api/v1/namespaces/b", from), 1);
   EXPECT_EQ(site.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 200);
-  EXPECT_GT(cost(sync::UplinkClass::relist).held_back, 0u);
-  EXPECT_EQ(cost(sync::UplinkClass::heartbeat).held_back, 0u);
+  EXPECT_GT(cost(sync::autonomy::UplinkClass::relist).held_back, 0u);
+  EXPECT_EQ(cost(sync::autonomy::UplinkClass::heartbeat).held_back, 0u);
 
   // Forwarded requests have their own budget; beyond it they get 429 with Retry-After.
   EXPECT_EQ(site.ask("/api/v1/namespaces/a/configmaps/one", "kubectl").status, 200);
@@ -181,15 +181,16 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
 
   // All bytes are counted, by class.
   const auto sent = site.metric("holdfast_edge_uplink_class_sent_bytes_total");
-  EXPECT_EQ(sent.size(), sync::uplink_classes);
-  EXPECT_EQ(site.metric("holdfast_edge_uplink_held_back_total").size(), sync::uplink_classes);
-  EXPECT_GT(cost(sync::UplinkClass::events).sent, 4000u);
-  EXPECT_GT(cost(sync::UplinkClass::heartbeat).sent, 100u);
-  EXPECT_EQ(cost(sync::UplinkClass::writes).sent, 0u);
+  EXPECT_EQ(sent.size(), sync::autonomy::uplink_classes);
+  EXPECT_EQ(site.metric("holdfast_edge_uplink_held_back_total").size(),
+            sync::autonomy::uplink_classes);
+  EXPECT_GT(cost(sync::autonomy::UplinkClass::events).sent, 4000u);
+  EXPECT_GT(cost(sync::autonomy::UplinkClass::heartbeat).sent, 100u);
+  EXPECT_EQ(cost(sync::autonomy::UplinkClass::writes).sent, 0u);
   const http::Traffic all = site.edge->uplink().traffic();
   std::uint64_t counted = 0;
-  for (std::size_t i = 0; i < sync::uplink_classes; ++i) {
-    const auto traffic = static_cast<sync::UplinkClass>(i);
+  for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
+    const auto traffic = static_cast<sync::autonomy::UplinkClass>(i);
     counted += cost(traffic).sent + cost(traffic).received;
   }
   const auto exact = static_cast<double>(all.sent + all.received);

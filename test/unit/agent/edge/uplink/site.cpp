@@ -72,7 +72,7 @@ void Site::stop() {
 
 void Site::cut_link() {
   servers[0]->cut("refuse");
-  EXPECT_TRUE(until(sync::LinkState::offline));
+  EXPECT_TRUE(until(sync::autonomy::LinkState::offline));
 }
 
 void Site::lose_link(bool then_restart) {
@@ -80,12 +80,12 @@ void Site::lose_link(bool then_restart) {
   if (!then_restart) return;
   stop();
   start();
-  EXPECT_TRUE(until(sync::LinkState::offline));
+  EXPECT_TRUE(until(sync::autonomy::LinkState::offline));
 }
 
 void Site::restore_link() {
   servers[0]->cut("pass");
-  EXPECT_TRUE(until(sync::LinkState::connected));
+  EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
 }
 
 http::Response Site::ask(http::Request request) {
@@ -117,7 +117,7 @@ std::vector<std::string> Site::metric(const std::string& name) {
   return found;
 }
 
-std::optional<Duration> Site::until(sync::LinkState wanted, Duration limit) {
+std::optional<Duration> Site::until(sync::autonomy::LinkState wanted, Duration limit) {
   const MonoTime began = time.clock().mono();
   if (!time.run_until(limit, [this, wanted] { return state() == wanted; })) return std::nullopt;
   return time.clock().mono() - began;

@@ -40,7 +40,7 @@ class Site {
   // The lines of one metric without its name: "{state=\"connected\"} 1".
   std::vector<std::string> metric(const std::string& name);
 
-  [[nodiscard]] sync::LinkState state() { return edge->uplink().link().state(); }
+  [[nodiscard]] sync::autonomy::LinkState state() { return edge->uplink().link().state(); }
   [[nodiscard]] const std::string& reason() { return edge->uplink().link().reason(); }
   // cut_link() refuses connections to the first server and waits until the link is offline.
   // restore_link() permits them and waits until the link is connected.
@@ -49,7 +49,7 @@ class Site {
   // As cut_link(); with `then_restart` the agent is then restarted while offline.
   void lose_link(bool then_restart);
   // Runs until the link is in `state`. Returns how long that took, or nullopt after `limit`.
-  std::optional<Duration> until(sync::LinkState state, Duration limit = 2min);
+  std::optional<Duration> until(sync::autonomy::LinkState state, Duration limit = 2min);
 
   test::VirtualTime time;
   Cloud cloud{time.executor()};

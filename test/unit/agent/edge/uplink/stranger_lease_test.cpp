@@ -9,7 +9,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 const std::string lease_target =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1";
@@ -22,7 +22,7 @@ std::optional<http::Response> check_token(const http::Request& request) {
   if (token.empty() || token == "Bearer good") return std::nullopt;
   const bool status = request.path() == "/api/v1/nodes/edge1/status";
   const int code = token != "Bearer detector" ? 401 : status ? 200 : 403;
-  return json_response(code, code == 200 ? "{}" : sync::status::generic(code).body());
+  return json_response(code, code == 200 ? "{}" : sync::wire::status::generic(code).body());
 }
 
 http::Request with_token(http::Method method, std::string target, std::string token) {

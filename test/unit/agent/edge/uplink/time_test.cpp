@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::microseconds;
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr Duration year = hours(24 * 365);
 constexpr const char* lease =
@@ -60,7 +60,8 @@ void expect_local_lease_grows(Site& site) {
   for (int i = 0; i < 3; ++i) {
     const http::Response told = site.ask(lease);
     ASSERT_EQ(told.status, 200);
-    const WallTime renewed = time_of(*sync::text_at(told.body, {"spec", "renewTime"}).value());
+    const WallTime renewed =
+        time_of(*sync::wire::text_at(told.body, {"spec", "renewTime"}).value());
     EXPECT_GT(renewed, last);
     last = renewed;
   }
@@ -153,7 +154,7 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
 // The results of the events, from the journal: "applied events/a/young".
 std::vector<std::string> ends_of_events(Site& site) {
   std::vector<std::string> ends;
-  const auto rows = sync::parse_json(site.admin("/v1/journal?limit=1000")).value();
+  const auto rows = sync::wire::parse_json(site.admin("/v1/journal?limit=1000")).value();
   for (const auto& row : rows.as_array()) {
     const std::string kind(row.at("kind").as_string());
     const std::string subject(row.at("subject").as_string());

@@ -13,7 +13,7 @@
 namespace holdfast::agent::uplink {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 const std::string pod_p = "/api/v1/namespaces/a/pods/p";
 

@@ -9,7 +9,7 @@
 namespace holdfast::agent::uplink::written {
 namespace {
 
-using sync::LinkState;
+using sync::autonomy::LinkState;
 
 constexpr const char* csi_nodes = "/apis/storage.k8s.io/v1/csinodes";
 constexpr const char* csi_node = "/apis/storage.k8s.io/v1/csinodes/edge1";

@@ -14,9 +14,10 @@ namespace holdfast::agent::node::test {
 
 // What survives a FakeRuntime, as containers survive the end of holdfast-node.
 struct FakeContainers {
-  sync::ObservedPods observed = {};
+  sync::runtime::ObservedPods observed = {};
   std::vector<std::string> log = {};  // "start a/main", "terminate a/main", "forget a"
-  std::map<std::string, sync::LaunchPlan> plans = {};  // the latest plan, by "pod/container"
+  std::map<std::string, sync::runtime::LaunchPlan> plans =
+      {};  // the latest plan, by "pod/container"
 };
 
 class FakeRuntime final : public Runtime {
@@ -26,18 +27,18 @@ class FakeRuntime final : public Runtime {
 
   [[nodiscard]] std::string version() const override { return "fake://1"; }
   void adopt() override {}
-  void start(const sync::StartContainer& start) override {
-    sync::Attempt& made = add(start);
-    made.state = sync::AttemptState::running;
+  void start(const sync::runtime::StartContainer& start) override {
+    sync::runtime::Attempt& made = add(start);
+    made.state = sync::runtime::AttemptState::running;
     made.started = clock_.mono();
     made.started_wall = clock_.wall();
     containers_.log.push_back("start " + start.pod.name + "/" + start.container);
     containers_.plans[start.pod.name + "/" + start.container] = start.plan;
   }
-  void reject_start(const sync::StartContainer& start, std::string why) override {
-    end(add(start), {sync::ContainerExit::Kind::failed, 0, std::move(why)});
+  void reject_start(const sync::runtime::StartContainer& start, std::string why) override {
+    end(add(start), {sync::runtime::ContainerExit::Kind::failed, 0, std::move(why)});
   }
-  Status signal(const sync::SignalContainer& signal) override {
+  Status signal(const sync::runtime::SignalContainer& signal) override {
     containers_.log.push_back("stop " + signal.uid + "/" + signal.container);
     end(containers_.observed[signal.uid][signal.container].back(), {});
     wake_();
@@ -47,7 +48,9 @@ class FakeRuntime final : public Runtime {
     containers_.log.push_back("forget " + uid);
     containers_.observed.erase(uid);
   }
-  [[nodiscard]] const sync::ObservedPods& observed() const override { return containers_.observed; }
+  [[nodiscard]] const sync::runtime::ObservedPods& observed() const override {
+    return containers_.observed;
+  }
   void refresh(MonoTime /*now*/) override {}
   void maintain(MonoTime /*now*/) override {}
   [[nodiscard]] MonoTime deadline() const override { return MonoTime::max(); }
@@ -55,14 +58,14 @@ class FakeRuntime final : public Runtime {
   asio::awaitable<void> stop() override { co_return; }
 
  private:
-  sync::Attempt& add(const sync::StartContainer& start) {
-    sync::Attempts& attempts = containers_.observed[start.pod.uid][start.container];
+  sync::runtime::Attempt& add(const sync::runtime::StartContainer& start) {
+    sync::runtime::Attempts& attempts = containers_.observed[start.pod.uid][start.container];
     attempts.push_back(
         {.number = start.number, .restarts = start.restarts, .next_delay = start.next_delay});
     return attempts.back();
   }
-  void end(sync::Attempt& attempt, sync::ContainerExit exit) {
-    attempt.state = sync::AttemptState::ended;
+  void end(sync::runtime::Attempt& attempt, sync::runtime::ContainerExit exit) {
+    attempt.state = sync::runtime::AttemptState::ended;
     attempt.ended = clock_.mono();
     attempt.ended_wall = clock_.wall();
     attempt.exit = std::move(exit);

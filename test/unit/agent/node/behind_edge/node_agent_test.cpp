@@ -13,7 +13,7 @@ namespace holdfast::agent::node {
 namespace {
 
 using namespace std::chrono_literals;
-using sync::LinkState;
+using sync::autonomy::LinkState;
 using Lines = std::vector<std::string>;
 
 constexpr const char* pods = "/api/v1/namespaces/a/pods";
@@ -80,7 +80,7 @@ class NodeBehindEdge : public testing::Test {
   [[nodiscard]] bool is_running(const std::string& pod) {
     const auto found = containers.observed.find("uid-" + pod);
     if (found == containers.observed.end() || !found->second.contains("main")) return false;
-    return found->second.at("main").back().state == sync::AttemptState::running;
+    return found->second.at("main").back().state == sync::runtime::AttemptState::running;
   }
   // The cloud's copy of a pod or of the node.
   [[nodiscard]] std::string in_cloud(const std::string& collection, const std::string& name) {

@@ -9,7 +9,7 @@
 #include "sync/objects/patch/schema.h"
 #include "sync/objects/patch/strategic_patch.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 struct DiffLine {
@@ -84,18 +84,19 @@ const DiffLine lines[] = {
      "map: map[IP:a] does not contain declared merge key: ip"},
 };
 
-json::object object_of(std::string_view text) { return parse_json(text)->get_object(); }
+json::object object_of(std::string_view text) { return wire::parse_json(text)->get_object(); }
 
 TEST(StrategicDiff, IsUpstreamsPatchAndLeadsToTheOtherObject) {
   for (const DiffLine& line : lines) {
     SCOPED_TRACE(line.name);
     const json::object original = object_of(line.original);
     const auto patch = strategic_diff(line.kind, original, object_of(line.modified));
-    EXPECT_EQ(patch ? serialize(*patch) : patch.error().what, line.patch);
+    EXPECT_EQ(patch ? wire::serialize(*patch) : patch.error().what, line.patch);
     if (!patch) continue;
     const auto result = strategic_patch(line.kind, original, *patch);
     ASSERT_TRUE(result) << result.error().what;
-    EXPECT_EQ(json::value(*result), json::value(object_of(line.modified))) << serialize(*result);
+    EXPECT_EQ(json::value(*result), json::value(object_of(line.modified)))
+        << wire::serialize(*result);
   }
 }
 
@@ -208,9 +209,9 @@ TEST(StrategicDiff, LeadsFromAnyObjectToAnyOther) {
     const auto result = strategic_patch(kind, original, *patch);
     ASSERT_TRUE(result) << seed << ": " << result.error().what;
     ASSERT_TRUE(json::value(*result) == json::value(modified)) << "seed " << seed;
-    ASSERT_EQ(serialize(*strategic_diff(kind, modified, modified)), "{}") << seed;
+    ASSERT_EQ(wire::serialize(*strategic_diff(kind, modified, modified)), "{}") << seed;
   }
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -4,14 +4,14 @@
 
 #include <boost/json/array.hpp>
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 std::string patched(std::string_view document, std::string_view operations,
                     const JsonPatchLimits& limits = {}) {
-  const json::value parsed = *parse_json(operations);
-  const auto result = json_patch(*parse_json(document), parsed.get_array(), limits);
-  return result ? serialize(*result) : result.error().what;
+  const json::value parsed = *wire::parse_json(operations);
+  const auto result = json_patch(*wire::parse_json(document), parsed.get_array(), limits);
+  return result ? wire::serialize(*result) : result.error().what;
 }
 
 struct JsonLine {
@@ -111,4 +111,4 @@ TEST(JsonPatch, HasLimits) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -2,7 +2,7 @@
 
 #include "sync/objects/patch/merge_patch.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 struct MergeLine {
@@ -34,11 +34,11 @@ const MergeLine merge_lines[] = {
 
 TEST(MergePatch, Merges) {
   for (const MergeLine& line : merge_lines) {
-    json::value target = *parse_json(line.original);
-    merge_patch(target, *parse_json(line.patch));
-    EXPECT_EQ(serialize(target), line.result) << line.original << " + " << line.patch;
+    json::value target = *wire::parse_json(line.original);
+    merge_patch(target, *wire::parse_json(line.patch));
+    EXPECT_EQ(wire::serialize(target), line.result) << line.original << " + " << line.patch;
   }
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -2,7 +2,7 @@
 
 #include "sync/objects/patch/patch.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 constexpr std::string_view node = R"({"kind":"Node","metadata":{"name":"n1","labels":{"a":"1"}}})";
@@ -23,27 +23,30 @@ const PatchLine patch_lines[] = {
      R"({"kind":"Node","metadata":{"name":"n1"}})"},
     // As recorded from a kube-apiserver.
     {PatchType::json, "Node", R"([{"op":"test","path":"/metadata/labels/a","value":"9"}])",
-     status::generic(422).body()},
+     wire::status::generic(422).body()},
     {PatchType::json, "Node", "{}",
-     status::bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+     wire::status::bad_request(
+         "json: cannot unmarshal object into Go value of type jsonpatch.Patch")
          .body()},
-    {PatchType::merge, "Node", "[]", status::bad_request("Invalid JSON Patch").body()},
-    {PatchType::strategic, "NodePool", "{}", status::generic(415).body()},
+    {PatchType::merge, "Node", "[]", wire::status::bad_request("Invalid JSON Patch").body()},
+    {PatchType::strategic, "NodePool", "{}", wire::status::generic(415).body()},
     {PatchType::strategic, "Node", "[]",
-     status::bad_request(
+     wire::status::bad_request(
          "json: cannot unmarshal array into Go value of type map[string]interface {}")
          .body()},
     {PatchType::strategic, "Node", R"({"metadata":{"$retainKeys":1}})",
-     status::bad_request("invalid patch format of retainKeys").body()},
+     wire::status::bad_request("invalid patch format of retainKeys").body()},
     {PatchType::strategic, "Node", R"({"metadata":{"$patch":"x"}})",
-     status::unexplained("unknown patch type: x in map: map[$patch:x]").body()},
-    {PatchType::merge, "Node", "{", status::bad_request("JSON at byte 1: incomplete JSON").body()},
+     wire::status::unexplained("unknown patch type: x in map: map[$patch:x]").body()},
+    {PatchType::merge, "Node", "{",
+     wire::status::bad_request("JSON at byte 1: incomplete JSON").body()},
 };
 
 TEST(Patch, AnswersAsAnApiServer) {
   for (const PatchLine& line : patch_lines) {
-    const auto patched = apply_patch(line.type, line.kind, *parse_json(node), line.patch);
-    EXPECT_EQ(patched ? serialize(*patched) : patched.error().body(), line.result) << line.patch;
+    const auto patched = apply_patch(line.type, line.kind, *wire::parse_json(node), line.patch);
+    EXPECT_EQ(patched ? wire::serialize(*patched) : patched.error().body(), line.result)
+        << line.patch;
   }
 }
 
@@ -56,4 +59,4 @@ TEST(Patch, MediaTypes) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

@@ -6,7 +6,7 @@
 
 #include "sync/objects/patch/schema.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::objects {
 namespace {
 
 struct StrategicLine {
@@ -18,9 +18,9 @@ struct StrategicLine {
 };
 
 std::string patched(const StrategicLine& line) {
-  const auto result = strategic_patch(line.kind, parse_json(line.original)->get_object(),
-                                      parse_json(line.patch)->get_object());
-  return result ? serialize(*result) : result.error().what;
+  const auto result = strategic_patch(line.kind, wire::parse_json(line.original)->get_object(),
+                                      wire::parse_json(line.patch)->get_object());
+  return result ? wire::serialize(*result) : result.error().what;
 }
 
 const StrategicLine lists[] = {
@@ -181,4 +181,4 @@ TEST(StrategicPatch, Schema) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::objects

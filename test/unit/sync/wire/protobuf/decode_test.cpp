@@ -13,7 +13,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "test/unit/sync/wire/protobuf/session.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 namespace json = boost::json;
@@ -24,8 +24,8 @@ constexpr DecodeOptions lean{.keep_untouched = false, .keep_managed_fields = fal
 template <class T>
 T by_schema(const Envelope& envelope) {
   const StructType& type = known_type(T::kind);
-  const auto object = read_protobuf(type, envelope.raw);
-  const auto shaped = shape(type, object.value(), T::kind, T::api_version);
+  const auto object = objects::read_protobuf(type, envelope.raw);
+  const auto shaped = objects::shape(type, object.value(), T::kind, T::api_version);
   return decode<T>(shaped.value().object, lean).value();
 }
 
@@ -61,7 +61,7 @@ TEST(DecodeProtobuf, WhatAKubeletSawIsWhatTheSchemaReads) {
 template <class T>
 void goes_both_ways(std::string_view text) {
   const T expected = decode_bytes<T>(text, lean).value();
-  const auto written = to_protobuf(text);
+  const auto written = objects::to_protobuf(text);
   ASSERT_TRUE(written.has_value()) << written.error().what;
   const auto decoded = decode_protobuf<T>(*written);
   ASSERT_TRUE(decoded.has_value()) << decoded.error().what;
@@ -223,4 +223,4 @@ TEST(DecodeProtobuf, TheEnvelopeMustNameTheKind) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -6,7 +6,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "test/unit/sync/wire/protobuf/session.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 using Type = WatchEvent::Type;
@@ -117,4 +117,4 @@ TEST(ProtobufFrames, ARealServersWatchesAreRead) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

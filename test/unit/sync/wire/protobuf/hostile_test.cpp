@@ -10,7 +10,7 @@
 #include "test/unit/sync/wire/protobuf/session.h"
 #include "test/unit/sync/wire/protobuf/wire.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // A varint field.
@@ -140,7 +140,7 @@ TEST(HostileProtobuf, WhatTheSchemaPrintsIsText) {
       {"v1", std::string("\x02\x00", 2), "proto: illegal tag"},
   };
   for (const auto& [version, bytes, what] : cases) {
-    const auto printed = json_of_protobuf(enveloped(version, "Pod", bytes));
+    const auto printed = objects::json_of_protobuf(enveloped(version, "Pod", bytes));
     ASSERT_FALSE(printed.has_value()) << *printed;
     EXPECT_EQ(printed.error(), (Error{Errc::invalid, what}));
   }
@@ -163,4 +163,4 @@ TEST(HostileProtobuf, DeepNestingEnds) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

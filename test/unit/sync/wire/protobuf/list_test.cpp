@@ -8,7 +8,7 @@
 #include "test/unit/sync/wire/protobuf/session.h"
 #include "test/unit/sync/wire/protobuf/wire.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 const std::string metadata =
@@ -109,4 +109,4 @@ TEST(ProtobufHeader, MetadataThatStandTwiceAreOne) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

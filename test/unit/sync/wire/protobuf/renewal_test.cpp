@@ -6,7 +6,7 @@
 #include "test/unit/sync/wire/protobuf/session.h"
 #include "test/unit/sync/wire/protobuf/wire.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 // A renewal has the name, the namespace and the renew time that decode_protobuf() reads.
@@ -67,4 +67,4 @@ TEST(ProtobufRenewal, BadOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -11,7 +11,7 @@
 #include "sync/wire/protobuf/workload.pb.h"
 #include "test/unit/sync/wire/protobuf/session.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 struct Field {
@@ -70,13 +70,13 @@ void goes_round(std::string_view bytes, const std::string& where) {
 TEST(RoundTrip, EveryRecordedBodyIsEqualFieldByField) {
   using Check = void (*)(std::string_view, const std::string&);
   const std::map<std::string_view, Check> known = {
-      {"Node", goes_round<wire::Node>},   {"NodeList", goes_round<wire::NodeList>},
-      {"Pod", goes_round<wire::Pod>},     {"PodList", goes_round<wire::PodList>},
-      {"Lease", goes_round<wire::Lease>}, {"LeaseList", goes_round<wire::LeaseList>},
+      {"Node", goes_round<messages::Node>},   {"NodeList", goes_round<messages::NodeList>},
+      {"Pod", goes_round<messages::Pod>},     {"PodList", goes_round<messages::PodList>},
+      {"Lease", goes_round<messages::Lease>}, {"LeaseList", goes_round<messages::LeaseList>},
   };
   int checked = 0;
   for (const test::Recorded& body : test::recorded_bodies()) {
-    goes_round<wire::Unknown>(std::string_view(body.bytes).substr(4), body.where);
+    goes_round<messages::Unknown>(std::string_view(body.bytes).substr(4), body.where);
     const Envelope envelope = open_envelope(body.bytes).value();
     const auto check = known.find(envelope.kind);
     if (check == known.end()) continue;
@@ -89,8 +89,8 @@ TEST(RoundTrip, EveryRecordedBodyIsEqualFieldByField) {
 TEST(RoundTrip, EveryRecordedWatchEventIsEqualFieldByField) {
   for (const test::Recorded& object : test::recorded_objects()) {
     const Envelope envelope = open_envelope(object.bytes).value();
-    if (envelope.kind == "Pod") goes_round<wire::Pod>(envelope.raw, object.where);
-    if (envelope.kind == "Node") goes_round<wire::Node>(envelope.raw, object.where);
+    if (envelope.kind == "Pod") goes_round<messages::Pod>(envelope.raw, object.where);
+    if (envelope.kind == "Node") goes_round<messages::Node>(envelope.raw, object.where);
   }
 }
 
@@ -103,11 +103,11 @@ TEST(RoundTrip, UnknownFieldsAreKeptAtEveryLevel) {
   const std::string future = wire(60, "\xff\x00") + std::string("\xe8\x03\x01", 3);
   const std::string toleration = wire(22, wire(1, "k") + future);
   const std::string pod = wire(1, wire(1, "a") + future) + wire(2, toleration + future) + future;
-  goes_round<wire::Pod>(pod, "pod");
-  goes_round<wire::DaemonSet>(wire(1, future) + wire(2, wire(2, pod)) + future, "daemonset");
-  goes_round<wire::DaemonSetList>(wire(1, future) + wire(2, wire(1, future)) + future, "list");
-  goes_round<wire::WatchEvent>(wire(1, "ADDED") + wire(2, wire(1, pod) + future), "event");
+  goes_round<messages::Pod>(pod, "pod");
+  goes_round<messages::DaemonSet>(wire(1, future) + wire(2, wire(2, pod)) + future, "daemonset");
+  goes_round<messages::DaemonSetList>(wire(1, future) + wire(2, wire(1, future)) + future, "list");
+  goes_round<messages::WatchEvent>(wire(1, "ADDED") + wire(2, wire(1, pod) + future), "event");
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

@@ -8,7 +8,7 @@
 #include "sync/wire/protobuf/frames.h"
 #include "sync/wire/protobuf/list.h"
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::wire::test {
 namespace {
 
 namespace json = boost::json;
@@ -92,4 +92,4 @@ std::vector<Recorded> recorded_objects() {
   return objects;
 }
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::wire::test

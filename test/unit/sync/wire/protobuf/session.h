@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace holdfast::sync::test {
+namespace holdfast::sync::wire::test {
 
 struct Recorded {
   std::string where;  // for messages: "session.jsonl:17: GET /api/v1/nodes/edge1"
@@ -25,4 +25,4 @@ struct RecordedWatch {
 // of watch events.
 [[nodiscard]] std::vector<Recorded> recorded_objects();
 
-}  // namespace holdfast::sync::test
+}  // namespace holdfast::sync::wire::test

@@ -6,7 +6,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "test/unit/sync/wire/protobuf/session.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 namespace {
 
 TEST(ProtobufStatus, ARealServersAreRead) {
@@ -53,4 +53,4 @@ TEST(ProtobufStatus, WhatIsNoneIsAnError) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire

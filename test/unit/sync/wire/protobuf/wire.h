@@ -7,7 +7,7 @@
 
 #include "sync/wire/protobuf/cursor.h"
 
-namespace holdfast::sync {
+namespace holdfast::sync::wire {
 
 // A field that contains text, bytes or a message.
 inline std::string wire_field(int number, std::string_view bytes) {
@@ -16,4 +16,4 @@ inline std::string wire_field(int number, std::string_view bytes) {
   return out;
 }
 
-}  // namespace holdfast::sync
+}  // namespace holdfast::sync::wire
