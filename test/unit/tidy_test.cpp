@@ -96,6 +96,12 @@ TEST(Tidy, NothingNewAtTheTopLevel) {
   }
 }
 
+// Rules without I/O: those of the product and those of the lab's API server.
+bool is_pure(const std::string& file) {
+  return file.starts_with("sync/") || file.starts_with("agent/lab/rules/") ||
+         file.starts_with("agent/lab/loops/");
+}
+
 TEST(Tidy, IncludesCrossNoForbiddenBorder) {
   for (const SourceFile& file : source_files(product)) {
     const auto& allowed = may_include.at(file.folder());
@@ -104,7 +110,7 @@ TEST(Tidy, IncludesCrossNoForbiddenBorder) {
       if (!header) continue;
       const std::string there = header->substr(0, header->find('/'));
       EXPECT_TRUE(allowed.contains(there)) << file.name << ": " << line;
-      const bool pure = file.folder() != "sync" || there != "platform";
+      const bool pure = !is_pure(file.name) || there != "platform";
       EXPECT_TRUE(pure || pure_headers.contains(*header)) << file.name << ": " << line;
     }
   }
@@ -156,6 +162,78 @@ TEST(Tidy, NoRoomIncludesItselfThroughOthers) {
     for (const std::string& each : included_rooms) {
       if (graph.contains(each)) ADD_FAILURE() << "in a cycle: " << room << " -> " << each;
     }
+  }
+}
+
+// Folders whose rooms are ranked: a room includes only rooms of the ranks before its own. Files
+// that lie in the folder itself may include every room, and no room includes them.
+const std::map<std::string, std::vector<std::set<std::string>>> ranks = {
+    {"sync",
+     {{"model"},
+      {"wire"},
+      {"objects"},
+      {"control", "pacing"},
+      {"election", "printing", "watch"},
+      {"autonomy", "filters", "identity", "lifecycle", "runtime"},
+      {"schedule"},
+      {"node"}}},
+    {"agent", {{"client"}, {"cloud", "edge", "node"}, {"ctl", "lab"}}},
+    {"agent/edge",
+     {{"options", "route"},
+      {"forward"},
+      {"cache", "identity"},
+      {"filters", "offline"},
+      {"admin", "answers", "link"},
+      {"door"}}},
+};
+
+// The part of `file` below `folder` up to the next slash; "" for a file in the folder itself, and
+// nullopt for a file that is not below it.
+std::optional<std::string> room_in(const std::string& folder, const std::string& file) {
+  if (!file.starts_with(folder + "/")) return std::nullopt;
+  const std::string rest = file.substr(folder.size() + 1);
+  const std::size_t slash = rest.find('/');
+  return slash == std::string::npos ? "" : rest.substr(0, slash);
+}
+
+// The place of `room` in `order`, counted from 0; the number of ranks for the folder's own files.
+std::size_t rank_of(const std::vector<std::set<std::string>>& order, const std::string& room) {
+  if (room.empty()) return order.size();
+  const auto has_room = [&room](const std::set<std::string>& rank) { return rank.contains(room); };
+  const auto found = std::find_if(order.begin(), order.end(), has_room);
+  if (found == order.end()) ADD_FAILURE() << "give this room a rank: " << room;
+  return static_cast<std::size_t>(found - order.begin());
+}
+
+TEST(Tidy, RoomsIncludeLowerRanksOnly) {
+  for (const SourceFile& file : source_files(product)) {
+    for (const auto& [folder, order] : ranks) {
+      const auto here = room_in(folder, file.name);
+      if (!here) continue;
+      for (const std::string& line : file.lines) {
+        const auto header = included(line);
+        const auto there = header ? room_in(folder, *header) : std::nullopt;
+        if (!there || *there == *here) continue;
+        EXPECT_LT(rank_of(order, *there), rank_of(order, *here)) << file.name << ": " << line;
+      }
+    }
+  }
+}
+
+// The model is the vocabulary of all rooms: its names need no qualification in sync.
+TEST(Tidy, EachRoomOfSyncHasOneNamespace) {
+  for (const SourceFile& file : source_files({"sync"})) {
+    const std::string room = room_in("sync", file.name).value();
+    const std::string expected =
+        "namespace holdfast::sync::" + (room == "model" ? "inline " + room : room);
+    int opened = 0;
+    for (const std::string& line : file.lines) {
+      if (!line.starts_with("namespace holdfast")) continue;
+      ++opened;
+      const std::string rest = line.starts_with(expected) ? line.substr(expected.size()) : "";
+      EXPECT_TRUE(rest.starts_with(" {") || rest.starts_with("::")) << file.name << ": " << line;
+    }
+    EXPECT_TRUE(opened > 0 || file.name.ends_with(".h")) << file.name;
   }
 }
 

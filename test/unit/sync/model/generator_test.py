@@ -128,7 +128,7 @@ package k8s.io.api.core.v1;
 // Upstream's own sentence.
 message Thing {
   // +optional
-  optional.k8s.io.apimachinery.pkg.apis.meta.v1.Time when = 1;
+  optional .k8s.io.apimachinery.pkg.apis.meta.v1.Time when = 1;
 
   // Upstream's own sentence.
   // +optional
@@ -159,40 +159,30 @@ message PartSource {
   // +optional
   optional Part one = 3;
 }
-""
-    "
+"""
 
-    GO = ""
-         "
-    type Thing struct {
-  When metav1
-      .Time `json : "when,omitempty" protobuf : "bytes,1,opt,name=when"` Parts[] Part `json
-      : "parts,omitempty" patchStrategy : "merge" protobuf
-      : "bytes,2,rep,name=parts"` Amounts ResourceList `json : "amounts,omitempty" protobuf
-      : "bytes,4,rep,name=amounts"` PartSource `json : ",inline" protobuf
-      : "bytes,5,opt,name=partSource"` UID types.UID `json : "uid,omitempty" protobuf
-      : "bytes,6,opt,name=uID"` Required string `json : "required" protobuf
-      : "bytes,7,opt,name=required"`
+GO = """
+type Thing struct {
+	When metav1.Time `json:"when,omitempty" protobuf:"bytes,1,opt,name=when"`
+	Parts []Part `json:"parts,omitempty" patchStrategy:"merge" protobuf:"bytes,2,rep,name=parts"`
+	Amounts ResourceList `json:"amounts,omitempty" protobuf:"bytes,4,rep,name=amounts"`
+	PartSource `json:",inline" protobuf:"bytes,5,opt,name=partSource"`
+	UID types.UID `json:"uid,omitempty" protobuf:"bytes,6,opt,name=uID"`
+	Required string `json:"required" protobuf:"bytes,7,opt,name=required"`
 }
 
 type PartSource struct {
-  One* Part `json : "one,omitempty" protobuf : "bytes,3,opt,name=one"`
+	One *Part `json:"one,omitempty" protobuf:"bytes,3,opt,name=one"`
 }
 """
 
 OPENAPI = """{"definitions": {"io.k8s.api.core.v1.Thing": {"required": ["required"], "properties":
-  {
-  "when" : {}, "parts" : {}, "amounts" : {}, "one" : {}, "uID" : {}, "required" : {}
-}
-}
-}
-}
-"""
+  {"when": {}, "parts": {}, "amounts": {}, "one": {}, "uID": {}, "required": {}}}}}"""
 
 BEFORE = """# What people wrote stays.
 
 Thing v1 @ : Our sentence.
-#a comment
+  # a comment
   when time =9 @ : When it was.
   gone string? =8 : It was there in older releases.
 
@@ -203,12 +193,10 @@ Other v1
 AFTER = """# What people wrote stays.
 
 Thing v1 @ : Our sentence.
-#a comment
+  # a comment
   when time =1 @ : When it was.
   parts []Part? =2 merge:name keys:name,port retainKeys
-  amounts {
-}
-quantity? =4
+  amounts {}quantity? =4
   one *Part? =5.3
   uid string? =6
   required string =7
@@ -268,13 +256,19 @@ message Thing {
   optional Part first = 1;
   optional Piece second = 2;
 }
-message Part { optional string name = 1; }
-message Piece { optional string name = 2; }
-""
-    "
-    done = self.refresh(before, generated_proto = proto) self.assertEqual(done.returncode, 1)
-               self.assertIn(
-                       "Part.name: differs in k8s.io.api.core.v1.Part and k8s.io.api.core.v1.Piece",
-                       done.stderr) self.assertEqual(read(self.folder, "tables/t.txt"), before)
+message Part {
+  optional string name = 1;
+}
+message Piece {
+  optional string name = 2;
+}
+"""
+        done = self.refresh(before, generated_proto=proto)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Part.name: differs in k8s.io.api.core.v1.Part and k8s.io.api.core.v1.Piece",
+                      done.stderr)
+        self.assertEqual(read(self.folder, "tables/t.txt"), before)
 
-                   if __name__ == "__main__" : unittest.main()
+
+if __name__ == "__main__":
+    unittest.main()
