@@ -8,10 +8,10 @@
 namespace holdfast::sync::wire {
 namespace {
 
-using Type = WatchEvent::Type;
+using EventType = WatchEvent::Type;
 
-constexpr std::array types = {Type::added, Type::modified, Type::deleted, Type::bookmark,
-                              Type::error};
+constexpr std::array types = {EventType::added, EventType::modified, EventType::deleted,
+                              EventType::bookmark, EventType::error};
 constexpr std::string_view blank = " \t\r\n";
 
 tl::unexpected<Error> corrupt(std::string what) {
@@ -74,24 +74,24 @@ Result<std::vector<std::string>> FrameSplitter::feed(std::string_view bytes) {
   return documents;
 }
 
-std::string_view to_string(Type type) {
+std::string_view to_string(EventType type) {
   switch (type) {
-    case Type::added:
+    case EventType::added:
       return "ADDED";
-    case Type::modified:
+    case EventType::modified:
       return "MODIFIED";
-    case Type::deleted:
+    case EventType::deleted:
       return "DELETED";
-    case Type::bookmark:
+    case EventType::bookmark:
       return "BOOKMARK";
-    case Type::error:
+    case EventType::error:
       return "ERROR";
   }
   return "";
 }
 
 std::optional<WatchEvent::Type> parse_event_type(std::string_view text) {
-  for (const Type type : types) {
+  for (const EventType type : types) {
     if (to_string(type) == text) return type;
   }
   return std::nullopt;
@@ -116,7 +116,7 @@ Result<WatchEvent> decode_event(std::string_view document) {
   if (!type) return corrupt("unknown type \"" + type_text + "\"");
   if (!object.starts_with('{')) return corrupt("no object");
   WatchEvent event{*type, std::string(object), {}};
-  if (*type == Type::error) return event;
+  if (*type == EventType::error) return event;
   const auto header = read_header(object);
   if (!header) return corrupt(header.error().what);
   if (header->resource_version.empty()) return corrupt("object without resourceVersion");
@@ -124,7 +124,7 @@ Result<WatchEvent> decode_event(std::string_view document) {
   return event;
 }
 
-std::string encode_event(Type type, std::string_view object) {
+std::string encode_event(EventType type, std::string_view object) {
   std::string out = R"({"type":")";
   return out.append(to_string(type)).append(R"(","object":)").append(object).append("}\n");
 }
