@@ -109,8 +109,6 @@ Cache::Cache(Database& database, Sealing sealing)
           " OR packed <> ?10")),
       remove_object_(
           database.prepare("DELETE FROM object WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
-      get_object_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
-                                                   " AND name = ?3")),
       names_(database.prepare(
           "SELECT namespace, name FROM object WHERE scope = ?1 ORDER BY namespace, name")),
       window_(database.prepare(select_object + " WHERE scope = ?1 AND (namespace, name) > (?2, ?3)"
@@ -287,22 +285,6 @@ Result<CachedObject> Cache::read_object(const ScopeKey& scope, const Cursor& row
   if (!plain) return fail(named(), plain.error());
   object.bytes = sealed || packed != 0 ? *std::move(plain) : std::string(bytes);
   return object;
-}
-
-Result<Lookup> Cache::lookup(const ScopeKey& key, const ObjectName& name) {
-  TRY(const std::optional<Scope> scope, find_scope(key));
-  if (!scope) return Lookup{Knowledge::unknown_scope};
-  return lookup(scope->id, name);
-}
-
-Result<Lookup> Cache::lookup(ScopeId id, const ObjectName& name) {
-  TRY(const std::optional<Scope> scope, find_scope(id));
-  if (!scope) return Lookup{Knowledge::unknown_scope};
-  Cursor row = get_object_.use(number(id), name.namespace_name, name.name);
-  TRY(const bool found, row.next());
-  if (!found) return Lookup{scope->complete ? Knowledge::absent : Knowledge::incomplete};
-  TRY(CachedObject object, read_object(scope->key, row));
-  return Lookup{Knowledge::found, std::move(object)};
 }
 
 Status Cache::visit(ScopeId id, const Window& window, const Visitor& visitor) {

@@ -72,16 +72,6 @@ struct CachedObject {
   bool operator==(const CachedObject&) const = default;
 };
 
-// What is known about one object. "Never received" is not "absent".
-enum class Knowledge : std::uint8_t { unknown_scope, incomplete, absent, found };
-
-struct Lookup {
-  Knowledge knowledge = Knowledge::unknown_scope;
-  std::optional<CachedObject> object = {};  // set only if it was found
-
-  bool operator==(const Lookup&) const = default;
-};
-
 // The part of a scope to read, in the order of namespace and name.
 struct Window {
   std::string namespace_name = {};  // empty: all
@@ -158,12 +148,9 @@ class Cache {
   // Deletes the scope and its objects.
   [[nodiscard]] Status drop_scope(const Transaction& in, ScopeId scope);
 
-  // One object. Errors: corrupt (its bytes fail their checksum), denied.
-  [[nodiscard]] Result<Lookup> lookup(ScopeId scope, const ObjectName& name);
-  [[nodiscard]] Result<Lookup> lookup(const ScopeKey& key, const ObjectName& name);
-
   // The objects of a complete scope. Errors: unavailable if the scope does not exist or was never
-  // complete, so that this is not mistaken for an empty list; corrupt; denied.
+  // complete, so that this is not mistaken for an empty list; corrupt (bytes fail their checksum);
+  // denied.
   [[nodiscard]] Result<std::vector<CachedObject>> list(ScopeId scope, const Window& window = {});
 
   // Like list(), but calls `visitor` for each object instead of holding all in memory, and stops
@@ -189,7 +176,7 @@ class Cache {
   Sealing sealing_;
   Statement find_scope_, get_scope_, add_scope_, all_scopes_, touch_scope_, set_version_;
   Statement set_complete_, drop_scope_, drop_objects_;
-  Statement put_object_, remove_object_, get_object_, names_, window_, namespace_window_;
+  Statement put_object_, remove_object_, names_, window_, namespace_window_;
   Statement scope_size_, whole_size_;
 };
 

@@ -76,8 +76,6 @@ Outbox::Outbox(Database& database, Journal& journal, OutboxLimits limits)
                                         " AND api_version = ?5 AND subresource = ?6 AND verb = ?7"
                                         " AND sending = 0 AND maybe_sent = 0"
                                         " ORDER BY place DESC LIMIT 1"))),
-      next_(database.prepare(select_entry(" WHERE sending = 0 AND urgency <= ?1 AND " +
-                                          is_first_of_its_object + " ORDER BY place LIMIT 1"))),
       sendable_(
           database.prepare(select_entry(" WHERE sending = 0 AND place > ?1 AND " +
                                         is_first_of_its_object + " ORDER BY place LIMIT ?2"))),
@@ -197,14 +195,6 @@ Result<EntryId> Outbox::insert(const Write& write, std::optional<std::int64_t> p
 }
 
 // -------------------------------------------------------------------------------------- sending
-
-Result<std::optional<Entry>> Outbox::next(int least_urgency) {
-  const std::int64_t least = least_urgency;
-  Cursor row = next_.use(least);
-  TRY(const bool found, row.next());
-  if (!found) return std::nullopt;
-  return read_entry(row);
-}
 
 Result<Outbox::Page> Outbox::sendable(std::int64_t after, std::size_t limit) {
   Page page;

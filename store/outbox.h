@@ -10,7 +10,6 @@
 
 #pragma once
 
-#include <climits>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -121,12 +120,8 @@ class Outbox {
   [[nodiscard]] Result<Added> add(const Transaction& in, const Write& write,
                                   Coalesce coalesce = Coalesce::append);
 
-  // The oldest entry that may be sent: no entry of its object is older, and it is not being sent.
-  // Entries with an urgency number above `least_urgency` are skipped. The entry stays queued until
-  // settle().
-  [[nodiscard]] Result<std::optional<Entry>> next(int least_urgency = INT_MAX);
-
-  // The entries that may be sent, oldest first, in pages of at most `limit`. `after` is that of the
+  // The entries that may be sent, oldest first, in pages of at most `limit`: no entry of the same
+  // object is older, and it is not being sent. Entries stay queued until settle(). `after` is that of the
   // previous page; 0 for the first one.
   struct Page {
     std::vector<Entry> entries = {};
@@ -181,7 +176,7 @@ class Outbox {
   Database& database_;
   Journal& journal_;
   OutboxLimits limits_;
-  Statement insert_, find_, superseded_, next_, sendable_, pending_, list_;
+  Statement insert_, find_, superseded_, sendable_, pending_, list_;
   Statement mark_, requeue_, remove_, size_, droppable_size_, droppable_, interrupted_;
   OutboxSize counted_;
   std::optional<std::uint64_t> counted_at_;  // Database::rollbacks() when counted_ was read

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
@@ -173,12 +172,6 @@ Status remove_tree(const Path& path) {
   std::filesystem::remove_all(path, ec);
   if (ec) return fail_errno("remove " + path.string(), ec.value());
   return {};
-}
-
-Result<std::uint64_t> free_space(const Path& path) {
-  struct statvfs found {};
-  if (::statvfs(path.c_str(), &found) != 0) return fail_errno("free space of " + path.string());
-  return std::uint64_t{found.f_bavail} * found.f_frsize;
 }
 
 namespace {

@@ -62,9 +62,6 @@ constexpr mode_t private_dir = 0700;
 // Removes a file or a whole tree. It is not an error if the path does not exist.
 [[nodiscard]] Status remove_tree(const Path& path);
 
-// Free bytes, for an unprivileged writer, on the file system that holds `path`.
-[[nodiscard]] Result<std::uint64_t> free_space(const Path& path);
-
 // An exclusive lock on a file (flock), which the kernel releases when its owner ends, however that
 // happens. The file stays and holds the pid of the last owner. Child processes do not inherit the
 // lock across exec().

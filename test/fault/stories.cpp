@@ -98,9 +98,9 @@ class OutboxStory final : public Story {
   }
 
   Status start(const Transaction& in) {
-    TRY(const auto entry, outbox_->next());
-    if (!entry) return {};
-    return outbox_->mark_sending(in, entry->id);
+    TRY(const auto page, outbox_->sendable(0, 1));
+    if (page.entries.empty()) return {};
+    return outbox_->mark_sending(in, page.entries.front().id);
   }
 
   Status settle_started(const Transaction& in) {

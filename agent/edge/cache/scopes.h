@@ -101,7 +101,6 @@ class Scopes {
   // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
   // changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();
-  [[nodiscard]] bool has_unwritten() const { return !unwritten_.empty(); }
 
   [[nodiscard]] const CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.

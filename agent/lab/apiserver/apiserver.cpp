@@ -191,7 +191,7 @@ Status ApiServer::compact_now() { return state_->registry->compact(state_->regis
 
 Registry& ApiServer::registry() { return *state_->registry; }
 
-http::Response status_problem(int status, std::string_view message) {
+http::Response reply_problem(int status, std::string_view message) {
   if (status == 413) {
     return reply_status(
         sync::wire::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));

@@ -84,6 +84,6 @@ class ApiServer {
 };
 
 // The body for errors that the HTTP server detects itself, as a Kubernetes Status.
-[[nodiscard]] http::Response status_problem(int status, std::string_view message);
+[[nodiscard]] http::Response reply_problem(int status, std::string_view message);
 
 }  // namespace holdfast::agent::lab

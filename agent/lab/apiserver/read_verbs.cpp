@@ -4,7 +4,7 @@
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/selection.h"
-#include "agent/lab/rules/paging.h"
+#include "agent/lab/rules/continue_token.h"
 #include "sync/objects/list_options.h"
 #include "sync/wire/read.h"
 

@@ -105,7 +105,7 @@ asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
   const SystemClock clock;
   const auto executor = co_await asio::this_coro::executor;
   CO_TRY(Parts parts, prepare(settings, executor, clock));
-  http::Server http(executor, server_limits(), parts.server->handler(), status_problem);
+  http::Server http(executor, server_limits(), parts.server->handler(), reply_problem);
   http.listen(std::move(parts.listener));
   loop::Tasks tasks(executor);
   tasks.spawn("apiserver", parts.server->run());

@@ -71,24 +71,16 @@ TEST_F(CacheTest, AScopeIsMadeOnceForItsWholeKey) {
 }
 
 TEST_F(CacheTest, NeverLookedIsNotNotThere) {
-  const ObjectName a{"default", "a"};
-  const ObjectName b{"default", "b"};
-  EXPECT_EQ(value(cache_->lookup(pods, a)), Lookup{Knowledge::unknown_scope});
-  EXPECT_EQ(value(cache_->lookup(ScopeId{7}, a)), Lookup{Knowledge::unknown_scope});
+  EXPECT_EQ(value(cache_->find_scope(pods)), std::nullopt);
   EXPECT_EQ(said(cache_->list(ScopeId{7})), "unavailable: the cache does not know this scope");
 
   const ScopeId scope = open();
-  EXPECT_EQ(value(cache_->lookup(pods, a)), Lookup{Knowledge::incomplete});
   EXPECT_EQ(said(cache_->list(scope)), "unavailable: the scope was never completely received");
 
   ASSERT_EQ(said(apply(scope, {{}, {object("default", "a", "1")}, "5"})), "ok");
-  EXPECT_EQ(value(cache_->lookup(pods, a)),
-            (Lookup{Knowledge::found, object("default", "a", "1")}));
-  EXPECT_EQ(value(cache_->lookup(pods, b)), Lookup{Knowledge::incomplete});
   EXPECT_EQ(said(cache_->list(scope)), "unavailable: the scope was never completely received");
 
   EXPECT_EQ(value(replace(scope, {})), (Replaced{0, 0, 1}));
-  EXPECT_EQ(value(cache_->lookup(pods, a)), Lookup{Knowledge::absent});
   EXPECT_EQ(value(cache_->list(scope)), std::vector<CachedObject>{});
 }
 
@@ -143,7 +135,7 @@ TEST_F(CacheTest, ScopesDoNotSeeEachOther) {
   Transaction transaction = value(database_.begin());
   ASSERT_EQ(said(cache_->drop_scope(transaction, other)), "ok");
   ASSERT_EQ(said(transaction.commit()), "ok");
-  EXPECT_EQ(value(cache_->lookup(other, theirs.name)), Lookup{Knowledge::unknown_scope});
+  EXPECT_EQ(said(cache_->list(other)), "unavailable: the cache does not know this scope");
   EXPECT_EQ(value(cache_->list(scope)), std::vector{mine});
   EXPECT_EQ(value(cache_->size()), (CacheSize{1, 4}));
   EXPECT_EQ(said(apply(other, {{}, {theirs}, "5"})), "not_found: cache scope 2");
@@ -307,9 +299,7 @@ TEST_F(CacheTest, DamagedRowsAreNeverGivenOut) {
     ASSERT_TRUE(replace(scope, {}));
     ASSERT_TRUE(replace(scope, {object("default", "a", "1")}));
     ASSERT_EQ(said(database_.execute("UPDATE object SET " + std::string(change))), "ok");
-    const std::string corrupt = "corrupt: cached object default/a fails its checksum";
-    EXPECT_EQ(said(cache_->lookup(scope, {"default", "a"})), corrupt);
-    EXPECT_EQ(said(cache_->list(scope)), corrupt);
+    EXPECT_EQ(said(cache_->list(scope)), "corrupt: cached object default/a fails its checksum");
   }
 }
 

@@ -69,7 +69,7 @@ Door::Door(asio::any_io_executor executor, lab::ApiServer& api)
 void Door::listen() {
   server_ = std::make_unique<http::Server>(
       executor_, http::ServerLimits{},
-      [this](const http::Request& request) { return answer(request); }, lab::status_problem);
+      [this](const http::Request& request) { return answer(request); }, lab::reply_problem);
   auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr).value();
   port_ = listener->port();
   server_->listen(std::move(listener));

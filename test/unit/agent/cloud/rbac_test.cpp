@@ -90,7 +90,7 @@ class Recorder {
                  .value()),
         server_(
             context.get_executor(), http::ServerLimits{},
-            [this](const http::Request& request) { return record(request); }, lab::status_problem) {
+            [this](const http::Request& request) { return record(request); }, lab::reply_problem) {
     auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     const std::string url = "http://127.0.0.1:" + std::to_string(listener->port());
     server_.listen(std::move(listener));

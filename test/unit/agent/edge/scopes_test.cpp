@@ -20,9 +20,7 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
     ASSERT_TRUE(run.scopes.open(pods));
     (void)run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, {"ConfigMap", "v1"});
     (void)run.scopes.apply(*scope, put("c", 10));
-    EXPECT_TRUE(run.scopes.has_unwritten());
     ASSERT_TRUE(run.scopes.flush());
-    EXPECT_FALSE(run.scopes.has_unwritten());
     (void)run.scopes.apply(*scope, put("late", 11));
   }
   Agent run(context, dir.path());
@@ -76,7 +74,6 @@ TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
       run.scopes.apply_local(*scope, put("a", next));
       ASSERT_TRUE(run.scopes.flush());
     }
-    EXPECT_FALSE(run.scopes.has_unwritten());
     EXPECT_EQ(shown(scope), std::to_string(last) + ": a@" + std::to_string(last));
   }
 }
@@ -119,7 +116,6 @@ TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
   (void)run.scopes.replace(*scope, objects({{"b", 11}}), 11, {"ConfigMap", "v1"});
   run.scopes.bookmark(*scope, 12);
   run.scopes.apply_local(*scope, put("a", local));
-  EXPECT_FALSE(run.scopes.has_unwritten()) << "nothing may be written after the scope is dropped";
   EXPECT_FALSE(run.scopes.derive(*scope));
   scope.reset();
   EXPECT_TRUE(run.scopes.flush());
@@ -142,7 +138,6 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
       (void)run.scopes.apply(*run.scopes.find(each), put("a", 12));
     }
     EXPECT_FALSE(run.scopes.flush());
-    EXPECT_TRUE(run.scopes.has_unwritten());
   }
   Agent next(context, dir.path());
   EXPECT_EQ(shown(next.scopes.find(configmaps)), "12: a@12");
@@ -265,7 +260,6 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
 
     // A derived scope is not stored; its own list replaces it.
     EXPECT_TRUE(scope->derived());
-    EXPECT_FALSE(run.scopes.has_unwritten());
     EXPECT_FALSE(scope->row());
     ASSERT_TRUE(run.scopes.replace(*scope, {}, 12, scope->cache().kind()));
     EXPECT_FALSE(scope->derived());

@@ -4,7 +4,7 @@
 
 #include "agent/lab/rules/go_json.h"
 #include "agent/lab/rules/identity.h"
-#include "agent/lab/rules/paging.h"
+#include "agent/lab/rules/continue_token.h"
 #include "platform/text.h"
 
 namespace holdfast::agent::lab {

@@ -99,7 +99,6 @@ TEST_F(File, WhatCannotBeDoneSaysWhy) {
   EXPECT_EQ(read_all(at("none"), 1).error().code, Errc::not_found);
   EXPECT_EQ(read_all(at("dir"), 1).error().code, Errc::invalid);
   EXPECT_EQ(list_dir(at("none")).error().code, Errc::not_found);
-  EXPECT_EQ(free_space(at("none")).error().code, Errc::not_found);
 }
 
 TEST_F(File, ReadStopsAtItsLimit) {
@@ -128,8 +127,6 @@ TEST_F(File, DirectoriesComeWithTheirParentsAndGoWithTheirChildren) {
   ASSERT_TRUE(remove_tree(at("a")));
   EXPECT_EQ(list_dir(at("")).value(), std::vector<std::string>{});
 }
-
-TEST_F(File, FreeSpaceIsSome) { EXPECT_GT(free_space(at("")).value(), 0u); }
 
 TEST_F(File, ALockHasOneHolderAndEndsWithIt) {
   {

@@ -1,4 +1,4 @@
-#include "agent/lab/rules/paging.h"
+#include "agent/lab/rules/continue_token.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
