@@ -39,7 +39,8 @@ void Fleet::remove_node(const std::string& name) {
     touch(*member);
     return;
   }
-  // No pass has met it, and if we only follow none will: leave nothing behind.
+  // No pass has registered the node, so none has to unregister it. If the node lifecycle controller
+  // is not enabled there are no passes at all, so erase the node here.
   count(*member, false, false);
   member->zone->queue.remove(name);
   zones_.leave(*member->zone);
@@ -70,7 +71,7 @@ Wishes Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update
     NodeFacts facts = outcome.node ? *outcome.node : member->facts;
     if (!outcome.node) facts.condition(ConditionType::ready) = written;
     set_node(now, wall, std::move(facts));
-    touch(*member);  // Its taint is queued by the next pass, which observes what was written now.
+    touch(*member);  // The next pass observes what was written now and queues the taint.
     proceed(now, wall, *member, member->observed, written, wishes);
     rearm(now, *member);
     return wishes;
@@ -113,7 +114,7 @@ void Fleet::settle(MonoTime now, const EvictPods& eviction, const Outcome& outco
     return;
   }
   member->zone->queue.done(eviction.node);
-  // It may have come back meanwhile: then nothing is marked.
+  // If the node became ready meanwhile, its mark was reset and stays `none`.
   if (member->mark == EvictionMark::queued) member->mark = EvictionMark::evicted;
   if (member->present) ++member->zone->evictions;
 }

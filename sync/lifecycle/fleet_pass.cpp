@@ -1,4 +1,4 @@
-// The passes of the Fleet: what is visited, and what follows for each node.
+// The passes of the Fleet: which nodes are visited, and what is decided for each.
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// A node without Ready condition in the tainting pass is looked at again after this.
+// A node without a Ready condition whose turn it is gets another turn after this time, as upstream.
 constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -86,7 +86,7 @@ void Fleet::unregister_node(Member& member, Wishes& wishes) {
 }
 
 void Fleet::visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes) {
-  if (member.writing) return;  // settle() goes on with it.
+  if (member.writing) return;  // settle() continues with the node.
   report_autonomy(member, wishes);
   HealthAssessment assessment = assess(now, wall, member.facts, member.record, options_);
   count(member, !member.facts.excluded, assessment.current.status == Truth::yes);
@@ -135,8 +135,9 @@ void Fleet::report_autonomy(Member& member, Wishes& wishes) {
   member.reported = text;
   if (text.empty()) return;
   wishes.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
-                                 "Annotation node.openyurt.io/autonomy-duration is no duration: " +
-                                     text + "; the node is not autonomous by it"));
+                                 "Annotation node.openyurt.io/autonomy-duration is not a valid "
+                                 "duration: " +
+                                     text + "; it does not make the node autonomous"));
 }
 
 void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
@@ -146,7 +147,7 @@ void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFact
                   is_withheld(member.facts.autonomy, options_.autonomy, since, now);
   if (on == member.withheld) return;
   member.withheld = on;
-  // Its pods may stay ready for now, but are to be marked when it ends.
+  // The node's pods keep their Ready condition for now and are marked when the withholding ends.
   if (on && options_.autonomy == AutonomyMode::withhold) member.marking_due = true;
   wishes.emplace_back(WithholdEvictions{member.facts.name, on});
 }
@@ -197,7 +198,7 @@ void Fleet::evict(MonoTime now, Member& member, Wishes& wishes) {
   member.zone->queue.add(now, member.facts.name);
 }
 
-// Cancels what was done or planned against its pods.
+// Removes the node from its zone's queue and takes its NoExecute taints off.
 void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
@@ -206,7 +207,8 @@ void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
     append(wishes, remove_no_execute(member.facts, options_));
     return;
   }
-  // A taint is on its way, and not known to be there yet: it is taken off after it arrived.
+  // A NoExecute taint is being written and is not in `facts` yet. The removal names both taints, so
+  // that it also removes the one that arrives before it.
   NodeFacts arrived = member.facts;
   for (const std::string_view key : {taint_unreachable, taint_not_ready}) {
     if (has_taint(arrived.taints, key, no_execute)) continue;
@@ -226,7 +228,7 @@ void Fleet::stop_all_zones(Wishes& wishes) {
   for (const auto& member : members_) {
     if (!member || !member->present || member->zone == nullptr) continue;
     cancel_eviction(*member, wishes);
-    // They queue up again while nothing moves, to be there when it does.
+    // The next pass queues unready nodes again, so that they are ready when a zone restarts.
     if (member->facts.ready().status != Truth::yes) touch(*member);
   }
 }

@@ -9,7 +9,7 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// As upstream: five tries, 10 ms apart. Upstream forgets the pod then; we go on, slowly.
+// As upstream: five attempts, 10 ms apart. Upstream then gives up; we continue with longer pauses.
 constexpr int quick_tries = 5;
 constexpr Duration quick_pause = std::chrono::milliseconds(10);
 constexpr Duration slow_pause_min = std::chrono::seconds(10);
@@ -26,7 +26,7 @@ Duration pause_of_refusal(const Options& options, int refusals) {
   return std::min(options.eviction_pause_min * (1 << doublings), options.eviction_pause_max);
 }
 
-// The pod of an effect that may be ours.
+// The pod of an effect that may belong to a taint eviction.
 const PodRef* pod_of(const Effect& effect) {
   if (const auto* marking = std::get_if<MarkPodDisrupted>(&effect)) return &marking->pod;
   if (const auto* eviction = std::get_if<EvictPod>(&effect)) return &eviction->pod;
@@ -115,7 +115,7 @@ Effects TaintEviction::settle(MonoTime now, const Effect& effect, const Outcome&
 
   Effects effects;
   const bool marking = std::holds_alternative<MarkPodDisrupted>(effect);
-  // A conflict means that the name belongs to another pod by now: ours is gone.
+  // A conflict means that another pod has the name by now: ours no longer exists.
   const bool gone = outcome.error == Errc::not_found ||
                     (std::holds_alternative<DeletePod>(effect) && outcome.error == Errc::conflict);
   if (gone || (outcome.ok() && !marking)) {
@@ -177,7 +177,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   if (!stay) {
     if (options_.endless_toleration_cancels) cancel(pod, effects);
   } else if (found != evictions_.end() || lingering_.contains(key)) {
-    return;  // The first clock stands.
+    return;  // As upstream, a running timer is not changed.
   } else if (*stay == Duration::zero()) {
     start(now, wall, eviction_of(pod, taints), effects);
   } else {
@@ -242,7 +242,7 @@ void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key
   const Duration pause =
       refused ? pause_of_refusal(options_, ++eviction.refusals) : pause_after(++eviction.failures);
   eviction.retry = now + pause;
-  // Whatever it waits for, it must not miss its deadline.
+  // The retry must not come later than the deadline.
   if (now < eviction.deadline) eviction.retry = std::min(eviction.retry, eviction.deadline);
   retries_.emplace(eviction.retry, key);
 }

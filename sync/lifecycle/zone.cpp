@@ -12,7 +12,7 @@ std::string_view first_present(const StringMap& labels, std::string_view beta,
   return found != nullptr ? std::string_view(*found) : labels.get(stable);
 }
 
-// Names that meant "a master" before there were labels: "...master", "...master-xyz".
+// Whether the name marked a master before there were labels: "...master", "...master-xyz".
 bool named_like_a_master(std::string_view name) {
   if (name.ends_with("master")) return true;
   return name.size() >= 10 && name.substr(0, name.size() - 3).ends_with("master-");

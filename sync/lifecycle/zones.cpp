@@ -41,7 +41,7 @@ Zones::Turn Zones::end_pass(MonoTime now) {
 void Zones::set_states(MonoTime now, bool every_zone) {
   for (auto& [key, zone] : zones_) {
     if (!zone.has_state) {
-      // Nobody counts, so nothing is disrupted; a zone that stood still goes on.
+      // No node of the zone counts, so it is not disrupted. If it was stopped, it starts again.
       if (every_zone) zone.queue.set_rate(now, static_cast<double>(options_.eviction_rate));
       continue;
     }
