@@ -8,7 +8,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// Upstream's words for a set of nodes that plugins have left.
+// Upstream's message if the plugins' sets of nodes have no node in common.
 std::string unsatisfied(const std::vector<std::string>& plugins) {
   if (plugins.size() == 1) return "node(s) didn't satisfy plugin " + plugins.front();
   return "node(s) didn't satisfy plugin(s) [" + join(plugins, " ") + "] simultaneously";

@@ -41,7 +41,7 @@ Preparation::Steps Preparation::start(WallTime now) {
   if (!options_.async) {
     enter(Phase::victims, now, steps);
   } else if (victims_.empty() && options_.skip_terminating) {
-    phase_ = Phase::finished;  // all are on their way; their leaving will be heard of
+    phase_ = Phase::finished;  // All victims are terminating; their end causes events.
   } else {
     steps.push_back({0, SetGate{pod_->uid(), true}});
     enter(Phase::promises, now, steps);
@@ -82,7 +82,7 @@ void Preparation::next_phase(WallTime now, Steps& steps) {
 
 void Preparation::finish(Steps& steps) {
   if (!options_.async) return;
-  // Nobody's leaving may ever wake the pod: then it must be woken.
+  // If no victim was deleted by us, no event may follow that wakes the pod.
   const bool unheard = options_.tolerate_gone && !victims_.empty() && !any_left_;
   if (any_failed_ || unheard) steps.push_back({0, ActivatePod{pod_->uid()}});
 }
