@@ -42,7 +42,7 @@ TEST(Deadlines, MovedLaterEarlierAndCleared) {
   EXPECT_EQ(take(deadlines, start + 31s), Ids{0});
 }
 
-// Against a plain map, with a seed that is printed when it fails.
+// Compares with a plain map under random operations. A failure prints the seed.
 TEST(Deadlines, AgreesWithAMap) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);
