@@ -14,9 +14,8 @@ namespace holdfast::sync::lifecycle {
 
 struct Autonomy {
   bool bound = false;  // binding or autonomy is "true", or a duration is set, even a malformed one
-  bool classic =
-      false;  // node.beta.openyurt.io/autonomy is "true"; OpenYurt 0.1 to 1.1 knew only it
-  bool wanted = false;                    // the node is autonomous, for `duration`
+  bool classic = false;  // node.beta.openyurt.io/autonomy is "true", all that 0.1 to 1.1 read
+  bool wanted = false;   // the node is autonomous, for `duration`
   std::optional<Duration> duration = {};  // nullopt: for ever
   std::string malformed = {};  // a duration that cannot be parsed; it does not set `wanted`
 

@@ -61,8 +61,8 @@ class Controller {
   // The number of passes over all nodes so far; there is one in each monitor period.
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
-  // Whether the pod that `effect` would mark, evict or delete is already terminating, because an
-  // earlier leader has deleted it. A forced deletion is never obsolete.
+  // Whether the pod that `effect` would mark, evict or delete is terminating already, for example
+  // because an earlier leader has deleted it. A forced deletion is never obsolete.
   [[nodiscard]] bool is_obsolete(const Effect& effect) const;
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }

@@ -20,6 +20,7 @@ constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 Wishes Fleet::pass(MonoTime now, WallTime wall) {
   Wishes wishes;
   const std::vector<Deadlines::Id> visits = take_visits(now);
+  // As upstream, all nodes are registered or unregistered before any is assessed.
   for (const Deadlines::Id id : visits) {
     Member& member = *members_[id];
     if (!member.present) {
@@ -164,6 +165,8 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
   if (!silent && observed.status != Truth::no) return;
   const std::string_view wanted = silent ? taint_unreachable : taint_not_ready;
   const std::string_view opposite = silent ? taint_not_ready : taint_unreachable;
+  // As upstream, a node that has one of the NoExecute taints gets the other one at once, without a
+  // turn in the queue.
   if (has_taint(member.facts.taints, opposite, no_execute)) {
     append(wishes,
            no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
@@ -260,6 +263,7 @@ void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string
     return;
   }
   const Truth ready = member->facts.ready().status;
+  // The node may have changed while it waited in the queue.
   if (ready == Truth::absent) {
     zone.queue.again(now, name, lookup_retry);
   } else if ((ready != Truth::no && ready != Truth::unknown) || withholds_evictions(now, name)) {

@@ -45,6 +45,7 @@ RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
 Effects TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                 const Pods& pods) {
   std::vector<Taint> taints = no_execute_taints(node.taints);
+  // Classic OpenYurt evicts no pods from an autonomous node that is not ready, whatever the taints.
   const bool left_alone = options_.autonomy == AutonomyMode::openyurt_classic &&
                           node.autonomy.classic && node.ready().status != Truth::yes;
   if (left_alone) taints.clear();
@@ -72,7 +73,7 @@ Effects TaintEviction::withhold(MonoTime now, WallTime wall, const std::string& 
 Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* before,
                                const PodFacts& pod) {
   Effects effects;
-  if (before != nullptr && before->uid != pod.uid) {
+  if (before != nullptr && before->uid != pod.uid) {  // another pod with the same name
     effects = remove_pod(*before);
     before = nullptr;
   }
@@ -164,6 +165,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
+  // An eviction in progress continues. One that has failed several times starts again at once.
   const bool at_it = found != evictions_.end() && !waits &&
                      (found->second.asks || found->second.failures < quick_tries);
   const auto used = matching_tolerations(taints, pod.tolerations, options_.comparison_tolerations);

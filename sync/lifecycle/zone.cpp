@@ -52,6 +52,7 @@ bool excluded_from_disruption(std::string_view name, const StringMap& labels,
 
 ZoneState zone_state(const ZoneCount& count, const Options& options) {
   if (count.ready == 0 && count.unready > 0) return ZoneState::full_disruption;
+  // 32-bit arithmetic as upstream, so that the comparison with the threshold gives the same result.
   const float share = static_cast<float>(count.unready) / static_cast<float>(count.all());
   if (count.unready > 2 && share >= options.unhealthy_zone_threshold) {
     return ZoneState::partial_disruption;

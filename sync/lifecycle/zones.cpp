@@ -12,6 +12,7 @@ Zone& Zones::join(MonoTime now, const std::string& key) {
 }
 
 Zones::Turn Zones::end_pass(MonoTime now) {
+  // Whether all zones with counted nodes are fully disrupted, now and after the last pass.
   bool all_full = true;
   bool all_were_full = true;
   for (auto& [key, zone] : zones_) {

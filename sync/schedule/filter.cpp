@@ -50,6 +50,8 @@ Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const P
       prepared_ = reject(Code::error, "running PreFilter plugin \"" + std::string(plugin.name) +
                                           "\": " + made.verdict.message());
     }
+    // As upstream, an unschedulable verdict does not end the preparation, because a preemption
+    // still needs the filters of the other plugins.
     if (!made.verdict.ok() && made.verdict.code != Code::unschedulable) return;
     if (made.only_nodes) restrict_to(std::move(*made.only_nodes), plugin.name);
     if (only_nodes_ && only_nodes_->empty()) {

@@ -49,6 +49,8 @@ FitStatus VictimSearch::reprieve(std::span<const PodRef> promised, const std::ve
 }
 
 FitStatus VictimSearch::search(const NodeView& node, Candidate& out) {
+  // Remove all pods of lower priority. If the pod fits then, add them back one by one, those that
+  // violate a budget first and within each group the most important first.
   if (FitStatus verdict = remove_lower(node); !verdict.ok()) return verdict;
   const std::span<const PodRef> promised = nominator_.on(node.name());
   if (FitStatus verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;

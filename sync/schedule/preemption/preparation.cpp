@@ -58,6 +58,7 @@ void Preparation::enter(Phase phase, WallTime now, Steps& steps) {
       ask(no_victim, ClearNomination{key_of(*pod)}, steps);
     }
   } else if (phase == Phase::victims) {
+    // In the asynchronous mode the last victim has a phase of its own.
     const std::size_t count = victims_.size() - (options_.async && !victims_.empty() ? 1 : 0);
     for (std::size_t i = 0; i < count; ++i) begin(i, now, steps);
   } else if (phase == Phase::last_victim) {
@@ -103,6 +104,7 @@ void Preparation::begin(std::size_t index, WallTime now, Steps& steps) {
     any_left_ = true;
     return;
   }
+  // A victim that has the condition already is deleted without a patch.
   const auto condition = changed_condition(pod.pod->status, disruption(*pod_), now);
   if (!condition) return erase(index, steps);
   victim.stage = Stage::patching;
