@@ -231,7 +231,7 @@ void Fleet::stop_all_zones(Wishes& wishes) {
   for (const auto& member : members_) {
     if (!member || !member->present || member->zone == nullptr) continue;
     cancel_eviction(*member, wishes);
-    // The next pass queues unready nodes again, so that they are ready when a zone restarts.
+    // The next pass queues unready nodes again, so that they already wait when the zones restart.
     if (member->facts.ready().status != Truth::yes) touch(*member);
   }
 }

@@ -1,5 +1,5 @@
 // The options of the node lifecycle and taint eviction controllers, with upstream's defaults of
-// 1.33 and later. Options of type bool also switch to the behaviour of older releases.
+// 1.33 and later. Other values of some options select the behaviour of older releases.
 
 #pragma once
 
