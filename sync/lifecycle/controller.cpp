@@ -29,14 +29,14 @@ Controller::Controller(const Options& options, const EnabledControllers& enabled
       fleet_(options_),
       eviction_(options_),
       out_of_service_(options_) {
-  // Without taints there is nothing to evict by them.
+  // Without NoExecute taints of its own the controller evicts directly (direct_eviction.h).
   if (!options_.taint_based_evictions) enabled_.taint_eviction = false;
 }
 
 control::Step<Effect> Controller::step(const Now& now, const Input& input) {
   control::Step<Effect> step;
   std::visit([this, &now, &step](const auto& one) { take(now, one, step.effects); }, input);
-  // Most inputs are leases. They change no queue, so the deadline stays what it was.
+  // Most inputs are leases. They change no queue, so the deadline need not be computed again.
   if (!std::holds_alternative<Changed<Lease>>(input)) deadline_ = deadline();
   step.deadline = deadline_;
   return step;
@@ -53,7 +53,8 @@ void Controller::take(const Now& now, const Changed<Node>& node, Effects& effect
     const bool held = fleet_.withholds_evictions(now.mono, name);
     append(effects, eviction_.withhold(now.mono, now.wall, name, held, pods));
     append(effects, eviction_.set_node(now.mono, now.wall, known, pods));
-    // Before the node was known to it, the first call could not take effect.
+    // For a new node the first call had no effect, because set_node() had not added it yet. For a
+    // known node the first call comes before the taints, which must not evict pods meanwhile.
     append(effects, eviction_.withhold(now.mono, now.wall, name, held, pods));
   }
   if (!enabled_.node_lifecycle) return;
@@ -119,7 +120,7 @@ void Controller::take(const Now& now, const ContactRestored& /*restored*/, Effec
   evictions_paused_until_ = now.mono + options_.monitor_grace;
 }
 
-// Wishes are expanded after everything was asked, in the order in which it was asked.
+// All machines are asked first. Their wishes are expanded afterwards, in the same order.
 void Controller::take(const Now& now, const TimePassed& /*passed*/, Effects& effects) {
   const bool evicts = now.mono >= evictions_paused_until_;
   Wishes of_pass;
@@ -151,7 +152,7 @@ MonoTime Controller::deadline() const {
   return has_passes() ? std::min(next, next_pass_) : next;
 }
 
-// What is tried again or looked at in every pass.
+// The effects that every pass repeats or decides, besides the Fleet's.
 Effects Controller::maintain(const Now& now) {
   Effects effects;
   for (const std::string& name : std::exchange(taint_retries_, {})) {

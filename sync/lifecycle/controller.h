@@ -1,9 +1,10 @@
-// The node lifecycle controller and the taint eviction controller joined, as one machine:
+// The node lifecycle controller and the taint eviction controller as one machine:
 // `step(now, input) -> {effects, deadline}`.
 //
-// Passes every change to the Fleet, the TaintEviction, the NoSchedule and label rules and the
-// smaller machines, and expands the Fleet's wishes about all pods of a node into effects on single
-// pods. The owner answers every effect except events with Performed. No clock, no I/O.
+// Passes every change to the Fleet, to TaintEviction and to the smaller machines, and expands the
+// Fleet's wishes about all pods of a node into effects on single pods. The owner reports the
+// outcome of every effect except events with Performed. Has no clock, does no I/O, and is not
+// thread-safe.
 
 #pragma once
 
@@ -26,16 +27,15 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Which of upstream's controllers this one stands for; the last is OpenYurt's.
+// Which controllers run: two of kube-controller-manager and, last, OpenYurt's.
 struct EnabledControllers {
   bool node_lifecycle = true;
   bool taint_eviction = true;
   bool pod_binding = false;
 };
 
-// The API server was unreachable and answers again. Heartbeats that are missing from that time do
-// not count, and nothing is evicted for one grace period, so that nodes that came back meanwhile
-// can report first.
+// The API server was unreachable and answers again. Heartbeats that were missed in that time do
+// not count, and nothing is evicted for one grace period, so that healthy nodes can report first.
 struct ContactRestored {};
 
 using control::Changed;
@@ -48,8 +48,8 @@ class Controller {
  public:
   using Effect = lifecycle::Effect;
   using Outcome = lifecycle::Outcome;
-  // Leases must be those of kube-node-lease. TimePassed must not come before all objects were
-  // delivered once; otherwise decisions about a node would ignore its pods.
+  // Leases must be those of the namespace kube-node-lease. The owner must deliver all objects once
+  // before the first TimePassed; otherwise decisions about a node would ignore its pods.
   using Input = std::variant<Changed<Node>, Removed<Node>, Changed<Pod>, Removed<Pod>,
                              Changed<Lease>, Removed<Lease>, Changed<DaemonSet>, Removed<DaemonSet>,
                              TimePassed, ContactRestored, Performed>;
@@ -61,8 +61,8 @@ class Controller {
   // The number of passes over all nodes so far; there is one in each monitor period.
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
-  // Whether the pod that `effect` would mark, evict or delete is already terminating, because an
-  // earlier leader has deleted it. A forced deletion is never obsolete.
+  // Whether the pod that `effect` would mark, evict or delete is terminating already, for example
+  // because an earlier leader has deleted it. A forced deletion is never obsolete.
   [[nodiscard]] bool is_obsolete(const Effect& effect) const;
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
@@ -70,11 +70,12 @@ class Controller {
   [[nodiscard]] const PodIndex& pods() const { return pods_; }
 
  private:
-  // NoSchedule writes for a node that are under way; later changes wait for them.
+  // The PatchTaints of a node that are in flight. Later changes of the node wait for them.
   struct Reconciling {
     int under_way = 0;
-    bool again = false;
+    bool again = false;  // the node changed meanwhile: reconcile it once more
   };
+  // A direct eviction of a node's pods that is in progress.
   struct Run {
     EvictPods wish;
     DirectEviction eviction;
@@ -121,14 +122,14 @@ class Controller {
   ProviderCheck provider_check_;
   PodBinder binder_;
   PodIndex pods_;
-  std::map<std::string, DaemonSet> daemon_sets_;               // by namespace/name
-  std::unordered_map<std::string, Reconciling> reconciling_;   // by node
-  std::unordered_map<std::string, std::string> own_versions_;  // by node: the resource version of
-                                                               // our write, until it is watched
-  std::map<std::string, PatchLabels> label_retries_;           // by node
-  std::set<std::string> taint_retries_;                        // nodes
-  std::map<std::string, Run> runs_;                            // by node
-  std::map<std::string, std::string> run_of_;  // by pod whose effect is under way: its node
+  std::map<std::string, DaemonSet> daemon_sets_;              // by namespace/name
+  std::unordered_map<std::string, Reconciling> reconciling_;  // by node
+  // By node: the resource version of our last write, until the watch delivers it.
+  std::unordered_map<std::string, std::string> own_versions_;
+  std::map<std::string, PatchLabels> label_retries_;  // by node
+  std::set<std::string> taint_retries_;               // nodes
+  std::map<std::string, Run> runs_;                   // by node
+  std::map<std::string, std::string> run_of_;  // by key of a pod with an effect in flight: its node
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
   MonoTime evictions_paused_until_ = MonoTime::min();

@@ -1,4 +1,4 @@
-// How the Controller turns wishes into effects, and what follows from the outcome of an effect.
+// The part of the Controller that turns wishes into effects and handles the outcomes of effects.
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// The pod of an effect of a direct eviction, and of some others.
+// The pod of an effect that may belong to a direct eviction. Taint evictions also use DeletePod.
 const PodRef* pod_of(const Effect& effect) {
   if (const auto* lost = std::get_if<MarkPodLost>(&effect)) return &lost->pod;
   const auto* deletion = std::get_if<DeletePod>(&effect);
@@ -87,7 +87,7 @@ void Controller::settle_taints(const Now& now, const PatchTaints& patch, const O
   if (found == reconciling_.end()) return;
   if (!outcome.ok()) taint_retries_.insert(patch.node);
   const NodeFacts* node = fleet_.node(patch.node);
-  // What we wrote may be newer than what the watch has delivered so far.
+  // The node that we wrote may be newer than the one that the watch has delivered so far.
   const bool newer = outcome.node && node != nullptr && outcome.node->uid == node->uid &&
                      is_older_version(node->resource_version, outcome.node->resource_version);
   if (newer) own_versions_[patch.node] = outcome.node->resource_version;
@@ -110,8 +110,9 @@ void Controller::reconcile(const Now& now, const NodeFacts& node, Effects& effec
   append(effects, std::move(patches));
 }
 
-// As reconcile(), for a node that the watch has delivered. One that is older than our own write
-// lacks that write; the newer one follows. In case it does not, the next pass looks again.
+// As reconcile(), for a node that the watch has delivered. A node that is older than our last write
+// lacks that write, so it is ignored; the watch delivers a newer one. If it does not, the next pass
+// reconciles the node.
 void Controller::reconcile_watched(const Now& now, const NodeFacts& node, Effects& effects) {
   const auto own = own_versions_.find(node.name);
   if (own == own_versions_.end()) {
@@ -126,7 +127,7 @@ void Controller::reconcile_watched(const Now& now, const NodeFacts& node, Effect
 
 void Controller::evict_pods(const Now& now, const EvictPods& wish,
                             const std::vector<const PodFacts*>& pods, Effects& effects) {
-  // One run at a time for a node. What comes meanwhile is found by the next pass.
+  // At most one eviction of a node runs at a time. The next pass finds pods that appear meanwhile.
   if (runs_.contains(wish.node)) {
     if (wish.queued) fleet_.settle(now.mono, wish, Outcome{Errc::unavailable, {}});
     return;

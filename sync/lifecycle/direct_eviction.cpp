@@ -47,7 +47,9 @@ std::optional<Effect> DirectEviction::next() {
 
 void DirectEviction::settle(const Outcome& outcome) {
   CHECK(at_ < pods_.size());
-  if (step_ == Step::tell) {  // NodeLost was written. Only a conflict means that it changed.
+  if (step_ == Step::tell) {
+    // The outcome of MarkPodLost. As upstream, the pod is skipped after a conflict and deleted
+    // after any other error.
     if (outcome.error != Errc::conflict) return;
     failed_ = true;
     next_pod();

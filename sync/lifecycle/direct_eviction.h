@@ -1,7 +1,7 @@
-// Deleting the pods of a lost node without taints: what EvictPods means, step by step.
+// Deletes the pods of a lost node without taints: performs an EvictPods wish step by step.
 //
-// Upstream's way until 1.26, switched on by --enable-taint-manager=false. Each pod gets the reason
-// NodeLost first; pods that terminate already or that a DaemonSet selects are not deleted.
+// Upstream did this until 1.26 with --enable-taint-manager=false. Each pod first gets the reason
+// NodeLost. Pods that are terminating already or that a DaemonSet selects are not deleted.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Whether the DaemonSet's selector takes the pod: by namespace and labels, not by owner. One that
-// is empty or cannot be read takes none.
+// Whether the DaemonSet selects the pod: by namespace and labels, not by owner. An empty or invalid
+// selector selects no pod.
 [[nodiscard]] bool selects(const DaemonSet& set, const PodFacts& pod);
 
 class DirectEviction {
  public:
-  // `node` has at least its name. `spared` are the keys of pods that some DaemonSet selects.
+  // Of `node`, only name and uid are used. `spared` are the keys of pods that a DaemonSet selects.
   DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods, std::set<std::string> spared);
 
-  // The next effect; nothing at the end. Each effect except events must be settled before the next
-  // call.
+  // The next effect, or nullopt at the end. The outcome of each effect except events must be passed
+  // to settle() before the next call.
   [[nodiscard]] std::optional<Effect> next();
   void settle(const Outcome& outcome);
 
-  // Whether the node has to be tried again.
+  // Whether the eviction must be repeated.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:

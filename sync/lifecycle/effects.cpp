@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t taints = 0;
 constexpr std::size_t statuses = 1;
-constexpr std::size_t removals = 2;  // of pods, of their node, and what belongs to them
+constexpr std::size_t removals = 2;  // of pods, volumes and nodes, and the marks before them
 constexpr std::size_t marks = 3;
 constexpr std::size_t details = 4;
 constexpr std::size_t reports = 5;

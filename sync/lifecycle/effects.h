@@ -1,6 +1,7 @@
-// What the node lifecycle controller wants done on the API server: plain values, compared with ==.
+// The effects of the node lifecycle controller: writes to the API server, questions to the machine
+// provider, and events. Plain values, compared with ==.
 //
-// Whoever performs one tells the controller how it went, by Performed.
+// The owner performs each effect and reports its outcome, except for events, with Performed.
 
 #pragma once
 
@@ -19,9 +20,9 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Write these conditions into the node's status, each complete, keeping all others; only if the
-// node is still at `resource_version`. A lease that was renewed later than `renewed` shows that our
-// watch is late: then nothing is written, and the outcome is a failure with Outcome::renewed.
+// Write these complete conditions into the node's status and keep all others, on the condition that
+// the node is still at `resource_version`. If the node's lease was renewed after `renewed`, our
+// watch is late: write nothing, and report a failure with Outcome::renewed.
 struct UpdateNodeStatus {
   std::string node;
   std::string uid;
@@ -37,8 +38,13 @@ struct TaintRef {
   bool operator==(const TaintRef&) const = default;
 };
 
-// Why taints change. A queued one is settled with its zone's queue.
-enum class TaintCause : std::uint8_t { conditions, queued, swap, recovered };
+// Why taints change.
+enum class TaintCause : std::uint8_t {
+  conditions,  // NoSchedule taints follow the node's conditions
+  queued,      // the node's turn in its zone's queue: its NoExecute taint is added
+  swap,        // Ready changed between False and Unknown: the other NoExecute taint replaces it
+  recovered    // the NoExecute taints are removed
+};
 
 // The taints of a node at one resource version.
 struct TaintsSeen {
@@ -47,9 +53,9 @@ struct TaintsSeen {
   bool operator==(const TaintsSeen&) const = default;
 };
 
-// Add these taints to those that the node has when it is written and remove those; see
-// taints_after() in taints.h. The first try is made on `seen` and is conditional on its resource
-// version, which saves the read. Without `seen`, and after a conflict, the node is read first.
+// Add the taints of `add` to the node and remove those of `remove`, as taints_after() in taints.h
+// does. The first attempt assumes `seen` and is conditional on its resource version, which saves
+// reading the node. Without `seen`, and after a conflict, the node is read first.
 struct PatchTaints {
   std::string node;
   std::string uid;
@@ -60,6 +66,7 @@ struct PatchTaints {
   bool operator==(const PatchTaints&) const = default;
 };
 
+// Set these labels and keep all others.
 struct PatchLabels {
   std::string node;
   StringMap labels;
@@ -75,14 +82,14 @@ struct PodRef {
   bool operator==(const PodRef&) const = default;
 };
 
-// Set the pod's Ready condition to False, transition now; keep the rest of it.
+// Set the status of the pod's Ready condition to False and its transition time to `at`.
 struct MarkPodNotReady {
   PodRef pod;
   WallTime at{};
   bool operator==(const MarkPodNotReady&) const = default;
 };
 
-// Set status.reason NodeLost and its message.
+// Set status.reason to NodeLost, and status.message.
 struct MarkPodLost {
   PodRef pod;
   std::string message;
@@ -96,34 +103,34 @@ struct MarkPodDisrupted {
   bool operator==(const MarkPodDisrupted&) const = default;
 };
 
-// Delete the pod that has this uid, with its own grace period; forced: with none, whether its
-// kubelet knows or not.
+// Delete the pod if it still has this uid, with its own grace period. `forced`: with grace period
+// 0, which does not wait for its kubelet.
 struct DeletePod {
   PodRef pod;
   bool forced = false;
   bool operator==(const DeletePod&) const = default;
 };
 
-// Ask for the eviction of the pod that has this uid. Errc::exhausted says that a disruption budget
-// forbids it for now.
+// Evict the pod through the eviction API if it still has this uid. Errc::exhausted reports that a
+// PodDisruptionBudget forbids it for now.
 struct EvictPod {
   PodRef pod;
   bool operator==(const EvictPod&) const = default;
 };
 
-// Set status.phase Failed.
+// Set status.phase to Failed.
 struct FailPod {
   PodRef pod;
   bool operator==(const FailPod&) const = default;
 };
 
-// Delete all VolumeAttachments of the node that are not being deleted yet.
+// Delete all VolumeAttachments of the node that are not being deleted already.
 struct DetachVolumes {
   std::string node;
   bool operator==(const DetachVolumes&) const = default;
 };
 
-// Ask the provider of the machines whether this one exists; answered with Outcome::exists.
+// Ask the provider of the machines whether this machine exists. Outcome::exists has the answer.
 struct AskProvider {
   std::string node;
   std::string uid;
@@ -131,15 +138,15 @@ struct AskProvider {
   bool operator==(const AskProvider&) const = default;
 };
 
-// Delete the node that has this uid.
+// Delete the node if it still has this uid.
 struct DeleteNode {
   std::string node;
   std::string uid;
   bool operator==(const DeleteNode&) const = default;
 };
 
-// Bring the pod's tolerations in line with its node's autonomy: bind_pod() in pod_binding.h says
-// how. Decided on the pod as it is when it is written.
+// Adapt the pod's tolerations to its node's autonomy, as bind_pod() in pod_binding.h does. Read the
+// pod first: the write is computed from its current version.
 struct BindPod {
   PodRef pod;
   Autonomy autonomy;
@@ -152,7 +159,7 @@ enum class EventKind : std::uint8_t { node, pod };
 struct RecordEvent {
   EventSource source = EventSource::lifecycle;
   EventKind kind = EventKind::node;
-  PodRef about;  // of a node without namespace; of a taint eviction without uid
+  PodRef about;  // a node has no namespace; events of taint evictions have no uid
   bool warning = false;
   std::string reason;
   std::string message;
@@ -164,22 +171,22 @@ using Effect = std::variant<UpdateNodeStatus, PatchTaints, PatchLabels, MarkPodN
                             DetachVolumes, AskProvider, DeleteNode, BindPod, RecordEvent>;
 using Effects = std::vector<Effect>;
 
-// Taints go before statuses, so that the taint of a lost node, which follows from its status, is
-// not written after the statuses of all other lost nodes. Then come pods; events are last.
+// Taints go before statuses: the taint of a lost node, which follows from its status, would
+// otherwise wait for the statuses of all other lost nodes. Then come pods; events are last.
 [[nodiscard]] control::EffectOrder order_of(const Effect& effect);
 
-// How an effect went.
+// The outcome of an effect.
 struct Outcome {
-  std::optional<Errc> error;      // nothing: it succeeded
-  std::optional<NodeFacts> node;  // the node as the server has it now, if it was read or answered
-  std::optional<WallTime> renewed = {};  // the node's lease as it is now, if it was read
-  std::optional<bool> exists = {};       // of AskProvider; nothing: not known
+  std::optional<Errc> error;             // nullopt: it succeeded
+  std::optional<NodeFacts> node;         // the node's current state, if the server returned it
+  std::optional<WallTime> renewed = {};  // the current renewal of the node's lease, if it was read
+  std::optional<bool> exists = {};       // the answer to AskProvider; nullopt: not known
 
   [[nodiscard]] bool ok() const { return !error; }
   bool operator==(const Outcome&) const = default;
 };
 
-// The events of section 16 of nlc.md.
+// Events about nodes and pods, as upstream's controllers record them.
 [[nodiscard]] RecordEvent node_event(const NodeFacts& node, bool warning, std::string_view reason,
                                      std::string message);
 [[nodiscard]] RecordEvent pod_event(EventSource source, PodRef pod, bool warning,

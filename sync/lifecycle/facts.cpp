@@ -18,7 +18,7 @@ bool is_disruption_marked(const PodStatus& status) {
          found->message == objects::message_taint_deletion;
 }
 
-// "v1.12.10": the last minor version that posts OutOfDisk.
+// Whether a kubelet of this version ("v1.12.10") posts OutOfDisk: all before 1.13 do.
 bool posts_out_of_disk(std::string_view kubelet_version) {
   constexpr std::string_view major = "v1.";
   if (!kubelet_version.starts_with(major)) return false;

@@ -1,4 +1,4 @@
-// What the rules know of a node or pod: only what they read, a fraction of the object's size.
+// The part of a node or pod that the rules read: a fraction of the object's size.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace holdfast::sync::lifecycle {
 
-// The status of a condition; `absent` when there is no such condition.
+// The status of a condition. `absent`: there is no such condition; `other`: an unexpected text.
 enum class Truth : std::uint8_t { absent, yes, no, unknown, other };
 
-// The conditions we judge or write, in upstream's order, and the one that only taints. Kubelets
-// before 1.13 know out_of_disk, too; what newer ones say about it is ignored.
+// Node conditions in upstream's order. `network` is only read, for its taint; the others are also
+// written. Only kubelets before 1.13 post OutOfDisk; on nodes of newer ones it is ignored.
 enum class ConditionType : std::uint8_t { ready, out_of_disk, memory, disk, pid, network };
 inline constexpr std::size_t condition_types = 6;
 
@@ -40,12 +40,12 @@ struct NodeFacts {
   std::string uid;
   std::string resource_version;
   WallTime created{};
-  std::string zone;  // zone_key()
-  bool excluded = false;
+  std::string zone;       // zone_key()
+  bool excluded = false;  // excluded_from_disruption()
   bool unschedulable = false;
   bool edge_worker = false;  // OpenYurt's label
-  bool exempt = false;       // its existence is nobody's business: label_exempt
-  std::string provider_id;   // empty unless the provider is asked
+  bool exempt = false;       // has label_exempt: the provider is never asked about it
+  std::string provider_id;   // empty without Options::ask_provider
   Autonomy autonomy;
   std::vector<Taint> taints;
   std::array<ConditionFacts, condition_types> conditions;
@@ -69,12 +69,12 @@ struct PodFacts {
   std::vector<Toleration> tolerations;
   Truth ready = Truth::absent;
   bool terminating = false;        // it has a deletion grace period
-  bool ended = false;              // Succeeded or Failed
-  bool disruption_marked = false;  // DisruptionTarget is there as a taint eviction writes it
+  bool ended = false;              // its phase is Succeeded or Failed
+  bool disruption_marked = false;  // has the DisruptionTarget that a taint eviction writes
   bool node_lost = false;          // status.reason is NodeLost
   bool bindable = false;           // neither a DaemonSet's nor a mirror pod; see pod_binding.h
-  StringMap labels;                // empty unless direct eviction needs them
-  StringMap originals;             // annotations of the pod binding; empty unless it runs
+  StringMap labels;                // empty with Options::taint_based_evictions
+  StringMap originals;             // originals_of(); empty without Options::bind_pods
 
   [[nodiscard]] std::string key() const { return namespace_name + "/" + name; }
   bool operator==(const PodFacts&) const = default;
@@ -84,11 +84,12 @@ struct PodFacts {
 [[nodiscard]] NodeFacts facts_of(const Node& node, const Options& options);
 [[nodiscard]] PodFacts facts_of(const Pod& pod, const Options& options);
 
-// Whether resource version `left` was issued before `right`, by their order as decimal numbers
-// (guaranteed by API servers from 1.35, true of all with etcd). False when one is not a number.
+// Whether resource version `left` is older than `right`, compared as decimal numbers. API servers
+// guarantee this order from 1.35; with etcd it holds in all releases. False if one is no number.
 [[nodiscard]] bool is_older_version(std::string_view left, std::string_view right);
 
-// Whether a change between the two matters to anything but the heartbeat clock.
+// Whether the change from `left` to `right` requires a visit by the next pass. Heartbeat and
+// transition times do not.
 [[nodiscard]] bool differ_beyond_heartbeat(const NodeFacts& left, const NodeFacts& right);
 
 }  // namespace holdfast::sync::lifecycle

@@ -17,6 +17,8 @@ void Fleet::set_node(MonoTime now, WallTime wall, NodeFacts node) {
   const bool first = member.zone == nullptr;
   const bool replaced = !first && member.facts.uid != node.uid;
   if (first || replaced) {
+    // Keep the known renewal: the same lease delivered again must not count as a sign of life. For
+    // a new node, the lease that arrived before it does count.
     const std::optional<WallTime> lease = member.record.lease;
     member.record = first_seen(now, wall, node);
     if (lease && first) member.record.probe = now;
@@ -39,7 +41,8 @@ void Fleet::remove_node(const std::string& name) {
     touch(*member);
     return;
   }
-  // No pass has met it, and if we only follow none will: leave nothing behind.
+  // No pass has registered the node, so none has to unregister it. If the node lifecycle controller
+  // is not enabled there are no passes at all, so erase the node here.
   count(*member, false, false);
   member->zone->queue.remove(name);
   zones_.leave(*member->zone);
@@ -70,11 +73,13 @@ Wishes Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update
     NodeFacts facts = outcome.node ? *outcome.node : member->facts;
     if (!outcome.node) facts.condition(ConditionType::ready) = written;
     set_node(now, wall, std::move(facts));
-    touch(*member);  // Its taint is queued by the next pass, which observes what was written now.
+    touch(*member);  // The next pass observes what was written now and queues the taint.
     proceed(now, wall, *member, member->observed, written, wishes);
     rearm(now, *member);
     return wishes;
   }
+  // The server has newer objects than our watch: assess the node again with them at once. After
+  // other failures, or too many attempts, the next pass does it.
   if (outcome.renewed) set_lease(now, update.node, *outcome.renewed);
   if (outcome.node) set_node(now, wall, *outcome.node);
   if ((outcome.node || outcome.renewed) && member->attempts < options_.status_attempts_max) {
@@ -94,6 +99,7 @@ void Fleet::settle(MonoTime now, const PatchTaints& patch, const Outcome& outcom
     if (!outcome.ok() && patch.cause != TaintCause::conditions) touch(*member);
     return;
   }
+  // The node's turn in its queue ends with the last of its patches.
   if (!outcome.ok()) member->patch_failed = true;
   if (member->patches == 0 || --member->patches > 0) return;
   const bool failed = std::exchange(member->patch_failed, false);
@@ -113,7 +119,7 @@ void Fleet::settle(MonoTime now, const EvictPods& eviction, const Outcome& outco
     return;
   }
   member->zone->queue.done(eviction.node);
-  // It may have come back meanwhile: then nothing is marked.
+  // If the node became ready meanwhile, its mark was reset and stays `none`.
   if (member->mark == EvictionMark::queued) member->mark = EvictionMark::evicted;
   if (member->present) ++member->zone->evictions;
 }
@@ -201,6 +207,8 @@ void Fleet::touch(Member& member) {
 }
 
 void Fleet::rearm(MonoTime now, Member& member) {
+  // The earliest time at which something about the node changes without an input: its silence
+  // exceeds the grace, its pods become due for direct eviction, or its autonomy ends.
   const ConditionFacts& ready = member.facts.ready();
   MonoTime when = MonoTime::max();
   if (ready.status != Truth::unknown && !member.writing) {

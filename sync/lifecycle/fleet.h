@@ -1,10 +1,12 @@
-// The node lifecycle controller as a machine: all nodes of a cluster, judged, counted and tainted.
+// The part of the node lifecycle controller that decides about nodes: health, zones, NoExecute
+// taints and eviction. Upstream: pkg/controller/nodelifecycle.
 //
-// Objects and leases come in as they change; pass() is run every monitor period and drain() when
-// next_drain() says so. Both return what to do; statuses, taints and evictions are to be answered
-// with settle(), and pods that could not be marked with pods_left_unmarked(). Only what changed or
-// is due costs work. No clock, no I/O, no pods: those are the owner's, see MarkPods and EvictPods.
-// Behaviour: nlc.md sections 5 to 13.
+// The owner reports changes of nodes and leases, calls pass() once in every monitor period and
+// drain() when next_drain() is due, and performs the wishes that both return. It reports the
+// outcomes of UpdateNodeStatus, PatchTaints and EvictPods with settle(), and a pod that could not
+// be marked with pods_left_unmarked(). Only nodes that changed or are due cost work. The Fleet has
+// no clock, does no I/O, and does not know pods: the owner expands MarkPods and EvictPods. It is
+// not thread-safe.
 
 #pragma once
 
@@ -23,10 +25,10 @@
 
 namespace holdfast::sync::lifecycle {
 
-// What is due for a pod that was just assigned to a node.
+// What to do with a pod that was just assigned to a node.
 struct PodDuty {
-  bool mark = false;   // its node is not ready: mark it not ready
-  bool evict = false;  // its node was evicted: delete it, as EvictPods does
+  bool mark = false;   // mark it not ready, because its node is not ready
+  bool evict = false;  // delete it as EvictPods does, because its node was evicted
   bool operator==(const PodDuty&) const = default;
 };
 
@@ -37,41 +39,43 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  // A node is there or changed. Its heartbeat counts from `now`.
+  // Adds or replaces a node. A new heartbeat counts as received at `now`.
   void set_node(MonoTime now, WallTime wall, NodeFacts node);
-  // It is gone; pass() will say so, unless it is back by then.
+  // The next pass() unregisters the node, unless set_node() adds it again before that.
   void remove_node(const std::string& name);
 
-  // The lease of a node, which need not be known yet.
+  // Records the renewal of a node's lease. The node need not be known yet.
   void set_lease(MonoTime now, const std::string& node, WallTime renewed);
+  // A known node keeps its last renewal.
   void remove_lease(const std::string& node);
 
-  // Judges what changed and what is due, then the zones. `now` must not run backwards.
+  // Assesses all nodes that changed or are due, then the zones. `now` must not run backwards.
   [[nodiscard]] Wishes pass(MonoTime now, WallTime wall);
 
-  // Taints, or evicts, those whose turn it is in their zone.
+  // Taints or evicts the nodes whose turn it is in their zone's queue.
   [[nodiscard]] Wishes drain(MonoTime now, WallTime wall);
 
-  // How a wish went. Outcomes for nodes that are gone by now are ignored. The first returns what
-  // follows from it.
+  // Reports the outcome of a wish. Outcomes for nodes that no longer exist are ignored. The first
+  // overload returns the wishes that follow from a status write.
   [[nodiscard]] Wishes settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
                               const Outcome& outcome);
   void settle(MonoTime now, const PatchTaints& patch, const Outcome& outcome);
   void settle(MonoTime now, const EvictPods& eviction, const Outcome& outcome);
 
+  // A pod was assigned to `node`. Returns what to do with it at once.
   [[nodiscard]] PodDuty pod_assigned(MonoTime now, const std::string& node);
-  // Marking a pod of that node failed: the next pass tries all of them.
+  // A pod of `node` could not be marked not ready: the next pass marks all of them again.
   void pods_left_unmarked(const std::string& node);
 
-  // Heartbeats may have been missed here: every node gets a full grace from now.
+  // Gives every node a full grace period from `now`, because heartbeats may have been missed.
   void restart_graces(MonoTime now);
 
-  // Whether the node's own NoExecute taints must not evict anyone now.
+  // Whether the node's not-ready and unreachable NoExecute taints must not evict pods at `now`.
   [[nodiscard]] bool withholds_evictions(MonoTime now, const std::string& node) const;
 
   [[nodiscard]] MonoTime next_drain() const { return zones_.next(); }
 
-  // nullptr when unknown. Borrowed until the next change.
+  // nullptr if the node does not exist. Borrowed until the next change.
   [[nodiscard]] const NodeFacts* node(const std::string& name) const;
   [[nodiscard]] const Zones& zones() const { return zones_; }
   [[nodiscard]] std::size_t size() const { return by_name_.size(); }

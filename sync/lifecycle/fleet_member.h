@@ -1,4 +1,4 @@
-// What the Fleet keeps of one node. Only the Fleet's own sources include this.
+// What the Fleet stores for one node. Only the Fleet's own sources include this.
 
 #pragma once
 
@@ -9,29 +9,29 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Direct eviction: once evicted, pods that show up later go at once.
+// The progress of a direct eviction. A pod that is assigned to an evicted node is deleted at once.
 enum class EvictionMark : std::uint8_t { none, queued, evicted };
 
 struct Fleet::Member {
   pacing::Deadlines::Id id = 0;
   NodeFacts facts;
   HealthRecord record;
-  Zone* zone = nullptr;        // while the node is present or known
-  Zone* counted_in = nullptr;  // null: it does not count
+  Zone* zone = nullptr;        // null: only the node's lease was seen so far
+  Zone* counted_in = nullptr;  // null: not counted, for example because it is excluded
   bool counted_ready = false;
   bool present = false;      // the API server has it
   bool known = false;        // a pass has registered it
   bool touched = false;      // the next pass visits it
   bool marking_due = false;  // its pods still have to be marked not ready
-  bool withheld = false;     // as last announced
+  bool withheld = false;     // the last WithholdEvictions that was returned
   EvictionMark mark = EvictionMark::none;
 
-  bool writing = false;     // a status write is under way
-  int attempts = 0;         // of that write
-  ConditionFacts observed;  // before that write
-  int patches = 0;          // of taints from the queue, under way
-  bool patch_failed = false;
-  std::string reported;  // the malformed duration that an event was recorded for
+  bool writing = false;       // a status write is in flight
+  int attempts = 0;           // attempts at that write
+  ConditionFacts observed;    // Ready before that write
+  int patches = 0;            // PatchTaints of cause `queued` in flight
+  bool patch_failed = false;  // one of them failed
+  std::string reported;       // the malformed autonomy duration for which an event was recorded
 };
 
 }  // namespace holdfast::sync::lifecycle

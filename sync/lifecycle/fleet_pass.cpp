@@ -1,4 +1,4 @@
-// The passes of the Fleet: what is visited, and what follows for each node.
+// The passes of the Fleet: which nodes are visited, and what is decided for each.
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// A node without Ready condition in the tainting pass is looked at again after this.
+// A node without a Ready condition whose turn it is gets another turn after this time, as upstream.
 constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -20,6 +20,7 @@ constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 Wishes Fleet::pass(MonoTime now, WallTime wall) {
   Wishes wishes;
   const std::vector<pacing::Deadlines::Id> visits = take_visits(now);
+  // As upstream, all nodes are registered or unregistered before any is assessed.
   for (const pacing::Deadlines::Id id : visits) {
     Member& member = *members_[id];
     if (!member.present) {
@@ -87,7 +88,7 @@ void Fleet::unregister_node(Member& member, Wishes& wishes) {
 }
 
 void Fleet::visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes) {
-  if (member.writing) return;  // settle() goes on with it.
+  if (member.writing) return;  // settle() continues with the node.
   report_autonomy(member, wishes);
   HealthAssessment assessment = assess(now, wall, member.facts, member.record, options_);
   count(member, !member.facts.excluded, assessment.current.status == Truth::yes);
@@ -136,8 +137,9 @@ void Fleet::report_autonomy(Member& member, Wishes& wishes) {
   member.reported = text;
   if (text.empty()) return;
   wishes.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
-                                 "Annotation node.openyurt.io/autonomy-duration is no duration: " +
-                                     text + "; the node is not autonomous by it"));
+                                 "Annotation node.openyurt.io/autonomy-duration is not a valid "
+                                 "duration: " +
+                                     text + "; it does not make the node autonomous"));
 }
 
 void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
@@ -147,7 +149,7 @@ void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFact
                   is_withheld(member.facts.autonomy, options_.autonomy, since, now);
   if (on == member.withheld) return;
   member.withheld = on;
-  // Its pods may stay ready for now, but are to be marked when it ends.
+  // The node's pods keep their Ready condition for now and are marked when the withholding ends.
   if (on && options_.autonomy == AutonomyMode::withhold) member.marking_due = true;
   wishes.emplace_back(WithholdEvictions{member.facts.name, on});
 }
@@ -164,6 +166,8 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
   if (!silent && observed.status != Truth::no) return;
   const std::string_view wanted = silent ? objects::taint_unreachable : objects::taint_not_ready;
   const std::string_view opposite = silent ? objects::taint_not_ready : objects::taint_unreachable;
+  // As upstream, a node that has one of the NoExecute taints gets the other one at once, without a
+  // turn in the queue.
   if (has_taint(member.facts.taints, opposite, objects::no_execute)) {
     append(wishes,
            no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
@@ -198,7 +202,7 @@ void Fleet::evict(MonoTime now, Member& member, Wishes& wishes) {
   member.zone->queue.add(now, member.facts.name);
 }
 
-// Cancels what was done or planned against its pods.
+// Removes the node from its zone's queue and takes its NoExecute taints off.
 void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
@@ -207,7 +211,8 @@ void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
     append(wishes, remove_no_execute(member.facts, options_));
     return;
   }
-  // A taint is on its way, and not known to be there yet: it is taken off after it arrived.
+  // A NoExecute taint is being written and is not in `facts` yet. The removal names both taints, so
+  // that it also removes the one that arrives before it.
   NodeFacts arrived = member.facts;
   for (const std::string_view key : {objects::taint_unreachable, objects::taint_not_ready}) {
     if (has_taint(arrived.taints, key, objects::no_execute)) continue;
@@ -227,7 +232,7 @@ void Fleet::stop_all_zones(Wishes& wishes) {
   for (const auto& member : members_) {
     if (!member || !member->present || member->zone == nullptr) continue;
     cancel_eviction(*member, wishes);
-    // They queue up again while nothing moves, to be there when it does.
+    // The next pass queues unready nodes again, so that they already wait when the zones restart.
     if (member->facts.ready().status != Truth::yes) touch(*member);
   }
 }
@@ -259,6 +264,7 @@ void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string
     return;
   }
   const Truth ready = member->facts.ready().status;
+  // The node may have changed while it waited in the queue.
   if (ready == Truth::absent) {
     zone.queue.again(now, name, lookup_retry);
   } else if ((ready != Truth::no && ready != Truth::unknown) || withholds_evictions(now, name)) {

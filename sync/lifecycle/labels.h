@@ -1,4 +1,4 @@
-// The old names of two node labels, kept equal to the stable ones.
+// Keeps the beta labels for a node's operating system and architecture equal to the stable ones.
 
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace holdfast::sync::lifecycle {
 
-// The beta labels to set so that beta.kubernetes.io/os and arch follow kubernetes.io/os and arch;
-// empty when nothing differs. A missing stable label leaves its old name alone.
+// The values to set so that beta.kubernetes.io/os and beta.kubernetes.io/arch equal
+// kubernetes.io/os and kubernetes.io/arch. Empty if nothing differs. Without the stable label, the
+// beta label is left unchanged.
 [[nodiscard]] StringMap labels_to_set(const StringMap& labels);
 
 }  // namespace holdfast::sync::lifecycle

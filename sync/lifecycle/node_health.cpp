@@ -12,8 +12,8 @@ ConditionFacts observed_ready(const NodeFacts& node) {
   return {Truth::unknown, node.created, node.created};
 }
 
-// The instant on our clock that lies as far back as `wall - then`. A creation time in the future,
-// the server's clock being ahead of ours, is taken as now.
+// Converts the wall time `then` to monotonic time. A creation time in the future, which means that
+// the server's clock is ahead of ours, becomes `now`.
 MonoTime instant_of(WallTime then, MonoTime now, WallTime wall) {
   return then < wall ? now - (wall - then) : now;
 }
@@ -70,7 +70,7 @@ HealthAssessment assess(MonoTime now, WallTime wall, const NodeFacts& node,
                         const HealthRecord& record, const Options& options) {
   HealthAssessment assessment{observed_ready(node), node.ready(), {}};
   const bool silent = now > silent_after(record, node, options);
-  // The write is decided by Ready alone; the others are only taken along.
+  // Ready alone decides whether to write; the other conditions are written along with it.
   if (!silent || node.ready().status == Truth::unknown) return assessment;
   for (const ConditionType type :
        {ConditionType::ready, ConditionType::out_of_disk, ConditionType::memory,

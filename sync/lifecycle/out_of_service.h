@@ -1,11 +1,11 @@
-// Nodes that an operator declared dead by the taint node.kubernetes.io/out-of-service, of any
-// effect: while such a node is not ready, nobody waits for its kubelet any more.
+// Cleans up nodes that an operator declared dead with the taint node.kubernetes.io/out-of-service,
+// of any effect. While such a node is not ready, the controller does not wait for its kubelet.
 //
-// As upstream's pod garbage collector: pods that terminate there become Failed, unless they ended
-// already, and are deleted without a grace period. Which pods terminate is decided elsewhere: the
-// taint's NoExecute evicts those that do not tolerate it. Once no pod is left that runs there
-// without tolerating the taint, the node's volumes are detached by force, so that other nodes may
-// have them. Everything is tried again in the next pass until it is done. No clock, no I/O.
+// As upstream's pod garbage collector does, terminating pods on the node become Failed, unless they
+// ended already, and are deleted without a grace period. TaintEviction makes the pods terminate,
+// if the taint's effect is NoExecute and they do not tolerate it. When no pod on the node is
+// terminating, and all that have not ended tolerate the taint, the node's volumes are detached, so
+// that other nodes can attach them. Every pass repeats what has failed. Has no clock, does no I/O.
 
 #pragma once
 
@@ -26,12 +26,13 @@ class OutOfService {
   void set_node(const NodeFacts& node);
   void remove_node(const std::string& node) { nodes_.erase(node); }
 
-  // What is to be done now. To be called every few seconds.
+  // The effects that are due now. To be called every few seconds.
   [[nodiscard]] Effects pass(const PodIndex& pods);
 
-  // How FailPod, a forced DeletePod or DetachVolumes went; others are ignored.
+  // Reports the outcome of FailPod, a forced DeletePod or DetachVolumes; ignores other effects.
   [[nodiscard]] Effects settle(const Effect& effect, const Outcome& outcome);
 
+  // The number of nodes that are out of service.
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
  private:
@@ -45,7 +46,7 @@ class OutOfService {
 
   Options options_;
   std::map<std::string, Dead> nodes_;
-  std::set<std::string> under_way_;  // uids of pods
+  std::set<std::string> under_way_;  // uids of pods with an effect in flight
 };
 
 }  // namespace holdfast::sync::lifecycle

@@ -9,7 +9,8 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// The annotation that remembers the seconds of a toleration; empty for those left alone.
+// The annotation that stores the original seconds of a toleration; empty for tolerations that the
+// binding does not change.
 std::string_view original_of(const Toleration& toleration) {
   if (toleration.effect != objects::no_execute) return {};
   if (toleration.key == objects::taint_not_ready) return objects::annotation_original_not_ready;
@@ -19,7 +20,7 @@ std::string_view original_of(const Toleration& toleration) {
 
 void extend(const Autonomy& autonomy, Toleration& toleration, StringMap& annotations) {
   const std::string_view original = original_of(toleration);
-  // One without seconds tolerates for ever already: nothing to remember.
+  // A toleration without seconds is endless already and has nothing to restore.
   if (toleration.toleration_seconds && !annotations.has(original)) {
     annotations.set(original, std::to_string(*toleration.toleration_seconds));
   }

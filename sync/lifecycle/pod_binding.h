@@ -1,5 +1,6 @@
-// OpenYurt's pod binding: the tolerations of pods on an autonomous edge node are made longer, and
-// what they were before is remembered in the pod's annotations.
+// OpenYurt's pod binding: pods on an autonomous edge node get longer toleration seconds for the
+// not-ready and unreachable taints, or endless ones. Annotations of the pod store the original
+// seconds, which are restored when the node's autonomy ends.
 
 #pragma once
 
@@ -20,19 +21,19 @@ struct PodBinding {
   bool operator==(const PodBinding&) const = default;
 };
 
-// What the pod ought to have. Unchanged for pods of DaemonSets, mirror pods, pods elsewhere, and on
-// nodes that are no edge workers.
+// The tolerations and annotations that the pod should have. Unchanged for pods of DaemonSets,
+// mirror pods, pods on other nodes, and nodes that are not edge workers.
 [[nodiscard]] PodBinding bind_pod(const Node& node, const Pod& pod);
 
-// The same for a bindable pod on an edge worker. `annotations` are the pod's.
+// The same for a bindable pod on an edge worker. `annotations` are the pod's, or originals_of() it.
 [[nodiscard]] PodBinding bind_pod(const Autonomy& autonomy,
                                   const std::vector<Toleration>& tolerations,
                                   const StringMap& annotations);
 
-// Neither a DaemonSet's nor a mirror pod.
+// Whether the pod is neither a DaemonSet's nor a mirror pod.
 [[nodiscard]] bool is_bindable(const Pod& pod);
 
-// Those of the pod's annotations in which the binding remembers.
+// The annotations of a pod that store its original toleration seconds.
 [[nodiscard]] StringMap originals_of(const StringMap& annotations);
 
 }  // namespace holdfast::sync::lifecycle

@@ -1,4 +1,4 @@
-// The pods of the cluster as far as the rules need them, found by name and by node.
+// The pods of the cluster, indexed by name and by node. Not thread-safe.
 
 #pragma once
 
@@ -15,11 +15,11 @@ namespace holdfast::sync::lifecycle {
 
 class PodIndex {
  public:
-  // Adds or replaces. Returns what was there before.
+  // Adds or replaces a pod. Returns the previous one of that name.
   std::optional<PodFacts> set(PodFacts pod);
   std::optional<PodFacts> remove(const std::string& key);
 
-  // By PodFacts::key(); nullptr when there is none. Borrowed until that pod changes.
+  // By PodFacts::key(); nullptr if there is none. Borrowed until that pod changes.
   [[nodiscard]] const PodFacts* find(const std::string& key) const;
 
   // Sorted by key. Borrowed until one of them changes.

@@ -1,4 +1,4 @@
-// Marking the pods of a node that is not ready: what MarkPods means.
+// Marks the pods of a node that is not ready: the steps of a MarkPods wish.
 
 #pragma once
 
@@ -9,14 +9,15 @@
 
 namespace holdfast::sync::lifecycle {
 
-// Those that have a Ready condition which is not False yet.
+// The effects for those of `pods` whose Ready condition exists and is not False.
 [[nodiscard]] std::vector<MarkPodNotReady> pods_to_mark(const std::vector<const PodFacts*>& pods,
                                                         WallTime wall);
 
-// Whether the node's pods have to be tried again because of this one. A pod that is gone is fine.
+// Whether the node's pods must be marked again. A pod that no longer exists is not a failure.
 [[nodiscard]] bool marking_failed(const Outcome& outcome);
 
-// The pod's event; as upstream it is recorded for a failure, too, but not for a pod that is gone.
+// The event NodeNotReady of the pod. As upstream, it is recorded after a failure as well, but not
+// if the pod no longer exists.
 [[nodiscard]] Effects after_marking(const MarkPodNotReady& marking, const Outcome& outcome);
 
 }  // namespace holdfast::sync::lifecycle

@@ -52,7 +52,7 @@ Effects ProviderCheck::settle(MonoTime now, const Effect& effect, const Outcome&
   const std::string& name = question != nullptr ? question->node : deletion->node;
   const std::string& uid = question != nullptr ? question->uid : deletion->uid;
   const auto found = nodes_.find(name);
-  // It may have come back, or be another one by now.
+  // The node may be ready again or replaced by now.
   if (found == nodes_.end() || found->second.uid != uid) return {};
   if (question != nullptr && outcome.ok() && outcome.exists == false) {
     return {provider_event(

@@ -1,8 +1,9 @@
-// Removal of nodes that are gone at whoever provides the machines.
+// Deletes nodes whose machines no longer exist at the provider.
 //
-// As upstream's cloud node lifecycle controller: only nodes that are not ready are asked about, and
-// one that does not exist any more is deleted, with an event. No answer means nothing. Questions
-// are few: ProviderLimits. Those that wait longest come first. No clock, no I/O.
+// As upstream's cloud node lifecycle controller, it asks only about nodes that are not ready, and
+// deletes a node, with an event, if its machine does not exist any more. A question without an
+// answer is repeated later. ProviderLimits bounds the number of questions; the longest-waiting
+// nodes come first. Has no clock, does no I/O.
 
 #pragma once
 
@@ -17,7 +18,7 @@ namespace holdfast::sync::lifecycle {
 
 struct ProviderLimits {
   Duration period = std::chrono::seconds(30);  // between two questions about one node
-  std::size_t per_pass = 10;                   // questions a pass
+  std::size_t per_pass = 10;                   // questions per pass
 };
 
 class ProviderCheck {
@@ -27,20 +28,20 @@ class ProviderCheck {
   void set_node(MonoTime now, const NodeFacts& node);
   void remove_node(const std::string& node);
 
-  // What to ask now. To be called every monitor period.
+  // The questions to ask now. To be called once in every monitor period.
   [[nodiscard]] Effects pass(MonoTime now);
 
-  // How AskProvider or DeleteNode went; others are ignored.
+  // Reports the outcome of AskProvider or DeleteNode; ignores other effects.
   [[nodiscard]] Effects settle(MonoTime now, const Effect& effect, const Outcome& outcome);
 
-  // Nodes that are asked about.
+  // The number of nodes about which the provider is asked.
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
  private:
   struct Suspect {
     std::string uid;
     std::string provider_id;
-    MonoTime next = MonoTime::max();  // max: a question or deletion is under way
+    MonoTime next = MonoTime::max();  // of the next question; max: an effect is in flight
   };
 
   void ask_again(MonoTime now, const std::string& node, Suspect& suspect);

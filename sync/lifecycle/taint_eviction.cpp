@@ -9,7 +9,7 @@
 namespace holdfast::sync::lifecycle {
 namespace {
 
-// As upstream: five tries, 10 ms apart. Upstream forgets the pod then; we go on, slowly.
+// As upstream: five attempts, 10 ms apart. Upstream then gives up; we continue with longer pauses.
 constexpr int quick_tries = 5;
 constexpr Duration quick_pause = std::chrono::milliseconds(10);
 constexpr Duration slow_pause_min = std::chrono::seconds(10);
@@ -26,7 +26,7 @@ Duration pause_of_refusal(const Options& options, int refusals) {
   return std::min(options.eviction_pause_min * (1 << doublings), options.eviction_pause_max);
 }
 
-// The pod of an effect that may be ours.
+// The pod of an effect that may belong to a taint eviction.
 const PodRef* pod_of(const Effect& effect) {
   if (const auto* marking = std::get_if<MarkPodDisrupted>(&effect)) return &marking->pod;
   if (const auto* eviction = std::get_if<EvictPod>(&effect)) return &eviction->pod;
@@ -45,6 +45,7 @@ RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
 Effects TaintEviction::set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                 const Pods& pods) {
   std::vector<Taint> taints = objects::no_execute_taints(node.taints);
+  // Classic OpenYurt evicts no pods from an autonomous node that is not ready, whatever the taints.
   const bool left_alone = options_.autonomy == AutonomyMode::openyurt_classic &&
                           node.autonomy.classic && node.ready().status != Truth::yes;
   if (left_alone) taints.clear();
@@ -72,7 +73,7 @@ Effects TaintEviction::withhold(MonoTime now, WallTime wall, const std::string& 
 Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* before,
                                const PodFacts& pod) {
   Effects effects;
-  if (before != nullptr && before->uid != pod.uid) {
+  if (before != nullptr && before->uid != pod.uid) {  // another pod with the same name
     effects = remove_pod(*before);
     before = nullptr;
   }
@@ -115,7 +116,7 @@ Effects TaintEviction::settle(MonoTime now, const Effect& effect, const Outcome&
 
   Effects effects;
   const bool marking = std::holds_alternative<MarkPodDisrupted>(effect);
-  // A conflict means that the name belongs to another pod by now: ours is gone.
+  // A conflict means that another pod has the name by now: ours no longer exists.
   const bool gone = outcome.error == Errc::not_found ||
                     (std::holds_alternative<DeletePod>(effect) && outcome.error == Errc::conflict);
   if (gone || (outcome.ok() && !marking)) {
@@ -164,6 +165,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
+  // An eviction in progress continues. One that has failed several times starts again at once.
   const bool at_it = found != evictions_.end() && !waits &&
                      (found->second.asks || found->second.failures < quick_tries);
   const auto used =
@@ -178,7 +180,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   if (!stay) {
     if (options_.endless_toleration_cancels) cancel(pod, effects);
   } else if (found != evictions_.end() || lingering_.contains(key)) {
-    return;  // The first clock stands.
+    return;  // As upstream, a running timer is not changed.
   } else if (*stay == Duration::zero()) {
     start(now, wall, eviction_of(pod, taints), effects);
   } else {
@@ -243,7 +245,7 @@ void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key
   const Duration pause =
       refused ? pause_of_refusal(options_, ++eviction.refusals) : pause_after(++eviction.failures);
   eviction.retry = now + pause;
-  // Whatever it waits for, it must not miss its deadline.
+  // The retry must not come later than the deadline.
   if (now < eviction.deadline) eviction.retry = std::min(eviction.retry, eviction.deadline);
   retries_.emplace(eviction.retry, key);
 }

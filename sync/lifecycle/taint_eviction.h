@@ -1,14 +1,15 @@
-// The taint eviction controller as a machine: pods that do not tolerate their node's NoExecute
-// taints, or only for a while, are deleted in time. nlc.md section 14.
+// The taint eviction controller as a machine: deletes pods that do not tolerate their node's
+// NoExecute taints, or no longer tolerate them. Upstream: pkg/controller/tainteviction.
 //
-// A pod's clock starts when we first see that it has to go; it is stopped when its node recovers.
-// A running clock is never changed, as upstream. A deletion that fails is tried five times at once
-// and then again and again, ever more slowly, until it succeeds or is not wanted any more.
+// A pod's timer starts when the controller first sees that the pod must go, and stops when its node
+// recovers. As upstream, a running timer is never changed. A deletion that fails is tried five
+// times, 10 ms apart, and then with growing pauses of up to 5 minutes until it succeeds or is
+// cancelled.
 //
-// With EvictionMode::evict the eviction API is asked until it agrees or the deadline has passed;
-// then the pod is deleted. The API server marks the pods that it evicts itself, so DisruptionTarget
-// is written only before a deletion. Pods of a node that is out of service are deleted at once:
-// nothing of theirs runs that a budget could protect.
+// With EvictionMode::evict the pod is evicted through the eviction API until that succeeds or the
+// deadline has passed; then it is deleted. The API server sets DisruptionTarget on the pods that it
+// evicts, so the controller writes it only before a deletion. Pods of an out-of-service node are
+// deleted at once, because nothing runs there that a budget could protect.
 
 #pragma once
 
@@ -33,34 +34,36 @@ class TaintEviction {
 
   explicit TaintEviction(const Options& options) : options_(options) {}
 
-  // A node is there or changed; `pods` are all those on it.
+  // Adds or replaces a node. `pods` are all pods on it.
   [[nodiscard]] Effects set_node(MonoTime now, WallTime wall, const NodeFacts& node,
                                  const Pods& pods);
-  // It is gone. Running clocks go on.
+  // Running timers of the node's pods continue.
   void remove_node(const std::string& node);
 
-  // Whether the two own taints of that node evict nobody for now.
+  // Sets whether the node's not-ready and unreachable taints are ignored. Has no effect on a node
+  // that set_node() has not added.
   [[nodiscard]] Effects withhold(MonoTime now, WallTime wall, const std::string& node, bool on,
                                  const Pods& pods);
 
-  // A pod is there or changed; `before` is what it was, if it was.
+  // Adds or replaces a pod. `before` is its previous state, or nullptr for a new pod.
   [[nodiscard]] Effects set_pod(MonoTime now, WallTime wall, const PodFacts* before,
                                 const PodFacts& pod);
   [[nodiscard]] Effects remove_pod(const PodFacts& pod);
 
-  // Evicts those whose time has come.
+  // Starts the evictions whose timers have expired, and the retries that are due.
   [[nodiscard]] Effects fire(MonoTime now, WallTime wall);
 
-  // How MarkPodDisrupted, EvictPod or DeletePod went.
+  // Reports the outcome of MarkPodDisrupted, EvictPod or DeletePod; ignores other effects.
   [[nodiscard]] Effects settle(MonoTime now, const Effect& effect, const Outcome& outcome);
 
-  // When fire() has something to do; MonoTime::max() when it has not.
+  // When to call fire() next; MonoTime::max() if there is nothing to do.
   [[nodiscard]] MonoTime next() const;
 
-  // By PodFacts::key(); nullptr when no clock runs.
+  // The timer of a pod, by PodFacts::key(); nullptr if none runs. Borrowed until the next change.
   [[nodiscard]] const pacing::TimedQueue::Entry* scheduled(const std::string& pod) const;
-  // Nodes with NoExecute taints, sorted.
+  // The names of nodes with NoExecute taints that are not withheld, sorted.
   [[nodiscard]] std::vector<std::string> tainted_nodes() const;
+  // The number of running timers.
   [[nodiscard]] std::size_t clocks() const { return timers_.size(); }
 
  private:
@@ -72,12 +75,12 @@ class TaintEviction {
   };
   struct Eviction {
     PodRef pod;
-    bool marked = false;  // DisruptionTarget is written, or not wanted
-    bool asks = false;    // for an eviction, before it deletes
+    bool marked = false;  // DisruptionTarget is written, or is not to be written
+    bool asks = false;    // use the eviction API until `deadline`
     int failures = 0;
-    int refusals = 0;                     // by a disruption budget
-    MonoTime retry = MonoTime::max();     // max: its effect is under way
-    MonoTime deadline = MonoTime::max();  // from when on it deletes
+    int refusals = 0;                     // by a PodDisruptionBudget
+    MonoTime retry = MonoTime::max();     // max: the timer runs, or the effect is in flight
+    MonoTime deadline = MonoTime::max();  // from then on the pod is deleted
   };
 
   void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Effects& effects);
@@ -94,9 +97,9 @@ class TaintEviction {
   Options options_;
   std::unordered_map<std::string, NodeTaints> nodes_;
   pacing::TimedQueue timers_;
-  std::unordered_map<std::string, Eviction> evictions_;  // timed or under way
+  std::unordered_map<std::string, Eviction> evictions_;  // by pod key; timed or in progress
   std::set<std::pair<MonoTime, std::string>> retries_;
-  std::unordered_set<std::string> lingering_;  // names of finished evictions, to 1.32
+  std::unordered_set<std::string> lingering_;  // see Options::finished_evictions_linger
 };
 
 }  // namespace holdfast::sync::lifecycle

@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 7> own_keys = {
     objects::taint_disk_pressure, objects::taint_pid_pressure, objects::taint_network,
     objects::taint_unschedulable};
 
-// On a node whose kubelet does not know OutOfDisk, its taint is somebody else's.
+// Whether the controller manages this taint. It manages out-of-disk only on nodes whose kubelet
+// posts OutOfDisk.
 bool is_own(const NodeFacts& node, std::string_view key) {
   if (key == objects::taint_out_of_disk) {
     return node.condition(ConditionType::out_of_disk).status != Truth::absent;
@@ -22,7 +23,7 @@ bool is_own(const NodeFacts& node, std::string_view key) {
   return std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end();
 }
 
-// In the order in which upstream writes them.
+// The keys of the NoSchedule taints that the node should have, in the order of upstream's writes.
 std::vector<std::string_view> wanted_keys(const NodeFacts& node) {
   std::vector<std::string_view> keys;
   if (node.ready().status == Truth::no) keys.push_back(objects::taint_not_ready);
@@ -50,13 +51,13 @@ std::optional<TaintsSeen> seen_of(const NodeFacts& node) {
   return TaintsSeen{node.resource_version, node.taints};
 }
 
-// One patch, or an adding and a removing one.
+// The patch as one write, or as one that adds and one that removes.
 std::vector<PatchTaints> split(PatchTaints patch, const Options& options) {
   if (patch.add.empty() && patch.remove.empty()) return {};
   if (options.one_patch_per_swap || patch.add.empty() || patch.remove.empty()) {
     return {patch};
   }
-  // The first write changes the resource version, so the second one has to read the node.
+  // The first write changes the resource version, so the second one must read the node first.
   PatchTaints removing{patch.node, patch.uid, patch.cause, {}, std::move(patch.remove), {}};
   patch.remove.clear();
   return {patch, removing};

@@ -21,15 +21,15 @@ struct MarkPods {
   bool operator==(const MarkPods&) const = default;
 };
 
-// Delete all pods of the node, as described in direct_eviction.h. Without a queue this happens at
-// once, whatever the outcome.
+// Delete all pods of the node, as described in direct_eviction.h. `queued`: the node has its turn
+// in its zone's queue, which needs the outcome; otherwise the outcome is ignored.
 struct EvictPods {
   std::string node;
   bool queued = false;
   bool operator==(const EvictPods&) const = default;
 };
 
-// Stop evictions by the node's own NoExecute taints, or allow them again.
+// Stop evictions by the node's not-ready and unreachable NoExecute taints, or allow them again.
 struct WithholdEvictions {
   std::string node;
   bool on = false;

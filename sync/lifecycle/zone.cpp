@@ -12,7 +12,7 @@ std::string_view first_present(const StringMap& labels, std::string_view beta,
   return found != nullptr ? std::string_view(*found) : labels.get(stable);
 }
 
-// Names that meant "a master" before there were labels: "...master", "...master-xyz".
+// Whether the name marked a master before there were labels: "...master", "...master-xyz".
 bool named_like_a_master(std::string_view name) {
   if (name.ends_with("master")) return true;
   return name.size() >= 10 && name.substr(0, name.size() - 3).ends_with("master-");
@@ -54,6 +54,7 @@ bool excluded_from_disruption(std::string_view name, const StringMap& labels,
 
 ZoneState zone_state(const ZoneCount& count, const Options& options) {
   if (count.ready == 0 && count.unready > 0) return ZoneState::full_disruption;
+  // 32-bit arithmetic as upstream, so that the comparison with the threshold gives the same result.
   const float share = static_cast<float>(count.unready) / static_cast<float>(count.all());
   if (count.unready > 2 && share >= options.unhealthy_zone_threshold) {
     return ZoneState::partial_disruption;

@@ -1,4 +1,5 @@
-// A zone: what a node belongs to, how broken the zone is, and how fast it may be evicted then.
+// Zones: to which one a node belongs, how disrupted it is, and at which rate nodes are evicted
+// then.
 
 #pragma once
 
@@ -17,15 +18,15 @@ enum class ZoneState : std::uint8_t { initial, normal, partial_disruption, full_
 // "Normal", "PartialDisruption", ... as upstream prints them.
 [[nodiscard]] std::string_view to_string(ZoneState state);
 
-// Region and zone in one key: "region1:\0:zone1" with a NUL between the colons; empty when a node
-// has neither. The beta labels win, also when they are present but empty.
+// Region and zone as one key: "region1:\0:zone1" with a NUL between the colons; empty if the node
+// has neither. A beta label takes precedence over the stable one, even if its value is empty.
 [[nodiscard]] std::string zone_key(const StringMap& labels);
 
-// Whether a node does not count in its zone, though it is judged and tainted as any other.
+// Whether the node is not counted in its zone. Its health and taints are handled like any other's.
 [[nodiscard]] bool excluded_from_disruption(std::string_view name, const StringMap& labels,
                                             const Options& options);
 
-// Nodes of one zone that count, by whether their Ready condition is True.
+// The counted nodes of one zone, by whether their Ready condition is True.
 struct ZoneCount {
   std::size_t ready = 0;
   std::size_t unready = 0;
@@ -36,7 +37,7 @@ struct ZoneCount {
 
 [[nodiscard]] ZoneState zone_state(const ZoneCount& count, const Options& options);
 
-// Nodes a second that may be evicted from a zone of `size`; 0 is stopped.
+// Nodes per second that may be evicted from a zone of `size` nodes; 0 means none.
 [[nodiscard]] double eviction_rate(ZoneState state, std::size_t size, const Options& options);
 
 }  // namespace holdfast::sync::lifecycle

@@ -12,6 +12,7 @@ Zone& Zones::join(MonoTime now, const std::string& key) {
 }
 
 Zones::Turn Zones::end_pass(MonoTime now) {
+  // Whether all zones with counted nodes are fully disrupted, now and after the last pass.
   bool all_full = true;
   bool all_were_full = true;
   for (auto& [key, zone] : zones_) {
@@ -41,7 +42,7 @@ Zones::Turn Zones::end_pass(MonoTime now) {
 void Zones::set_states(MonoTime now, bool every_zone) {
   for (auto& [key, zone] : zones_) {
     if (!zone.has_state) {
-      // Nobody counts, so nothing is disrupted; a zone that stood still goes on.
+      // No node of the zone counts, so it is not disrupted. If it was stopped, it starts again.
       if (every_zone) zone.queue.set_rate(now, static_cast<double>(options_.eviction_rate));
       continue;
     }

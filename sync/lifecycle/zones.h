@@ -1,7 +1,8 @@
-// All zones: how many of their nodes are ready, how disrupted they are, and whose turn it is.
+// All zones: their ready and unready nodes, their states, and their queues of nodes to evict.
 //
-// Counts are kept as nodes change; once a pass they become states, and states become rates. When
-// every zone is down nothing is evicted at all: then the fault is likely ours. nlc.md section 12.
+// The counts follow every change of a node. At the end of each pass they determine the states, and
+// the states determine the rates. When every zone is fully disrupted nothing is evicted, because
+// the fault is probably on the controller's side. Upstream: handleDisruption().
 
 #pragma once
 
@@ -19,10 +20,10 @@ struct Zone {
   Zone(MonoTime now, double rate) : queue(now, rate) {}
 
   ZoneState state = ZoneState::initial;
-  bool has_state = false;  // lost while no node of the zone counts
+  bool has_state = false;  // false while no node of the zone counts
   ZoneCount count;
   std::size_t members = 0;      // nodes in it, counted or not
-  std::uint64_t evictions = 0;  // nodes tainted or evicted since the start
+  std::uint64_t evictions = 0;  // nodes tainted or evicted since the zone exists
   pacing::RateQueue queue;
 };
 
@@ -30,18 +31,18 @@ class Zones {
  public:
   explicit Zones(const Options& options) : options_(options) {}
 
-  // The zone, made when there is none yet: at the normal rate, with a full bucket. Its address
-  // stays good as long as it has members.
+  // Adds a member to the zone and returns it. A new zone starts at the normal rate with a full
+  // bucket. The reference stays valid while the zone has members.
   [[nodiscard]] Zone& join(MonoTime now, const std::string& key);
   void leave(Zone& zone) { --zone.members; }
 
-  // What the pass changed for the cluster as a whole.
+  // How a pass changed the state of the cluster as a whole.
   enum class Turn : std::uint8_t { none, all_went_down, some_came_back };
 
-  // Turns the counts into states and sets the rates. Forgets zones without members.
+  // Derives states and rates from the counts. Erases zones without members.
   Turn end_pass(MonoTime now);
 
-  // When a queue may have something to do; MonoTime::max() when none has.
+  // When a queue may have a node to handle; MonoTime::max() if all are empty or stopped.
   [[nodiscard]] MonoTime next() const;
 
   [[nodiscard]] const std::map<std::string, Zone>& all() const { return zones_; }

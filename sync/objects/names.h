@@ -1,6 +1,6 @@
-// The fixed strings of node lifecycle: keys, reasons and messages that others match on.
+// The fixed strings of node lifecycle: types, keys, reasons and messages.
 //
-// They are Kubernetes' and OpenYurt's own; none may be changed.
+// Kubernetes and OpenYurt define them and clients match on them. Do not change any.
 
 #pragma once
 

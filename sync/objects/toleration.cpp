@@ -9,7 +9,7 @@
 namespace holdfast::sync::objects {
 namespace {
 
-// Only what prints back the same: no plus sign, no leading zeros.
+// As upstream, only canonical integers count: no plus sign, no leading zeros.
 std::optional<std::int64_t> canonical_int(const std::string& text) {
   const auto value = parse_int<std::int64_t>(text);
   if (!value || std::to_string(*value) != text) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<std::vector<Toleration>> matching_tolerations(
 
 std::optional<Duration> shortest_toleration(const std::vector<Toleration>& used) {
   if (used.empty()) return Duration::zero();
-  // A century: longer ones cannot be told from it, and seconds beyond 292 years do not fit.
+  // 100 years stand for all longer times: a Duration cannot hold more than 292 years.
   constexpr std::int64_t longest = 100LL * 365 * 24 * 3600;
   std::optional<std::int64_t> shortest;
   for (const Toleration& toleration : used) {

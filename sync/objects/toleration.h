@@ -11,18 +11,18 @@
 
 namespace holdfast::sync::objects {
 
-// `comparisons` allows the operators Gt and Lt; without it they match nothing.
+// Whether `toleration` matches `taint`. Without `comparisons` the operators Gt and Lt never match.
 [[nodiscard]] bool tolerates(const Toleration& toleration, const Taint& taint, bool comparisons);
 
-// For every taint the first toleration that matches it, or nothing when one taint has none.
+// The first matching toleration of each taint, or nullopt if a taint has none.
 [[nodiscard]] std::optional<std::vector<Toleration>> matching_tolerations(
     const std::vector<Taint>& taints, const std::vector<Toleration>& tolerations, bool comparisons);
 
-// How long `used` lets a pod stay: the shortest, never negative; nothing means for ever. No
-// toleration at all means not at all.
+// How long a pod with the matching tolerations `used` may stay: the shortest of their seconds, from
+// zero to 100 years. nullopt: for ever. Zero if `used` is empty.
 [[nodiscard]] std::optional<Duration> shortest_toleration(const std::vector<Toleration>& used);
 
-// Only those that evict.
+// The taints with effect NoExecute.
 [[nodiscard]] std::vector<Taint> no_execute_taints(const std::vector<Taint>& taints);
 
 }  // namespace holdfast::sync::objects

@@ -21,7 +21,7 @@ void Deadlines::take_before(MonoTime now, std::vector<Id>& due) {
     const Entry entry = heap_.back();
     heap_.pop_back();
     Slot& slot = slots_[entry.id];
-    if (entry.when != slot.queued) continue;  // An earlier entry took its place.
+    if (entry.when != slot.queued) continue;  // Superseded by an earlier entry.
     slot.queued = MonoTime::max();
     if (slot.wanted < now) {
       slot.wanted = MonoTime::max();

@@ -1,7 +1,7 @@
-// Which of many numbered things is due: one heap for a hundred thousand deadlines.
+// The deadlines of many numbered items, in one heap made for a hundred thousand of them.
 //
-// Moving a deadline later, which every heartbeat does, costs nothing: the heap keeps its entry and
-// corrects it when that comes up. Numbers should be small and dense; they index an array.
+// Moving a deadline later, as every heartbeat does, is O(1): the heap keeps the old entry and
+// corrects it when that entry comes up. Ids should be small and dense, since they index an array.
 
 #pragma once
 
@@ -20,10 +20,10 @@ class Deadlines {
   void set(Id id, MonoTime when);
   void clear(Id id) { set(id, MonoTime::max()); }
 
-  // Appends what lies strictly before `now` and clears its deadline.
+  // Appends the ids whose deadlines lie strictly before `now`, and clears these deadlines.
   void take_before(MonoTime now, std::vector<Id>& due);
 
-  // No deadline lies before this; it may be too early, never too late.
+  // A lower bound of all deadlines: it may be too early, never too late.
   [[nodiscard]] MonoTime next() const;
 
  private:

@@ -49,7 +49,7 @@ void RateQueue::done(const std::string& name) {
 
 void RateQueue::again(MonoTime now, const std::string& name, Duration wait) {
   if (handling_.erase(name) == 0) return;
-  enqueue(now + wait + Duration(1), name);
+  enqueue(now + wait + Duration(1), name);  // Upstream adds a nanosecond, too.
 }
 
 void RateQueue::set_rate(MonoTime now, double rate) {

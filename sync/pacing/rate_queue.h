@@ -1,8 +1,9 @@
-// Names waiting for their turn at a limited rate: the nodes of one zone that are to be tainted.
+// A rate-limited queue of names: the nodes of one zone that are to be tainted or evicted. Upstream:
+// RateLimitedTimedQueue.
 //
-// A heap by due time plus a guard set. A name stays in the guard set after its turn, which keeps it
-// from being queued again until it is removed. Of names due at one instant the first added goes
-// first.
+// It consists of a heap by due time and a guard set. A name stays in the guard set after its turn,
+// so that it is not queued again before it is removed. Names with the same due time are served in
+// the order in which they were added.
 
 #pragma once
 
@@ -24,34 +25,38 @@ class RateQueue {
   // Starts with a full bucket.
   RateQueue(MonoTime now, double rate);
 
-  // Queues `name`, due now. False, and nothing happens, when the guard set has it.
+  // Queues `name`, due now. Returns false and changes nothing if the guard set contains it.
   bool add(MonoTime now, const std::string& name);
 
-  // As add(), but a name that had its turn gets another one. One that waits keeps its place.
+  // Queues `name` even if it had its turn already. A name that waits or is being handled keeps its
+  // place.
   void add_again(MonoTime now, const std::string& name);
 
-  // Takes `name` out, also while it is being handled. Whether the guard set had it.
+  // Removes `name`, even while it is being handled. Returns whether the guard set contained it.
   bool remove(const std::string& name);
 
-  // Takes `name` out of the guard set only (1.19 and 1.20 did so before adding it again).
+  // Removes `name` from the guard set only, as 1.19 and 1.20 did before adding it again.
   void forget(const std::string& name);
 
   void clear();
 
-  // The next name to handle; it costs a token. Must be settled with done() or again().
-  // A head that is not due yet costs its token all the same, as upstream.
+  // Takes a token and the next name to handle; the caller must call done() or again() for it. As
+  // upstream, the token is lost even if the first name is not due yet.
   [[nodiscard]] std::optional<std::string> take(MonoTime now);
+  // The name was handled. It stays in the guard set.
   void done(const std::string& name);
+  // Queues the name once more, due after `wait`, unless it was removed while it was handled.
   void again(MonoTime now, const std::string& name, Duration wait);
 
-  // Changes the rate; see nlc.md section 11 for what happens to the token. Zero or less stops.
+  // Changes the rate; zero or less stops the queue. The new bucket starts full if the old one had a
+  // token at `now`, and empty otherwise.
   void set_rate(MonoTime now, double rate);
   [[nodiscard]] const TokenBucket& limiter() const { return bucket_; }
 
-  // When take() may give something; MonoTime::max() when it cannot.
+  // When take() may return a name; MonoTime::max() if the queue is empty or stopped.
   [[nodiscard]] MonoTime next() const;
 
-  // Waiting names by due time; guarded names in no order.
+  // Waiting names, ordered by due time; guarded names, unordered.
   [[nodiscard]] std::vector<std::string> waiting() const;
   [[nodiscard]] const std::unordered_set<std::string>& guarded() const { return guard_; }
 

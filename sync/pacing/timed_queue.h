@@ -1,7 +1,6 @@
-// Keys with an hour: what is to happen later, once, unless it is cancelled before.
+// Timers by key: each key becomes due once, unless it is cancelled before.
 //
-// Each key remembers from when it counts (`created`) and what it was set for (`fire`). As upstream
-// it waits for `fire - created` from the moment it was added.
+// As upstream's TimedWorkerQueue, a key waits for `fire - created` from the moment it is added.
 
 #pragma once
 
@@ -25,24 +24,24 @@ class TimedQueue {
 
   enum class Update : std::uint8_t { added, kept, moved };
 
-  // False, and nothing happens, when `key` waits already.
+  // Adds `key`. Returns false and changes nothing if it is waiting already.
   bool add(MonoTime now, const std::string& key, const Entry& entry);
 
-  // Adds `key`, or moves it when it waits for another hour.
+  // Adds `key`, or replaces its entry if `fire` differs.
   Update update(MonoTime now, const std::string& key, const Entry& entry);
 
-  // Whether it waited.
+  // Returns whether `key` was waiting.
   bool cancel(const std::string& key);
 
-  // Takes out what is due, earliest first.
+  // Removes and returns the keys that are due, earliest first.
   [[nodiscard]] std::vector<std::string> take(MonoTime now);
 
-  // When the next key is due; MonoTime::max() when none waits.
+  // When the next key is due; MonoTime::max() if none is waiting.
   [[nodiscard]] MonoTime next() const;
 
-  // nullptr when `key` does not wait. Borrowed until the next change.
+  // nullptr if `key` is not waiting. Borrowed until the next change.
   [[nodiscard]] const Entry* find(const std::string& key) const;
-  // In no order.
+  // All waiting keys, unordered.
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 

@@ -1,6 +1,4 @@
-// A token bucket of capacity one: how often something may happen, measured in MonoTime.
-//
-// Starts full, so the first take succeeds. However long it waits, it saves up one token at most.
+// A token bucket that holds at most one token: limits how often something may happen.
 
 #pragma once
 
@@ -10,13 +8,14 @@ namespace holdfast::sync::pacing {
 
 class TokenBucket {
  public:
-  // `rate` in tokens a second; zero or less never gives a token.
+  // `rate` is in tokens per second; a bucket with a rate of zero or less is stopped and never gives
+  // a token. A full bucket gives its first token at once.
   TokenBucket(MonoTime now, double rate, bool full = true);
 
-  // Whether there was a token; it is gone then. `now` must not run backwards.
+  // Takes a token. Returns whether there was one. `now` must not run backwards.
   [[nodiscard]] bool take(MonoTime now);
 
-  // When take() will succeed at the earliest; MonoTime::max() when stopped.
+  // The earliest time at which take() succeeds; MonoTime::max() if the bucket is stopped.
   [[nodiscard]] MonoTime next() const;
 
   [[nodiscard]] bool stopped() const { return rate_ <= 0; }

@@ -1,7 +1,7 @@
-// What scheduling wants done: plain values, compared with ==.
+// The actions of preemption and of failed attempts: plain values, compared with ==.
 //
-// Every deletion and every write of a victim names the uid it was decided for: whoever performs it
-// must make that a precondition, so that a pod made anew under the same name is never touched.
+// Every deletion and every status patch names the uid of the pod for which it was decided. The
+// owner must send it as a precondition, so that a new pod with the same name is never changed.
 
 #pragma once
 
@@ -28,28 +28,28 @@ struct PodKey {
 // A strategic merge patch of pods/NAME/status; patch_body() writes it.
 struct PatchPodStatus {
   PodKey pod;
-  std::optional<PodCondition> condition;     // complete, to be added or to take its type's place
-  std::vector<std::string> condition_order;  // all types, with the new one
-  Nomination nominated_node;                 // set: to be written; "" clears it
+  std::optional<PodCondition> condition;     // complete; replaces the condition of its type
+  std::vector<std::string> condition_order;  // all types after the patch
+  Nomination nominated_node;                 // nullopt: unchanged; "" clears it
 
   bool operator==(const PatchPodStatus&) const = default;
 };
 
-// Nothing else is in the body: a nomination is cleared whatever became of the pod.
+// Clear the pod's nomination. The request has no uid precondition, unlike the other actions.
 struct ClearNomination {
   PodKey pod;
 
   bool operator==(const ClearNomination&) const = default;
 };
 
-// With the pod's own grace period, and the uid as precondition.
+// Delete the pod with its own grace period, on the condition that it still has this uid.
 struct DeletePod {
   PodKey pod;
 
   bool operator==(const DeletePod&) const = default;
 };
 
-// A pod that waits to be bound goes back to the queue.
+// Reject a pod that waits to be bound, so that it returns to the queue.
 struct RejectWaiting {
   PodKey pod;
   std::string plugin;
@@ -69,7 +69,8 @@ struct RecordEvent {
   bool operator==(const RecordEvent&) const = default;
 };
 
-// While shut, the pod stays out of the active queue: its victims are still being asked to leave.
+// Shut or open the gate of a preempting pod. While it is shut, the pod stays out of the active
+// queue, because its victims are still being deleted.
 struct SetGate {
   std::string uid;
   bool shut = false;
@@ -77,7 +78,7 @@ struct SetGate {
   bool operator==(const SetGate&) const = default;
 };
 
-// To the active queue at once: nothing that would wake the pod may ever happen.
+// Move the pod to the active queue at once, because there may be no event that would do so.
 struct ActivatePod {
   std::string uid;
 
@@ -87,20 +88,20 @@ struct ActivatePod {
 using Action = std::variant<PatchPodStatus, ClearNomination, DeletePod, RejectWaiting, RecordEvent,
                             SetGate, ActivatePod>;
 
-// "{"status":{...}}", the content of a request with application/strategic-merge-patch+json.
+// The body of the request to pods/NAME/status, of type application/strategic-merge-patch+json.
 [[nodiscard]] std::string patch_body(const PatchPodStatus& patch);
 [[nodiscard]] std::string patch_body(const ClearNomination& clear);
 
-// The condition to write so that `status` has `wanted`, or nothing when it has it already. Keeps
-// the transition time while the condition's status stays, else it is `now`.
+// The condition to write so that `status` has `wanted`, or nullopt if it has it already. The
+// transition time is kept if the condition's status does not change, and is `now` otherwise.
 [[nodiscard]] std::optional<PodCondition> changed_condition(const PodStatus& status,
                                                             PodCondition wanted, WallTime now);
 
-// The types of the conditions after that.
+// The types of all conditions after a condition of type `added` is written.
 [[nodiscard]] std::vector<std::string> condition_order(const PodStatus& status,
                                                        const std::string& added);
 
-// Cut to what an event may hold: 1020 bytes and " ...".
+// The message, cut to 1020 bytes and " ..." if it exceeds the 1024 bytes that an event may hold.
 [[nodiscard]] std::string event_note(const std::string& message);
 
 }  // namespace holdfast::sync::schedule

@@ -39,7 +39,7 @@ Result<objects::LabelQuery> compile_selector(const std::optional<LabelSelector>&
 
 Result<AffinityTerm> compile(const PodAffinityTerm& term, const ObjectMeta& owner) {
   AffinityTerm out;
-  // The API server has merged the label keys into the selector already; again is harmless.
+  // The API server has merged the label keys into the selector already. Doing it again is harmless.
   auto pods = compile_selector(term.label_selector, term.match_label_keys, term.mismatch_label_keys,
                                owner.labels);
   if (!pods) return fail("labelSelector", pods.error());

@@ -20,7 +20,7 @@ Nodes candidates(const Chain& chain) {
   return some;
 }
 
-// What stands for every node that was not looked at.
+// The verdict of every node that was not checked.
 FitStatus absent_verdict(const Chain& chain) {
   if (!chain.prepared().ok()) return chain.prepared();
   if (!chain.only_nodes()) return {Code::unresolvable, {}};
@@ -28,6 +28,7 @@ FitStatus absent_verdict(const Chain& chain) {
                 "node(s) didn't satisfy plugin(s) [" + join(chain.restricted_by(), " ") + "]");
 }
 
+// Adds the rejecting plugin to the diagnosis.
 void blame(Diagnosis& diagnosis, const FitStatus& verdict) {
   if (verdict.plugin.empty()) return;
   diagnosis.unschedulable_plugins.emplace(verdict.plugin);
@@ -141,6 +142,7 @@ Attempt Finder::decide(Survey survey, const PodView& pod, const Scores& extra,
   }
   Nodes nodes;
   Scores more;
+  // Nodes that are out of contact are only considered if no other node fits.
   for (const bool tolerated : {false, true}) {
     for (std::size_t i = 0; i < survey.feasible.size(); ++i) {
       if (out_of_contact(*survey.feasible[i]->node) != tolerated) continue;

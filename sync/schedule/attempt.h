@@ -1,6 +1,5 @@
-// One attempt to find a node for a pod: filters, then scores, then a draw among the best.
-//
-// Nodes that are out of contact are only taken when no other one would do.
+// One attempt to find a node for a pod: filters, then scores, then a random choice among the nodes
+// with the best score. A node that is out of contact (contact.h) is chosen only if no other fits.
 
 #pragma once
 
@@ -16,46 +15,47 @@
 namespace holdfast::sync::schedule {
 
 struct AttemptOptions {
-  int percentage_of_nodes = 0;  // of nodes to find feasible; 0: by size
+  int percentage_of_nodes = 0;  // stop after this share is feasible; 0: depends on cluster size
   ScoreWeights weights;
 };
 
-// What came of it. `node` is set, or the verdict is not ok.
+// The result of an attempt. Either `node` is set, or `verdict` is not ok.
 struct Attempt {
   const NodeView* node = nullptr;  // borrowed from the cluster
-  // Unschedulable: a fit error, and `diagnosis` says more; the pod may preempt. Else no node is
-  // there at all (unresolvable), or something of ours failed (error).
+  // unschedulable: no node fits; `diagnosis` has the reasons, and the pod may preempt.
+  // unresolvable: the cluster has no nodes. error: a filter or an extender failed.
   FitStatus verdict;
   std::optional<Diagnosis> diagnosis;
-  std::size_t evaluated = 0;  // nodes looked at
-  std::size_t feasible = 0;
+  std::size_t evaluated = 0;  // nodes that were checked
+  std::size_t feasible = 0;   // nodes that fit
 };
 
-// The first half of an attempt: which nodes would do. Between the halves extenders may strike out
-// some of them: strike_out() in extender_filter.h.
+// The first half of an attempt: which nodes fit. Before the second half, extenders may remove some
+// of them: strike_out() in extender_filter.h.
 struct Survey {
-  FitStatus verdict;      // not ok: no node can be found, and there is nothing to say of nodes
+  FitStatus verdict;      // not ok: the attempt fails without a diagnosis of nodes
   Nodes feasible;         // borrowed from the cluster
-  bool promised = false;  // `feasible` is the node that the pod is nominated to, tried alone
-  Diagnosis diagnosis;    // of the nodes that would not do
+  bool promised = false;  // `feasible` is only the nominated node; no other node was tried
+  Diagnosis diagnosis;    // of the nodes that do not fit
   std::size_t evaluated = 0;
 };
 
-// Finds nodes, one pod after the other; remembers only where the next scan begins, so that all
-// nodes get their turn.
+// Finds nodes for one pod after the other. It keeps only the position where the next scan begins,
+// so that all nodes are considered equally often. Not thread-safe.
 class Finder {
  public:
   explicit Finder(std::vector<Plugin> plugins, const AttemptOptions& options = {})
       : plugins_(std::move(plugins)), options_(options) {}
 
-  // The node that the pod is nominated to is tried alone first. O(nodes looked at).
+  // Tries the pod's nominated node alone first. O(nodes that are checked).
   [[nodiscard]] Attempt find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
                              Random& random);
 
-  // The same in two halves. Not `try_promised`: the promised node is one of all.
+  // survey() and decide() are find() in two halves. Without `try_promised` the nominated node is
+  // not tried first.
   [[nodiscard]] Survey survey(const Cluster& cluster, const Nominator& nominator,
                               const PodView& pod, bool try_promised = true);
-  // `extra` are scores to be added, one for each feasible node; empty: none.
+  // `extra` has a score to add for each feasible node, or is empty.
   [[nodiscard]] Attempt decide(Survey survey, const PodView& pod, const Scores& extra,
                                Random& random) const;
 

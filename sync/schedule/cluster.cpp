@@ -131,7 +131,7 @@ const std::vector<const NodeView*>& Cluster::nodes() const {
 }
 
 const NodeView* Cluster::find(std::string_view name) const {
-  (void)nodes();  // so that its position holds
+  (void)nodes();  // updates NodeView::position
   const auto at = nodes_.find(name);
   return at == nodes_.end() || at->second->node == nullptr ? nullptr : at->second.get();
 }

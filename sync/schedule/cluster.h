@@ -1,8 +1,8 @@
-// The nodes with their pods, as one attempt to schedule sees them: kept up to date in place.
+// The nodes of the cluster with their pods, as the scheduler sees them; updated in place.
 //
-// An attempt borrows from it and must end before the next change. All but nodes() after a change
-// of the set of nodes costs what the change costs: O(log n) for an object, O(pods of the node) to
-// take a pod away. One thread.
+// An attempt borrows from the Cluster and must end before the next change. Setting an object is
+// O(log n), removing a pod O(pods on its node). After nodes were added, removed or moved to another
+// zone, the next nodes() or find() is O(nodes). Not thread-safe.
 
 #pragma once
 
@@ -20,17 +20,17 @@
 namespace holdfast::sync::schedule {
 
 struct NodeView {
-  std::shared_ptr<const Node> node;  // null: only heard of by its pods; then it is in no list
+  std::shared_ptr<const Node> node;  // null: only pods name it; then it is not in nodes()
   Resources allocatable;
   std::int64_t allowed_pods = 0;
   Resources requested;
   std::int64_t scored_cpu = 0;
   std::int64_t scored_memory = 0;
-  std::vector<PodRef> pods;                  // in no order
-  std::vector<const PodView*> with_ports;    // those with host ports
-  std::vector<const PodView*> with_affront;  // those with required anti-affinity
+  std::vector<PodRef> pods;                  // unordered
+  std::vector<const PodView*> with_ports;    // pods with host ports
+  std::vector<const PodView*> with_affront;  // pods with required anti-affinity
   std::size_t position = 0;                  // in Cluster::nodes()
-  std::string problem;                       // what in the node cannot be read; counts as zero
+  std::string problem;                       // why amounts of the node cannot be read; they are 0
 
   [[nodiscard]] const std::string& name() const { return node->metadata.name; }
   [[nodiscard]] const StringMap& labels() const { return node->metadata.labels; }
@@ -38,27 +38,27 @@ struct NodeView {
 
 class Cluster {
  public:
-  // Adds it, or takes the place of the one with its name.
+  // Adds the node, or replaces the one with its name.
   void set_node(std::shared_ptr<const Node> node);
   void set_node(Node node) { set_node(std::make_shared<const Node>(std::move(node))); }
   void remove_node(std::string_view name);
 
-  // A pod that has a node, also one that only should have it soon. Takes the place of the one with
-  // its uid. One that has ended is taken away.
+  // Adds a pod that has a node or is assumed to have it, or replaces the one with its uid. A pod
+  // that has ended is removed.
   void set_pod(const PodRef& pod);
   void remove_pod(const std::string& uid);
 
   void set_namespace(std::string_view name, StringMap labels);
   void remove_namespace(std::string_view name);
 
-  // In the order of a scan: zones in turn, a node each; by name within a zone.
+  // All nodes in the order of a scan: one node of each zone in turn, by name within a zone.
   [[nodiscard]] const std::vector<const NodeView*>& nodes() const;
-  // nullptr when there is no such node.
+  // nullptr if there is no such node.
   [[nodiscard]] const NodeView* find(std::string_view name) const;
-  // nullptr when no such pod has a node.
+  // nullptr if no pod with this uid has a node.
   [[nodiscard]] PodRef find_pod(const std::string& uid) const;
   [[nodiscard]] const Namespaces& namespaces() const { return namespaces_; }
-  // How many pods have required anti-affinity.
+  // The number of pods with required anti-affinity.
   [[nodiscard]] std::size_t affronts() const { return affronts_; }
   [[nodiscard]] std::size_t pods() const { return pods_.size(); }
 

@@ -57,7 +57,7 @@ void ClusterState::set(MonoTime now, Pod pod) {
   if (!concerns_us(pod)) return;
   const std::string& version = pod.metadata.resource_version;
   if (before != nullptr && !version.empty() && version == before->pod->metadata.resource_version) {
-    return;  // a relist repeats it
+    return;  // A relist delivers unchanged pods again.
   }
   const PodRef after = view_of(std::move(pod), cluster_.symbols());
   pods_[name] = after;
@@ -82,7 +82,7 @@ void ClusterState::set_running(MonoTime now, const PodRef& before, const PodRef&
 }
 
 void ClusterState::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
-  if (is_assumed(pod->uid())) return;  // what it is about to become counts
+  if (is_assumed(pod->uid())) return;  // It counts as running already.
   if (before == nullptr) {
     nominator_.add(pod);
     queue_.add(now, pod);
@@ -172,7 +172,7 @@ void ClusterState::expire(MonoTime now) {
   }
   for (const std::string& uid : overdue) {
     forget(now, uid);
-    // Nobody says that it runs: it still waits.
+    // No watch has confirmed the binding, so the pod waits again.
     const PodRef pod = live(uid);
     if (pod == nullptr) continue;
     nominator_.add(pod);
@@ -181,7 +181,8 @@ void ClusterState::expire(MonoTime now) {
 }
 
 MonoTime ClusterState::deadline() const {
-  // Those that were confirmed meanwhile are found out when it has come.
+  // `next_expiry_` may belong to a pod that was confirmed meanwhile; then expire() only corrects
+  // it.
   const MonoTime expiry = assumed_.empty() ? MonoTime::max() : next_expiry_;
   return std::min(queue_.deadline(), expiry);
 }

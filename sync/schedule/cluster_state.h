@@ -1,9 +1,9 @@
-// All that a scheduler knows, kept in step: nodes, pods that run, that wait and that are taken to
-// run, promises, budgets. What a watch brings goes in; the cluster, the queue and the nominator
-// come out right.
+// Everything that a scheduler knows: nodes, running, waiting and assumed pods, nominations and
+// PodDisruptionBudgets. The owner passes the changes from its watches; the state keeps the Cluster,
+// the Queue and the Nominator consistent with each other.
 //
 // A pod for which a node was found is assumed to run there at once, so that the next attempt counts
-// it; the watch confirms that. One thread; nothing may go in while an attempt looks at it.
+// it; later the watch confirms it. Not thread-safe; must not change while an attempt uses it.
 
 #pragma once
 
@@ -21,10 +21,10 @@
 namespace holdfast::sync::schedule {
 
 struct BooksOptions {
-  std::string scheduler;  // pods that wait are ours if they name it
+  std::string scheduler;  // pods with this spec.schedulerName are queued
   QueueOptions queue;
-  // How long a pod stays assumed after its binding was written, if no watch confirms it: upstream's
-  // durationToExpireAssumedPod of old.
+  // How long a pod stays assumed after its binding was written if the watch does not confirm it.
+  // The value is that of upstream's former durationToExpireAssumedPod.
   Duration assumed_max = std::chrono::minutes(15);
 };
 
@@ -44,22 +44,23 @@ class ClusterState {
   void remove_budget(const std::string& namespace_name, const std::string& name);
   void remove_namespace(std::string_view name);
 
-  // The pod counts as running on the node from now on. Returns it with that node filled in.
+  // Counts the pod as running on the node. Returns the pod with that node filled in.
   PodRef assume(const PodRef& pod, const std::string& node);
   [[nodiscard]] bool is_assumed(const std::string& uid) const { return assumed_.contains(uid); }
-  // Its binding was written.
+  // The binding of an assumed pod was written: starts the time after which it expires.
   void bound(MonoTime now, const std::string& uid);
-  // Its binding failed: the room is free again, which others may want to know. It does not leave
-  // the queue by this.
+  // The binding of an assumed pod failed: its room is free again, which may help other pods. The
+  // pod's own place in the queue does not change.
   void forget(MonoTime now, const std::string& uid);
 
-  // While shut, the pod stays out of the active queue.
+  // Shuts or opens the pod's preemption gate. While it is shut, the pod stays out of the active
+  // queue.
   void gate(const std::string& uid, bool shut);
 
-  // The pod as the API server has it; nullptr when it is gone, or not known.
+  // The pod as the API server has it, or nullptr if it does not exist.
   [[nodiscard]] PodRef live(const std::string& uid) const;
 
-  // Moves what is due; at the latest at deadline().
+  // Moves pods in the queue that are due, and expires assumed pods. To be called at deadline().
   void tick(MonoTime now);
   [[nodiscard]] MonoTime deadline() const;
 
@@ -87,14 +88,14 @@ class ClusterState {
   BooksOptions options_;
   Cluster cluster_;
   PluginHints hints_;
-  std::set<std::string> preempting_;  // whose gate is shut
+  std::set<std::string> preempting_;  // uids of the pods whose gate is shut
   Queue queue_;
   Nominator nominator_;
   std::map<std::string, std::shared_ptr<const Node>, std::less<>> nodes_;
   std::map<Name, PodRef> pods_;                       // as the API server has them
   std::unordered_map<std::string, Name> names_;       // by uid
   std::unordered_map<std::string, Assumed> assumed_;  // by uid
-  MonoTime next_expiry_ = MonoTime::max();            // of them, or earlier
+  MonoTime next_expiry_ = MonoTime::max();            // a lower bound of their expiry times
   std::map<Name, PodDisruptionBudget> budget_objects_;
   Budgets budgets_;
   bool budgets_stale_ = false;

@@ -1,8 +1,8 @@
-// Nodes that their cloud does not hear: who may still go there.
+// Which pods may go to nodes from which the cloud does not hear. This rule is Holdfast's own.
 //
-// A node out of contact takes new pods only when the pod tolerates it and no other node would do;
-// one that is autonomous besides takes none, for what it cannot be told it cannot run, and nobody
-// would take the pod away from it again.
+// A node that is out of contact gets a new pod only if the pod tolerates its taints and no other
+// node fits. An autonomous node that is out of contact gets none: it would not learn of the pod,
+// and the pod would not be evicted from it either.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace holdfast::sync::schedule {
 
-// Shown Unknown, or tainted unreachable.
+// Whether the node's Ready condition is Unknown, or the node has the taint unreachable.
 [[nodiscard]] bool out_of_contact(const Node& node);
 
-// Out of contact and autonomous: its evictions are withheld.
+// Whether the node is out of contact and autonomous by its annotations.
 [[nodiscard]] bool keeps_to_itself(const Node& node);
 
 }  // namespace holdfast::sync::schedule

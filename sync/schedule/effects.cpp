@@ -3,7 +3,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-constexpr std::size_t decisions = 0;  // an attempt or a binding waits for them
+constexpr std::size_t decisions = 0;  // an attempt or a pod's start waits for them
 constexpr std::size_t deletions = 1;
 constexpr std::size_t statuses = 2;
 constexpr std::size_t reports = 5;

@@ -56,6 +56,7 @@ struct Outcome {
 struct SearchEnded {
   MonoTime began;
 };
+// An attempt has ended; a successful one includes the binding.
 struct AttemptEnded {
   std::string_view result;  // scheduled, unschedulable, error
   MonoTime began;
@@ -71,24 +72,30 @@ struct PodNotBound {
   std::string node;
   std::string error;
 };
+// An attempt has failed for the reason `why`.
 struct PodNotPlaced {
   std::string pod;
   std::string why;
 };
+// The preemption of a pod was considered.
 struct PreemptionTried {};
+// The deletion of a preemption's victims begins.
 struct RoomBegun {
   std::string pod;
   std::string node;
   std::vector<std::string> victims;
 };
+// All requests of a preemption have ended.
 struct RoomEnded {
   std::string preemptor;  // its uid
   std::vector<std::string> errors;
   MonoTime began;
 };
+// An extender failed, and the attempt continues without it.
 struct ExtenderIgnored {
   std::string what;
 };
+// A status patch failed. It is not repeated; the next failed attempt writes the status again.
 struct StatusNotWritten {
   std::string uid;
   std::string error;

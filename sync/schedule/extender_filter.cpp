@@ -13,7 +13,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// An extender's scores go to 10, a plugin's to 100.
+// An extender's scores range to 10, a plugin's to 100.
 constexpr std::int64_t extender_score_max = 10;
 
 tl::unexpected<Error> wrong(const std::string& what) {

@@ -1,5 +1,5 @@
-// What follows when an attempt to schedule a pod has failed: back into the queue or not, what the
-// pod's status and an event say, and what becomes of its nomination.
+// What follows after an attempt to schedule a pod has failed: whether the pod returns to the queue,
+// the patch of its status, the event, and the change of its nomination.
 
 #pragma once
 
@@ -16,26 +16,27 @@ struct FailedAttempt {
   PodRef pod;                          // as it was when the attempt began
   FitStatus verdict;                   // not ok
   std::optional<Diagnosis> diagnosis;  // set for a fit error
-  Nomination nomination;               // nothing: as the pod's own status says
+  Nomination nomination;               // nullopt: the one in the pod's status
 };
 
 struct FailurePlan {
   std::string reason;    // of the condition: Unschedulable, SchedulerError
-  bool requeue = false;  // or the queue is told that the pod is done
-  PodRef fresh;          // what goes back into the queue; null unless `requeue`
+  bool requeue = false;  // false: call Queue::done() instead of Queue::requeue()
+  PodRef fresh;          // the pod to requeue; null unless `requeue`
   PluginNames unschedulable;
   PluginNames pending;
   RecordEvent event;
-  std::optional<PatchPodStatus> patch;  // nothing: the status says so already
+  std::optional<PatchPodStatus> patch;  // nullopt: the status is up to date
 };
 
-// `live` is the pod as it is known now, or null when it is gone. The nominator is told.
+// `live` is the pod as the API server has it now, or null if it does not exist. Updates the
+// nominator.
 [[nodiscard]] FailurePlan plan_failure(const FailedAttempt& attempt, const PodRef& live,
                                        Nominator& nominator, WallTime now);
 
-// For a pod that was popped while it is being deleted.
+// The event of a pod that is skipped because it is being deleted.
 [[nodiscard]] RecordEvent skip_event(const PodView& pod);
-// For a pod that was bound.
+// The event of a pod that was bound to `node`.
 [[nodiscard]] RecordEvent bound_event(const PodView& pod, const std::string& node);
 
 }  // namespace holdfast::sync::schedule

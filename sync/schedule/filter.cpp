@@ -8,7 +8,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// Upstream's words for a set of nodes that plugins have left.
+// Upstream's message if the plugins' sets of nodes have no node in common.
 std::string unsatisfied(const std::vector<std::string>& plugins) {
   if (plugins.size() == 1) return "node(s) didn't satisfy plugin " + plugins.front();
   return "node(s) didn't satisfy plugin(s) [" + join(plugins, " ") + "] simultaneously";
@@ -50,6 +50,8 @@ Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const P
       prepared_ = reject(Code::error, "running PreFilter plugin \"" + std::string(plugin.name) +
                                           "\": " + made.verdict.message());
     }
+    // As upstream, an unschedulable verdict does not end the preparation, because a preemption
+    // still needs the filters of the other plugins.
     if (!made.verdict.ok() && made.verdict.code != Code::unschedulable) return;
     if (made.only_nodes) restrict_to(std::move(*made.only_nodes), plugin.name);
     if (only_nodes_ && only_nodes_->empty()) {

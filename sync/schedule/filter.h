@@ -1,8 +1,9 @@
-// Filters: may this pod run on that node, as it is or with some pods gone or come?
+// Filters: may a pod run on a node, as the node is or after pods were added or removed?
 //
-// A plugin looks at the pod and the cluster once and makes a Filter, which then judges any node.
-// What a pod that joins or leaves changes for it, it counts in slots of the Trial, so that a trial
-// of another set of pods costs only the pods that differ. Filters are const while they judge.
+// A Plugin examines the pod and the cluster once and makes a Filter, which then checks any node. A
+// Trial is one node with some pods added or removed hypothetically. What an added or removed pod
+// changes for a filter is counted in the filter's slots of the Trial, so that trying another set of
+// pods costs only the pods that differ. Filters do not change while they check nodes.
 
 #pragma once
 
@@ -21,21 +22,21 @@ namespace holdfast::sync::schedule {
 
 class Chain;
 
-// One node, with some pods put in or taken out in thought. Borrows the chain and the node.
+// One node, with some pods added or removed hypothetically. Borrows the chain and the node.
 class Trial {
  public:
   explicit Trial(const Chain& chain);
 
-  // The node as it is.
+  // Begins with the node as it is.
   void start(const NodeView& node);
-  // Errors: Code::error when a filter cannot follow; the trial must be started anew then.
+  // Code::error if a filter fails; then call start() before using the trial again.
   [[nodiscard]] FitStatus add(const PodView& pod) { return change(pod, 1); }
   [[nodiscard]] FitStatus remove(const PodView& pod) { return change(pod, -1); }
 
   [[nodiscard]] const NodeView& node() const { return *node_; }
   [[nodiscard]] const Resources& requested() const { return requested_; }
   [[nodiscard]] std::int64_t pods() const { return pods_; }
-  // How often the filters were run on it.
+  // How often the filters were run with this trial.
   [[nodiscard]] std::size_t runs() const { return runs_; }
 
  private:
@@ -57,16 +58,16 @@ class Filter {
   Filter& operator=(const Filter&) = delete;
   virtual ~Filter() = default;
 
-  // How many slots of a trial it needs; all are 0 at its start.
+  // The number of slots that the filter needs in a trial. All are 0 after Trial::start().
   [[nodiscard]] virtual std::size_t slots() const { return 0; }
   [[nodiscard]] virtual FitStatus check(const Trial& trial, std::span<const int> slots) const = 0;
-  // Whether check() is ok; for those that say so faster than why not.
+  // Whether check() is ok. Overridden by filters that can answer faster without the reason.
   [[nodiscard]] virtual bool passes(const Trial& trial, std::span<const int> slots) const {
     return check(trial, slots).ok();
   }
-  // Whether it wants to hear of pods that join or leave.
+  // Whether change() must be called for pods that are added or removed.
   [[nodiscard]] virtual bool follows() const { return slots() > 0; }
-  // `pod` joins (1) or leaves (-1) `node`.
+  // `pod` is added to (`by` is 1) or removed from (-1) `node`.
   [[nodiscard]] virtual FitStatus change(const NodeView& node, const PodView& pod, int by,
                                          std::span<int> slots) const;
 
@@ -76,40 +77,40 @@ class Filter {
   std::string_view plugin_;
 };
 
-// What a plugin makes of a pod before any node is looked at.
+// The result of a plugin for a pod, before any node is checked.
 struct Prepared {
-  std::unique_ptr<Filter> filter;  // null: nothing to judge
-  FitStatus verdict;               // not ok: no node will do
-  // Only these nodes can do; sorted.
+  std::unique_ptr<Filter> filter;  // null: the plugin accepts every node
+  FitStatus verdict;               // not ok: no node fits
+  // Set if only these nodes can fit; sorted.
   std::optional<std::vector<std::string>> only_nodes = std::nullopt;
 };
 
 struct Plugin {
-  std::string_view name;  // text that outlives everything
+  std::string_view name;  // of static storage duration
   std::function<Prepared(const Cluster&, const PodView&)> prepare;
 };
 
-// The filters of one attempt to schedule one pod, in order. Borrows the cluster and the pod. Once
-// made it only reads: threads that have a Trial each may share it.
+// The filters of one attempt to schedule one pod, in order. Borrows the cluster and the pod. After
+// construction it is only read: threads may share it if each has its own Trial.
 class Chain {
  public:
   Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const PodView& pod);
 
-  // Whether any node can do at all. A rejection stands for every node.
+  // Whether any node can fit. A rejection holds for every node.
   [[nodiscard]] const FitStatus& prepared() const { return prepared_; }
-  // The nodes that can do, when some plugin restricts them; sorted.
+  // The nodes that can fit, if a plugin restricts them; sorted.
   [[nodiscard]] const std::optional<std::vector<std::string>>& only_nodes() const {
     return only_nodes_;
   }
-  // Who restricted them; sorted.
+  // The plugins that restrict them; sorted.
   [[nodiscard]] const std::vector<std::string>& restricted_by() const { return restricted_by_; }
 
-  // Runs the filters until one does not let the pod pass.
+  // Runs the filters up to the first that rejects the node.
   [[nodiscard]] FitStatus check(const Trial& trial) const;
   // Whether check() is ok.
   [[nodiscard]] bool passes(const Trial& trial) const;
-  // First with the pods that are nominated to the node and not less important, then without: the
-  // pod must fit both ways. `nominated` may hold others; they are passed over.
+  // Checks twice: with the pods of `nominated` whose priority is not lower than this pod's added,
+  // and without them. The pod must fit both times, because a nominated pod may or may not arrive.
   [[nodiscard]] FitStatus check_twice(Trial& trial, std::span<const PodRef> nominated) const;
   // Whether check_twice() is ok.
   [[nodiscard]] bool passes_twice(Trial& trial, std::span<const PodRef> nominated) const;

@@ -8,7 +8,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// "10 x" comes before "2 y": upstream sorts the lines, not the numbers.
+// Counts the nodes by reason. As upstream, the lines are sorted as text: "10 x" precedes "2 y".
 std::string histogram(std::size_t nodes, const NodeFitStatuses& verdicts) {
   std::map<std::string, std::size_t, std::less<>> counts;
   verdicts.each([&counts](std::size_t, const FitStatus& verdict) {

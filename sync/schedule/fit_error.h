@@ -1,4 +1,4 @@
-// Why no node would do: the verdict of each node, and the one line that says it all.
+// Why no node fits: the verdict of each node, and the message that summarises them.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace holdfast::sync::schedule {
 
-// Verdicts by position in a scan, and one for all nodes that have none.
+// Verdicts by NodeView::position, and one verdict for all nodes without their own.
 class NodeFitStatuses {
  public:
   void set(std::size_t position, FitStatus verdict);
@@ -21,9 +21,9 @@ class NodeFitStatuses {
     return position < explicit_.size() && explicit_[position];
   }
   [[nodiscard]] const FitStatus& absent() const { return absent_; }
-  // How many have their own.
+  // The number of nodes with their own verdict.
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Those, in order of position.
+  // Calls use(position, verdict) for each of them, by position.
   template <class Use>
   void each(Use&& use) const {
     for (std::size_t i = 0; i < verdicts_.size(); ++i) {
@@ -41,10 +41,10 @@ class NodeFitStatuses {
 struct Diagnosis {
   std::size_t nodes = 0;  // in the cluster
   NodeFitStatuses verdicts;
-  std::string prefilter;   // the message of a plugin that ruled out all nodes at once
-  std::string postfilter;  // what came of preemption
+  std::string prefilter;   // the message of a plugin that rejected all nodes at once
+  std::string postfilter;  // the message of the preemption
   std::set<std::string> unschedulable_plugins;
-  std::set<std::string> pending_plugins;  // those of them that will be heard of
+  std::set<std::string> pending_plugins;  // those of them that rejected with Code::pending
 };
 
 // "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: ..."

@@ -1,4 +1,4 @@
-// What a plugin, a step or a whole attempt says of a pod and a node: a code and its reasons.
+// The result of a plugin, a step or a whole attempt for a pod and a node: a code and its reasons.
 
 #pragma once
 
@@ -12,10 +12,10 @@ namespace holdfast::sync::schedule {
 
 enum class Code : std::uint8_t {
   success,
-  error,          // of ours; nothing is known of the node
-  unschedulable,  // not now; taking pods away might help
-  unresolvable,   // not now, and taking pods away would not help
-  pending,        // something else is under way; it will be heard of
+  error,          // the check failed; nothing is known about the node
+  unschedulable,  // does not fit now; removing pods might help
+  unresolvable,   // does not fit now, and removing pods would not help
+  pending,        // waits for something in progress, whose end causes an event
 };
 
 // As upstream prints it: "UnschedulableAndUnresolvable".
@@ -24,12 +24,12 @@ enum class Code : std::uint8_t {
 struct FitStatus {
   Code code = Code::success;
   std::vector<std::string> reasons;
-  std::string_view plugin = {};  // who said so; text that outlives everything, or empty
+  std::string_view plugin = {};  // the plugin that rejected; of static storage duration, or empty
 
   bool operator==(const FitStatus&) const = default;
 
   [[nodiscard]] bool ok() const { return code == Code::success; }
-  // Unschedulable, unresolvable or pending: an answer, not a failure.
+  // Whether the code is unschedulable, unresolvable or pending.
   [[nodiscard]] bool rejected() const { return !ok() && code != Code::error; }
   // The reasons, joined by ", ".
   [[nodiscard]] std::string message() const;

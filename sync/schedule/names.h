@@ -1,4 +1,5 @@
-// The fixed strings of scheduling: plugins, reasons and messages, Kubernetes' own.
+// The fixed strings of scheduling: plugins, reasons and messages. Kubernetes defines them, except
+// those of NodeContact.
 
 #pragma once
 

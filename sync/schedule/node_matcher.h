@@ -1,6 +1,6 @@
-// Which nodes a pod's nodeSelector and node affinity mean, compiled.
+// A pod's nodeSelector and node affinity, compiled for matching nodes.
 //
-// A term that cannot be read matches no node; so does one without anything in it.
+// A term that is invalid or empty matches no node.
 
 #pragma once
 
@@ -19,7 +19,8 @@ class NodeTerm {
   explicit NodeTerm(const NodeSelectorTerm& term);
 
   [[nodiscard]] bool matches(const Node& node) const;
-  // The names it is restricted to, if it is; sorted. More than one field may leave none.
+  // The only node names that can match, if the term has such a requirement; sorted. Empty if its
+  // requirements contradict each other.
   [[nodiscard]] std::optional<std::vector<std::string>> names() const;
 
  private:
@@ -35,12 +36,12 @@ class NodeTerm {
 
 class NodeMatcher {
  public:
-  // The required part.
+  // Reads nodeSelector and the required node affinity.
   explicit NodeMatcher(const PodSpec& spec);
 
   [[nodiscard]] bool matches(const Node& node) const;
   [[nodiscard]] bool matches_all() const { return selector_.empty() && !terms_; }
-  // Set when every term names its nodes: those, sorted.
+  // The names of all terms, sorted; nullopt unless every term is restricted to names.
   [[nodiscard]] std::optional<std::vector<std::string>> names() const;
 
  private:
@@ -48,7 +49,7 @@ class NodeMatcher {
   std::optional<std::vector<NodeTerm>> terms_;
 };
 
-// The preferred part: the sum of the weights of the terms that match.
+// The preferred node affinity: weight() sums the weights of the matching terms.
 class NodePreference {
  public:
   explicit NodePreference(const PodSpec& spec);

@@ -1,7 +1,7 @@
-// Which pods have been promised which node, until they are bound or the promise is withdrawn.
+// Which pods are nominated to which node, until they are bound or the nomination is withdrawn.
 //
-// A promise reserves nothing: it only counts for filters (Chain::check_twice) and says where a pod
-// is tried first.
+// A nomination reserves nothing. Filters count nominated pods (Chain::check_twice), and the next
+// attempt of a pod tries its nominated node first.
 
 #pragma once
 
@@ -16,23 +16,24 @@
 
 namespace holdfast::sync::schedule {
 
-// What an attempt says of a pod's nomination: nothing (it stays), a node, or "" (it ends).
+// A change of a pod's nomination: nullopt (it stays), a node name, or "" (it ends).
 using Nomination = std::optional<std::string>;
 
 class Nominator {
  public:
-  // Without a nomination the pod's own status counts. A pod that has a node gets no promise.
+  // Adds or replaces the pod's nomination; nullopt takes it from the pod's status. A pod that has a
+  // node gets no nomination.
   void add(const PodRef& pod, const Nomination& nomination = std::nullopt);
-  // The pod changed. What is remembered stays when neither object carries a nomination: then the
-  // patch that will say so is on its way.
+  // The pod changed. If neither version has a nomination in its status, the known nomination stays,
+  // because the patch that writes it is still in flight.
   void update(const PodRef& before, const PodRef& after);
   void remove(const std::string& uid);
 
-  // In order of arrival.
+  // The pods nominated to `node`, in order of arrival. Borrowed until the next change.
   [[nodiscard]] std::span<const PodRef> on(std::string_view node) const;
-  // "" when there is none.
+  // The node to which the pod is nominated, or "".
   [[nodiscard]] std::string node_of(const std::string& uid) const;
-  // Those on `node` that are less important than `pod`.
+  // The pods nominated to `node` whose priority is lower than that of `pod`.
   [[nodiscard]] std::vector<PodRef> below(std::string_view node, const PodView& pod) const;
 
  private:

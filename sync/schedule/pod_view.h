@@ -1,4 +1,4 @@
-// A pod as the scheduler looks at it: everything parsed and compiled, once, when the pod comes in.
+// A pod as the scheduler uses it: everything is parsed and compiled once, when the pod arrives.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace holdfast::sync::schedule {
 
 struct HostPort {
-  std::string ip;  // "0.0.0.0" is any
+  std::string ip;  // "0.0.0.0": any address
   std::string protocol;
   std::int32_t port = 0;
 
@@ -22,7 +22,7 @@ struct HostPort {
   [[nodiscard]] bool conflicts(const HostPort& other) const;
 };
 
-// Required terms only; most pods have none.
+// The required terms of affinity and anti-affinity to other pods.
 struct PodTerms {
   std::vector<AffinityTerm> affinity;
   std::vector<AffinityTerm> anti_affinity;
@@ -31,13 +31,13 @@ struct PodTerms {
 struct PodView {
   std::shared_ptr<const Pod> pod;  // never null
   std::int32_t priority = 0;
-  std::optional<WallTime> started;  // copied, as sorting reads it often
+  std::optional<WallTime> started;  // a copy, because sorting reads it often
   PodRequests requests;
-  std::vector<HostPort> host_ports;  // of ordinary containers
-  std::unique_ptr<const PodTerms> terms;
+  std::vector<HostPort> host_ports;       // of ordinary containers
+  std::unique_ptr<const PodTerms> terms;  // null for most pods: no required terms
 
-  // What in the pod cannot be read, and the plugin that would need it; empty: all can. Such an
-  // amount counts as zero, such a term is left out.
+  // The first invalid field and the plugin that needs it; empty if all are valid. Invalid requests
+  // count as zero, an invalid term is omitted.
   std::string problem;
   std::string_view problem_plugin;
 

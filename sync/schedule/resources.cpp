@@ -38,7 +38,7 @@ Result<std::int64_t> parse_amount(const std::string& name, const std::string& te
   return cut(name == "cpu" ? quantity->milli_value() : quantity->value());
 }
 
-// One container's requests, and the same with defaults for scores.
+// A container's requests, and its requests for scores.
 struct Asked {
   Resources real;
   std::int64_t scored_cpu = 0;
@@ -139,7 +139,8 @@ Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols) {
     TRY(const Asked asked, asked_by(spec.containers[i], path, symbols));
     running.add(asked);
   }
-  Asked sidecars;  // those that have started already, while the init containers run in turn
+  // Init containers run one after the other, beside the sidecars that precede them.
+  Asked sidecars;
   Asked peak;
   for (std::size_t i = 0; i < spec.init_containers.size(); ++i) {
     const std::string path = "spec.initContainers[" + std::to_string(i) + "]";

@@ -1,7 +1,8 @@
-// What pods ask for and nodes have, as numbers: parsed once, added and subtracted often.
+// The requests of pods and the capacity of nodes as integers, which are parsed once and then added
+// and subtracted.
 //
-// cpu is in thousandths of a core, all else in whole units (bytes, pieces), rounded up. An amount
-// is cut to 2^52, so that the sums of a thousand pods stay exact; below zero it counts as zero.
+// cpu is in thousandths of a core, all else in whole units (bytes, pieces), rounded up. Each amount
+// is limited to 0..2^52, so that sums of a thousand pods do not overflow.
 
 #pragma once
 
@@ -16,7 +17,8 @@
 
 namespace holdfast::sync::schedule {
 
-// Numbers for the names of scalar resources (extended ones, huge pages, ...). Only grows.
+// Assigns a number to each name of a scalar resource (extended resources, huge pages, attachable
+// volumes). Names are never removed.
 class Symbols {
  public:
   using Id = std::uint32_t;
@@ -47,34 +49,34 @@ struct Resources {
 
   void add(const Resources& other);
   void subtract(const Resources& other);
-  // The larger one of each.
+  // Sets each amount to the larger of both.
   void raise(const Resources& other);
-  // 0 for a resource that is not here.
+  // 0 if the resource is absent.
   [[nodiscard]] std::int64_t scalar(Symbols::Id resource) const;
   [[nodiscard]] bool nothing() const {
     return milli_cpu == 0 && memory == 0 && ephemeral_storage == 0 && scalars.empty();
   }
 };
 
-// A resource list. Names that are neither native nor scalar are left out; so is "pods".
+// Parses a resource list. Skips "pods" and names that are neither native nor scalar resources.
 // Errors: invalid, naming the resource.
 [[nodiscard]] Result<Resources> read_resources(const StringMap& list, Symbols& symbols);
 
-// 0 when there is none. Errors: invalid.
+// The amount of one resource; 0 if the list does not have it. Errors: invalid.
 [[nodiscard]] Result<std::int64_t> read_amount(const StringMap& list, std::string_view resource);
 
 struct PodRequests {
   Resources real;
-  // For scores: a container without a request counts with 100m and 200Mi.
+  // For scores, a container without a request counts as 100m of cpu or 200Mi of memory.
   std::int64_t scored_cpu = 0;
   std::int64_t scored_memory = 0;
 };
 
-// All containers at once, or the hungriest init container with the sidecars before it, whichever is
-// more; and the overhead. Errors: invalid, naming the field.
+// The sum of all containers and sidecars, or the largest init container with the sidecars before
+// it, whichever is larger; plus the overhead. Errors: invalid, naming the field.
 [[nodiscard]] Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols);
 
-// "example.com/gpu": a resource of somebody's own.
+// Whether this is an extended resource, such as "example.com/gpu".
 [[nodiscard]] bool is_extended(std::string_view resource);
 
 }  // namespace holdfast::sync::schedule

@@ -3,9 +3,9 @@
 // Each TimePassed makes at most one attempt, so that changes from the watches are applied between
 // two attempts. An attempt sees the cluster as it was when it began: while an extender is asked,
 // changes are kept back until the attempt has ended. A pod for which a node was found is assumed to
-// run there, and its binding runs concurrently with the next attempts. Status patches of one pod
-// are sent one after the other, the newest wins, and the pod's binding waits for them. No clock, no
-// I/O.
+// run there, and its binding runs concurrently with the next attempts. The status patches of one
+// pod are sent one after the other; the newest wins, and the pod's binding waits for them. The
+// Scheduler has no clock, does no I/O, and is not thread-safe.
 
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace holdfast::sync::schedule {
 
-// How one extender is used. It is not asked for a verb that is empty.
+// How one extender is used. An empty verb means that the extender is not asked for it.
 struct ExtenderUse {
   ExtenderSettings rules;
   std::string filter_verb;
@@ -42,7 +42,7 @@ struct ExtenderUse {
 };
 
 struct SchedulerOptions {
-  std::string name;  // it schedules the pods that name it in spec.schedulerName
+  std::string name;  // pods with this spec.schedulerName are scheduled
   QueueOptions queue;
   AttemptOptions attempt;
   PluginOptions plugins;
@@ -67,7 +67,7 @@ class Scheduler {
 
   [[nodiscard]] control::Step<Effect> step(const control::Now& now, const Input& input);
 
-  // The notes since the last call, for metrics and logs; oldest first.
+  // Returns and clears the notes since the last call, oldest first, for metrics and logs.
   [[nodiscard]] std::vector<Note> take_notes() { return std::exchange(notes_, {}); }
 
   [[nodiscard]] const ClusterState& state() const { return state_; }

@@ -1,5 +1,5 @@
-// One scheduling attempt: filters, extenders, scores. If no node fits: preemption, then back into
-// the queue.
+// One scheduling attempt: filters, extenders and scores. If no node fits, preemption is tried and
+// the pod returns to the queue.
 
 #include <algorithm>
 #include <utility>

@@ -79,6 +79,7 @@ void Scheduler::patch(PatchPodStatus wanted) {
     emit(std::move(wanted), std::move(owner));
     return;
   }
+  // A patch is in flight: this one waits, merged with one that waits already.
   std::optional<PatchPodStatus>& next = at->second.next;
   if (next && !wanted.nominated_node) wanted.nominated_node = std::move(next->nominated_node);
   if (next && !wanted.condition) {

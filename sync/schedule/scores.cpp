@@ -19,7 +19,7 @@ double share(std::int64_t requested, std::int64_t capacity) {
   return std::min(1.0, static_cast<double>(requested) / static_cast<double>(capacity));
 }
 
-// Only tolerations that can mean such taints.
+// The tolerations that can match taints with effect PreferNoSchedule.
 std::vector<const Toleration*> preferring(const Pod& pod) {
   std::vector<const Toleration*> found;
   for (const Toleration& toleration : pod.spec.tolerations) {
@@ -66,7 +66,7 @@ std::int64_t least_allocated(const PodView& pod, const NodeView& node,
 std::int64_t balanced_allocation(const PodView& pod, const NodeView& node) {
   const bool cpu = node.allocatable.milli_cpu > 0;
   const bool memory = node.allocatable.memory > 0;
-  // One resource alone is always in balance.
+  // A single resource is always balanced.
   if (!cpu || !memory) return score_max;
   const Resources& wanted = pod.requests.real;
   const double cpu_share =
@@ -120,6 +120,7 @@ Scores score(const PodView& pod, const Nodes& nodes, const ScoreWeights& weights
 
 std::size_t select_host(const Scores& scores, Random& random) {
   CHECK(!scores.empty());
+  // Reservoir sampling: the k-th of the best scores replaces the chosen one with probability 1/k.
   std::size_t chosen = 0;
   std::uint64_t ties = 1;
   for (std::size_t i = 1; i < scores.size(); ++i) {

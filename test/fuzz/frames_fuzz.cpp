@@ -18,7 +18,7 @@ struct Cut {
 };
 
 template <class Splitter>
-Cut cut(const std::vector<std::string_view>& pieces, const FrameLimits& limits) {
+Cut cut(const std::vector<std::string_view>& pieces, const wire::FrameLimits& limits) {
   Cut out;
   Splitter splitter(limits);
   for (const std::string_view piece : pieces) {
@@ -38,7 +38,7 @@ Cut cut(const std::vector<std::string_view>& pieces, const FrameLimits& limits) 
 // The documents from the whole input, after checking that reading it in pieces gives the same.
 // Documents before an error are returned only if they came in an earlier piece.
 template <class Splitter>
-std::vector<std::string> documents(std::string_view bytes, const FrameLimits& limits) {
+std::vector<std::string> documents(std::string_view bytes, const wire::FrameLimits& limits) {
   const Cut whole = cut<Splitter>({bytes}, limits);
   const Cut pieced = cut<Splitter>(test::pieces(bytes), limits);
   CHECK(whole.broken == pieced.broken);
@@ -50,11 +50,11 @@ std::vector<std::string> documents(std::string_view bytes, const FrameLimits& li
 }
 
 // Our own events may be slightly longer than the ones that were read.
-constexpr FrameLimits roomy{.document_bytes = 1U << 20U, .depth = 256};
+constexpr wire::FrameLimits roomy{.document_bytes = 1U << 20U, .depth = 256};
 
 template <class Splitter>
-void check_again(const WatchEvent& event, const std::string& frame,
-                 Result<WatchEvent> (*decode)(std::string_view)) {
+void check_again(const wire::WatchEvent& event, const std::string& frame,
+                 Result<wire::WatchEvent> (*decode)(std::string_view)) {
   const Cut again = cut<Splitter>({frame}, roomy);
   CHECK(!again.broken && again.idle && again.documents.size() == 1);
   const auto read = decode(again.documents.front());
@@ -62,26 +62,29 @@ void check_again(const WatchEvent& event, const std::string& frame,
 }
 
 void check_json_event(std::string_view document) {
-  const auto event = decode_event(document);
+  const auto event = wire::decode_event(document);
   if (!event) return;
-  const Cut alone = cut<FrameSplitter>({document}, roomy);
+  const Cut alone = cut<wire::FrameSplitter>({document}, roomy);
   CHECK(!alone.broken && alone.idle && alone.documents.size() == 1);
-  check_again<FrameSplitter>(*event, encode_event(event->type, event->object), decode_event);
+  check_again<wire::FrameSplitter>(*event, encode_event(event->type, event->object),
+                                   wire::decode_event);
 }
 
 void check_protobuf_event(std::string_view document) {
-  const auto event = decode_protobuf_event(document);
+  const auto event = wire::decode_protobuf_event(document);
   if (!event) return;
-  check_again<ProtobufFrames>(*event, encode_protobuf_event(event->type, event->object),
-                              decode_protobuf_event);
+  check_again<wire::ProtobufFrames>(*event, encode_protobuf_event(event->type, event->object),
+                                    wire::decode_protobuf_event);
 }
 
 void check_frames(std::string_view bytes) {
   check_json_event(bytes);
   check_protobuf_event(bytes);
-  for (const FrameLimits& limits : {FrameLimits{}, FrameLimits{.document_bytes = 64, .depth = 4}}) {
-    for (const auto& each : documents<FrameSplitter>(bytes, limits)) check_json_event(each);
-    for (const auto& each : documents<ProtobufFrames>(bytes, limits)) check_protobuf_event(each);
+  for (const wire::FrameLimits& limits :
+       {wire::FrameLimits{}, wire::FrameLimits{.document_bytes = 64, .depth = 4}}) {
+    for (const auto& each : documents<wire::FrameSplitter>(bytes, limits)) check_json_event(each);
+    for (const auto& each : documents<wire::ProtobufFrames>(bytes, limits))
+      check_protobuf_event(each);
   }
 }
 

@@ -40,15 +40,15 @@ void check_query(std::string_view raw) {
   if (!query) return;
   const auto again = Query::parse(query->encode());
   CHECK(again.has_value() && *again == *query);
-  auto options = parse_list_options(*query);
+  auto options = objects::parse_list_options(*query);
   if (!options) return;
   // A negative limit means no limit, as 0 does.
   options->limit = std::max<std::int64_t>(options->limit, 0);
-  const auto read = parse_list_options(encode_query(*options));
+  const auto read = objects::parse_list_options(encode_query(*options));
   CHECK(read.has_value() && *read == *options);
 }
 
-std::string path_of(const RequestInfo& info) {
+std::string path_of(const objects::RequestInfo& info) {
   std::string path = "/" + info.api_prefix;
   const auto add = [&path](std::string_view part) {
     path.append("/").append(percent_encode(part));
@@ -67,7 +67,7 @@ std::string path_of(const RequestInfo& info) {
 }
 
 void check_path(std::string_view path, std::string_view query) {
-  const auto info = parse_request("GET", path, query);
+  const auto info = objects::parse_request("GET", path, query);
   if (!info || !info->is_resource) return;
   CHECK(!info->resource.empty() && !info->version.empty() && !info->parts.empty());
   for (const std::string& part : info->parts) {
@@ -83,7 +83,7 @@ void check_path(std::string_view path, std::string_view query) {
       info->parts.size() > 2 && info->parts[2] != "status" && info->parts[2] != "finalize";
   const bool odd = info->resource == "namespaces" && (inside || info->namespace_name != named);
   if (odd || percent_encode(info->group + info->version) != info->group + info->version) return;
-  auto again = parse_request("GET", path_of(*info), query);
+  auto again = objects::parse_request("GET", path_of(*info), query);
   CHECK(again.has_value());
   again->path = info->path;
   CHECK(*again == *info);

@@ -51,47 +51,47 @@ bool alike(const json::value& original, const json::value& printed) {
 }
 
 json::value parsed(std::string_view text) {
-  auto value = parse_json(text, {.depth = 256});
+  auto value = wire::parse_json(text, {.depth = 256});
   CHECK(value.has_value());
   return *std::move(value);
 }
 
-void walk(JsonCursor& in, const json::value& value);
+void walk(wire::JsonCursor& in, const json::value& value);
 
 // If two fields have the same name, the parser keeps only the last one, so they cannot be compared.
-void walk_object(JsonCursor& in, const json::object& object) {
+void walk_object(wire::JsonCursor& in, const json::object& object) {
   std::size_t count = 0;
-  JsonCursor ahead = in;
-  for (JsonFields field(ahead); field.next(); ahead.skip()) ++count;
+  wire::JsonCursor ahead = in;
+  for (wire::JsonFields field(ahead); field.next(); ahead.skip()) ++count;
   CHECK(ahead.ok() && count >= object.size());
   if (count != object.size()) {
     in = ahead;
     return;
   }
-  for (JsonFields field(in); field.next();) {
+  for (wire::JsonFields field(in); field.next();) {
     const json::value* found = object.if_contains(field.key());
     CHECK(found != nullptr);
     walk(in, *found);
   }
 }
 
-void walk_array(JsonCursor& in, const json::array& array) {
+void walk_array(wire::JsonCursor& in, const json::array& array) {
   std::size_t count = 0;
-  for (JsonItems item(in); item.next(); ++count) {
+  for (wire::JsonItems item(in); item.next(); ++count) {
     CHECK(count < array.size());
     walk(in, array[count]);
   }
   CHECK(count == array.size());
 }
 
-void walk(JsonCursor& in, const json::value& value) {
+void walk(wire::JsonCursor& in, const json::value& value) {
   if (value.is_object()) {
     walk_object(in, value.get_object());
   } else if (value.is_array()) {
     walk_array(in, value.get_array());
   } else if (value.is_string()) {
     std::string text;
-    CHECK(in.text(text) && text == as_text(value));
+    CHECK(in.text(text) && text == wire::as_text(value));
   } else {
     CHECK(!in.skip().empty());
   }
@@ -99,18 +99,20 @@ void walk(JsonCursor& in, const json::value& value) {
 }
 
 void check_header(const std::string& text, const json::object& object) {
-  const auto header = read_header(text);
+  const auto header = wire::read_header(text);
   if (header) {
-    CHECK(header->name == name_of(object) && header->namespace_name == namespace_of(object));
-    CHECK(header->uid == uid_of(object) && header->resource_version == version_of(object));
-    const json::object& labels = dig_object(object, {"metadata", "labels"});
+    CHECK(header->name == wire::name_of(object) &&
+          header->namespace_name == wire::namespace_of(object));
+    CHECK(header->uid == wire::uid_of(object) &&
+          header->resource_version == wire::version_of(object));
+    const json::object& labels = wire::dig_object(object, {"metadata", "labels"});
     CHECK(header->labels.size() == labels.size());
     for (const auto& label : labels) {
-      CHECK(header->labels.get(label.key()) == as_text(label.value()));
+      CHECK(header->labels.get(label.key()) == wire::as_text(label.value()));
     }
   }
   const json::value* metadata = object.if_contains("metadata");
-  const auto changed = with_resource_version(text, "7");
+  const auto changed = wire::with_resource_version(text, "7");
   CHECK(changed.has_value() == (metadata != nullptr && metadata->is_object()));
   if (!changed) return;
   json::object expected = object;
@@ -121,49 +123,49 @@ void check_header(const std::string& text, const json::object& object) {
 void check_item(const std::string& text, const json::object& object) {
   json::object expected = object;
   if (!object.contains("kind") && !object.contains("apiVersion")) {
-    const std::string alone = standalone(text, "Pod", "v1");
+    const std::string alone = wire::standalone(text, "Pod", "v1");
     expected["kind"] = "Pod";
     expected["apiVersion"] = "v1";
     CHECK(alike(expected, parsed(alone)));
   }
   expected.erase("kind");
   expected.erase("apiVersion");
-  const auto item = as_item(text);
+  const auto item = wire::as_item(text);
   CHECK(item.has_value());
   CHECK(alike(expected, parsed(*item)));
 }
 
 void check_list(const std::string& text) {
-  const auto list = split_list(text);
+  const auto list = wire::split_list(text);
   if (!list) return;
   const std::string joined = join_list(list->head, list->items);
-  const auto again = split_list(joined);
+  const auto again = wire::split_list(joined);
   CHECK(again.has_value() && *again == *list);
 }
 
 template <class T>
 void check_codec(const json::value& value) {
-  const auto object = decode<T>(value);
+  const auto object = wire::decode<T>(value);
   if (!object) return;
-  const json::object encoded = encode(*object);
-  const auto again = decode<T>(encoded);
+  const json::object encoded = wire::encode(*object);
+  const auto again = wire::decode<T>(encoded);
   CHECK(again.has_value() &&
-        sync::wire::serialize(encode(*again)) == sync::wire::serialize(encoded));
+        sync::wire::serialize(wire::encode(*again)) == sync::wire::serialize(encoded));
 }
 
 void check_json(std::string_view text) {
-  const auto value = parse_json(text);
+  const auto value = wire::parse_json(text);
   if (!value) {
     // Any result is fine, as long as there is no crash and no endless loop.
-    (void)split_list(text);
-    (void)read_header(text);
-    (void)as_item(text);
-    (void)with_resource_version(text, "7");
+    (void)wire::split_list(text);
+    (void)wire::read_header(text);
+    (void)wire::as_item(text);
+    (void)wire::with_resource_version(text, "7");
     return;
   }
-  JsonCursor whole(text);
+  wire::JsonCursor whole(text);
   CHECK(!whole.skip().empty() && whole.end());
-  JsonCursor in(text);
+  wire::JsonCursor in(text);
   walk(in, *value);
   CHECK(in.end());
   const std::string printed = sync::wire::serialize(*value);

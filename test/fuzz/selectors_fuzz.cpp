@@ -10,10 +10,10 @@ namespace {
 
 // Label sets that the requirements may distinguish: an empty one, and for each key one with each of
 // its values and one with another value.
-std::vector<StringMap> labels_for(const LabelQuery& query) {
+std::vector<StringMap> labels_for(const objects::LabelQuery& query) {
   std::vector<StringMap> all(1);
   StringMap together;
-  for (const LabelRequirement& requirement : query.requirements()) {
+  for (const objects::LabelRequirement& requirement : query.requirements()) {
     all.emplace_back().set(requirement.key, "other");
     for (const std::string& value : requirement.values) {
       all.emplace_back().set(requirement.key, value);
@@ -25,14 +25,14 @@ std::vector<StringMap> labels_for(const LabelQuery& query) {
 }
 
 void check_label_query(std::string_view text) {
-  const auto query = LabelQuery::parse(text);
+  const auto query = objects::LabelQuery::parse(text);
   if (!query) return;
-  const auto again = LabelQuery::parse(query->text());
+  const auto again = objects::LabelQuery::parse(query->text());
   CHECK(again.has_value() && *again == *query && again->text() == query->text());
   for (const StringMap& labels : labels_for(*query)) {
     CHECK(query->matches(labels) == again->matches(labels));
     CHECK(!query->matches_everything() || query->matches(labels));
-    for (const LabelRequirement& requirement : query->requirements()) {
+    for (const objects::LabelRequirement& requirement : query->requirements()) {
       CHECK(!query->matches(labels) || requirement.matches(labels));
       const auto exact = query->exact(requirement.key);
       CHECK(!exact || !query->matches(labels) || labels.get(requirement.key) == *exact);
@@ -41,12 +41,12 @@ void check_label_query(std::string_view text) {
 }
 
 void check_field_query(std::string_view text) {
-  const auto query = FieldQuery::parse(text);
+  const auto query = objects::FieldQuery::parse(text);
   if (!query) return;
-  const auto again = FieldQuery::parse(query->text());
+  const auto again = objects::FieldQuery::parse(query->text());
   CHECK(again.has_value() && *again == *query && again->text() == query->text());
   StringMap values;
-  for (const FieldRequirement& requirement : query->requirements()) {
+  for (const objects::FieldRequirement& requirement : query->requirements()) {
     values.set(requirement.field, requirement.value);
   }
   CHECK(query->matches(values) == again->matches(values));

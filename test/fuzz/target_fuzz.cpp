@@ -43,13 +43,13 @@ void check_written(std::string_view target) {
 
 // A path keeps its meaning when it is written into a request.
 void check_path(std::string_view path) {
-  const auto info = parse_request("GET", path, "");
+  const auto info = objects::parse_request("GET", path, "");
   if (!info) return;
-  const std::string target = encode_path(info->path);
+  const std::string target = objects::encode_path(info->path);
   CHECK(http::is_acceptable_target(target));
-  auto again = parse_request("GET", target, "");
+  auto again = objects::parse_request("GET", target, "");
   CHECK(again.has_value() && *again == *info);
-  CHECK(encode_path(again->path) == target);
+  CHECK(objects::encode_path(again->path) == target);
   check_written(target);
 }
 

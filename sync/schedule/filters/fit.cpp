@@ -1,4 +1,4 @@
-// NodeResourcesFit and NodePorts: what pods take away from each other.
+// NodeResourcesFit and NodePorts: resources and host ports, for which pods on one node compete.
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ bool fits(std::int64_t wanted, std::int64_t has, std::int64_t used) {
   return wanted <= 0 || wanted <= has - used;
 }
 
-// Most nodes have room for everything: found out without building anything.
+// A fast check without allocations: most nodes have room. False for pods with scalar resources,
+// which need shortfalls().
 bool all_fit(const Resources& wanted, const NodeView& node, const Resources& used,
              std::int64_t pods) {
   return pods < node.allowed_pods &&
@@ -55,7 +56,7 @@ class Fit final : public Filter {
  private:
   const PodView& pod_;
   const Symbols& symbols_;
-  const FitOptions& options_;  // the plugin's
+  const FitOptions& options_;  // owned by the plugin
 };
 
 int conflicts(const std::vector<HostPort>& wanted, const PodView& pod) {

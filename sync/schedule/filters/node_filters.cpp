@@ -1,4 +1,5 @@
-// What a node itself says: cordoned, named, tainted, selected, under pressure.
+// The filters that depend on the node alone and not on its pods: cordon, name, taints, node
+// affinity and pressure. Also the list of all plugins.
 
 #include <algorithm>
 

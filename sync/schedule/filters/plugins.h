@@ -1,4 +1,4 @@
-// The filter plugins, each as upstream's of its name; in their default order in plugins().
+// The filter plugins. Each behaves as upstream's plugin of that name; node_contact() is our own.
 
 #pragma once
 
@@ -11,22 +11,23 @@
 namespace holdfast::sync::schedule {
 
 struct FitOptions {
-  std::set<std::string, std::less<>> ignored_resources;  // extended ones only
-  std::set<std::string, std::less<>> ignored_groups;     // what is before the '/'
-  // A request above all that the node has is unresolvable: taking pods away cannot help. Since
-  // 1.34; before, it was unschedulable.
+  std::set<std::string, std::less<>> ignored_resources;  // only extended resources are ignored
+  std::set<std::string, std::less<>> ignored_groups;     // the part before the '/'
+  // A request that exceeds the node's capacity is unresolvable, because removing pods cannot help.
+  // Since 1.34; before that it was unschedulable.
   bool hopeless_is_unresolvable = true;
 };
 
 struct PluginOptions {
   FitOptions fit;
-  // The predicates of old that read a node's pressure conditions, for clusters whose controller
-  // does not turn them into taints.
+  // Adds memory_pressure() and disk_pressure(), for clusters whose controller does not turn the
+  // pressure conditions into taints.
   bool pressure_predicates = false;
-  // Autonomous nodes out of contact take no pods, whatever these tolerate: contact.h.
+  // Adds node_contact().
   bool contact = true;
 };
 
+// The plugins that `options` enable, in upstream's default order.
 [[nodiscard]] std::vector<Plugin> plugins(const PluginOptions& options = {});
 
 [[nodiscard]] Plugin node_unschedulable();
@@ -35,18 +36,19 @@ struct PluginOptions {
 [[nodiscard]] Plugin node_affinity();
 [[nodiscard]] Plugin node_ports();
 [[nodiscard]] Plugin node_resources_fit(const FitOptions& options = {});
-// Required affinity and anti-affinity to other pods, and theirs to this one.
+// The required affinity and anti-affinity of the pod to others, and others' anti-affinity to it.
 [[nodiscard]] Plugin inter_pod_affinity();
-// Constraints with DoNotSchedule.
+// Topology spread constraints with DoNotSchedule.
 [[nodiscard]] Plugin pod_topology_spread();
-// `code` is how they reject: evicting pods does not lift a condition, so not as unschedulable.
+// The historic predicates CheckNodeMemoryPressure and CheckNodeDiskPressure. `code` is the code of
+// the rejection; the default is unresolvable, because evicting pods does not end the condition.
 [[nodiscard]] Plugin memory_pressure(Code code = Code::unresolvable);
 [[nodiscard]] Plugin disk_pressure(Code code = Code::unresolvable);
 
-// No autonomous node that is out of contact.
+// Rejects autonomous nodes that are out of contact, whatever the pod tolerates; see contact.h.
 [[nodiscard]] Plugin node_contact();
 
-// What NodeResourcesFit misses; in milli-cpu, bytes, pieces.
+// A resource of which a node has too little. Amounts are in milli-cpu, bytes or pieces.
 struct Shortfall {
   std::string resource;
   std::string reason;
@@ -57,7 +59,7 @@ struct Shortfall {
   bool operator==(const Shortfall&) const = default;
 };
 
-// Everything that `pod` misses on `node`, where `used` and `pods` are there already.
+// All shortfalls of `pod` on `node`, of which `used` is in use already by `pods` pods.
 [[nodiscard]] std::vector<Shortfall> shortfalls(const PodView& pod, const NodeView& node,
                                                 const Resources& used, std::int64_t pods,
                                                 const Symbols& symbols, const FitOptions& options);
@@ -65,7 +67,7 @@ struct Shortfall {
 // The first taint with NoSchedule or NoExecute that the pod does not tolerate, or nullptr.
 [[nodiscard]] const Taint* untolerated(const std::vector<Taint>& taints, const Pod& pod);
 
-// Whether the pod may go to a node that is cordoned.
+// Whether the pod may go to a cordoned node.
 [[nodiscard]] bool tolerates_cordon(const Pod& pod);
 
 }  // namespace holdfast::sync::schedule

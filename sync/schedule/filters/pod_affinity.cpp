@@ -1,7 +1,7 @@
-// InterPodAffinity: required terms of the pod towards others, and of others towards it.
+// InterPodAffinity: the required terms of the pod for other pods, and of other pods for it.
 //
-// Counted once for all nodes: O(nodes + pods). Pods that join or leave a trial change only the
-// counts of its node's own domains: one slot for each term.
+// Matching pods are counted once for all nodes: O(nodes + pods). A pod that is added to or removed
+// from a trial changes only the counts of its node's own domains: one slot for each term.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// How many pods in each domain of a key count for one term.
+// The number of pods in each domain of a topology key that match one term.
 struct Tally {
   Tally(const Cluster& cluster, const std::string& topology_key)
       : key(topology_key), domains(cluster, topology_key), counts(domains.size(), 0) {}
@@ -38,7 +38,7 @@ class Affinity final : public Filter {
  public:
   Affinity(const Cluster& cluster, const PodView& pod);
 
-  // The last one is for anti-affinity by keys that no pod in the cluster has yet.
+  // The last slot is for anti-affinity with topology keys that are not in theirs_.
   std::size_t slots() const override {
     return wanted_.size() + unwanted_.size() + theirs_.size() + 1;
   }
@@ -47,18 +47,19 @@ class Affinity final : public Filter {
                    std::span<int> slots) const override;
 
  private:
-  // All terms must mean a pod for it to count; then it counts for each.
+  // Whether `other` matches all affinity terms. As upstream, it then counts for each of them, and
+  // for none otherwise.
   [[nodiscard]] bool wanted(const PodView& other) const;
   [[nodiscard]] bool wanted_nearby(const NodeView& node, std::span<const int> slots) const;
   void count(const NodeView& node);
-  // Where the key is in theirs_; its size when it is not there.
+  // The index of the key in theirs_, or theirs_.size().
   [[nodiscard]] std::size_t index_of(const std::string& key) const;
 
   const Cluster& cluster_;
   const PodView& pod_;
-  std::vector<Tally> wanted_;
-  std::vector<Tally> unwanted_;
-  std::vector<Tally> theirs_;  // of others' anti-affinity; one for each key
+  std::vector<Tally> wanted_;    // for each affinity term of the pod
+  std::vector<Tally> unwanted_;  // for each anti-affinity term of the pod
+  std::vector<Tally> theirs_;    // for each topology key in the anti-affinity of other pods
 };
 
 Affinity::Affinity(const Cluster& cluster, const PodView& pod)
@@ -131,7 +132,7 @@ bool Affinity::wanted_nearby(const NodeView& node, std::span<const int> slots) c
     nearby = nearby && wanted_[i].at(node, slots[i]) > 0;
     anywhere += wanted_[i].total + slots[i];
   }
-  // The first of a group that wants to be together may go anywhere.
+  // The first pod of a group whose pods require each other may go to any node.
   return nearby || (anywhere == 0 && wanted(pod_));
 }
 

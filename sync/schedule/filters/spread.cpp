@@ -1,7 +1,9 @@
-// PodTopologySpread, hard constraints: matching pods must not pile up in one domain of a label.
+// PodTopologySpread with DoNotSchedule: matching pods must be spread evenly over the domains of a
+// label.
 //
-// Counted once for all nodes: O(nodes + their pods). Pods that join or leave a trial change only
-// the count of its node's own domain: one slot for each constraint.
+// Matching pods are counted once for all nodes: O(nodes + their pods). A pod that is added to or
+// removed from a trial changes only the count of its node's own domain: one slot for each
+// constraint.
 
 #include <algorithm>
 #include <limits>
@@ -23,7 +25,7 @@ struct Rule {
         counts(domains.size(), 0),
         counted(domains.size(), false) {}
 
-  // The fewest pods in a counted domain, if `own` had `changed` more.
+  // The fewest pods in a counted domain if the domain `own` had `changed` more pods.
   [[nodiscard]] int fewest(int own, int changed) const;
   void rank();
 
@@ -31,9 +33,10 @@ struct Rule {
   objects::LabelQuery pods;
   Domains domains;
   std::vector<int> counts;
-  std::vector<bool> counted;  // a domain counts when some node in it may take the pod
+  std::vector<bool> counted;  // a domain counts if it has an included() node
   std::size_t counted_size = 0;
-  // The two emptiest counted domains: whichever of them changes, the other one is known.
+  // The counted domain with the fewest pods, and the two smallest counts. They suffice for
+  // fewest(), because only one domain changes.
   int first = Domains::none;
   int first_count = std::numeric_limits<int>::max();
   int second_count = std::numeric_limits<int>::max();
@@ -77,7 +80,7 @@ class Spread final : public Filter {
 
  private:
   void count(const NodeView& node);
-  // Whether the constraint looks at the node at all.
+  // Whether the constraint counts the node, by its node affinity and taint policies.
   [[nodiscard]] bool included(const Rule& rule, const NodeView& node) const;
   [[nodiscard]] bool has_all_labels(const NodeView& node) const;
   [[nodiscard]] bool matches(const Rule& rule, const PodView& other) const;
@@ -121,7 +124,7 @@ bool Spread::has_all_labels(const NodeView& node) const {
                      [&node](const Rule& rule) { return rule.domains.of(node) != Domains::none; });
 }
 
-// Pods on their way out do not count.
+// Terminating pods do not count.
 bool Spread::matches(const Rule& rule, const PodView& other) const {
   return other.namespace_name() == pod_.namespace_name() &&
          !other.pod->metadata.deletion_timestamp && rule.pods.matches(other.pod->metadata.labels);
@@ -156,7 +159,7 @@ FitStatus Spread::check(const Trial& trial, std::span<const int> slots) const {
     const int fewest = rule.fewest(domain, slots[i]);
     const int self = rule.pods.matches(pod_.pod->metadata.labels) ? 1 : 0;
     const int here = rule.counts[static_cast<std::size_t>(domain)] + slots[i] + self;
-    // No domain counts: nothing to be uneven with.
+    // If no domain is counted, the spread cannot be uneven.
     if (fewest != std::numeric_limits<int>::max() && here - fewest > rule.wanted.max_skew) {
       return reject(Code::unschedulable, std::string(reason_spread));
     }

@@ -1,7 +1,7 @@
-// PodDisruptionBudgets as preemption uses them: who among possible victims is protected?
+// PodDisruptionBudgets as preemption uses them: which possible victims are protected.
 //
-// Preemption breaks a budget when there is no other way; budgets only say who is spared first and
-// which node is taken.
+// Preemption may violate a budget if there is no other way. Budgets only influence which pods are
+// spared first and which node is chosen.
 
 #pragma once
 
@@ -18,13 +18,14 @@ namespace holdfast::sync::schedule {
 
 struct Budget {
   std::string namespace_name;
-  objects::LabelQuery pods;  // nothing when the selector is missing, empty or broken
-  std::int32_t allowed = 0;
+  objects::LabelQuery pods;  // matches no pod if the selector is missing, empty or invalid
+  std::int32_t allowed = 0;  // status.disruptionsAllowed
   std::vector<std::string> disrupted;  // names of pods that are being evicted; sorted
-  std::string problem;                 // what is broken; such a budget protects nobody
+  std::string problem;                 // why the selector is invalid; such a budget protects no pod
 };
 
-// A selector that is missing or empty protects nobody here, other than in the eviction API.
+// As in upstream's preemption, and unlike in the eviction API, a missing or empty selector protects
+// no pod.
 [[nodiscard]] Budget compile(const PodDisruptionBudget& budget);
 
 class Budgets {
@@ -33,14 +34,14 @@ class Budgets {
   explicit Budgets(const std::vector<PodDisruptionBudget>& budgets);
 
   struct Split {
-    std::vector<PodRef> violating;
-    std::vector<PodRef> sparing;
+    std::vector<PodRef> violating;  // pods whose eviction violates a budget
+    std::vector<PodRef> sparing;    // the others
   };
-  // Splits `pods`, the most important one first, and keeps their order. Every budget that means a
-  // pod is charged for it. O(pods * budgets of their namespaces).
+  // Splits `pods`, which must be sorted by importance, and keeps their order. Each pod uses up one
+  // disruption of every budget that selects it. O(pods * budgets of their namespaces).
   void split(std::span<const PodRef> pods, Split& out) const;
 
-  // One line for each budget that cannot be read.
+  // One line for each invalid budget.
   [[nodiscard]] std::vector<std::string> problems() const;
 
  private:

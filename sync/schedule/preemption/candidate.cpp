@@ -11,7 +11,8 @@ namespace {
 
 WallTime start_of(const PodView& pod, WallTime now) { return pod.started.value_or(now); }
 
-// Every term above zero, so that one victim more always costs more.
+// The sum of the priorities, each shifted above zero, so that an additional victim always costs
+// more.
 std::int64_t priority_sum(const Candidate& candidate) {
   constexpr std::int64_t shift = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
   std::int64_t sum = 0;

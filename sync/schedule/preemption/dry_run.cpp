@@ -49,6 +49,8 @@ FitStatus VictimSearch::reprieve(std::span<const PodRef> promised, const std::ve
 }
 
 FitStatus VictimSearch::search(const NodeView& node, Candidate& out) {
+  // Remove all pods of lower priority. If the pod fits then, add them back one by one, those that
+  // violate a budget first and within each group the most important first.
   if (FitStatus verdict = remove_lower(node); !verdict.ok()) return verdict;
   const std::span<const PodRef> promised = nominator_.on(node.name());
   if (FitStatus verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;
@@ -62,21 +64,22 @@ FitStatus VictimSearch::search(const NodeView& node, Candidate& out) {
   out.violations = static_cast<std::int64_t>(out.victims.size());
   if (FitStatus verdict = reprieve(promised, split_.sparing, out.victims); !verdict.ok())
     return verdict;
-  // Those that break budgets came first; the choice of the node reads the first one.
+  // Victims that violate budgets were appended first, but the choice of the node reads the first
+  // victim as the most important one.
   if (!split_.violating.empty() && !split_.sparing.empty()) sort_by_importance(out.victims, now_);
   if (!out.victims.empty()) return {};
-  // It should not have failed before.
+  // Without victims the pod fits, so the node should not have been rejected before.
   return reject(Code::error, "expected at least one victim pod on node \"" + node.name() + "\"");
 }
 
 namespace {
 
-// Gathers what was found node by node, in the order of the scan.
+// Collects the results of the nodes in the order of the scan.
 class Gathering {
  public:
   explicit Gathering(std::size_t limit) : limit_(limit) {}
 
-  // False once enough is known.
+  // Returns false when no more nodes are needed.
   bool add(const NodeView& node, FitStatus verdict, Candidate candidate) {
     ++out_.evaluated;
     if (!verdict.ok()) {
@@ -100,7 +103,7 @@ class Gathering {
   std::vector<Candidate> violating_;
 };
 
-// Enough nodes to be worth a thread's waking, few enough to share the work evenly.
+// Nodes in one block: enough to be worth waking a thread, few enough to share the work evenly.
 constexpr std::size_t block_size = 16;
 constexpr std::size_t round_size_least = 128;
 

@@ -1,6 +1,8 @@
-// The preempt verb of extenders on the wire: a JSON body each way, POSTed to the extender's URL.
+// The preempt verb of extenders: the JSON bodies of the request, which is POSTed to the extender's
+// URL, and of the answer.
 //
-// Field names are capitalised, as upstream's types have no tags; in answers their case is nothing.
+// Field names are capitalised, because upstream's Go types have no JSON tags. In answers their case
+// is ignored.
 
 #pragma once
 
@@ -12,17 +14,18 @@
 
 namespace holdfast::sync::schedule {
 
-// The victims as whole pods, or by uid when the extender keeps its own cache.
+// The request. It contains the victims as whole pods, or only their uids if the extender is
+// node_cache_capable.
 [[nodiscard]] std::string preempt_request(const ExtenderSettings& extender, const Pod& pod,
                                           const std::vector<Candidate>& candidates);
 
-// Errors: invalid, naming what is wrong and where.
+// Errors: invalid, naming the field that is wrong.
 [[nodiscard]] Result<ExtenderAnswer> read_preempt_answer(std::string_view body);
 
-// A field of an answer as Go reads it: whatever the case of its letters. nullptr: missing, or null.
+// A field of an answer, found without regard to case, as in Go. nullptr if it is missing or null.
 [[nodiscard]] const json::value* extender_field(const json::object& object, std::string_view name);
 
-// Where to send it: the URL without its last slashes, and the verb.
+// The URL of a request: the extender's URL without trailing slashes, and the verb.
 [[nodiscard]] std::string extender_url(std::string_view prefix, std::string_view verb);
 
 }  // namespace holdfast::sync::schedule

@@ -23,7 +23,7 @@ std::string no_victims(const std::string& node) {
   return "expected at least one victim pod on node " + wire::quoted(node);
 }
 
-// The pods behind the uids of one node. Errors: not_found.
+// The victims on one node, found by uid. Errors: not_found.
 Result<std::vector<PodRef>> pods_of(const Cluster& cluster, const ExtenderSettings& extender,
                                     const std::string& node, const MetaVictims& victims) {
   const NodeView* view = cluster.find(node);
@@ -84,7 +84,8 @@ void ExtenderRound::answer(const Cluster& cluster, const Result<ExtenderAnswer>&
       continue;
     }
     auto pods = pods_of(cluster, extender, node, victims);
-    // An answer about what is not there is no answer: that of an ignorable extender is passed over.
+    // An answer with unknown nodes or pods counts as a failure of the extender: the candidates
+    // stay.
     if (!pods) return fail_with(extender, pods.error().what);
     left.push_back({node, std::move(*pods), victims.violations});
   }

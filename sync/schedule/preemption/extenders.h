@@ -1,5 +1,5 @@
-// Extenders: other programs that may strike out nodes and victims. Requests and answers as values;
-// whoever speaks HTTP turns them into bytes.
+// The part of extenders in a preemption: external programs that may remove candidate nodes and
+// change their victims. Requests and answers are values; extender_wire.h converts them to JSON.
 
 #pragma once
 
@@ -15,17 +15,18 @@
 namespace holdfast::sync::schedule {
 
 struct ExtenderSettings {
-  std::string url;  // it is named by it
+  std::string url;  // also its name in messages
   bool preempts = false;
-  bool ignorable = false;  // its failure is no failure
-  bool node_cache_capable = false;
-  std::set<std::string, std::less<>> managed_resources;  // empty: every pod is its business
+  bool ignorable = false;           // if it fails, scheduling continues without it
+  bool node_cache_capable = false;  // it keeps its own cache, so names and uids suffice
+  std::set<std::string, std::less<>> managed_resources;  // empty: it is asked about every pod
 };
 
-// Whether a container asks for one of its resources.
+// Whether the extender is asked about the pod: a container uses one of its managed resources, or it
+// has none.
 [[nodiscard]] bool interested(const ExtenderSettings& extender, const Pod& pod);
 
-// What an extender says of one node: victims by uid.
+// An extender's answer about one node: the uids of the victims.
 struct MetaVictims {
   std::vector<std::string> uids;
   std::int64_t violations = 0;
@@ -34,22 +35,23 @@ struct MetaVictims {
 };
 using ExtenderAnswer = std::map<std::string, MetaVictims>;  // by node
 
-// Asks the extenders that care, one after the other.
+// Asks the interested extenders one after the other; each gets the candidates that the previous one
+// has left.
 class ExtenderRound {
  public:
   ExtenderRound() = default;
   ExtenderRound(std::vector<ExtenderSettings> extenders, const Pod& pod,
                 std::vector<Candidate> candidates);
 
-  // Who is to be asked now, with candidates(); nullptr: the round is over.
+  // The extender to ask now about candidates(); nullptr if the round is over.
   [[nodiscard]] const ExtenderSettings* next() const;
-  // Its answer, or why there is none.
+  // The answer of the extender returned by next(), or the error of the request.
   void answer(const Cluster& cluster, const Result<ExtenderAnswer>& answer);
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
-  // Not ok: an extender that must not fail did.
+  // Not ok if an extender failed that is not ignorable.
   [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
-  // The failures that did not count, one line each.
+  // The failures of ignorable extenders, one line each.
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:

@@ -1,5 +1,6 @@
-// May this pod make room for itself, where, and at whose cost? DefaultPreemption's steps, from the
-// verdicts of a failed attempt to one node with its victims. preparation.h then acts on it.
+// Preemption: whether a pod may make room for itself, on which node, and which victims it needs.
+// These are the steps of upstream's DefaultPreemption, from the verdicts of a failed attempt to one
+// node with its victims. Preparation (preparation.h) then deletes the victims.
 
 #pragma once
 
@@ -14,32 +15,32 @@
 
 namespace holdfast::sync::schedule {
 
-// Why the pod may not preempt now, or "". `nominated` is what the failed attempt says of the node
-// that the pod is nominated to.
+// Why the pod may not preempt now, or "". `nominated` is the failed attempt's verdict of the pod's
+// nominated node.
 [[nodiscard]] std::string ineligible(const Cluster& cluster, const PodView& pod,
                                      const FitStatus& nominated);
 
-// Whether the scheduler has asked it to leave already, and it is on its way.
+// Whether the pod is terminating because the scheduler has preempted it.
 [[nodiscard]] bool leaves_for_another(const Pod& pod);
 
-// The nodes where taking pods away might help, in the order of a scan.
+// The nodes on which removing pods might help (Code::unschedulable), in the order of a scan.
 [[nodiscard]] Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& verdicts);
 
 struct PreemptionOptions {
   CandidateLimits limits;
   std::vector<ExtenderSettings> extenders;
-  // Runs the pieces of a dry run over at least `parallel_from` nodes; empty: they are not cut.
+  // Runs the blocks of a dry run over at least `parallel_from` nodes. Empty: one thread does all.
   ForEach for_each = {};
   std::size_t parallel_from = 256;
 };
 
 struct PreemptionOutcome {
   FitStatus verdict;                // its message begins with "preemption: "
-  Nomination nomination;            // nothing: it stays as it is
+  Nomination nomination;            // nullopt: unchanged
   std::optional<Candidate> chosen;  // set when the verdict is ok
 };
 
-// Everything that the steps look at; borrowed for one call.
+// The input of the steps; borrowed for one call.
 struct PreemptionView {
   const Cluster& cluster;
   const Nominator& nominator;
@@ -52,19 +53,19 @@ class Preemption {
   Preemption(PodRef pod, PreemptionOptions options)
       : pod_(std::move(pod)), options_(std::move(options)) {}
 
-  // Goes as far as it can without an extender. `now` stands for the start of pods that have not
-  // started. Dry runs cost O(nodes tried * pods * filters).
+  // Performs all steps up to the first extender, or to the end. A pod without a start time counts
+  // as started `now`. O(nodes tried * pods * filters).
   void start(const PreemptionView& view, const NodeFitStatuses& verdicts, WallTime now,
              Random& random);
 
-  // The extender to ask now, about candidates(); nullptr when none is.
+  // The extender to ask now about candidates(); nullptr if there is none.
   [[nodiscard]] const ExtenderSettings* ask() const { return outcome_ ? nullptr : round_.next(); }
   void answer(const Cluster& cluster, const Result<ExtenderAnswer>& answer, WallTime now);
 
   [[nodiscard]] const PodRef& pod() const { return pod_; }
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return round_.candidates(); }
   [[nodiscard]] const std::vector<std::string>& ignored() const { return round_.ignored(); }
-  // Set once it is over.
+  // Set when the preemption is decided.
   [[nodiscard]] const std::optional<PreemptionOutcome>& outcome() const { return outcome_; }
 
  private:
@@ -79,7 +80,7 @@ class Preemption {
   std::optional<PreemptionOutcome> outcome_;
 };
 
-// Such a message as an outcome has it.
+// A verdict with the message as PreemptionOutcome has it: "preemption: ...".
 [[nodiscard]] FitStatus preemption_verdict(Code code, const std::string& message);
 
 }  // namespace holdfast::sync::schedule

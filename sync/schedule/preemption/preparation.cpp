@@ -41,7 +41,7 @@ Preparation::Steps Preparation::start(WallTime now) {
   if (!options_.async) {
     enter(Phase::victims, now, steps);
   } else if (victims_.empty() && options_.skip_terminating) {
-    phase_ = Phase::finished;  // all are on their way; their leaving will be heard of
+    phase_ = Phase::finished;  // All victims are terminating; their end causes events.
   } else {
     steps.push_back({0, SetGate{pod_->uid(), true}});
     enter(Phase::promises, now, steps);
@@ -58,6 +58,7 @@ void Preparation::enter(Phase phase, WallTime now, Steps& steps) {
       ask(no_victim, ClearNomination{key_of(*pod)}, steps);
     }
   } else if (phase == Phase::victims) {
+    // In the asynchronous mode the last victim has a phase of its own.
     const std::size_t count = victims_.size() - (options_.async && !victims_.empty() ? 1 : 0);
     for (std::size_t i = 0; i < count; ++i) begin(i, now, steps);
   } else if (phase == Phase::last_victim) {
@@ -82,7 +83,7 @@ void Preparation::next_phase(WallTime now, Steps& steps) {
 
 void Preparation::finish(Steps& steps) {
   if (!options_.async) return;
-  // Nobody's leaving may ever wake the pod: then it must be woken.
+  // If no victim was deleted by us, no event may follow that wakes the pod.
   const bool unheard = options_.tolerate_gone && !victims_.empty() && !any_left_;
   if (any_failed_ || unheard) steps.push_back({0, ActivatePod{pod_->uid()}});
 }
@@ -103,6 +104,7 @@ void Preparation::begin(std::size_t index, WallTime now, Steps& steps) {
     any_left_ = true;
     return;
   }
+  // A victim that has the condition already is deleted without a patch.
   const auto condition = changed_condition(pod.pod->status, disruption(*pod_), now);
   if (!condition) return erase(index, steps);
   victim.stage = Stage::patching;

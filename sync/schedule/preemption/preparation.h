@@ -1,9 +1,10 @@
-// Makes room on the chosen node: victims are marked, deleted and told why; less important pods lose
-// their promise of that node. Actions out, results in; it performs nothing.
+// Makes room on the chosen node: each victim gets the condition DisruptionTarget, is deleted and
+// gets an event; pods of lower priority lose their nomination to that node. It returns actions and
+// is given their results; it performs nothing itself.
 //
-// Synchronous: the attempt waits, and a failure is its failure. Asynchronous: the pod has its
-// nomination at once and waits behind a gate until all but the last victim are gone; the deletion
-// of the last one, which wakes it, is only sent when the gate is open again.
+// Synchronous: the attempt waits, and a failed request fails the attempt. Asynchronous: the pod is
+// nominated at once and waits behind a gate while all victims but the last are deleted. The last
+// deletion is sent after the gate is open, because its event is what wakes the pod.
 
 #pragma once
 
@@ -20,32 +21,32 @@ namespace holdfast::sync::schedule {
 
 struct PreparationOptions {
   bool async = true;
-  // A victim that is on its way out already is left alone (since 1.34).
+  // Victims that are terminating already are skipped (since 1.34).
   bool skip_terminating = true;
-  // A victim that is gone when it is to be marked is as good as deleted (since 1.36).
+  // A victim that no longer exists when its condition is written counts as deleted (since 1.36).
   bool tolerate_gone = true;
 };
 
-// How a request went.
+// The result of a request.
 struct Settled {
-  enum class Way : std::uint8_t { done, gone, failed };  // gone: 404, or another uid
+  enum class Way : std::uint8_t { done, gone, failed };  // gone: not found, or another uid
   Way way = Way::done;
   std::string error;  // of gone and failed
 };
 
 class Preparation {
  public:
-  // An action; those with an id want settle().
+  // An action to perform. If it has an id, its result must be passed to settle().
   struct Step {
-    std::uint64_t id = 0;  // 0: nothing to settle
+    std::uint64_t id = 0;  // 0: the result is ignored
     Action action;
 
     bool operator==(const Step&) const = default;
   };
   using Steps = std::vector<Step>;
 
-  // `waiting` are the uids of pods that wait to be bound; `promised` the less important pods that
-  // are nominated to the node: Nominator::below().
+  // `waiting` are the uids of pods that wait to be bound; `promised` are the pods of lower priority
+  // that are nominated to the node (Nominator::below()).
   Preparation(PodRef pod, Candidate candidate, std::vector<PodRef> promised,
               std::set<std::string> waiting, const PreparationOptions& options);
 
@@ -53,9 +54,10 @@ class Preparation {
   [[nodiscard]] Steps settle(std::uint64_t id, const Settled& settled, WallTime now);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::finished; }
-  // Of the attempt: asynchronously always ok. Only then is the pod nominated.
+  // The verdict for the attempt. The pod is nominated only if it is ok, which it always is in the
+  // asynchronous mode.
   [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
-  // The errors that changed nothing, one line each.
+  // The errors of all failed requests, one line each.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
  private:
@@ -84,17 +86,17 @@ class Preparation {
   PreparationOptions options_;
   Phase phase_ = Phase::idle;
   std::size_t asked_ = 0;    // requests of this phase that are not settled
-  bool stopped_ = false;     // nothing new in this phase
-  bool any_failed_ = false;  // in any
-  bool any_left_ = false;    // a victim's leaving will be heard of
-  std::vector<std::pair<std::uint64_t, std::size_t>> open_;  // id to victim
+  bool stopped_ = false;     // a request failed: start no new one in this phase
+  bool any_failed_ = false;  // a request of any phase failed
+  bool any_left_ = false;    // a victim was deleted or rejected, so that an event will follow
+  std::vector<std::pair<std::uint64_t, std::size_t>> open_;  // request id and index of the victim
   std::uint64_t last_id_ = 0;
   FitStatus verdict_;
   std::vector<std::string> errors_;
 };
 
-// The gate of a pod whose victims are being asked to leave, as a queue's PreEnqueue. Without
-// asynchronous preemption it never shuts.
+// The Queue::Gate of preemption: rejects a pod in `preempting`, whose victims are being deleted.
+// Without asynchronous preemption it rejects none.
 [[nodiscard]] FitStatus preemption_gate(const PodView& pod, bool async,
                                         const std::set<std::string>& preempting);
 

@@ -1,4 +1,4 @@
-// What happens in a cluster that may let a pod be scheduled that could not be before.
+// Events in the cluster after which a pod may fit that did not fit before.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 namespace holdfast::sync::schedule {
 
 enum class EventKind : std::uint8_t {
-  wildcard,  // every pod is to be tried again
+  wildcard,  // may help every pod
   node_add,
   node_allocatable,
   node_labels,
-  node_taints,  // and cordons
+  node_taints,  // taints or spec.unschedulable
   node_conditions,
   assigned_pod_add,
   assigned_pod_labels,
   assigned_pod_delete,
-  own_labels,  // of the pod that waits, from here on
+  own_labels,  // this and the following are changes of the waiting pod itself
   own_tolerations,
   own_scale_down,
   own_gates,
@@ -31,11 +31,11 @@ enum class EventKind : std::uint8_t {
 
 struct Event {
   EventKind kind = EventKind::wildcard;
-  std::string_view label;  // as metrics and logs name it: "NodeAdd"; text that outlives everything
-  std::shared_ptr<const Node> old_node;  // set for changes of a node
-  std::shared_ptr<const Node> node;      // set for all of a node
-  PodRef old_pod;                        // set for changes of a pod
-  PodRef pod;                            // set for all of a pod; the deleted one
+  std::string_view label;  // its name in metrics and logs ("NodeAdd"); of static storage duration
+  std::shared_ptr<const Node> old_node;  // set if a node changed
+  std::shared_ptr<const Node> node;      // set in all events of a node
+  PodRef old_pod;                        // set if a pod changed
+  PodRef pod;                            // set in all events of a pod, also of a deleted one
 };
 
 inline constexpr std::string_view label_add = "UnschedulablePodAdd";
@@ -46,13 +46,13 @@ inline constexpr std::string_view label_timeout = "UnschedulableTimeout";
 inline constexpr std::string_view label_activate = "ForceActivate";
 
 [[nodiscard]] Event node_added(std::shared_ptr<const Node> node);
-// One event for each part that changed.
+// One event for each part of the node that changed.
 [[nodiscard]] std::vector<Event> node_changed(const std::shared_ptr<const Node>& before,
                                               const std::shared_ptr<const Node>& after);
 [[nodiscard]] Event assigned_pod_added(PodRef pod);
 [[nodiscard]] Event assigned_pod_deleted(PodRef pod);
 [[nodiscard]] std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after);
-// Of a pod that waits to be scheduled.
+// The events of a change of a pod that waits to be scheduled; never empty.
 [[nodiscard]] std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after);
 
 }  // namespace holdfast::sync::schedule

@@ -25,8 +25,8 @@ constexpr std::uint32_t bits(EventKind kind, More... more) {
   return 1U << static_cast<unsigned>(kind) | bits(more...);
 }
 
-// InterPodAffinity and PodTopologySpread look at what pods and labels make of the whole cluster:
-// everything of those may help.
+// Which events may help against which plugin. InterPodAffinity and PodTopologySpread depend on all
+// pods and labels of the cluster, so any change of these may help.
 constexpr std::array<Registration, 12> registrations = {{
     {plugin_fit, bits(assigned_pod_delete, node_add, node_allocatable, own_scale_down)},
     {plugin_ports, bits(assigned_pod_delete, node_add)},
@@ -53,7 +53,7 @@ bool pressed(const Node& node, std::string_view condition) {
   return found != nullptr && found->status == objects::status_true;
 }
 
-// Fits now and did not before, or the node is new.
+// Whether the node fits now and did not before, or is new.
 template <class Fits>
 bool became(const Event& event, Fits&& fits) {
   if (!fits(*event.node)) return false;

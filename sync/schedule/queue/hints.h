@@ -1,4 +1,4 @@
-// Which event may help a pod that a plugin has rejected.
+// Queueing hints: whether an event may help a pod that a plugin has rejected.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace holdfast::sync::schedule {
 
 enum class Hint : std::uint8_t {
-  unrelated,  // the plugin does not care for such events
-  skip,       // it does, but this one does not help this pod
-  queue,      // it may help
+  unrelated,  // events of this kind never help against the plugin
+  skip,       // they may, but this event does not help this pod
+  queue,      // the event may help
 };
 
 class Hints {
@@ -24,13 +24,13 @@ class Hints {
   Hints& operator=(const Hints&) = delete;
   virtual ~Hints() = default;
 
-  // Whether any plugin cares for such events.
+  // Whether events of this kind may help against any plugin.
   [[nodiscard]] virtual bool registered(const Event& event) const = 0;
   [[nodiscard]] virtual Hint ask(std::string_view plugin, const PodView& pod,
                                  const Event& event) const = 0;
 };
 
-// Those of our plugins. Borrows the cluster for reading nodes' amounts.
+// The hints of the plugins in filters/. Borrows the cluster's symbols to read resource amounts.
 class PluginHints final : public Hints {
  public:
   explicit PluginHints(Symbols& symbols) : symbols_(symbols) {}

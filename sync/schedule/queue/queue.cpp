@@ -9,7 +9,7 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-// Upstream's period of looking for pods that have been in the pool for too long.
+// How often the queue looks for pods that have been in the pool for too long; as upstream.
 constexpr Duration flush_period = std::chrono::seconds(30);
 
 bool has_gates(const PodView& pod) { return !pod.pod->spec.scheduling_gates.empty(); }
@@ -115,7 +115,7 @@ void Queue::to_active(MonoTime now, Entry& entry, std::string_view event) {
   active_.insert(&entry);
 }
 
-// Of an entry that is in no queue.
+// Puts an entry that is in no queue into the right one.
 void Queue::enter(MonoTime now, Entry& entry, Retry retry, std::string_view event) {
   entry.backoff_end = entry.queued + backoff(entry.attempts, options_);
   if (retry == Retry::no) {
@@ -156,7 +156,7 @@ std::optional<Queue::Popped> Queue::pop() {
 void Queue::end_flight(Entry& entry) {
   happened_.erase(entry.since);
   --in_flight_;
-  // What happened before the oldest pod in flight was popped is no longer of interest.
+  // Events before the oldest remaining marker concern no pod in flight.
   while (!happened_.empty() && happened_.front()) happened_.pop_front();
 }
 
@@ -186,13 +186,14 @@ Queue::Retry Queue::retry_for(const Entry& entry, const Event& event) const {
   return any ? Retry::after_backoff : Retry::no;
 }
 
-// The strongest of what happened since the pod was popped.
+// The strongest retry of all events since the pod was popped.
 Queue::Retry Queue::retry_since(const Entry& entry) const {
   if (entry.unschedulable.empty() && entry.pending.empty()) return Retry::after_backoff;
   Retry strongest = Retry::no;
   for (auto at = std::next(entry.since); at != happened_.end(); ++at) {
     if (!*at) continue;
     const Event& event = **at;
+    // Changes and activations of one waiting pod do not concern other pods in flight.
     const bool of_one = event.kind == EventKind::wildcard || event.kind >= EventKind::own_labels;
     if (!of_one || event.pod == nullptr || event.pod->uid() == entry.pod->uid())
       strongest = std::max(strongest, retry_for(entry, event));
@@ -222,7 +223,7 @@ void Queue::happened(MonoTime now, const Event& event) {
   if (!hints_.registered(event)) return;
   std::vector<std::pair<Entry*, Retry>> moving;
   for (Entry* entry : pool_) {
-    if (has_gates(*entry->pod)) continue;  // only the pod itself can lift them
+    if (has_gates(*entry->pod)) continue;  // Only a change of the pod removes its gates.
     const Retry retry = retry_for(*entry, event);
     if (retry != Retry::no) moving.emplace_back(entry, retry);
   }

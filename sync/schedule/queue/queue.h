@@ -1,8 +1,9 @@
-// Pods that wait to be scheduled: ready (active), soon (back-off) or until something happens
-// (unschedulable); and those being scheduled (in flight), with what happens meanwhile.
+// The scheduling queue. Pods wait to be tried at once (active), after a pause (back-off), or until
+// an event may help them (unschedulable, "the pool"). Pods that are being scheduled are in flight;
+// events that happen meanwhile are kept for them.
 //
-// A machine: time comes in, deadline() says when it wants to be ticked. Pods are known by uid. An
-// event costs O(pods in the unschedulable pool), all else O(log n). One thread.
+// The queue has no clock: the owner calls tick() at deadline(). Pods are identified by uid. An
+// event costs O(pods in the pool), all else O(log n). Not thread-safe.
 
 #pragma once
 
@@ -25,14 +26,14 @@ namespace holdfast::sync::schedule {
 
 struct QueueOptions {
   Duration backoff_initial = std::chrono::seconds(1);
-  Duration backoff_max = std::chrono::seconds(10);  // 0: none
-  Duration pool_stay_max = std::chrono::minutes(5);
+  Duration backoff_max = std::chrono::seconds(10);   // 0: no back-off
+  Duration pool_stay_max = std::chrono::minutes(5);  // then a pod is tried without an event
 };
 
-// How long a pod is held back after so many attempts: doubled each time, up to the longest.
+// How long a pod is held back after `attempts` attempts: doubled with each, up to backoff_max.
 [[nodiscard]] Duration backoff(int attempts, const QueueOptions& options);
 
-// Whether the left one is popped first: by priority, then by the time it was queued.
+// Whether the left pod is popped first: by priority, then by the time at which it was queued.
 [[nodiscard]] bool pops_before(const PodView& left, MonoTime left_queued, const PodView& right,
                                MonoTime right_queued);
 
@@ -45,7 +46,7 @@ using PluginNames = std::set<std::string, std::less<>>;
 
 class Queue {
  public:
-  // Says whether a pod may become active; scheduling gates are looked at in any case.
+  // Whether a pod may become active. The queue checks the pod's scheduling gates itself.
   using Gate = std::function<FitStatus(const PodView&)>;
 
   // Borrows `hints`. `gate` may be empty.
@@ -53,47 +54,50 @@ class Queue {
 
   struct Popped {
     PodRef pod;
-    int attempts;           // with this one
+    int attempts;           // including this one
     MonoTime first_active;  // when it became active for the first time
   };
-  // The next pod, now in flight; nothing when none is active.
+  // Takes the next active pod, which is then in flight; nullopt if none is active.
   [[nodiscard]] std::optional<Popped> pop();
 
-  // A pod without a node appeared. One that is known already is updated.
+  // Adds a pod without a node, or updates it if it is known already.
   void add(MonoTime now, const PodRef& pod);
-  // It changed; `events` are what of it might help: waiting_pod_changed().
+  // The pod changed; `events` are those of waiting_pod_changed().
   void update(MonoTime now, const PodRef& pod, const std::vector<Event>& events);
-  // It is no more, or has a node.
+  // The pod was deleted or has a node.
   void remove(const std::string& uid);
 
-  // An attempt failed: the pod goes back, as it is now. No plugins: it failed for a reason of ours.
-  // Errors: conflict (it is not in flight, but waits already).
+  // An attempt failed: returns the pod, as it is now, to the queue with the plugins that rejected
+  // it. Without plugins, an error was the reason, and the pod is tried again after its back-off.
+  // Errors: conflict (the pod is not in flight).
   [[nodiscard]] Status requeue(MonoTime now, const PodRef& pod, PluginNames unschedulable,
                                PluginNames pending);
-  // An attempt is over, and the pod does not come back.
+  // An attempt has ended, and the pod does not return to the queue.
   void done(const std::string& uid);
 
+  // An event occurred: moves the pods of the pool that it may help.
   void happened(MonoTime now, const Event& event);
-  // To the active queue at once; when in flight, back-off instead of the pool at its end.
+  // Moves the pod to the active queue, unless a gate is shut. A pod in flight will go to back-off
+  // instead of the pool.
   void activate(MonoTime now, const std::string& uid);
 
-  // Moves what is due; at the latest at deadline().
+  // Moves the pods that are due. To be called at deadline().
   void tick(MonoTime now);
   [[nodiscard]] MonoTime deadline() const;
 
-  // Nothing for a pod that is not here.
+  // nullopt if the pod is unknown.
   [[nodiscard]] std::optional<Place> place(const std::string& uid) const;
   // The uids of all pods, by place.
   [[nodiscard]] std::vector<std::string> pods(Place place) const;
   [[nodiscard]] std::size_t active() const { return active_.size(); }
   [[nodiscard]] std::size_t backing_off() const { return backoff_.size(); }
-  [[nodiscard]] std::size_t unschedulable() const { return pool_.size(); }  // with the gated
+  [[nodiscard]] std::size_t unschedulable() const { return pool_.size(); }  // including gated pods
   // O(pods in the pool).
   [[nodiscard]] std::size_t gated() const;
-  // How many pods of the pool each plugin has rejected. O(pods in the pool).
+  // By plugin: the number of pods in the pool that it rejected. O(pods in the pool).
   [[nodiscard]] std::map<std::string, std::size_t> rejected_by() const;
 
-  // How many pods came into "active", "backoff" or "unschedulable", and by which event.
+  // By place ("active", "backoff", "unschedulable") and event: the number of pods that entered.
   using Incoming = std::map<std::pair<std::string_view, std::string_view>, std::uint64_t>;
   [[nodiscard]] const Incoming& incoming() const { return incoming_; }
 
@@ -102,14 +106,14 @@ class Queue {
     PodRef pod;
     Place place = Place::unschedulable;
     MonoTime queued;
-    std::uint64_t sequence = 0;  // tells equals apart
+    std::uint64_t sequence = 0;  // orders pods that are otherwise equal
     int attempts = 0;
     std::optional<MonoTime> first_active;
     MonoTime backoff_end;
     bool gated = false;
     PluginNames unschedulable;
     PluginNames pending;
-    // In flight: where in happened_ it began.
+    // In flight: the marker in happened_ where the attempt began.
     std::list<std::optional<Event>>::iterator since;
   };
   struct ByUrgency {
@@ -122,7 +126,7 @@ class Queue {
 
   Entry* find(const std::string& uid);
   void leave(Entry& entry);
-  // `event` is the label of what moves it; text that outlives everything.
+  // `event` is the label of the event that moves the entry, of static storage duration.
   void enter(MonoTime now, Entry& entry, Retry retry, std::string_view event);
   void to_active(MonoTime now, Entry& entry, std::string_view event);
   void to_pool(Entry& entry, std::string_view event);
@@ -138,7 +142,7 @@ class Queue {
   std::set<Entry*, ByUrgency> active_;
   std::set<Entry*, ByBackoff> backoff_;
   std::set<Entry*, ByUrgency> pool_;
-  // Events while pods are in flight; an empty one marks where a pod was popped.
+  // Events since the oldest pod in flight was popped; nullopt marks where a pod was popped.
   std::list<std::optional<Event>> happened_;
   std::size_t in_flight_ = 0;
   std::uint64_t sequence_ = 0;

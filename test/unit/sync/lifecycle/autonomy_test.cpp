@@ -81,7 +81,7 @@ TEST(Autonomy, PodsStayReadyByMode) {
       {AutonomyMode::off, classic, false},
       {AutonomyMode::withhold, bad, false},
       {AutonomyMode::withhold, binding, true},
-      {AutonomyMode::openyurt, bad, true},  // as OpenYurt: the value is not looked at
+      {AutonomyMode::openyurt, bad, true},  // as OpenYurt, which does not check the value
       {AutonomyMode::openyurt, {}, false},
       {AutonomyMode::openyurt_classic, binding, false},
       {AutonomyMode::openyurt_classic, classic, true},

@@ -1,5 +1,5 @@
-// A cluster in memory under one Controller, in virtual time: what is wanted is done at once, seen
-// at once, and written down with its second.
+// A cluster in memory that is run by one Controller in virtual time. Each effect is performed and
+// delivered at once, and logged with its time in seconds.
 
 #pragma once
 
@@ -19,30 +19,32 @@ class Bench {
 
   explicit Bench(const Options& options, const EnabledControllers& parts = {});
 
-  // Lets time pass, heartbeats of the living included, and returns what was done: "45 status a
-  // ...". Registration is left out.
+  // Advances the time to `at`, with the lease renewals of all nodes that are not silent. Returns
+  // the effects since the last call ("45 status a ..."), except the events RegisteredNode.
   Lines run_until(Duration at);
 
-  // Adds a Ready node that beats by lease every 10 s from now on.
+  // Adds a Ready node that renews its lease every 10 s.
   void add_node(const std::string& name);
+  // Stops the node's lease renewals.
   void silence(const std::string& name) { living_.erase(name); }
-  // It posts Ready again and goes on beating.
+  // The node posts Ready again and continues to renew its lease.
   void revive(const std::string& name);
   void annotate(const std::string& node, std::string_view key, std::string_view value);
   void relabel(const std::string& node, std::string_view key, std::string_view value);
   void remove_node(const std::string& name);
   void set_node(const Node& node);
 
-  // Tolerates both own taints for `seconds`, or for ever; a pod with none goes at once.
+  // A pod without tolerations is evicted at once when its node is tainted.
   void add_pod(const std::string& name, const std::string& node,
                const std::vector<Toleration>& tolerations);
+  // Tolerations of not-ready and unreachable for `seconds`, or for ever.
   [[nodiscard]] static std::vector<Toleration> default_tolerations(
       std::optional<std::int64_t> seconds);
 
-  // The next `times` effects whose line starts so fail.
+  // The next `times` effects whose line begins with `start` fail.
   void fail(std::string start, Errc error, int times);
 
-  // The controller starts again and sees everything as new.
+  // Replaces the controller by a new one, to which all objects are delivered.
   void restart();
   void restore_contact() { controller_->restore_contact(now_); }
 

@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While one NoSchedule patch is under way, changes wait; then one more is made from the latest.
+// While a NoSchedule patch is in flight, changes wait. Afterwards one more patch is made from the
+// latest state.
 TEST(Controller, OneNoSchedulePatchForANodeAtATime) {
   SteppedController controller{Options{}};
   Node node = make_node("a", "True");
@@ -27,7 +28,7 @@ TEST(Controller, OneNoSchedulePatchForANodeAtATime) {
             Lines{"taint a +node.kubernetes.io/not-ready:NoSchedule conditions"});
 }
 
-// Without waiting for the watch, and on the version that the status write has returned.
+// The taint does not wait for the watch and uses the version that the status write has returned.
 TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
   SteppedController controller{Options{}};
   Node node = make_node("a", "True");
@@ -47,7 +48,7 @@ TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
   const auto& taint = std::get<PatchTaints>(next.back());
   EXPECT_EQ(taint.seen, (TaintsSeen{"11", {}}));
 
-  // The watch delivers the status during the write of the taint, and once more after it.
+  // The watch delivers the status while the taint is being written, and again after that.
   EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, node), Effects{});
   Node tainted = node;
   tainted.metadata.resource_version = "12";
@@ -58,7 +59,7 @@ TEST(Controller, TheTaintOfASilentNodeFollowsItsStatus) {
   EXPECT_EQ(controller.set_node(start + 51s, wall + 51s, tainted), Effects{});
 }
 
-// An API server that was restored from a backup counts its versions from an earlier one.
+// An API server that was restored from a backup issues lower versions again.
 TEST(Controller, ANodeThatStaysOlderThanOurWriteIsReconciledByTheNextPass) {
   SteppedController controller{Options{}};
   Node node = make_node("a", "True");
@@ -135,7 +136,8 @@ TEST(Controller, ARestartStartsEveryClockAgain) {
   EXPECT_FALSE(bench.has_pod("p"));
 }
 
-// The API server was away while a lost node's pods ran out of time: it may be back.
+// While the API server was unreachable, the toleration seconds of a lost node's pods expired. The
+// node may be back meanwhile.
 TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
   Bench bench(Options{});
   for (const char* name : {"a", "b", "c"}) bench.add_node(name);
@@ -166,7 +168,7 @@ TEST(Controller, APodAssignedToALostNodeIsMarked) {
             (Lines{"100 mark default/late", "100 event Pod/late Warning NodeNotReady"}));
 }
 
-// The second node falls silent while the first one's taint is still being written.
+// The second node becomes silent while the first one's taint is still being written.
 TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
   Options options;
   SteppedController controller(options);
@@ -188,7 +190,7 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
     for (const Effect& effect : controller.tick(now, wall + at)) {
       if (const auto* taint = std::get_if<PatchTaints>(&effect)) {
         if (taint->cause != TaintCause::conditions) taints.push_back(describe({effect}).front());
-        if (taint->cause == TaintCause::queued) continue;  // never answered
+        if (taint->cause == TaintCause::queued) continue;  // Its outcome never arrives.
       }
       Outcome outcome;
       if (const auto* update = std::get_if<UpdateNodeStatus>(&effect)) {

@@ -1,4 +1,4 @@
-// Effects as one line of text each, with all that they say, and short ways to make objects.
+// Prints effects as one line of text each, and makes objects for tests.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace holdfast::sync::lifecycle {
 
-// The zero of all tests' clocks: MonoTime{} is this wall time.
+// The wall time at MonoTime{} in all tests.
 inline constexpr WallTime test_epoch{std::chrono::hours(24 * 365 * 50)};
 inline constexpr WallTime wall = test_epoch;
 inline constexpr MonoTime start{};
@@ -19,22 +19,23 @@ inline constexpr MonoTime start{};
 using Lines = std::vector<std::string>;
 
 // "status a Ready=Unknown(NodeStatusUnknown)", "taint a +node.kubernetes.io/unreachable:NoExecute",
-// "event Node/a Normal NodeNotReady", ... Messages and times are left out; tests of those compare
-// whole values.
+// "event Node/a Normal NodeNotReady", ... The lines have no messages and times; tests of those
+// compare whole values.
 std::vector<std::string> describe(const Effects& effects);
 std::vector<std::string> describe(const Wishes& wishes);
 std::vector<std::string> describe(const std::vector<PatchTaints>& patches);
 
-// A node with Ready of that status, its heartbeat and transition at the epoch plus `beat`.
+// A node whose Ready condition has the status `ready`, with heartbeat and transition `beat` after
+// test_epoch. Without the condition if `ready` is empty.
 Node make_node(const std::string& name, std::string_view ready, Duration beat = {});
 NodeFacts make_facts(const std::string& name, std::string_view ready, Duration beat = {});
 
-// A pod in namespace "default" on `node`, Ready.
+// A Ready pod in namespace "default" on `node`.
 Pod make_pod(const std::string& name, const std::string& node);
 PodFacts make_pod_facts(const std::string& name, const std::string& node);
 
 Taint make_no_execute(const std::string& key);
-// Exists, NoExecute; for ever without seconds.
+// A toleration with operator Exists and effect NoExecute; endless without `seconds`.
 Toleration make_toleration(const std::string& key, std::optional<std::int64_t> seconds);
 
 }  // namespace holdfast::sync::lifecycle

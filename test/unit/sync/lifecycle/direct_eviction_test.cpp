@@ -13,7 +13,7 @@ struct Course {
   bool operator==(const Course&) const = default;
 };
 
-// Runs it to the end; the effects named in `errors` fail.
+// Runs an eviction to its end. Effects whose lines are in `errors` fail.
 Course run(std::vector<PodFacts> pods, std::set<std::string> spared,
            const std::map<std::string, Errc>& errors) {
   DirectEviction eviction(make_facts("a", "Unknown"), std::move(pods), std::move(spared));

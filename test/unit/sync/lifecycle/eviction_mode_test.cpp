@@ -1,4 +1,4 @@
-// Taint eviction by the eviction API: asking, being refused, and deleting in the end.
+// Taint eviction through the eviction API: attempts, refusals by a budget, and the final deletion.
 
 #include "sync/lifecycle/taint_eviction.h"
 #include "sync/objects/names.h"
@@ -28,7 +28,7 @@ const EvictPod question{{"default", "p", "uid-p"}};
 const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
 const DeletePod plain_deletion{{"default", "p", "uid-p"}};
 
-// The API server marks what it evicts: no condition of ours is written.
+// The API server sets DisruptionTarget on pods that it evicts, so the controller does not write it.
 TEST(EvictionMode, AnAgreedEvictionIsAllThatHappens) {
   TaintEviction eviction(asking(10min));
   const PodFacts pod = make_pod_facts("p", "a");
@@ -49,7 +49,7 @@ TEST(EvictionMode, RefusalsAreAskedAgainEverLaterAndDeletedAtTheDeadline) {
     now = eviction.next();
     EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
   }
-  // 135 s have passed; the next pause would miss the deadline.
+  // 135 s have passed, so the next pause is shortened to the deadline.
   EXPECT_EQ(eviction.settle(now, question, {Errc::exhausted, {}}), Effects{});
   EXPECT_EQ(eviction.next(), start + 150s);
   EXPECT_EQ(eviction.fire(start + 150s, wall), Effects{marking});
@@ -71,8 +71,8 @@ TEST(EvictionMode, WithoutDeadlineItAsksForEver) {
   }
 }
 
-// Another reason to say no is none to hurry: quick tries, then slow ones; the deadline still
-// counts.
+// Failures other than a refusal by a budget are retried as failed deletions are: first quickly,
+// then slowly. The deadline still applies.
 TEST(EvictionMode, FailuresAreTriedAgainUntilTheDeadline) {
   TaintEviction eviction(asking(15s));
   const PodFacts pod = make_pod_facts("p", "a");
@@ -84,7 +84,7 @@ TEST(EvictionMode, FailuresAreTriedAgainUntilTheDeadline) {
     now = eviction.next();
     EXPECT_EQ(describe(eviction.fire(now, wall)), Lines{asked});
   }
-  // A conflict may be the budget's: whether the pod is another one by now, its own events tell.
+  // A conflict of an eviction may concern the budget. It does not mean that the pod was replaced.
   (void)eviction.settle(now, question, {Errc::conflict, {}});
   EXPECT_EQ(eviction.next(), start + 15s);
 }

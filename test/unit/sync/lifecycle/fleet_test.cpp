@@ -1,4 +1,4 @@
-// Node health, taints and pods of a small cluster, as scripts over virtual time.
+// Node health, taints and pods of a small cluster, as scripts in virtual time.
 
 #include "sync/lifecycle/fleet.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two more nodes, so that one lost node is no disrupted zone.
+// Three nodes, so that the loss of one does not disrupt the zone.
 void add_cluster(Bench& bench) {
   for (const char* name : {"a", "b", "c"}) bench.add_node(name);
 }
@@ -151,7 +151,7 @@ TEST(Fleet, ANodeThatGoesIsForgotten) {
   EXPECT_EQ(bench.controller().fleet().size(), 2u);
 }
 
-// A new node of an old name must not inherit the silence of the old one.
+// A new node with the name of a removed one must not inherit its silence.
 TEST(Fleet, ANewNodeOfTheSameNameStartsAfresh) {
   Bench bench(Options{});
   add_cluster(bench);

@@ -1,4 +1,4 @@
-// Zones: how fast a dead site is evicted, and that nothing is when everything is dead.
+// Zones: at which rate a lost site is evicted, and that nothing is evicted if all zones are lost.
 
 #include "sync/lifecycle/zones.h"
 #include "sync/objects/names.h"

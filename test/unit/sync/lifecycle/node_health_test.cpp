@@ -23,12 +23,13 @@ TEST(NodeHealth, FirstSightGivesAFullGraceButCountsFromCreationWithoutReady) {
   EXPECT_EQ(first_seen(start + 1h, wall + 1h, posted), fresh);
   const HealthRecord silent{start, start, {}, {}};
   EXPECT_EQ(first_seen(start + 1h, wall + 1h, make_facts("a", "")), silent);
-  // Created in the future: our clock is behind, which must not make the grace longer.
+  // A creation time in the future means that our clock is behind. It must not extend the grace
+  // period.
   const HealthRecord future{start, start, {}, {}};
   EXPECT_EQ(first_seen(start, wall - 1h, make_facts("a", "")), future);
 }
 
-// Every row of the table in nlc.md 7.2, from a record of 0 s, at 10 s.
+// All combinations of upstream's tryUpdateNodeHealth(): the record is of 0 s, the change of 10 s.
 TEST(NodeHealth, OnlyAChangedHeartbeatIsABeat) {
   const ConditionFacts none{};
   const ConditionFacts old = ready(Truth::yes, 0s);
@@ -59,7 +60,7 @@ TEST(NodeHealth, OnlyAChangedHeartbeatIsABeat) {
 
 TEST(NodeHealth, OnlyALaterRenewalIsABeat) {
   HealthRecord record{start, start, {}, {}};
-  EXPECT_TRUE(observe_lease(record, start + 1s, wall + 24h));  // skewed, but seen to change
+  EXPECT_TRUE(observe_lease(record, start + 1s, wall + 24h));  // A wrong clock, but a new renewal.
   EXPECT_FALSE(observe_lease(record, start + 2s, wall + 24h));
   EXPECT_FALSE(observe_lease(record, start + 3s, wall));
   const HealthRecord expect{start + 1s, start, {}, wall + 24h};

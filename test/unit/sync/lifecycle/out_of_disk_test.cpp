@@ -1,4 +1,4 @@
-// OutOfDisk, which kubelets before 1.13 post and newer ones leave behind.
+// The condition OutOfDisk, which kubelets before 1.13 post. After an upgrade it stays on the node.
 
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/taints.h"

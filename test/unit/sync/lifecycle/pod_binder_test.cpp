@@ -1,4 +1,4 @@
-// When the pod binding writes, under the whole controller.
+// When the pod binding writes, in the whole Controller.
 
 #include "sync/lifecycle/pod_binder.h"
 
@@ -35,7 +35,7 @@ SteppedController binding_only() {
 
 const BindPod by_switch{{"default", "p", "uid-p"}, {.bound = true, .wanted = true}};
 
-// The deprecated annotation, which OpenYurt does not react to.
+// Sets the deprecated annotation, whose changes OpenYurt ignores.
 TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
   SteppedController controller = binding_only();
   Node node = edge_node();

@@ -30,7 +30,7 @@ TEST(PodBinding, LengthensAndRemembers) {
             expect);
 }
 
-// OpenYurt crashes on a toleration without seconds.
+// OpenYurt crashes at a toleration without seconds.
 TEST(PodBinding, ATolerationForEverHasNothingToRemember) {
   const PodBinding ever{false, {make_toleration(not_ready_key, {})}, {}};
   EXPECT_EQ(bind_pod(edge_node(objects::annotation_autonomy, "true"),

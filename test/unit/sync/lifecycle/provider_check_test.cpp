@@ -87,7 +87,8 @@ TEST(ProviderCheck, ReadyAndExemptNodesAreNobodysBusiness) {
   EXPECT_EQ(check.pass(start).size(), 1u) << "never reported counts as unknown";
 }
 
-// Asked only when an operator wants it, and not while everyone gets a grace after our own silence.
+// The provider is asked only with Options::ask_provider, and not during the grace period after the
+// API server was unreachable.
 TEST(ProviderCheck, IsOffByDefaultAndSilentWhileSparing) {
   Options options;
   for (const bool wanted : {false, true}) {

@@ -1,4 +1,4 @@
-// A Controller in tests: one call for each kind of input, which returns the effects of its step.
+// A Controller for tests, with one function for each kind of input that returns the step's effects.
 
 #pragma once
 

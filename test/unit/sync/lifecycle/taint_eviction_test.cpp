@@ -66,7 +66,7 @@ TEST(TaintEviction, AFailedDeletionIsNotWantedAnyMoreOnceTheTaintIsGone) {
   (void)eviction.settle(start, deletion, {Errc::unavailable, {}});
   EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&pod}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
-  // What was under way meanwhile does not matter either.
+  // A late outcome of the deletion has no effect either.
   EXPECT_EQ(eviction.settle(start, deletion, {Errc::unavailable, {}}), Effects{});
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
@@ -88,7 +88,7 @@ TEST(TaintEviction, AChangeWhileADeletionIsUnderWayDoesNotRepeatIt) {
   EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod}), Effects{});
 }
 
-// A StatefulSet's pods come back under their names.
+// A StatefulSet creates its pods again with the same names.
 TEST(TaintEviction, APodOfTheSameNameIsAnother) {
   TaintEviction eviction(without_condition());
   const PodFacts pod = tolerating({make_toleration("x", 60)});

@@ -1,4 +1,5 @@
-// Autonomy mode withhold: shown Unknown, no new pods, but nothing evicted while it lasts.
+// Autonomy mode withhold: a silent autonomous node is shown Unknown and gets no new pods, but
+// nothing is evicted from it while its autonomy lasts.
 
 #include "sync/objects/names.h"
 #include "test/unit/sync/lifecycle/bench.h"
@@ -47,7 +48,7 @@ TEST(Withhold, AfterTheDurationItIsANodeAsAnyOther) {
   add_cluster(bench);
   bench.annotate("a", objects::annotation_autonomy_duration, "10m");
   (void)bench.run_until(1s);
-  bench.silence("a");  // last heard at 0, so autonomous until 600
+  bench.silence("a");  // Its last sign of life was at 0, so its autonomy lasts until 600.
   (void)bench.run_until(600s);
   EXPECT_TRUE(bench.has_pod("bare"));
   EXPECT_EQ(bench.run_until(606s),

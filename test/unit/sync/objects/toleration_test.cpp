@@ -56,7 +56,7 @@ TEST(Toleration, TheShortestUsedOneCounts) {
   EXPECT_EQ(shortest_toleration(List{lasting({})}), std::nullopt);
   EXPECT_EQ(shortest_toleration(List{lasting({}), lasting(7), lasting(3)}), 3s);
   EXPECT_EQ(shortest_toleration(List{lasting(-5)}), 0s);
-  // A billion seconds, and more than our durations hold.
+  // A billion seconds is kept; more than a Duration can hold becomes 100 years.
   EXPECT_EQ(shortest_toleration(List{lasting(1'000'000'000)}), 1'000'000'000s);
   const auto longest = shortest_toleration(List{lasting(std::numeric_limits<std::int64_t>::max())});
   EXPECT_EQ(longest, 24h * 365 * 100);

@@ -1,4 +1,5 @@
-// Finding a node: the scan, what it costs, what it says when none will do; the cluster it looks at.
+// Attempts: the order of the scan, how many nodes it checks, and the message if none fits. Also the
+// Cluster and the Nominator.
 
 #include "sync/schedule/attempt.h"
 
@@ -118,7 +119,7 @@ TEST(Cluster, PodsAddUpAndLeaveNothingBehind) {
   Pod pod = make_pod("p", 0, "500", "n");
   pod.spec.containers[0].resources.requests.set("example.com/gpu", "2");
   cluster.set_pod(view_of(pod, symbols));
-  EXPECT_EQ(cluster.find("n"), nullptr);  // heard of by its pod only
+  EXPECT_EQ(cluster.find("n"), nullptr);  // Only its pod names it.
   cluster.set_node(make_node("n"));
   EXPECT_EQ(cluster.find("n")->requested.milli_cpu, 500);
   cluster.set_pod(view_of(make_pod("p", 0, "700", "n"), symbols));

@@ -1,4 +1,4 @@
-// What cannot be read or can never come true: a clear answer, and nothing stops.
+// Invalid or contradictory objects: they get a clear message and do not stop the scheduler.
 
 #include "test/unit/sync/schedule/world.h"
 
@@ -58,7 +58,7 @@ TEST(BadInput, AffinitiesThatContradictEachOtherMatchNoNode) {
   const auto result = test::run(one_node(pod));
   EXPECT_EQ(result.message,
             "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.");
-  // And no victim would change that.
+  // Preemption does not help either.
   EXPECT_EQ(result.preemption.verdict.message(),
             "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
 

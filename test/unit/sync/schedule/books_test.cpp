@@ -1,4 +1,4 @@
-// What a scheduler keeps in step, input by input; and what extenders do to a survey.
+// ClusterState after each kind of input; and how the answers of extenders change a survey.
 
 #include "sync/schedule/cluster_state.h"
 
@@ -18,12 +18,12 @@ struct Desk {
   ClusterState books{{.scheduler = "holdfast-scheduler"}, start};
   MonoTime now = start;
 
-  // As a watch delivers it, at another version each time.
+  // Delivers the pod as a watch does, with a new resource version each time.
   void set(Pod pod) {
     pod.metadata.resource_version = std::to_string(++version);
     books.set(now, std::move(pod));
   }
-  // What is where: "p:active q:inFlight", of these pods.
+  // The places of these pods in the queue: "p:active q:inFlight ".
   std::string places(const std::vector<std::string>& names) const {
     std::string text;
     for (const std::string& name : names) {
@@ -65,7 +65,7 @@ TEST(ClusterState, AnAssumedPodCountsUntilTheWatchConfirmsIt) {
   EXPECT_EQ(desk.books.assume(pod, "n")->node(), "n");
   EXPECT_EQ(desk.used("n"), 1000);
   EXPECT_TRUE(desk.books.is_assumed("uid-p"));
-  // The API server still shows it as waiting: that is older news.
+  // The watch still delivers the pod as waiting, which is older than the assumption.
   desk.set(make_pod("p", 0, "1000"));
   EXPECT_EQ(desk.used("n"), 1000);
   EXPECT_EQ(desk.places({"p"}), "p:inFlight ");

@@ -1,4 +1,4 @@
-// Nodes that their cloud does not hear, and dry runs on several threads.
+// Nodes that are out of contact, and dry runs on several threads.
 
 #include "sync/schedule/contact.h"
 
@@ -71,10 +71,10 @@ TEST(Contact, AnAutonomousNodeOutOfContactTakesNoPodWhateverItTolerates) {
   world.incoming = tolerant_pod();
   EXPECT_EQ(test::run(world).message,
             "0/1 nodes are available: 1 node(s) were autonomous and out of contact.");
-  // Taking pods away there would not help either.
+  // Removing pods there would not help.
   world.pods.push_back(make_pod("victim", -5, "4000", "n1"));
   EXPECT_FALSE(test::run(world).preemption.chosen);
-  // Who does not tolerate it hears what upstream says.
+  // For a pod that does not tolerate the taint, the message is upstream's.
   world.incoming = make_pod("p", 0, "100");
   EXPECT_EQ(test::run(world).message,
             "0/1 nodes are available: 1 node(s) had untolerated taint "
@@ -85,7 +85,7 @@ TEST(Contact, ConnectedNodesArePreferredToToleratedOnes) {
   test::World world;
   world.nodes = {lost_node("n1", false), make_node("n2"), lost_node("n3", false)};
   world.incoming = tolerant_pod();
-  // However full it is: every other score is for n1 and n3.
+  // n2 is chosen although its score is the lowest.
   world.pods.push_back(make_pod("busy", 0, "3800", "n2"));
   for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(test::run(world, seed).node, "n2");
   world.pods.push_back(make_pod("full", 0, "200", "n2"));
@@ -131,7 +131,7 @@ TEST(Contact, APodIsTriedAgainWhenTheNodeIsHeardAgain) {
   EXPECT_EQ(ask(heard, lost), Hint::skip);
 }
 
-// Each piece on a thread of its own.
+// A ForEach that runs each piece of work on its own thread.
 void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });

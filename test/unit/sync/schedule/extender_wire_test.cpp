@@ -1,4 +1,4 @@
-// Extenders' JSON, both ways, and what they may get wrong.
+// The JSON of requests to extenders and of their answers, also of invalid ones.
 
 #include "sync/schedule/preemption/extender_wire.h"
 

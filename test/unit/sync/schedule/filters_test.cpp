@@ -1,4 +1,4 @@
-// Filters that look beyond one node: affinity to other pods, spreading; and what a trial changes.
+// Filters that depend on other nodes: affinity to other pods and topology spreading; and trials.
 
 #include "test/unit/sync/schedule/world.h"
 
@@ -128,7 +128,7 @@ TEST(Spread, ADomainCountsOnlyIfThePodMayRunThere) {
   world.nodes[2].spec.taints.push_back({"k", "", "NoSchedule", {}, {}});
   constraint.node_taints_policy = "Honor";
   EXPECT_EQ(reason(world, "a2"), "");
-  // Too few domains: then the emptiest one counts as empty.
+  // With fewer domains than minDomains, the smallest count is taken as zero.
   constraint.min_domains = 2;
   EXPECT_NE(reason(world, "a2"), "");
 }

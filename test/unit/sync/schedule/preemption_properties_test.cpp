@@ -1,4 +1,4 @@
-// What must hold for every preemption, on thousands of small clusters drawn at random.
+// Properties of every preemption, checked on thousands of small random clusters.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ std::vector<std::string> lower_on(const World& world, const std::string& node) {
   return names;
 }
 
-// Calls `use` with each world whose pod preempts, and tells how many did.
+// Calls `use` for each world whose pod preempts. Returns the number of these worlds.
 template <class Use>
 int each_preemption(Use&& use) {
   int preempted = 0;
@@ -90,7 +90,8 @@ TEST(PreemptionProperties, TheOrderOfWhatComesInChangesNothing) {
   }
 }
 
-// What a search says of each node of a world that does not do as it is.
+// Calls `use` with the result of a VictimSearch on each node that does not fit and has pods of
+// lower priority.
 template <class Use>
 void each_search(const World& world, Use&& use) {
   Cluster cluster;
@@ -110,7 +111,7 @@ void each_search(const World& world, Use&& use) {
   }
 }
 
-// The one thing a search may refuse is a node that would not do with all lower pods gone.
+// A search rejects a node only if the pod does not fit without all pods of lower priority.
 TEST(PreemptionProperties, EveryNodeThatCanBeFreedIsACandidate) {
   int candidates = 0;
   for (int seed = 0; seed < worlds; ++seed) {

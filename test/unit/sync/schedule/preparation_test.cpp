@@ -1,4 +1,4 @@
-// Acting on a preemption: what is asked for in which order, and what a failure changes.
+// The actions of a Preparation: their order, and the effect of failures.
 
 #include "sync/schedule/preemption/preparation.h"
 
@@ -11,7 +11,7 @@ namespace {
 using test::make_pod;
 using Way = Settled::Way;
 
-// "patch v1 (uid-v1)", one line for each step.
+// One action as text: "patch v1 (uid-v1)".
 std::string line(const Action& action) {
   if (const auto* patch = std::get_if<PatchPodStatus>(&action)) {
     return "patch " + patch->pod.name + " (" + patch->pod.uid + ")";

@@ -1,4 +1,4 @@
-// Which event brings which pod back, and what the queues do beyond the golden cases.
+// Which event brings which pod back, and behaviour of the queue beyond the golden cases.
 
 #include "sync/schedule/queue/queue.h"
 
@@ -22,7 +22,7 @@ class QueueTest : public testing::Test {
   Hint ask(std::string_view plugin, const Pod& pod, const Event& event) {
     return hints_.ask(plugin, *view(pod), event);
   }
-  // Puts it where a failed attempt leaves it.
+  // Puts the pod where it is after an attempt that `plugin` has rejected.
   void reject_pod(const PodRef& pod, std::string_view plugin) {
     queue_.add(now_, pod);
     ASSERT_TRUE(queue_.pop());
@@ -66,7 +66,7 @@ TEST_F(QueueTest, OnlyWhatChangesTheAnswerHelps) {
   EXPECT_EQ(ask(plugin_taints, pod, node_added(node(tainted))), Hint::skip);
   Pod tolerant = pod;
   tolerant.spec.tolerations.push_back({"k", "Exists", "", "", {}, {}});
-  EXPECT_EQ(ask(plugin_taints, tolerant, lifted[0]), Hint::skip);  // it never was in the way
+  EXPECT_EQ(ask(plugin_taints, tolerant, lifted[0]), Hint::skip);  // The pod tolerated the taint.
 
   Pod choosy = pod;
   choosy.spec.node_selector.set("disk", "ssd");

@@ -1,4 +1,4 @@
-// Nodes and pods for the tests of scheduling: by hand, and at random.
+// Nodes and pods for the tests of scheduling, made by hand or at random.
 
 #pragma once
 
@@ -15,14 +15,14 @@ namespace holdfast::sync::schedule::test {
 
 inline constexpr WallTime wall_now{std::chrono::seconds(1'800'000'000)};
 
-// "NAME" with so many cores and GiB, room for 110 pods, and the label host=NAME.
+// A node with `cores` and `gibibytes`, room for 110 pods, and the label host=NAME.
 [[nodiscard]] Node make_node(const std::string& name, int cores = 4, int gibibytes = 8);
 
-// "default/NAME" with uid "uid-NAME", on `node` when that is not empty. One container.
+// A pod "default/NAME" with uid "uid-NAME" and one container, on `node` if that is not empty.
 [[nodiscard]] Pod make_pod(const std::string& name, int priority, const std::string& milli_cpu,
                            const std::string& node = {});
 
-// A term: pods with this label, in this domain.
+// An affinity term that selects pods with this label, in domains of `topology_key`.
 [[nodiscard]] PodAffinityTerm term(const std::string& label, const std::string& value,
                                    const std::string& topology_key);
 void add_anti_affinity(Pod& pod, const PodAffinityTerm& term);
@@ -33,7 +33,7 @@ void add_spread(Pod& pod, const std::string& topology_key, const std::string& la
 [[nodiscard]] PodDisruptionBudget make_budget(const std::string& name, const std::string& label,
                                               const std::string& value, int allowed);
 
-// Everything an attempt looks at, before it is put together.
+// The objects of a cluster, and the pod to schedule.
 struct World {
   std::vector<Node> nodes;
   std::vector<Pod> pods;
@@ -41,24 +41,24 @@ struct World {
   Pod incoming;
 
   void fill(Cluster& cluster) const;
-  // In another order.
+  // Reorders all objects.
   void shuffle(Random& random);
 };
 
-// Full nodes, pods of every kind and an important one that wants in.
+// A random cluster of nearly full nodes with various pods, and an incoming pod of high priority.
 [[nodiscard]] World random_world(Random& random);
 
-// What an attempt and, if there is no room, a preemption make of it.
+// The result of an attempt and, if no node fits, of a preemption.
 struct Result {
-  std::string node;     // found at once
-  std::string message;  // why not
+  std::string node;     // of the attempt
+  std::string message;  // why no node fits
   PreemptionOutcome preemption;
 
   [[nodiscard]] std::vector<std::string> victims() const;
 };
 [[nodiscard]] Result run(const World& world, std::uint64_t seed = 1);
 
-// Whether the pod may run on the node of a cluster that is as `world` without these pods.
+// Whether the incoming pod fits on the node in `world` without the pods named in `without`.
 [[nodiscard]] FitStatus fits(const World& world, const std::string& node,
                              const std::vector<std::string>& without);
 
