@@ -120,9 +120,9 @@ class Outbox {
   [[nodiscard]] Result<Added> add(const Transaction& in, const Write& write,
                                   Coalesce coalesce = Coalesce::append);
 
-  // The entries that may be sent, oldest first, in pages of at most `limit`: no entry of the same
-  // object is older, and it is not being sent. Entries stay queued until settle(). `after` is that of the
-  // previous page; 0 for the first one.
+  // The entries that may be sent, oldest first: no entry of the same object is older, and they are
+  // not being sent. In pages of at most `limit`; `after` is that of the previous page, 0 for the
+  // first one. Entries stay queued until settle().
   struct Page {
     std::vector<Entry> entries = {};
     std::int64_t after = 0;  // for the next page; 0: this was the last one

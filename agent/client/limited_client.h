@@ -60,7 +60,7 @@ class LimitedClient final : public ApiCaller {
                 const Clock& clock, Observer observer)
       : client_(client),
         limits_(limits),
-        bucket_(limits.qps, limits.burst),
+        bucket_(clock.mono(), limits.qps, limits.burst),
         permit_(permit),
         clock_(clock),
         observer_(std::move(observer)) {}

@@ -11,8 +11,8 @@
 #include <deque>
 
 #include "agent/client/api_client.h"
-#include "agent/cloud/event_aggregator.h"
 #include "platform/loop/event.h"
+#include "sync/events/event_aggregator.h"
 
 namespace holdfast::agent {
 
@@ -21,6 +21,8 @@ struct EventRetries {
   Duration pause = std::chrono::seconds(10);
   std::size_t waiting = 1000;  // events between two tries; more are dropped
 };
+
+[[nodiscard]] ApiRequest to_api_request(sync::events::EventRequest request);
 
 class EventSender {
  public:
@@ -34,7 +36,7 @@ class EventSender {
   asio::awaitable<Status> record(sync::lifecycle::RecordEvent event);
 
   // The same for an event that the caller has already turned into requests.
-  asio::awaitable<Status> record(EventWrite write);
+  asio::awaitable<Status> record(sync::events::EventWrite write);
 
   // Retries the events that failed, until cancelled.
   asio::awaitable<void> run();
@@ -44,18 +46,18 @@ class EventSender {
  private:
   // An event that waits for its next try.
   struct Late {
-    EventWrite write;
+    sync::events::EventWrite write;
     int tried = 0;
     MonoTime due;
   };
 
-  asio::awaitable<Status> send(EventWrite write);
-  void settle(EventWrite write, int tried, const Status& sent);
+  asio::awaitable<Status> send(sync::events::EventWrite write);
+  void settle(sync::events::EventWrite write, int tried, const Status& sent);
 
   ApiCaller& client_;
   const Clock& clock_;
   EventRetries retries_;
-  EventAggregator book_;
+  sync::events::EventAggregator events_;
   std::deque<Late> late_;  // by due time
   loop::Event changed_;
 };

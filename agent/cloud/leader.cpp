@@ -3,6 +3,7 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <utility>
 
+#include "agent/cloud/event_sender.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -37,33 +38,22 @@ std::string folder_of(const LeaderSettings& settings) {
 // The Event as client-go's recorder writes it for a LeaseLock.
 ApiRequest event_request(const sync::ObjectMeta& lease, const std::string& component,
                          const std::string& message, WallTime wall) {
-  namespace json = boost::json;
   const std::string time = format_rfc3339(wall);
-  json::object about{{"kind", "Lease"},
-                     {"namespace", lease.namespace_name},
-                     {"name", lease.name},
-                     {"uid", lease.uid},
-                     {"apiVersion", sync::Lease::api_version},
-                     {"resourceVersion", lease.resource_version}};
-  const std::string name =
-      lease.name + "." + to_hex(static_cast<std::uint64_t>(wall.time_since_epoch().count()));
-  const json::object body{{"kind", "Event"},
-                          {"apiVersion", "v1"},
-                          {"metadata", {{"name", name}, {"namespace", lease.namespace_name}}},
-                          {"involvedObject", std::move(about)},
-                          {"reason", "LeaderElection"},
-                          {"message", message},
-                          {"source", {{"component", component}}},
-                          {"firstTimestamp", time},
-                          {"lastTimestamp", time},
-                          {"count", 1},
-                          {"type", "Normal"},
-                          {"eventTime", nullptr},
-                          {"reportingComponent", component},
-                          {"reportingInstance", ""}};
-  return {.method = http::Method::post,
-          .target = "/api/v1/namespaces/" + percent_encode(lease.namespace_name) + "/events",
-          .body = sync::wire::serialize(body)};
+  const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
+  return to_api_request(
+      sync::events::create_event({.name = sync::events::event_name(lease.name, nanos),
+                                  .namespace_name = lease.namespace_name,
+                                  .about = {.kind = "Lease",
+                                            .namespace_name = lease.namespace_name,
+                                            .name = lease.name,
+                                            .uid = lease.uid,
+                                            .api_version = std::string(sync::Lease::api_version),
+                                            .resource_version = lease.resource_version},
+                                  .reason = "LeaderElection",
+                                  .message = message,
+                                  .component = component,
+                                  .first = time,
+                                  .last = time}));
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ constexpr std::int64_t rate_max = std::int64_t{1} << 40;
 
 std::size_t index_of(UplinkClass traffic) { return static_cast<std::size_t>(traffic); }
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 Result<std::int64_t> parse_rate(std::string_view text) {
   const auto bad = [text](const char* why) {
     return fail(Errc::invalid, "\"" + std::string(text) + "\": " + why);
@@ -90,11 +88,13 @@ Result<ByteRates> parse_byte_rates(const std::vector<std::string>& texts) {
   return rates;
 }
 
-ByteBudget::ByteBudget(const ByteRates& rates, MonoTime now, Duration burst) : burst_(burst) {
+ByteBudget::ByteBudget(const ByteRates& rates, MonoTime now, Duration burst) {
   CHECK(burst > Duration::zero());
   const auto bucket = [now, burst](std::int64_t rate) {
+    if (rate == 0) return Bucket{};
     const auto per_second = static_cast<double>(rate);
-    return Bucket{.rate = per_second, .level = per_second * seconds(burst), .at = now};
+    const double capacity = per_second * std::chrono::duration<double>(burst).count();
+    return Bucket{.tokens = pacing::TokenBucket(now, per_second, {.capacity = capacity})};
   };
   total_ = bucket(rates.total);
   for (std::size_t i = 0; i < uplink_classes; ++i) classes_.at(i) = bucket(rates.classes.at(i));
@@ -102,14 +102,14 @@ ByteBudget::ByteBudget(const ByteRates& rates, MonoTime now, Duration burst) : b
 
 MonoTime ByteBudget::ready_at(UplinkClass traffic, MonoTime now) const {
   if (traffic == UplinkClass::heartbeat) return now;
-  return std::max(total_.ready_at(now, burst_),
-                  classes_.at(index_of(traffic)).ready_at(now, burst_));
+  return std::max(total_.ready_at(now), classes_.at(index_of(traffic)).ready_at(now));
 }
 
 void ByteBudget::spend(UplinkClass traffic, std::uint64_t bytes, MonoTime now) {
   if (traffic == UplinkClass::heartbeat) return;
-  total_.take(static_cast<double>(bytes), now, burst_);
-  classes_.at(index_of(traffic)).take(static_cast<double>(bytes), now, burst_);
+  for (Bucket* bucket : {&total_, &classes_.at(index_of(traffic))}) {
+    if (bucket->tokens) bucket->tokens->spend(now, static_cast<double>(bytes));
+  }
 }
 
 void ByteBudget::reserve(UplinkClass traffic, std::uint64_t bytes) {
@@ -124,23 +124,14 @@ void ByteBudget::release(UplinkClass traffic, std::uint64_t bytes) {
   classes_.at(index_of(traffic)).reserved -= static_cast<double>(bytes);
 }
 
-double ByteBudget::Bucket::level_at(MonoTime now, Duration burst) const {
-  return std::min(rate * seconds(burst), level + rate * seconds(now - at));
-}
-
-MonoTime ByteBudget::Bucket::ready_at(MonoTime now, Duration burst) const {
-  const double left = level_at(now, burst);
-  if (rate == 0) return now;
+MonoTime ByteBudget::Bucket::ready_at(MonoTime now) const {
+  if (!tokens) return now;
+  const double left = tokens->level(now);
   // `reserved` is a sum of doubles, so rounding may leave a little after the last release().
   if (left > 0) return reserved < 0.5 || left > reserved ? now : MonoTime::max();
   // One byte more than the debt, so that the level is above zero at that time.
-  const double wait_ms = std::ceil((1 - left) / rate * 1000 - 1e-6);
+  const double wait_ms = std::ceil((1 - left) / tokens->rate() * 1000 - 1e-6);
   return now + std::chrono::milliseconds(static_cast<std::int64_t>(wait_ms));
-}
-
-void ByteBudget::Bucket::take(double bytes, MonoTime now, Duration burst) {
-  level = level_at(now, burst) - bytes;
-  at = now;
 }
 
 }  // namespace holdfast::sync::autonomy

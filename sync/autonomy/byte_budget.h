@@ -11,12 +11,14 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "platform/result.h"
 #include "platform/time.h"
+#include "sync/pacing/token_bucket.h"
 
 namespace holdfast::sync::autonomy {
 
@@ -67,17 +69,12 @@ class ByteBudget {
 
  private:
   struct Bucket {
-    double rate = 0;      // bytes per second; 0: no limit
-    double level = 0;     // bytes at time `at`; negative: the traffic is in debt
-    MonoTime at{};        // when `level` was computed
-    double reserved = 0;  // expected bytes of the requests in flight
+    std::optional<pacing::TokenBucket> tokens;  // of one byte; none: no limit
+    double reserved = 0;                        // expected bytes of the requests in flight
 
-    [[nodiscard]] double level_at(MonoTime now, Duration burst) const;
-    [[nodiscard]] MonoTime ready_at(MonoTime now, Duration burst) const;
-    void take(double bytes, MonoTime now, Duration burst);
+    [[nodiscard]] MonoTime ready_at(MonoTime now) const;
   };
 
-  Duration burst_;
   Bucket total_;
   std::array<Bucket, uplink_classes> classes_{};
 };

@@ -1,21 +1,19 @@
 // A rate-limited queue of names: the nodes of one zone that are to be tainted or evicted. Upstream:
 // RateLimitedTimedQueue.
 //
-// It consists of a heap by due time and a guard set. A name stays in the guard set after its turn,
+// It consists of a queue by due time and a guard set. A name stays in the guard set after its turn,
 // so that it is not queued again before it is removed. Names with the same due time are served in
 // the order in which they were added.
 
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "platform/time.h"
+#include "sync/pacing/due_queue.h"
 #include "sync/pacing/token_bucket.h"
 
 namespace holdfast::sync::pacing {
@@ -57,25 +55,16 @@ class RateQueue {
   [[nodiscard]] MonoTime next() const;
 
   // Waiting names, ordered by due time; guarded names, unordered.
-  [[nodiscard]] std::vector<std::string> waiting() const;
+  [[nodiscard]] std::vector<std::string> waiting() const { return queue_.keys(); }
   [[nodiscard]] const std::unordered_set<std::string>& guarded() const { return guard_; }
 
  private:
-  struct Turn {
-    MonoTime due;
-    std::uint64_t sequence;
-    auto operator<=>(const Turn&) const = default;
-  };
-
-  void enqueue(MonoTime due, const std::string& name);
-  bool dequeue(const std::string& name);
+  struct Nothing {};
 
   TokenBucket bucket_;
-  std::map<Turn, std::string> heap_;
-  std::unordered_map<std::string, Turn> turn_of_;
+  DueQueue<Nothing> queue_;
   std::unordered_set<std::string> guard_;
   std::unordered_set<std::string> handling_;
-  std::uint64_t sequence_ = 0;
 };
 
 }  // namespace holdfast::sync::pacing

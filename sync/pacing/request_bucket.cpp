@@ -5,31 +5,23 @@
 #include "platform/check.h"
 
 namespace holdfast::sync::pacing {
-namespace {
 
-Duration interval_of(double qps) {
-  CHECK(qps > 0);
-  return std::chrono::ceil<Duration>(std::chrono::duration<double>(1 / qps));
-}
-
-}  // namespace
-
-RequestBucket::RequestBucket(double qps, int burst)
-    : interval_(interval_of(qps)), depth_(interval_ * burst) {
-  CHECK(burst > 0);
+RequestBucket::RequestBucket(MonoTime now, double qps, int burst)
+    : tokens_(now, qps, {.capacity = static_cast<double>(burst)}) {
+  CHECK(qps > 0 && burst > 0);
 }
 
 MonoTime RequestBucket::take(MonoTime now) {
-  full_at_ = std::max(full_at_, now) + interval_;
-  return std::max({now, full_at_ - depth_, held_until_});
+  tokens_.spend(now, 1);
+  // The time at which the reserved token will have been refilled.
+  const std::chrono::duration<double> wait(std::max(0.0, -tokens_.level(now)) / tokens_.rate());
+  return std::max(now + std::chrono::round<Duration>(wait), held_until_);
 }
 
 void RequestBucket::hold(MonoTime until) { held_until_ = std::max(held_until_, until); }
 
 double RequestBucket::saturation(MonoTime now) const {
-  if (full_at_ <= now) return 0;
-  const std::chrono::duration<double> missing = full_at_ - now;
-  return std::min(1.0, missing / std::chrono::duration<double>(depth_));
+  return std::clamp(1 - tokens_.level(now) / tokens_.capacity(), 0.0, 1.0);
 }
 
 }  // namespace holdfast::sync::pacing

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "platform/time.h"
+#include "sync/pacing/token_bucket.h"
 
 namespace holdfast::sync::pacing {
 
@@ -13,7 +14,7 @@ class RequestBucket {
  public:
   // Allows `qps` requests per second on average and `burst` requests at once; both must be above
   // zero. Starts full.
-  RequestBucket(double qps, int burst);
+  RequestBucket(MonoTime now, double qps, int burst);
 
   // Reserves the next token. Returns when it may be used, `now` or later.
   [[nodiscard]] MonoTime take(MonoTime now);
@@ -27,10 +28,7 @@ class RequestBucket {
   [[nodiscard]] double saturation(MonoTime now) const;
 
  private:
-  Duration interval_;  // time in which one token is refilled
-  Duration depth_;     // time in which the whole bucket is refilled
-  // When the bucket will be full again if no token is taken. It is empty `depth_` before that.
-  MonoTime full_at_ = MonoTime::min();
+  TokenBucket tokens_;
   MonoTime held_until_ = MonoTime::min();
 };
 

@@ -5,12 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "platform/time.h"
+#include "sync/pacing/due_queue.h"
 
 namespace holdfast::sync::pacing {
 
@@ -31,34 +30,22 @@ class TimedQueue {
   Update update(MonoTime now, const std::string& key, const Entry& entry);
 
   // Returns whether `key` was waiting.
-  bool cancel(const std::string& key);
+  bool cancel(const std::string& key) { return entries_.erase(key); }
 
   // Removes and returns the keys that are due, earliest first.
   [[nodiscard]] std::vector<std::string> take(MonoTime now);
 
   // When the next key is due; MonoTime::max() if none is waiting.
-  [[nodiscard]] MonoTime next() const;
+  [[nodiscard]] MonoTime next() const { return entries_.next(); }
 
   // nullptr if `key` is not waiting. Borrowed until the next change.
-  [[nodiscard]] const Entry* find(const std::string& key) const;
-  // All waiting keys, unordered.
-  [[nodiscard]] std::vector<std::string> keys() const;
+  [[nodiscard]] const Entry* find(const std::string& key) const { return entries_.find(key); }
+  // All waiting keys, by due time.
+  [[nodiscard]] std::vector<std::string> keys() const { return entries_.keys(); }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
-  struct Turn {
-    MonoTime due;
-    std::uint64_t sequence;
-    auto operator<=>(const Turn&) const = default;
-  };
-  struct Slot {
-    Entry entry;
-    Turn turn;
-  };
-
-  std::unordered_map<std::string, Slot> entries_;
-  std::map<Turn, std::string> heap_;
-  std::uint64_t sequence_ = 0;
+  DueQueue<Entry> entries_;
 };
 
 }  // namespace holdfast::sync::pacing

@@ -2,21 +2,28 @@
 
 #include <algorithm>
 
-namespace holdfast::sync::pacing {
-namespace {
+#include "platform/check.h"
 
-double seconds_between(MonoTime from, MonoTime to) {
-  return std::chrono::duration<double>(to - from).count();
+namespace holdfast::sync::pacing {
+
+TokenBucket::TokenBucket(MonoTime now, double rate, const BucketOptions& options)
+    : rate_(rate),
+      capacity_(options.capacity),
+      tokens_(options.full ? options.capacity : 0.0),
+      filled_at_(now) {
+  CHECK(capacity_ > 0);
 }
 
-}  // namespace
-
-TokenBucket::TokenBucket(MonoTime now, double rate, bool full)
-    : rate_(rate), tokens_(full ? 1.0 : 0.0), filled_at_(now) {}
+double TokenBucket::level(MonoTime now) const {
+  if (stopped()) return tokens_;
+  CHECK(now >= filled_at_);
+  const double gained = std::chrono::duration<double>(now - filled_at_).count() * rate_;
+  return std::min(capacity_, tokens_ + gained);
+}
 
 bool TokenBucket::take(MonoTime now) {
   if (stopped()) return false;
-  tokens_ = std::min(1.0, tokens_ + seconds_between(filled_at_, now) * rate_);
+  tokens_ = level(now);
   filled_at_ = now;
   // A token that is due within a nanosecond counts, because rounded sums may never reach 1.
   if ((1.0 - tokens_) / rate_ >= 1e-9) return false;
@@ -24,12 +31,17 @@ bool TokenBucket::take(MonoTime now) {
   return true;
 }
 
+void TokenBucket::spend(MonoTime now, double tokens) {
+  tokens_ = level(now) - tokens;
+  filled_at_ = now;
+}
+
 MonoTime TokenBucket::next() const {
   if (stopped()) return MonoTime::max();
   const double wait = (1.0 - tokens_) / rate_;
   constexpr double longest = 1e9;  // seconds; about 30 years, so that the sum cannot overflow
-  return filled_at_ +
-         std::chrono::ceil<Duration>(std::chrono::duration<double>(std::min(wait, longest)));
+  const std::chrono::duration<double> seconds(std::clamp(wait, 0.0, longest));
+  return filled_at_ + std::chrono::ceil<Duration>(seconds);
 }
 
 }  // namespace holdfast::sync::pacing

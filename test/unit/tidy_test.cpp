@@ -176,7 +176,7 @@ const std::map<std::string, std::vector<std::set<std::string>>> ranks = {
       {"election", "printing", "watch"},
       {"autonomy", "filters", "identity", "lifecycle", "runtime"},
       {"schedule"},
-      {"node"}}},
+      {"events", "node"}}},
     {"agent", {{"client"}, {"cloud", "edge", "node"}, {"ctl", "lab"}}},
     {"agent/edge",
      {{"options", "route"},

@@ -10,8 +10,8 @@
 #include "agent/cloud/controller_runner.h"
 #include "agent/cloud/event_sender.h"
 #include "agent/cloud/scheduler/extender_caller.h"
-#include "agent/cloud/scheduler/pod_events.h"
 #include "agent/cloud/scheduler/scheduler_writer.h"
+#include "sync/events/pod_events.h"
 #include "sync/schedule/scheduler.h"
 
 namespace holdfast::agent {
@@ -47,7 +47,7 @@ class SchedulerPerformer final : public SchedulerRunner::Performer {
   const Clock& clock_;
   Extenders extenders_;
   SchedulerWriter writer_;
-  PodEvents events_;
+  sync::events::PodEvents events_;
   EventSender sender_;
 };
 

@@ -6,6 +6,7 @@
 #include "agent/lab/rules/matching.h"
 #include "platform/log.h"
 #include "platform/text.h"
+#include "sync/events/event.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/wire/codec.h"
 #include "sync/wire/read.h"
@@ -228,23 +229,20 @@ schedule::Settled RegistryScheduler::patch(const schedule::PatchPodStatus& patch
 
 void RegistryScheduler::record_event(const schedule::RecordEvent& event) {
   const std::string time = format_rfc3339(editor_.now());
-  const std::string name = event.regarding.name + "." + to_hex(random_.next());
-  json::object made{{"metadata", {{"name", name}, {"namespace", event.regarding.namespace_name}}},
-                    {"involvedObject",
-                     {{"kind", "Pod"},
-                      {"namespace", event.regarding.namespace_name},
-                      {"name", event.regarding.name},
-                      {"uid", event.regarding.uid},
-                      {"apiVersion", "v1"}}},
-                    {"reason", event.reason},
-                    {"message", event.note},
-                    {"action", event.action},
-                    {"source", {{"component", scheduler}}},
-                    {"firstTimestamp", time},
-                    {"lastTimestamp", time},
-                    {"count", 1},
-                    {"type", event.type},
-                    {"reportingComponent", scheduler}};
+  json::object made = sync::events::to_json(sync::events::CoreEvent{
+      .name = sync::events::event_name(event.regarding.name, random_.next()),
+      .namespace_name = event.regarding.namespace_name,
+      .about = {.kind = "Pod",
+                .namespace_name = event.regarding.namespace_name,
+                .name = event.regarding.name,
+                .uid = event.regarding.uid},
+      .warning = event.type == "Warning",
+      .reason = event.reason,
+      .message = event.note,
+      .component = std::string(scheduler),
+      .first = time,
+      .last = time});
+  made["action"] = event.action;
   const sync::printing::Resource& events = sync::printing::known_kind("", "Event");
   const auto recorded =
       editor_.create(events, canonical(events, std::move(made)), event.regarding.namespace_name);

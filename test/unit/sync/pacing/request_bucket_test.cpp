@@ -6,8 +6,8 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(RequestBucket, GivesABurstAndThenARate) {
-  RequestBucket bucket(20, 30);
   const MonoTime start{1h};
+  RequestBucket bucket(start, 20, 30);
   EXPECT_EQ(bucket.saturation(start), 0);
   for (int index = 0; index < 30; ++index) EXPECT_EQ(bucket.take(start), start);
   EXPECT_EQ(bucket.saturation(start), 1);
@@ -20,8 +20,8 @@ TEST(RequestBucket, GivesABurstAndThenARate) {
 }
 
 TEST(RequestBucket, APauseHoldsEverybody) {
-  RequestBucket bucket(20, 30);
   const MonoTime start{1h};
+  RequestBucket bucket(start, 20, 30);
   bucket.hold(start + 5s);
   bucket.hold(start + 3s);
   EXPECT_EQ(bucket.take(start), start + 5s);

@@ -1,6 +1,5 @@
 // The parts of the scheduler's shell by themselves: its configuration, events, requests, the line.
 
-#include "agent/cloud/scheduler/pod_events.h"
 #include "agent/cloud/scheduler/scheduler_plan.h"
 #include "agent/cloud/scheduler/scheduler_writer.h"
 #include "agent/cloud/settings.h"
@@ -204,50 +203,6 @@ TEST(SchedulerRequests, NameTheUidTheyWereDecidedFor) {
   EXPECT_EQ(deletion.method, http::Method::remove);
   EXPECT_EQ(deletion.body,
             R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u1"}})");
-}
-
-TEST(PodEventBook, CountsWhatIsRepeatedAndTellsOfItNowAndThen) {
-  PodEvents book("mine", "mine-host");
-  const schedule::RecordEvent event{web,          schedule::PodKey{"default", "vip", "u2"},
-                                    "Normal",     "Preempted",
-                                    "Preempting", "Preempted by pod u2 on node a"};
-  MonoTime now{1h};
-  const WallTime wall{1'420'113'600s};
-  const auto first = book.record(now, wall, event);
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->request.target, "/apis/events.k8s.io/v1/namespaces/default/events");
-  const std::string start =
-      R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"web-1.)";
-  EXPECT_EQ(first->request.body.substr(0, start.size()), start);
-  EXPECT_NE(first->request.body.find(
-                R"("eventTime":"2015-01-01T12:00:00.000000Z","reportingController":"mine",)"
-                R"("reportingInstance":"mine-host","action":"Preempting","reason":"Preempted",)"
-                R"("regarding":{"kind":"Pod","namespace":"default","name":"web-1","uid":"u1",)"
-                R"("apiVersion":"v1"},"note":"Preempted by pod u2 on node a","type":"Normal",)"
-                R"("related":{"kind":"Pod","namespace":"default","name":"vip","uid":"u2",)"
-                R"("apiVersion":"v1"}})"),
-            std::string::npos)
-      << first->request.body;
-  const auto second = book.record(now + 1s, wall + 1s, event);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(second->request.method, http::Method::patch);
-  EXPECT_EQ(second->request.body,
-            R"({"series":{"count":2,"lastObservedTime":"2015-01-01T12:00:01.000000Z"}})");
-  ASSERT_TRUE(second->instead);
-  EXPECT_NE(second->instead->body.find(R"("series":{"count":2,)"), std::string::npos);
-  EXPECT_FALSE(book.record(now + 2s, wall, event)) << "only counted";
-  schedule::RecordEvent other = event;
-  other.note = "something else";
-  EXPECT_EQ(book.record(now + 2s, wall, other)->request.method, http::Method::post);
-  for (int minute = 1; minute < 30; ++minute) {
-    EXPECT_FALSE(book.record(now + minute * 1min, wall, event)) << minute;
-  }
-  const auto refreshed = book.record(now + 31min, wall, event);
-  ASSERT_TRUE(refreshed);
-  EXPECT_EQ(refreshed->request.method, http::Method::patch);
-  EXPECT_NE(refreshed->request.body.find(R"("count":33,)"), std::string::npos);
-  EXPECT_EQ(book.record(now + 40min, wall, event)->request.method, http::Method::post)
-      << "a quiet time has ended the series";
 }
 
 // Answers one after the other.

@@ -1,13 +1,12 @@
-#include "agent/cloud/scheduler/pod_events.h"
+#include "sync/events/pod_events.h"
 
 #include "platform/text.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::events {
 
-namespace json = boost::json;
-using sync::schedule::PodKey;
-using sync::schedule::RecordEvent;
+using schedule::PodKey;
+using schedule::RecordEvent;
 
 namespace {
 
@@ -16,12 +15,9 @@ std::string events_path(const RecordEvent& event) {
          "/events";
 }
 
-json::object reference(const PodKey& pod) {
-  return {{"kind", "Pod"},
-          {"namespace", pod.namespace_name},
-          {"name", pod.name},
-          {"uid", pod.uid},
-          {"apiVersion", "v1"}};
+json::object reference_to(const PodKey& pod) {
+  return to_json(ObjectReference{
+      .kind = "Pod", .namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid});
 }
 
 std::string key_of(const RecordEvent& event) {
@@ -53,7 +49,7 @@ std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall, const R
   const bool first = series.name.empty();
   if (first) {
     const auto nanos = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-    series.name = event.regarding.name + "." + to_hex(nanos + sequence_++);
+    series.name = event_name(event.regarding.name, nanos + sequence_++);
   }
   ++series.count;
   series.last = now;
@@ -70,20 +66,18 @@ std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall, const R
       {"reportingInstance", instance_},
       {"action", event.action},
       {"reason", event.reason},
-      {"regarding", reference(event.regarding)},
+      {"regarding", reference_to(event.regarding)},
       {"note", event.note},
       {"type", event.type}};
-  if (event.related) body["related"] = reference(*event.related);
+  if (event.related) body["related"] = reference_to(*event.related);
   if (!first) body["series"] = series_of(series.count, time);
-  ApiRequest whole{.method = http::Method::post, .target = events_path(event)};
-  whole.body = sync::wire::serialize(body);
+  EventRequest whole{.path = events_path(event), .body = wire::serialize(body)};
   if (first) return EventWrite{std::move(whole), std::nullopt, std::move(key)};
   const json::object change{{"series", series_of(series.count, time)}};
-  ApiRequest patch{.method = http::Method::patch,
-                   .target = events_path(event) + "/" + percent_encode(series.name),
-                   .body = sync::wire::serialize(change),
-                   .content_type = "application/strategic-merge-patch+json"};
+  EventRequest patch{.is_patch = true,
+                     .path = events_path(event) + "/" + percent_encode(series.name),
+                     .body = wire::serialize(change)};
   return EventWrite{std::move(patch), std::move(whole), std::move(key)};
 }
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::events

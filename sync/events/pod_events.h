@@ -5,18 +5,19 @@
 // repetition the next occurrence becomes a new Event. Unlike upstream, an event with another note
 // is another Event, so that no Event has an outdated note.
 //
-// Pure: it sends nothing. Threading: the loop's thread only.
+// Pure: it sends nothing.
 
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "agent/cloud/event_aggregator.h"
-#include "agent/cloud/lru_map.h"
+#include "platform/time.h"
+#include "sync/events/event.h"
+#include "sync/events/lru_map.h"
 #include "sync/schedule/actions.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::events {
 
 // client-go's numbers.
 struct SeriesLimits {
@@ -32,7 +33,7 @@ class PodEvents {
 
   // Returns the request to send, or nothing if the occurrence is only counted for now.
   [[nodiscard]] std::optional<EventWrite> record(MonoTime now, WallTime wall,
-                                                 const sync::schedule::RecordEvent& event);
+                                                 const schedule::RecordEvent& event);
 
  private:
   struct Series {
@@ -49,4 +50,4 @@ class PodEvents {
   std::uint64_t sequence_ = 0;
 };
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::events

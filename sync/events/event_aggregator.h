@@ -5,7 +5,7 @@
 // them, are combined: the later ones become one Event, "(combined from similar events): ...". A
 // token bucket for each object limits how many events are written about it.
 //
-// Pure: it sends nothing. Threading: the loop's thread only.
+// Pure: it sends nothing.
 
 #pragma once
 
@@ -14,12 +14,13 @@
 #include <set>
 #include <string>
 
-#include "agent/client/api_client.h"
-#include "agent/cloud/lru_map.h"
-#include "platform/result.h"
+#include "platform/time.h"
+#include "sync/events/event.h"
+#include "sync/events/lru_map.h"
 #include "sync/lifecycle/effects.h"
+#include "sync/pacing/token_bucket.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::events {
 
 // client-go's numbers.
 struct EventLimits {
@@ -30,21 +31,13 @@ struct EventLimits {
   Duration similar_interval = std::chrono::seconds(600);  // without events, then counting restarts
 };
 
-// The requests that write one event.
-struct EventWrite {
-  ApiRequest request;
-  // To be sent if `request` is answered 404: the Event has expired and is created again.
-  std::optional<ApiRequest> instead;
-  std::string key;  // for forget()
-};
-
 class EventAggregator {
  public:
   explicit EventAggregator(EventLimits limits = {});
 
   // Returns the request to send, or nothing if the object has used up its rate limit.
   [[nodiscard]] std::optional<EventWrite> record(MonoTime now, WallTime wall,
-                                                 const sync::lifecycle::RecordEvent& event);
+                                                 const lifecycle::RecordEvent& event);
 
   // Call when the write failed: the next event of this kind then creates a new Event object.
   void forget(const EventWrite& write) { seen_.erase(write.key); }
@@ -60,20 +53,14 @@ class EventAggregator {
     std::string first;
     int count = 0;
   };
-  // The token bucket of one object.
-  struct Talk {
-    double tokens = 0;
-    MonoTime at = MonoTime::min();
-  };
-
   [[nodiscard]] bool is_combined(MonoTime now, const std::string& kind, const std::string& message);
-  [[nodiscard]] bool may_talk(MonoTime now, const std::string& object);
+  [[nodiscard]] bool may_write(MonoTime now, const std::string& object);
 
   EventLimits limits_;
   LruMap<Similar> similar_;
   LruMap<Seen> seen_;
-  LruMap<Talk> talks_;
+  LruMap<std::optional<pacing::TokenBucket>> buckets_;  // by object
   std::uint64_t sequence_ = 0;
 };
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::events

@@ -1,10 +1,9 @@
-#include "agent/cloud/event_aggregator.h"
+#include "sync/events/event_aggregator.h"
 
-namespace holdfast::agent {
+namespace holdfast::sync::events {
 namespace {
 
 using namespace std::chrono_literals;
-namespace lifecycle = sync::lifecycle;
 
 constexpr MonoTime start{};
 const WallTime noon{std::chrono::seconds(1'420'113'600)};  // 2015-01-01T12:00:00Z
@@ -19,15 +18,15 @@ lifecycle::RecordEvent node_event(std::string message = "m") {
 }
 
 TEST(EventAggregator, WritesEventsAsUpstreamDoes) {
-  EventAggregator book;
-  const auto request = book.record(start, noon, node_event());
+  EventAggregator events;
+  const auto request = events.record(start, noon, node_event());
   ASSERT_TRUE(request);
-  EXPECT_EQ(request->request.target, "/api/v1/namespaces/default/events");
+  EXPECT_EQ(request->request.path, "/api/v1/namespaces/default/events");
   EXPECT_FALSE(request->instead);
   EXPECT_EQ(request->request.body,
             R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"a.13b541cb8cb38000",)"
-            R"("namespace":"default"},"involvedObject":{"kind":"Node","apiVersion":"v1",)"
-            R"("name":"a","uid":"uid-a"},"reason":"NodeNotReady","message":"m",)"
+            R"("namespace":"default"},"involvedObject":{"kind":"Node","name":"a",)"
+            R"("uid":"uid-a","apiVersion":"v1"},"reason":"NodeNotReady","message":"m",)"
             R"("source":{"component":"node-controller"},)"
             R"("firstTimestamp":"2015-01-01T12:00:00Z","lastTimestamp":"2015-01-01T12:00:00Z",)"
             R"("count":1,"type":"Normal","eventTime":null,)"
@@ -35,27 +34,26 @@ TEST(EventAggregator, WritesEventsAsUpstreamDoes) {
 }
 
 TEST(EventAggregator, CountsRepetitionsOnTheFirst) {
-  EventAggregator book;
-  (void)book.record(start, noon, node_event());
-  const auto again = book.record(start + 1s, noon + 1s, node_event());
+  EventAggregator events;
+  (void)events.record(start, noon, node_event());
+  const auto again = events.record(start + 1s, noon + 1s, node_event());
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->request.method, http::Method::patch);
-  EXPECT_EQ(again->request.target, "/api/v1/namespaces/default/events/a.13b541cb8cb38000");
-  EXPECT_EQ(again->request.content_type, "application/strategic-merge-patch+json");
+  EXPECT_TRUE(again->request.is_patch);
+  EXPECT_EQ(again->request.path, "/api/v1/namespaces/default/events/a.13b541cb8cb38000");
   EXPECT_EQ(again->request.body,
             R"({"count":2,"lastTimestamp":"2015-01-01T12:00:01Z","message":"m"})");
-  const auto other = book.record(start + 2s, noon, node_event("other"));
+  const auto other = events.record(start + 2s, noon, node_event("other"));
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->request.method, http::Method::post);
+  EXPECT_FALSE(other->request.is_patch);
 }
 
 // An Event lives an hour on the server: then it is made again, with what was counted.
 TEST(EventAggregator, AnExpiredEventIsMadeAgain) {
-  EventAggregator book;
-  (void)book.record(start, noon, node_event());
-  const auto again = book.record(start + 2h, noon + 2h, node_event());
+  EventAggregator events;
+  (void)events.record(start, noon, node_event());
+  const auto again = events.record(start + 2h, noon + 2h, node_event());
   ASSERT_TRUE(again && again->instead);
-  EXPECT_EQ(again->instead->method, http::Method::post);
+  EXPECT_FALSE(again->instead->is_patch);
   const std::string& body = again->instead->body;
   EXPECT_NE(body.find(R"("name":"a.13b541cb8cb38000")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("firstTimestamp":"2015-01-01T12:00:00Z")"), std::string::npos) << body;
@@ -64,64 +62,64 @@ TEST(EventAggregator, AnExpiredEventIsMadeAgain) {
 }
 
 TEST(EventAggregator, ForgottenEventsBeginAnew) {
-  EventAggregator book;
-  const auto write = book.record(start, noon, node_event());
-  book.forget(*write);
-  book.forget(EventWrite{{}, {}, "never recorded"});
-  EXPECT_EQ(book.record(start, noon, node_event())->request.method, http::Method::post);
+  EventAggregator events;
+  const auto write = events.record(start, noon, node_event());
+  events.forget(*write);
+  events.forget(EventWrite{{}, {}, "never recorded"});
+  EXPECT_FALSE(events.record(start, noon, node_event())->request.is_patch);
 }
 
 TEST(EventAggregator, ATalkativeObjectIsHeldBack) {
-  EventAggregator book(EventLimits{.remembered = 10, .burst = 3, .refill = 300s});
+  EventAggregator events(EventLimits{.remembered = 10, .burst = 3, .refill = 300s});
   int recorded = 0;
   for (int index = 0; index < 10; ++index) {
-    if (book.record(start, noon, node_event("m"))) ++recorded;
+    if (events.record(start, noon, node_event("m"))) ++recorded;
   }
   EXPECT_EQ(recorded, 3);
-  EXPECT_FALSE(book.record(start + 299s, noon, node_event("x")));
-  EXPECT_TRUE(book.record(start + 301s, noon, node_event("y")));
-  const auto late = book.record(start + 601s, noon, node_event("m"));
+  EXPECT_FALSE(events.record(start + 299s, noon, node_event("x")));
+  EXPECT_TRUE(events.record(start + 301s, noon, node_event("y")));
+  const auto late = events.record(start + 601s, noon, node_event("m"));
   ASSERT_TRUE(late);
   EXPECT_NE(late->request.body.find(R"("count":11)"), std::string::npos)
       << "what was held back is counted: " << late->request.body;
 }
 
 TEST(EventAggregator, OfSimilarEventsTheTenthStandsForTheRest) {
-  EventAggregator book;
+  EventAggregator events;
   for (int index = 1; index < 10; ++index) {
-    const auto write = book.record(start, noon, node_event(std::to_string(index)));
+    const auto write = events.record(start, noon, node_event(std::to_string(index)));
     EXPECT_NE(write->request.body.find(R"("message":")" + std::to_string(index)),
               std::string::npos);
   }
-  const auto tenth = book.record(start, noon, node_event("10"));
-  EXPECT_EQ(tenth->request.method, http::Method::post);
+  const auto tenth = events.record(start, noon, node_event("10"));
+  EXPECT_FALSE(tenth->request.is_patch);
   EXPECT_NE(tenth->request.body.find(R"("message":"(combined from similar events): 10")"),
             std::string::npos);
-  const auto more = book.record(start + 1s, noon + 1s, node_event("11"));
-  EXPECT_EQ(more->request.method, http::Method::patch);
+  const auto more = events.record(start + 1s, noon + 1s, node_event("11"));
+  EXPECT_TRUE(more->request.is_patch);
   EXPECT_EQ(more->request.body, R"({"count":2,"lastTimestamp":"2015-01-01T12:00:01Z",)"
                                 R"("message":"(combined from similar events): 11"})");
 }
 
 TEST(EventAggregator, OtherReasonsAndQuietTimesAreNotSimilar) {
-  EventAggregator book;
+  EventAggregator events;
   for (int index = 1; index < 10; ++index) {
-    (void)book.record(start, noon, node_event(std::to_string(index)));
+    (void)events.record(start, noon, node_event(std::to_string(index)));
   }
   lifecycle::RecordEvent other = node_event("other");
   other.reason = "RegisteredNode";
-  EXPECT_NE(book.record(start, noon, other)->request.body.find(R"("message":"other")"),
+  EXPECT_NE(events.record(start, noon, other)->request.body.find(R"("message":"other")"),
             std::string::npos);
-  const auto later = book.record(start + 601s, noon, node_event("later"));
+  const auto later = events.record(start + 601s, noon, node_event("later"));
   EXPECT_NE(later->request.body.find(R"("message":"later")"), std::string::npos);
 }
 
 TEST(EventAggregator, RemembersSoMany) {
-  EventAggregator book(EventLimits{.remembered = 2, .burst = 100, .refill = 1s});
-  for (const char* message : {"1", "2", "3"}) (void)book.record(start, noon, node_event(message));
-  EXPECT_EQ(book.record(start, noon, node_event("3"))->request.method, http::Method::patch);
-  EXPECT_EQ(book.record(start, noon, node_event("1"))->request.method, http::Method::post);
+  EventAggregator events(EventLimits{.remembered = 2, .burst = 100, .refill = 1s});
+  for (const char* message : {"1", "2", "3"}) (void)events.record(start, noon, node_event(message));
+  EXPECT_TRUE(events.record(start, noon, node_event("3"))->request.is_patch);
+  EXPECT_FALSE(events.record(start, noon, node_event("1"))->request.is_patch);
 }
 
 }  // namespace
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::events

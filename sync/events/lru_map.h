@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace holdfast::agent {
+namespace holdfast::sync::events {
 
 template <class Value>
 class LruMap {
@@ -49,4 +49,4 @@ class LruMap {
   std::unordered_map<std::string, typename Entries::iterator> by_key_;
 };
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::events
