@@ -49,7 +49,8 @@ TEST(EventAggregator, CountsRepetitionsOnTheFirst) {
   EXPECT_EQ(other->request.method, http::Method::post);
 }
 
-// An Event lives an hour on the server: then it is made again, with what was counted.
+// The API server deletes an Event after an hour. If it is repeated later, the patch comes with a
+// request that creates it again with its count so far.
 TEST(EventAggregator, AnExpiredEventIsMadeAgain) {
   EventAggregator book;
   (void)book.record(start, noon, node_event());
