@@ -1,7 +1,4 @@
-// holdfast-bench [edge
-// rules
-// scheduler
-// controller]
+// holdfast-bench [edge | rules | scheduler | controller]
 //
 // Without an argument: the edge agent's figures next to its budgets and to YurtHub's (measured with
 // kube-apiserver 1.20.2, so only the ratios compare), then the benchmarks of the pure rules. edge

@@ -17,7 +17,7 @@ namespace lifecycle = sync::lifecycle;
 
 namespace {
 
-// Parts of objects are read by putting them into a whole one.
+// The codec decodes only whole objects, so the taints are put into a node.
 Result<std::vector<sync::Taint>> read_taints(const json::value& taints) {
   const json::object object{{"metadata", {{"name", "n"}}}, {"spec", {{"taints", taints}}}};
   TRY(sync::Node node, sync::wire::decode<sync::Node>(object));
@@ -55,7 +55,7 @@ json::value write_status(lifecycle::Truth status) {
   return nullptr;
 }
 
-// Upstream spreads nodes over workers by this: FNV-1a, 32 bits.
+// The hash by which upstream assigns nodes to its workers: FNV-1a with 32 bits.
 std::uint32_t shard_of(std::string_view value, std::uint32_t shards) {
   std::uint32_t hash = 2166136261U;
   for (const char c : value) {

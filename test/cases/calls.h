@@ -1,4 +1,5 @@
-// The `call` steps of cases: pure functions of the rules, and one queue of each kind.
+// Executes the `call` steps of lifecycle cases: pure functions of the rules, and operations on one
+// rate-limited and one timed queue, which keep their content from step to step.
 
 #pragma once
 
@@ -18,8 +19,8 @@ class Calls {
   Calls(const sync::lifecycle::Options& options, WallTime epoch)
       : options_(options), epoch_(epoch) {}
 
-  // `call` has "fn" and "args". Errors: invalid for a function that is not known, or arguments
-  // that cannot be read.
+  // `call` has the members "fn" and "args". Errors: invalid if the function is unknown; the
+  // decoder's error if an argument cannot be read.
   [[nodiscard]] Result<json::value> call(MonoTime now, const json::object& call);
 
  private:

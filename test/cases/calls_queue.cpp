@@ -1,4 +1,4 @@
-// The queues of cases: rate limited, and by time.
+// The `call` steps on queues: "queue." is the rate-limited queue, "timed." the timed one.
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,8 @@ namespace lifecycle = sync::lifecycle;
 
 namespace {
 
-// Fast enough that two tokens can be had at one instant.
+// The rate of a queue without a limiter, in tokens per second: several tokens are available at the
+// same instant.
 constexpr double always = 1e12;
 
 json::array sorted(std::vector<std::string> names) {

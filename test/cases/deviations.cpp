@@ -8,20 +8,20 @@ namespace {
 
 using Deviation = std::pair<std::string_view, std::string_view>;
 
-// NodeResourcesFit of 1.34.
+// We behave as NodeResourcesFit of 1.34 does.
 constexpr std::string_view hopeless =
-    "a request above all that a node has is unresolvable: no victim would help (as 1.34)";
+    "a request above the node's capacity is unresolvable: evicting pods would not help (as 1.34)";
 
 constexpr std::array<Deviation, 19> deviations = {{
     {"lease-seen-again-after-heartbeat",
-     "a lease once seen stays seen, so silence counts from the last real beat"},
+     "a lease that was seen once stays known, so silence counts from its last renewal"},
     {"queue-swap-to-one-from-stopped-upstream-bug",
-     "being stopped is no rate: a zone set to one node a second goes on"},
+     "no rate stands for \"stopped\": a zone that is set to one node per second resumes"},
     {"zone-limiter-rate-exactly-one-never-resumes-upstream-bug",
-     "being stopped is no rate: a zone set to one node a second goes on"},
+     "no rate stands for \"stopped\": a zone that is set to one node per second resumes"},
     {"taint-nodes-enqueued-twice", "a name is never queued twice, so no entry can block a zone"},
     {"te-recreated-pod-with-same-name-never-evicted",
-     "pods are known by uid: a new one of an evicted name is evicted in its turn"},
+     "pods are identified by uid, so a new pod with the name of an evicted one is evicted, too"},
     {"dry-run/026-statuses-mixed-v132", hopeless},
     {"filter/018-fit-ext-capacity-init-v120", hopeless},
     {"filter/022-fit-ext-sum-v120", hopeless},
@@ -34,11 +34,11 @@ constexpr std::array<Deviation, 19> deviations = {{
     {"filter/044-fit-ignored-group-v120", hopeless},
     {"filter/052-fit-storage-3-v120", hopeless},
     {"prepare-candidate/002-no-victims-async-v132",
-     "with nobody left to ask there is nothing to wait for (as 1.34)"},
+     "without victims there is no deletion to wait for (as 1.34)"},
     {"prepare-candidate/008-gone-sync-v132",
-     "a victim that is gone when it is to be marked is as good as deleted (as 1.36)"},
+     "a victim that no longer exists when it is to be marked counts as deleted (as 1.36)"},
     {"prepare-candidate/011-gone-async-head",
-     "when every victim is gone already, no deletion may ever wake the pod: it is woken at once"},
+     "if every victim is already gone, no deletion event wakes the pod, so it is woken at once"},
 }};
 
 }  // namespace

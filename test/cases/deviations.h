@@ -1,7 +1,8 @@
-// Where our rules are meant to do better than upstream: the cases that say so, and why.
+// The cases from which our rules deviate on purpose, with the reasons.
 //
-// A case that fails is accepted when it is listed here. Only known defects of upstream belong here,
-// and what we take from later releases: such cases still pass with the corrections left out.
+// A failing case that is listed here counts as passed. Only two kinds of cases belong here: those
+// that record a known defect of upstream, and those where we adopted the behaviour of a later
+// release. Cases of the second kind must still pass with the corrections switched off.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace holdfast::cases {
 
-// Why the case of that name may differ; empty: it may not.
+// The reason why the case with this name may fail; empty if it may not.
 [[nodiscard]] std::string_view deviation_of(std::string_view name);
 
 }  // namespace holdfast::cases

@@ -85,7 +85,7 @@ Status Driver::run(const json::object& step) {
   return {};
 }
 
-// Forgets everything and sees all objects as new.
+// Replaces the rules by new ones without any state and reports all objects to them as new.
 void Driver::restart() {
   fleet_ = std::make_unique<lifecycle::Fleet>(options_);
   eviction_ = std::make_unique<lifecycle::TaintEviction>(options_);
@@ -186,7 +186,7 @@ void Driver::run_pod_worker(const json::object& args) {
   if (!mark_pod(marks.front()).ok()) fleet_->pods_left_unmarked(node);
 }
 
-// What follows from an outcome is performed after what was wished before.
+// Wishes that follow from an outcome are performed after those that are already queued.
 void Driver::perform(const lifecycle::Wishes& wishes) {
   wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
   while (!wishes_.empty()) {
@@ -239,7 +239,7 @@ Outcome Driver::mark_pods(const std::string& node) {
   return all;
 }
 
-// Succeeds for a pod that is gone.
+// Also succeeds if the pod no longer exists.
 Outcome Driver::mark_pod(const lifecycle::MarkPodNotReady& marking) {
   const Outcome outcome = hands_.perform(marking);
   for (const auto& event : lifecycle::after_marking(marking, outcome)) hands_.perform(event);

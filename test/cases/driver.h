@@ -1,4 +1,5 @@
-// Runs the steps of one case in one variant: feeds the rules, performs what they want, keeps time.
+// Runs the steps of one lifecycle case in one variant: advances the time, reports changes of the
+// simulated API server to the rules, and performs the effects that they return.
 
 #pragma once
 
@@ -18,21 +19,22 @@ namespace holdfast::cases {
 
 class Driver {
  public:
-  // `watched`: every change is delivered at once, as in cases of taint eviction; else the caches
-  // are brought up to date whenever something is run.
+  // `epoch` is the wall time of second 0 of the case. With `watched`, the rules of taint eviction
+  // run as well, and every change is delivered at once; without it, changes are delivered before
+  // each `run` step.
   Driver(const sync::lifecycle::Options& options, const json::object& config, WallTime epoch,
          bool watched);
 
-  // Errors say what in the case cannot be done.
+  // Executes one step. Errors name the part of the step that is unknown or impossible.
   [[nodiscard]] Status step(const json::object& step);
 
-  // Of the last `call` step.
+  // The result of the step if it was a `call`; else nothing.
   [[nodiscard]] const std::optional<json::value>& result() const { return result_; }
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] const Hands& hands() const { return hands_; }
   [[nodiscard]] const sync::lifecycle::Fleet& fleet() const { return *fleet_; }
   [[nodiscard]] const sync::lifecycle::TaintEviction& eviction() const { return *eviction_; }
-  // Seconds of the case.
+  // Converts to seconds since the start of the case.
   [[nodiscard]] static double seconds(MonoTime time);
 
  private:

@@ -10,7 +10,8 @@
 
 namespace holdfast::cases {
 
-// The first difference, or nothing. A key that we do not know is one.
+// The first difference, or nullopt. An unknown key of `expected` is a difference, too. `variant`
+// determines the names of the event sources.
 [[nodiscard]] std::optional<std::string> first_difference(const json::object& expected,
                                                           const Driver& driver,
                                                           std::string_view variant);

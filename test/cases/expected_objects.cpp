@@ -10,7 +10,7 @@ using Difference = std::optional<std::string>;
 
 std::string shown(const json::value& value) { return json::serialize(value); }
 
-// "key=value:effect"; when a taint was added does not matter.
+// The taints as "key=value:effect". The time at which a taint was added is not compared.
 std::multiset<std::string> taint_set(const json::array& taints) {
   std::multiset<std::string> set;
   for (const json::value& taint : taints) {

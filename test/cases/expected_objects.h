@@ -1,4 +1,4 @@
-// Compares nodes and pods of a case's world with what the case expects of them.
+// Compares the nodes and pods of a case's simulated API server with the expected ones.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace holdfast::cases {
 
-// By node name. The first difference, or nothing.
+// `wanted` contains the expectations by node name. Returns the first difference, or nullopt.
 [[nodiscard]] std::optional<std::string> check_nodes(const json::object& wanted,
                                                      const World& world);
-// By "namespace/name".
+// The same for pods, by "namespace/name".
 [[nodiscard]] std::optional<std::string> check_pods(const json::object& wanted, const World& world);
 
 }  // namespace holdfast::cases

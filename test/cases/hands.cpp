@@ -15,7 +15,7 @@ namespace {
 
 constexpr int taint_tries = 5;
 
-// Replaces the condition of that type in a list, or appends it.
+// Overwrites the fields of the condition with this type, or appends the condition.
 void set_condition(json::array& conditions, const json::object& condition) {
   for (json::value& old : conditions) {
     if (text(old.as_object(), "type") != text(condition, "type")) continue;
@@ -72,7 +72,7 @@ std::optional<lifecycle::NodeFacts> Hands::read_node(const std::string& name) co
 Outcome Hands::update_status(const lifecycle::UpdateNodeStatus& effect) {
   const auto error = world_.ask({"update", "nodes", "status", "", effect.node});
   if (error) {
-    // As upstream: the node is read again, live, whatever went wrong.
+    // Like upstream, read the node again from the server after any error.
     const auto unreadable = world_.ask({"get", "nodes", "", "", effect.node});
     return {error, unreadable ? std::nullopt : read_node(effect.node)};
   }

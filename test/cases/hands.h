@@ -1,4 +1,5 @@
-// Performs the effects of the rules on the world of a case, one request after the other.
+// Performs the effects of the lifecycle rules on the simulated API server of a case, with the
+// requests that upstream's controllers would send.
 
 #pragma once
 
@@ -15,13 +16,13 @@ class Hands {
  public:
   Hands(World& world, const sync::lifecycle::Options& options) : world_(world), options_(options) {}
 
-  // The wall clock of the requests that follow.
+  // Sets the wall time that the server uses in later requests.
   void set_wall(WallTime wall) { wall_ = wall; }
 
-  // Performs an effect on one node or pod; an event is written down.
+  // Performs an effect on one node or pod. An event is only appended to events().
   sync::lifecycle::Outcome perform(const sync::lifecycle::Effect& effect);
 
-  // The node as the server has it; no request.
+  // The server's current node, or nullopt. Does not count as a request.
   [[nodiscard]] std::optional<sync::lifecycle::NodeFacts> read_node(const std::string& name) const;
 
   [[nodiscard]] const std::vector<sync::lifecycle::RecordEvent>& events() const { return events_; }

@@ -1,4 +1,5 @@
-// holdfast-cases: runs golden cases against the pure rules.
+// holdfast-cases [DIR...]: runs the golden cases in the folders against the pure rules. Exits with
+// 0 if all passed, 1 if a case failed, and 2 after an unexpected exception.
 
 #include <exception>
 #include <iostream>

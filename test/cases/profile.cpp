@@ -6,7 +6,7 @@ namespace lifecycle = sync::lifecycle;
 
 namespace {
 
-// Before 1.21, and everything forked from it.
+// The behaviour of Kubernetes before 1.21, and of controllers that were forked from it.
 void make_historic(lifecycle::Options& options) {
   options.legacy_node_role = true;
   options.disruption_condition = false;
@@ -42,7 +42,7 @@ void apply_config(const json::object& config, lifecycle::Options& options) {
       number(config, "largeClusterSizeThreshold", static_cast<double>(options.large_cluster_size)));
   options.taint_based_evictions = flag(config, "enableTaintManager", options.taint_based_evictions);
   if (find(config, "partialDisruptionRateOverride") != nullptr) {
-    options.large_cluster_size = 0;  // every zone is large, so this is always the rate
+    options.large_cluster_size = 0;  // every zone is large, so this rate always applies
     rate("partialDisruptionRateOverride", options.secondary_eviction_rate);
   }
 }

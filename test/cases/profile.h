@@ -1,4 +1,4 @@
-// The behaviours that cases name, as options of the rules.
+// Translates the variants that cases name ("k8s-1.20", "openyurt") into options of the rules.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace holdfast::cases {
 
-// `variant` with a case's `config` laid over it; nothing for a variant that we do not know.
+// The options of `variant`, changed as the case's `config` says; nullopt for an unknown variant.
 [[nodiscard]] std::optional<sync::lifecycle::Options> profile_of(std::string_view variant,
                                                                  const json::object& config);
 
-// Who records events in that variant.
+// The event sources of the lifecycle controller and of taint eviction in this variant.
 [[nodiscard]] std::string_view lifecycle_source(std::string_view variant);
 [[nodiscard]] std::string_view eviction_source(std::string_view variant);
 

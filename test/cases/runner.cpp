@@ -74,7 +74,7 @@ Difference run_case(const json::object& one) {
   return std::nullopt;
 }
 
-// Boost.JSON throws when a field is of another type than asked for: then the case is malformed.
+// Boost.JSON throws if a field has an unexpected type. Such a case is reported as malformed.
 Difference try_case(const json::object& one) {
   try {
     return find(one, "op") != nullptr ? run_preemption_case(one) : run_case(one);
@@ -92,7 +92,8 @@ Result<json::value> read_file(const std::filesystem::path& path) {
 
 std::string name_of(const json::object& one) { return text(one, "name", text(one, "id")); }
 
-// A listed case may differ from what later releases do, never from what it was written for.
+// The reason why this difference is accepted; empty if it is not. A difference of the plain
+// behaviour is never accepted, because the case was written for it.
 std::string_view accepted(const std::string& name, const std::string& difference) {
   return difference.starts_with("plain: ") ? std::string_view() : deviation_of(name);
 }

@@ -1,4 +1,4 @@
-// Runs all cases of a folder and tells what differs.
+// Runs all golden cases of a folder and reports those that fail or deviate.
 
 #pragma once
 
@@ -10,11 +10,12 @@ namespace holdfast::cases {
 struct Tally {
   int passed = 0;
   int failed = 0;
-  int other = 0;  // for profiles that are not ours
+  int other = 0;  // cases of other releases, which were not run
 };
 
-// Every *.json file of `folder`, in order of name. One line for each case that fails, with its
-// first difference; a file that cannot be read counts as one failed case.
+// Runs the cases of every *.json file in `folder`, in the order of the file names. Prints one line
+// for each case that fails or that deviates for a listed reason, with its first difference. A file
+// or folder that cannot be read, and a folder without cases, count as one failed case.
 void run_folder(const std::filesystem::path& folder, std::ostream& out, Tally& tally);
 
 }  // namespace holdfast::cases

@@ -28,7 +28,7 @@ bool hits(const json::object& match, const Request& request) {
   const auto agrees = [&match](std::string_view field, const std::string& value) {
     return find(match, field) == nullptr || text(match, field) == value;
   };
-  // A match without subresource is for the object itself.
+  // A match without a subresource applies only to requests for the object itself.
   return agrees("verb", request.verb) && agrees("resource", request.resource) &&
          text(match, "subresource") == request.subresource && agrees("name", request.name) &&
          agrees("namespace", request.namespace_name);

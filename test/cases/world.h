@@ -1,4 +1,5 @@
-// The API server of a case: its objects, the faults it is told to have, and a record of requests.
+// The simulated API server of a case: it holds the objects, answers requests with the faults that
+// the case defines, and counts the requests.
 
 #pragma once
 
@@ -12,7 +13,8 @@
 
 namespace holdfast::cases {
 
-// A change of one object, as a watch would deliver it.
+// A change of one object, as a watch would deliver it. A new object has no `before`, a deleted one
+// no `after`.
 struct Change {
   std::string kind;
   std::string name;  // without namespace
@@ -32,7 +34,8 @@ class World {
  public:
   explicit World(bool graceful_deletion) : graceful_(graceful_deletion) {}
 
-  // The steps of a case. Errors name what is wrong with the case.
+  // The steps of a case that change objects. update() and remove() return an error if the object
+  // does not exist. For an object without a uid, replace() makes a new one and set() keeps the old.
   void set(const json::object& object);
   [[nodiscard]] Status update(const json::object& item);
   [[nodiscard]] Status remove(const json::object& item);
@@ -41,24 +44,25 @@ class World {
     faults_.push_back({fault, number(fault, "times", 1e9)});
   }
 
-  // Counts the request and answers with the fault it is to suffer, or nothing.
+  // Counts the request. Returns the error of a fault that applies to it, not_found if the object
+  // does not exist, or nullopt if the caller may now perform the request.
   std::optional<Errc> ask(const Request& request);
 
-  // nullptr when there is none. Borrowed until the next change.
+  // The object, or nullptr. The pointer is valid until the object is changed.
   [[nodiscard]] const json::object* find_object(const std::string& kind, const std::string& space,
                                                 const std::string& name) const;
   void store(json::object object);
-  // What DELETE does to a pod that is there.
+  // Deletes an existing pod, or with graceful deletion marks it as being deleted at `now`.
   void delete_pod(const std::string& space, const std::string& name, const std::string& now);
 
-  // Since the last call.
+  // The changes since the last call.
   [[nodiscard]] std::vector<Change> take_changes();
-  // Everything, as if new.
+  // All objects, as if they were new.
   [[nodiscard]] std::vector<Change> everything() const;
 
-  // "verb resource[/subresource]" to its number, reads not counted.
+  // The number of write requests by "verb resource[/subresource]".
   [[nodiscard]] const std::map<std::string, int>& writes() const { return writes_; }
-  // "namespace/name" to its number of DELETE requests.
+  // The number of DELETE requests by "namespace/name".
   [[nodiscard]] const std::map<std::string, int>& delete_attempts() const { return attempts_; }
   [[nodiscard]] const std::vector<std::string>& pods_deleted() const { return deleted_; }
 

@@ -1,5 +1,5 @@
-// Comparing what came out with what a case expects, key by key: the first difference is told, and a
-// key that nobody compared is one.
+// Compares results with the "expect" object of a case, key by key, and keeps the first difference.
+// A key of the case that was never compared is a difference, too.
 
 #pragma once
 
@@ -20,22 +20,23 @@ using Names = std::vector<std::string>;
 
 class Check {
  public:
-  // Borrows it.
+  // `expected` must outlive this object.
   explicit Check(const json::object& expected) : expected_(expected) {}
 
   [[nodiscard]] const json::object& expected() const { return expected_; }
-  // Whether the case expects anything of it; then it must be compared.
+  // The expected value, or nullptr if the case does not have this key. The key counts as compared,
+  // so the caller must compare the value. The functions below ignore keys that the case lacks.
   [[nodiscard]] const json::value* wants(std::string_view key);
 
   void equal(std::string_view key, const json::value& found);
   void list(std::string_view key, const Names& found);
-  // In any order.
+  // Compares the names in any order.
   void set(std::string_view key, const Names& found);
-  // One of the values that are listed.
+  // The case lists several values; `found` must be one of them.
   void one_of(std::string_view key, const json::value& found);
-  // One of the sets that are listed.
+  // The case lists several sets of names; `found` must be equal to one of them.
   void one_set_of(std::string_view key, const Names& found);
-  // null stands for success.
+  // In the case, null stands for success.
   void status(std::string_view key, const sync::schedule::FitStatus& found);
 
   void differs(std::string_view key, const json::value& wanted, const json::value& found);

@@ -1,4 +1,4 @@
-// The filters that cases name: our plugins, and doubles that answer as they are told.
+// The filters that cases name: our own plugins, and test doubles with fixed answers.
 
 #include <stdexcept>
 
@@ -41,7 +41,7 @@ class PodNameIsNodeName final : public schedule::Filter {
   std::string pod_;
 };
 
-// Cannot follow when pods of a labelled node leave or come back.
+// Passes every node, but fails when a pod is added to or removed from a node with a given label.
 class ExtensionError final : public schedule::Filter {
  public:
   ExtensionError(std::string_view plugin, const json::object& args, std::string pod)
@@ -103,7 +103,7 @@ Plugin filter_named(const std::string& name, const json::object& args,
   if (name == schedule::plugin_node_affinity) return schedule::node_affinity();
   if (name == schedule::plugin_pod_affinity) return schedule::inter_pod_affinity();
   if (name == schedule::plugin_spread) return schedule::pod_topology_spread();
-  // Cases map the predicates of old to the neutral code.
+  // Cases of old releases expect `unschedulable` of these predicates.
   if (name == schedule::plugin_memory_pressure) {
     return schedule::memory_pressure(Code::unschedulable);
   }

@@ -1,4 +1,4 @@
-// Operations on single nodes: filters, messages, scores, the draw.
+// Operations on single nodes: filters, messages, scores, and the random choice among the best.
 
 #include "sync/schedule/scores.h"
 #include "test/cases/preemption/operations.h"
@@ -59,7 +59,7 @@ void select_host(const Operation& op) {
     nodes.push_back(text(each.as_object(), "node"));
   }
   op.check.equal("error", nullptr);
-  // Every one of the best is drawn sooner or later, and nobody else is.
+  // In 1,000 draws every node with the best score must occur, and no other node.
   std::set<std::string> drawn;
   Random random(1);
   for (int i = 0; i < 1000; ++i) drawn.insert(nodes[schedule::select_host(scores, random)]);

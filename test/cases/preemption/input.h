@@ -1,5 +1,5 @@
-// The input of cases of scheduling: objects, statuses, filters and extenders as the rules take
-// them.
+// Reads the "given" object of scheduling cases: objects, statuses, filters and extenders, in the
+// types that the rules take.
 
 #pragma once
 
@@ -17,22 +17,23 @@
 
 namespace holdfast::cases {
 
-// Later than every time in a case; stands for a start time that is missing.
+// The current time in all cases, later than every time that they contain. The rules also use it
+// for a pod without a start time.
 inline constexpr WallTime case_now{std::chrono::seconds(4'000'000'000)};
 
-// Which behaviour a case is run with: plain 1.32, or ours, with the later corrections.
+// The behaviour with which a case is run: plain 1.32, or 1.32 with our corrections.
 enum class Behaviour : bool { plain, corrected };
 
-// Everything `given` has of it: nodes, pods that have a node, budgets, nominated pods. A malformed
-// object throws, as Boost.JSON does.
+// The cluster of a case: nodes, pods that have a node, disruption budgets and nominated pods.
+// `given` must outlive it. Throws if an object is malformed.
 struct Input {
   explicit Input(const json::object& given);
 
   [[nodiscard]] sync::schedule::PodRef pod(const json::value& object);
-  // Of a key of the case.
+  // The pod in the field `key` of the case. Throws if there is none.
   [[nodiscard]] sync::schedule::PodRef pod_at(std::string_view key);
   [[nodiscard]] std::vector<sync::schedule::PodRef> pods(const json::array& objects);
-  // By position in the cluster; names that are not there are left out.
+  // "nodeStatuses" by the nodes' positions in the cluster, without unknown nodes.
   [[nodiscard]] sync::schedule::NodeFitStatuses verdicts() const;
 
   const json::object& given;
@@ -42,25 +43,25 @@ struct Input {
 };
 
 [[nodiscard]] sync::schedule::FitStatus read_status(const json::value& status);
-// Of "nodeStatuses" and the rest of a fit error, whatever nodes there are.
+// Reads a fit error: "nodeStatuses" and its other fields. The nodes need not exist.
 [[nodiscard]] sync::schedule::Diagnosis read_diagnosis(const json::object& object);
 
-// "filters" of a case; real ones and doubles. An unknown one throws.
+// The "filters" of a case: plugins and test doubles. Throws if one is unknown.
 [[nodiscard]] std::vector<sync::schedule::Plugin> read_filters(const json::object& given,
                                                                Behaviour behaviour);
-// The options of NodeResourcesFit, if it is among them.
+// The options of NodeResourcesFit from the arguments of "filters"; else the defaults.
 [[nodiscard]] sync::schedule::FitOptions read_fit_options(const json::object& given,
                                                           Behaviour behaviour);
 
 [[nodiscard]] std::vector<sync::schedule::ExtenderSettings> read_extenders(
     const json::object& given);
-// What the double of that name answers about these candidates.
+// The answer of the test double with this name about the candidates. Throws if it is unknown.
 [[nodiscard]] Result<sync::schedule::ExtenderAnswer> ask_extender(
     const json::object& given, const std::string& name,
     const std::vector<sync::schedule::Candidate>& candidates);
 
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<sync::schedule::PodRef>& pods);
-// {"node", "victims": [pod], "numPDBViolations"}
+// Reads {"node", "victims": [pod], "numPDBViolations"}.
 [[nodiscard]] sync::schedule::Candidate read_candidate(Input& input, const json::object& object);
 
 }  // namespace holdfast::cases

@@ -1,4 +1,4 @@
-// Operations of a node alone: service classes, critical pods, admission.
+// Operations of a kubelet: QoS classes, critical pods, preemption and admission.
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ void preempt(const Operation& op, Input& input, const node::Pods& pods) {
     return op.check.equal("error", json::value(found.error().what));
   }
   op.check.list("victims", names_of(*found));
-  // Killing is the node's; one that fails is passed over.
+  // The rules only choose the victims. The node kills them and skips those that it cannot kill.
   const Names unkillable = names_in(op.given, "killErrors");
   Names killed;
   for (const std::string& name : names_of(*found)) {

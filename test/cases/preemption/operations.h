@@ -1,5 +1,5 @@
-// The operations that cases of scheduling name, by group. Each compares what came out with what is
-// expected; a malformed case throws.
+// The operations that scheduling cases name, in groups. Each runs the rules on the case's input and
+// compares the result with the expected one. A malformed case throws.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace holdfast::cases {
 
-// Each group runs the operation if it has it: false when it does not know it.
+// One operation of a case. The functions below return false if their group does not have it.
 struct Operation {
   const std::string& name;
   const json::object& given;
@@ -18,17 +18,17 @@ struct Operation {
   Check& check;
 };
 
-bool filter_operation(const Operation& operation);       // one node, messages, scores
-bool victim_operation(const Operation& operation);       // dry runs, budgets, importance, choice
-bool preemption_operation(const Operation& operation);   // eligibility, extenders, all steps
-bool preparation_operation(const Operation& operation);  // acting on the choice, the gate
+bool filter_operation(const Operation& operation);       // filters of one node, messages, scores
+bool victim_operation(const Operation& operation);       // dry runs, budgets, choice of victims
+bool preemption_operation(const Operation& operation);   // eligibility, extenders, whole runs
+bool preparation_operation(const Operation& operation);  // after the choice; the PreEnqueue gate
 bool queue_operation(const Operation& operation);        // queues, failure handling
-bool kubelet_operation(const Operation& operation);      // what a node decides alone
+bool kubelet_operation(const Operation& operation);      // the kubelet's own decisions
 
-// One case of the format preemption-cases/v1: its first difference, or nothing.
+// Runs one case of the format preemption-cases/v1. Returns its first difference, or nullopt.
 [[nodiscard]] Difference run_preemption_case(const json::object& one);
-// Whether it is meant for us: it names the profile that we implement, or pins one of our
-// corrections.
+// Whether the case applies to our rules: it names the release that we implement, or it tests one of
+// our corrections.
 [[nodiscard]] bool is_for_us(const json::object& one);
 
 }  // namespace holdfast::cases

@@ -1,4 +1,4 @@
-// Operations on preemption as a whole: who may, where it is tried, extenders, all steps.
+// Operations on preemption as a whole: eligible pods, potential nodes, extenders, and whole runs.
 
 #include <algorithm>
 

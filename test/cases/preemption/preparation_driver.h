@@ -1,4 +1,5 @@
-// Performs what a Preparation wants against an API server that a case describes.
+// Performs the actions of a Preparation on a simulated API server, whose errors the case defines,
+// and records them.
 
 #pragma once
 
@@ -14,7 +15,8 @@ namespace holdfast::cases {
 
 class PreparationDriver {
  public:
-  // `api` has patchErrors and deleteErrors (name to text) and notFound (names).
+  // `api` has patchErrors and deleteErrors (error texts by pod name) and notFound (pod names). It
+  // must outlive this object.
   explicit PreparationDriver(const json::object& api) : api_(api) {}
 
   void run(sync::schedule::Preparation& preparation);
@@ -25,8 +27,8 @@ class PreparationDriver {
   Names events;
   std::vector<sync::schedule::RecordEvent> recorded;
   std::vector<sync::schedule::PatchPodStatus> patches;
-  std::set<std::string> shut;       // gates that were shut at the start
-  std::set<std::string> shut_last;  // and that are shut now
+  std::set<std::string> shut;       // uids of the pods whose gate was ever shut
+  std::set<std::string> shut_last;  // uids of the pods whose gate is shut now
   Names activated;
 
  private:

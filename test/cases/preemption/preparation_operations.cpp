@@ -1,4 +1,5 @@
-// Operations that act on a choice: victims marked and deleted, nominations cleared, the gate.
+// Operations after the choice of a node: marking and deleting victims, clearing nominations, and
+// the PreEnqueue gate of preempting pods.
 
 #include "sync/wire/json.h"
 #include "test/cases/preemption/operations.h"
@@ -43,7 +44,8 @@ void pre_enqueue(const Operation& op) {
   op.check.status("status", verdict);
 }
 
-// Nobody leaves, so all that is asked for is that less important pods lose their promise.
+// The candidate has no victims; only the actions that clear the nominations of less important pods
+// are compared.
 void clear_nomination(const Operation& op) {
   Input input(op.given);
   sync::Pod preemptor;

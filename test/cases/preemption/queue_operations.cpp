@@ -1,4 +1,4 @@
-// Operations on queues and on what follows a failed attempt.
+// Operations on the scheduling queue and on the handling of failed attempts.
 
 #include <stdexcept>
 
@@ -89,7 +89,7 @@ void handle_failure(const Operation& op) {
   op.check.equal("nominatorNode", node.empty() ? json::value(nullptr) : json::value(node));
 }
 
-// Answers "queue" whenever a case lists the event for the plugin.
+// Hints that answer "queue" if the case lists the event for the plugin, else "unrelated".
 class ListedHints final : public schedule::Hints {
  public:
   explicit ListedHints(const json::object& lists) {
@@ -118,6 +118,7 @@ class ListedHints final : public schedule::Hints {
   std::set<std::pair<std::string, std::string>> listed_;
 };
 
+// Runs the steps of a case on one queue.
 class QueueTrace {
  public:
   explicit QueueTrace(Input& input)
@@ -125,7 +126,7 @@ class QueueTrace {
         hints_(object_in(input.given, "hints")),
         queue_(hints_, nullptr, {}, MonoTime{}) {}
 
-  // What is to be seen after it.
+  // Performs a step. Returns the popped pod, if any, and the queue in which each pod is then.
   json::object step(const json::object& step);
 
  private:
@@ -141,7 +142,7 @@ class QueueTrace {
   std::map<std::string, schedule::PodRef> pods_;
 };
 
-// The label of an event is its name in the case, which outlives the queue.
+// An event does not own its label. Here the label is a view of the case, which outlives the queue.
 schedule::Event QueueTrace::event(const json::value& name) const {
   const std::string_view label = name.as_string();
   schedule::Event event;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view profile = "v1.32";
 
-// Cases of later releases for what we correct in 1.32.
+// Cases of later releases that test our corrections of 1.32.
 constexpr std::array<std::string_view, 15> corrections = {
     "filter/017-fit-ext-capacity-v134",
     "filter/019-fit-ext-capacity-init-v134",
@@ -51,7 +51,8 @@ Difference run_as(const json::object& one, Behaviour behaviour) {
 
 bool is_for_us(const json::object& one) { return names_profile(one) || pins_correction(one); }
 
-// As 1.32 does it, and as we do it; where the two differ by intent, deviations.cpp lists the case.
+// Runs a case of 1.32 without our corrections and every case with them. If the corrections make a
+// case fail on purpose, deviations.cpp lists it.
 Difference run_preemption_case(const json::object& one) {
   if (names_profile(one)) {
     if (auto difference = run_as(one, Behaviour::plain)) return "plain: " + *difference;

@@ -1,4 +1,4 @@
-// Operations on victims: dry runs, budgets, importance and the choice of a node.
+// Operations on victims: dry runs, disruption budgets, importance, and the choice of a node.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ schedule::CandidateLimits read_limits(const json::object& args) {
 
 struct Tried {
   schedule::DryRun run;
-  std::size_t runs = 0;  // of the filters
+  std::size_t runs = 0;  // how many times the filters ran
 };
 
 Tried try_nodes(Input& input, Behaviour behaviour) {

@@ -1,4 +1,5 @@
-// What the writer makes of the server's answers, where one effect is more than one request.
+// The requests that the writer sends for an effect, and the outcome that it derives from the
+// server's answers.
 
 #include "agent/cloud/api_writer.h"
 
@@ -20,7 +21,7 @@ struct Answer {
   std::string body = "{}";
 };
 
-// An API server that gives the answers of a list, one after the other, and the writer before it.
+// An API server that gives the answers of a list in order, then 500, and a writer connected to it.
 class Stage {
  public:
   Stage(asio::io_context& context, std::vector<Answer> answers)
@@ -64,7 +65,7 @@ class Stage {
   std::unique_ptr<ApiWriter> writer_;
 };
 
-// What `effect` comes to, and what was asked for it.
+// The outcome of an effect and the requests that were sent for it.
 struct Told {
   lifecycle::Outcome outcome;
   Lines asked;
@@ -82,7 +83,7 @@ Told tell(lifecycle::Effect effect, std::vector<Answer> answers) {
 }
 
 TEST(ApiWriter, ARefusedEvictionIsToldFromAFailedOne) {
-  // As a kube-apiserver answers.
+  // The answer of a kube-apiserver when a disruption budget forbids the eviction.
   const std::string budget =
       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Cannot )"
       R"(evict pod as it would violate the pod's disruption budget.","reason":"TooManyRequests",)"
@@ -199,7 +200,7 @@ TEST(ApiWriter, DetachingTriesAllVolumesAndFailsIfOneDoes) {
   EXPECT_FALSE(tell(lifecycle::DetachVolumes{"a"}, {{200, "nonsense"}}).outcome.ok());
 }
 
-// Whatever is wrong with the provider, the API server is not to be suspected.
+// A failure of the provider must not look like a failure of the API server: the error is `invalid`.
 TEST(ApiWriter, WithoutAProviderNothingIsKnown) {
   const Told told = tell(lifecycle::AskProvider{"a", "uid-a", "id"}, {});
   EXPECT_EQ(told.outcome.exists, std::nullopt);

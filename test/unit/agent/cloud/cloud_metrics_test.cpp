@@ -1,4 +1,4 @@
-// The text of /metrics: fed by a scenario, compared as a scraper sees it.
+// The text of /metrics after whole scenarios, as a scraper receives it.
 
 #include "agent/cloud/cloud_metrics.h"
 
@@ -14,7 +14,7 @@ class MetricsText : public testing::Test {
     const http::Request request{.target = "/metrics"};
     text = (*replica)->endpoints().answer(request).body;
   }
-  // All of one family, comments first.
+  // All lines of one metric family: its HELP and TYPE lines and its samples.
   [[nodiscard]] std::string family(const std::string& name) const {
     std::string found;
     for (const std::string_view line : split(text, '\n')) {

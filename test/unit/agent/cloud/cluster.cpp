@@ -35,7 +35,7 @@ void replace_all(std::string& text, const std::pair<std::string, std::string>& s
 
 }  // namespace
 
-// A watch through a door.
+// The stream of a watch that was opened through a door.
 class Door::Stream final : public http::BodyStream {
  public:
   Stream(Door& door, std::shared_ptr<http::BodyStream> inner)

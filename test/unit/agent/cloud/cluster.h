@@ -1,5 +1,5 @@
-// A cluster in virtual time: the lab's API server behind doors on loopback, and nodes that renew
-// their leases every ten seconds as kubelets do.
+// A cluster in virtual time: the lab's API server, doors on loopback through which controllers
+// connect to it, and nodes that renew their leases every ten seconds as kubelets do.
 
 #pragma once
 
@@ -20,14 +20,14 @@ namespace holdfast::agent {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-// One way to the API server, which can be shut or go deaf.
+// A listener in front of the API server. It records the requests and can simulate faults.
 class Door {
  public:
   enum class State : std::uint8_t {
     open,
-    shut,  // connections are refused, and what was open is cut
-    hole,  // nothing is answered any more, and no stream moves
-    mute,  // requests are answered, but no stream moves
+    shut,  // refuses connections and closes existing ones
+    hole,  // answers no request, and streams deliver nothing
+    mute,  // answers requests, but streams deliver nothing
   };
 
   Door(asio::any_io_executor executor, lab::ApiServer& api);
@@ -35,10 +35,12 @@ class Door {
   void set(test::VirtualTime& time, State state);
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  // In all that comes through, the first text is replaced by the second.
+  // In all answers and streams, the first text is replaced by the second; an empty first text turns
+  // this off.
   std::pair<std::string, std::string> spoil;
 
-  // "PATCH /api/v1/nodes/a", without the query, with "(watch)" behind a watch.
+  // The requests in order, without their queries: "PATCH /api/v1/nodes/a". Watches end with
+  // " (watch)".
   std::vector<std::string> asked;
 
  private:
@@ -54,7 +56,7 @@ class Door {
   std::unique_ptr<http::Server> server_;
 };
 
-// A holdfast-cloud of that cluster.
+// One instance of holdfast-cloud. The constructor starts it; stop() and the destructor stop it.
 class Replica {
  public:
   Replica(test::VirtualTime& time, const CloudSettings& settings);
@@ -66,7 +68,7 @@ class Replica {
   [[nodiscard]] CloudService& operator*() { return *daemon_; }
   [[nodiscard]] CloudService* operator->() { return daemon_.get(); }
 
-  bool gave_up = false;
+  bool gave_up = false;  // it has asked to be ended, for example after it lost its lease
 
  private:
   test::VirtualTime& time_;
@@ -81,33 +83,36 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // Defaults, but for what would leave this process: no election, no port.
+  // The default settings, but without leader election and without a port for metrics.
   [[nodiscard]] CloudSettings settings(const Door& door) const;
   [[nodiscard]] std::unique_ptr<Replica> replica() {
     return std::make_unique<Replica>(time, settings(door));
   }
 
-  // Answers the body; anything but success fails the test.
+  // Sends a request to the API server directly, not through a door. Returns the body of the answer;
+  // a status of 300 or more fails the test.
   std::string ask(http::Method method, std::string target, std::string body = "",
                   std::string type = "application/json");
 
   void add_node(const std::string& name);
   void remove_node(const std::string& name);
-  // Tolerates a lost node for that long.
+  // Adds a Ready pod that tolerates an unreachable or not-ready node for `seconds`.
   void add_pod(const std::string& name, const std::string& node, std::int64_t seconds = 0);
   void annotate(const std::string& node, const std::string& key, const std::string& value);
-  // Goes, or comes back and says so.
+  // The node stops renewing its lease.
   void silence(const std::string& node) { living_.erase(node); }
-  // Watches that are behind by now are answered with 410.
+  // Compacts the API server's history: watches from an older version are answered with 410.
   void forget_history() { EXPECT_TRUE(api_->compact_now()); }
+  // The node renews its lease again and reports that it is Ready.
   void revive(const std::string& node);
 
   [[nodiscard]] sync::Node node(const std::string& name);
-  [[nodiscard]] std::string ready(const std::string& name);  // "True", "Unknown", ...
-  // "node.kubernetes.io/unreachable:NoSchedule ..." in order.
+  // The status of the node's Ready condition: "True", "Unknown", ...
+  [[nodiscard]] std::string ready(const std::string& name);
+  // The node's taints in order, each as "key:effect" with a space after it.
   [[nodiscard]] std::string taints(const std::string& name);
   [[nodiscard]] bool is_terminating(const std::string& pod);
-  // How many of what was asked at `door` begin so.
+  // The number of requests at `door` that begin with `start`.
   [[nodiscard]] static std::size_t count(const Door& door, const std::string& start);
 
   test::VirtualTime time;
@@ -119,10 +124,10 @@ class Cluster {
  public:
   Door door;
   Door other_door;
-  bool renewing = true;  // the API server is there for the nodes, too
+  bool renewing = true;  // with false, no node renews its lease
 
  private:
-  // Of the nodes, which nobody sets.
+  // The wall clock of the nodes, which jumps of the controller's wall clock do not affect.
   [[nodiscard]] WallTime nodes_clock() {
     return WallTime(std::chrono::seconds(1'420'110'000)) + time.clock().mono().time_since_epoch();
   }

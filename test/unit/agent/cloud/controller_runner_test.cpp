@@ -65,7 +65,7 @@ TEST(ControllerRunner, OutcomesComeBackToTheMachine) {
     tasks.spawn("run", runner.run());
     runner.start();
     set(runner, cordoned("a"));
-    // The taint fails and is tried again by the passes that follow.
+    // The taint cannot be written, so each later pass tries it again.
     co_await performer.wait_for(6);
     EXPECT_GE(performer.asked.size(), 6u);
     tasks.cancel();

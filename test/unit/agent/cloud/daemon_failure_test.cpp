@@ -1,4 +1,4 @@
-// What may go wrong around the daemon, in virtual time: nobody pays for it with his pods.
+// Faults around holdfast-cloud, in virtual time: none of them may cost healthy nodes their pods.
 
 #include "test/unit/agent/cloud/cluster.h"
 
@@ -11,7 +11,7 @@ class DaemonFailure : public testing::Test {
     for (const char* name : {"a", "b", "c"}) cluster.add_node(name);
     cluster.add_pod("p", "a");
     replica = cluster.replica();
-    cluster.time.run(30s);  // Admission's taint is gone then.
+    cluster.time.run(30s);  // removes the taint that admission gave to the new nodes
     quiet_ = Cluster::count(cluster.door, "PATCH /api/v1/nodes/");
   }
 
@@ -25,7 +25,7 @@ class DaemonFailure : public testing::Test {
     EXPECT_EQ(Cluster::count(cluster.door, "DELETE"), 0u);
   }
 
-  // It still does what it is for.
+  // Checks that a node that is really silent is still detected and its pod evicted.
   void expect_a_is_noticed() {
     cluster.silence("a");
     EXPECT_TRUE(cluster.time.run_until(3min, [this] { return cluster.is_terminating("p"); }));
@@ -47,14 +47,14 @@ TEST_F(DaemonFailure, TheApiServersAbsenceIsNobodysDeath) {
     cluster.time.run(10min);
     cluster.door.set(cluster.time, Door::State::open);
     cluster.time.run(15s);
-    cluster.renewing = true;  // The kubelets take their time.
+    cluster.renewing = true;  // the kubelets renew only some time after the server has returned
     cluster.time.run(3min);
     expect_all_well();
   }
   expect_a_is_noticed();
 }
 
-// The nodes reach the API server; we do not.
+// The nodes reach the API server, holdfast-cloud does not.
 TEST_F(DaemonFailure, OurOwnIsolationIsNobodysDeath) {
   cluster.door.set(cluster.time, Door::State::shut);
   cluster.time.run(10min);
@@ -64,7 +64,8 @@ TEST_F(DaemonFailure, OurOwnIsolationIsNobodysDeath) {
   expect_a_is_noticed();
 }
 
-// Requests are answered, but no event comes any more: the leases are looked at before a verdict.
+// Requests are answered, but the watches deliver no events: the controller reads a node's lease
+// before it marks the node.
 TEST_F(DaemonFailure, AWatchThatIsSilentlyDeadKillsNobody) {
   cluster.door.set(cluster.time, Door::State::mute);
   cluster.time.run(20min);
@@ -100,7 +101,7 @@ TEST_F(DaemonFailure, ANodeMadeAnewIsAnotherOne) {
   EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.ready("a") == "Unknown"; }));
 }
 
-// Ours and the API server's; the nodes' go on.
+// The wall clock of the controller and of the API server jumps; the nodes' clock does not.
 TEST_F(DaemonFailure, TheCalendarMayJump) {
   for (const Duration jump : std::vector<Duration>{1h, -24h, 24h * 400, -24h * 376, -10min}) {
     cluster.time.clock().jump_wall(jump);

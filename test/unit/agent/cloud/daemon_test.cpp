@@ -1,4 +1,4 @@
-// The whole daemon against the lab's API server, with its real times, in virtual time.
+// The whole holdfast-cloud with its default periods against the lab's API server, in virtual time.
 
 #include "agent/cloud/cloud_service.h"
 
@@ -48,7 +48,7 @@ TEST(CloudService, AnAutonomousNodeKeepsItsPods) {
   EXPECT_EQ(cluster.taints("a"), "node.kubernetes.io/unreachable:NoSchedule ");
 }
 
-// With the default flags.
+// Uses the default rate limits.
 TEST(CloudService, ManyLostNodesAreAllMarkedWithinASecond) {
   Cluster cluster;
   constexpr int all = 400;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two checks that can be made to fail.
+// Pages with two health checks that the test can make fail.
 struct Health {
   bool led = true;
   bool cached = true;
@@ -58,7 +58,7 @@ TEST(Endpoints, AnswerAsUpstreamDoes) {
   EXPECT_EQ(endpoints.answer(post).status, 405);
 }
 
-// A port that nobody has, and that stays ours as long as the listener lives.
+// A listener on a free port, which it occupies until it is destroyed.
 std::unique_ptr<net::Listener> taken(asio::io_context& context) {
   return net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
 }

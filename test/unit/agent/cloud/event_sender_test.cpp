@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace lifecycle = sync::lifecycle;
 
-// Answers every call the same way.
+// Answers every call with success, or with `error` if it is set.
 struct Scripted final : ApiCaller {
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime /*deadline*/) override {
     asked.push_back(std::string(http::to_string(request.method)) + " " + request.target);

@@ -1,4 +1,5 @@
-// Records the effects that it is asked to perform, and answers when told.
+// A performer that only records its effects. Each one ends at once with the outcome that the test
+// chooses, or is held until release().
 
 #pragma once
 
@@ -16,10 +17,10 @@ class FakePerformer final : public LifecyclePerformer {
  public:
   explicit FakePerformer(asio::any_io_executor executor) : changed_(std::move(executor)) {}
 
-  // Long after everything in a test has ended.
+  // A deadline for stop() that no test reaches: 10 s from now.
   static MonoTime soon() { return loop::BootClock::now() + std::chrono::seconds(10); }
 
-  // Answers are held back until release().
+  // Effects do not end until release().
   void hold() { holding_ = true; }
   void release() {
     holding_ = false;
@@ -38,7 +39,7 @@ class FakePerformer final : public LifecyclePerformer {
     co_return outcome;
   }
 
-  // Returns once that many effects were asked for, or after ten seconds.
+  // Waits until `count` effects have arrived in all, at most ten seconds.
   asio::awaitable<void> wait_for(std::size_t count) {
     const MonoTime deadline = loop::BootClock::now() + std::chrono::seconds(10);
     while (asked.size() < count) {

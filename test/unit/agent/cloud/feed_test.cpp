@@ -35,7 +35,7 @@ TEST(Feed, AListRemovesWhatItDoesNotHave) {
   EXPECT_EQ(log.heard, 2);
 }
 
-// Field 1 of a field is its name; 3 the namespace.
+// A Pod in protobuf: field 1 is the metadata, in which field 1 is the name and 3 the namespace.
 std::string protobuf_item(const std::string& name) {
   std::string metadata;
   sync::wire::append_wire(metadata, 1, name);
@@ -63,7 +63,7 @@ TEST(Feed, AProtobufObjectThatCannotBeReadIsNotGone) {
   feed.replace({protobuf_item("a")}, "1", {});
   const std::string whole = protobuf_item("a");
   std::string raw(sync::wire::open_envelope(whole).value().raw);
-  // A toleration that is a number.
+  // A spec (field 2) whose tolerations (field 22) are a number.
   sync::wire::append_wire(raw, 2, std::string("\xb0\x01\x01", 3));
   feed.replace({sync::wire::enveloped("v1", "Pod", raw)}, "2", {});
   EXPECT_EQ(log.lines, Lines{"set a"});
@@ -108,7 +108,8 @@ TEST(Feed, PagesAreTakenOverAtOnceAndWhatTheyDoNotHaveGoesAtTheirEnd) {
                               "remove b", "remove d"}));
 }
 
-// What fitted stays; what came after it goes; and with a list that fits again all is well.
+// If a list exceeds the memory limit, the feed returns to the objects of the last complete list. A
+// later list that fits ends this state.
 TEST(Feed, AListThatDoesNotFitIsTakenBack) {
   Log log;
   std::size_t heap = 0;

@@ -1,4 +1,4 @@
-// Two replicas of holdfast-cloud: one acts, the other keeps up and takes over.
+// Two replicas of holdfast-cloud: one leads, the other follows the cluster and takes over.
 
 #include "agent/cloud/leader.h"
 
@@ -33,7 +33,7 @@ class Leadership : public testing::Test {
     EXPECT_FALSE((*second)->leads());
   }
 
-  // Writes to anything but the lease of the election and its events.
+  // The number of writes at `door`, without those of the election (its lease and its events).
   static std::size_t writes(const Door& door) {
     std::size_t found = 0;
     for (const std::string& line : door.asked) {
@@ -49,7 +49,7 @@ class Leadership : public testing::Test {
            std::count(cluster.other_door.asked.begin(), cluster.other_door.asked.end(), line);
   }
 
-  // When the last of its taints was added: the NoExecute one.
+  // The time when the node's last taint was added, which is the NoExecute one.
   WallTime tainted_at(const std::string& node) {
     EXPECT_EQ(cluster.taints(node), lost_taints);
     return cluster.node(node).spec.taints.back().time_added.value_or(WallTime::max());
@@ -101,7 +101,7 @@ TEST_F(Leadership, AnOrderlyStopHandsOverWithinTwoSeconds) {
   EXPECT_NE(events.find(R"("reason":"LeaderElection")"), std::string::npos);
 }
 
-// With the last writes hanging it takes a little longer.
+// If the last writes are never answered, a stop may take longer, but at most 2 s.
 TEST_F(Leadership, AStopDoesNotWaitForAnswersThatNeverCome) {
   start_both();
   cluster.add_pod("p", "a");
@@ -113,7 +113,8 @@ TEST_F(Leadership, AStopDoesNotWaitForAnswersThatNeverCome) {
   EXPECT_LE(cluster.time.clock().mono() - begin, 2s);
 }
 
-// As kill -9: nothing goes out any more, in the middle of a wave of evictions.
+// Shutting the door stops all requests of the leader in the middle of a wave of evictions, as
+// kill -9 would. The new leader evicts each remaining pod once and not before its time.
 TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   for (int index = 0; index < 40; ++index) {
     cluster.add_pod("p" + std::to_string(index), index % 2 == 0 ? "a" : "b", 30);
@@ -130,7 +131,8 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   const MonoTime killed = cluster.time.clock().mono();
   EXPECT_TRUE(
       cluster.time.run_until(1min, [this] { return (*second)->lifecycle().has_started(); }));
-  // The lease's 15 s, from a look at it that may be 4.4 s late, to a try that may be 4.4 s later.
+  // The lease lasts 15 s. The follower may have seen its last renewal up to 4.4 s late, and may try
+  // to take it up to 4.4 s after it has expired.
   EXPECT_LE(cluster.time.clock().mono() - killed, 24s);
   const auto all = [this, before] {
     return before + Cluster::count(cluster.other_door, "DELETE") >= 40;

@@ -1,4 +1,4 @@
-// The manifests of cross/k8s hang together, and run the program as it is.
+// The manifests in cross/k8s are consistent with each other and with the program's flags.
 
 #include <yaml-cpp/yaml.h>
 

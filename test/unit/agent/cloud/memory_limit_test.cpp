@@ -1,4 +1,4 @@
-// The limits of holdfast-cloud's memory, one by one. test/attack tries them all together.
+// Each memory limit of holdfast-cloud by itself. test/attack tests all of them together.
 
 #include "agent/cloud/memory_limit.h"
 

@@ -1,5 +1,5 @@
-// The rights in cross/k8s/cloud-rbac*.yaml against the requests that the daemon makes: what it asks
-// must be allowed, and what is allowed must have been asked.
+// Compares the rights in cross/k8s/cloud-rbac*.yaml with the requests of holdfast-cloud: each
+// request must be allowed, and each right must be needed by a request.
 
 #include <yaml-cpp/yaml.h>
 
@@ -29,7 +29,7 @@ constexpr std::string_view json_type = "application/json";
 const std::string attachments_path = "/apis/storage.k8s.io/v1/volumeattachments";
 const std::string pods_path = "/api/v1/namespaces/default/pods";
 
-// One thing that may be done; empty fields mean all namespaces, or all names.
+// A right, or the right that a request needs. In a right, an empty namespace or name means all.
 struct Right {
   std::string verb;
   std::string group;
@@ -49,7 +49,7 @@ struct Right {
   }
 };
 
-// What the roles of the file allow is added, as single rights.
+// Adds the rights of all roles in the file to `rights`.
 void add_rights_of(const std::string& file, std::set<Right>& rights) {
   for (const YAML::Node& role : YAML::LoadAllFromFile(file)) {
     const std::string kind = role["kind"].as<std::string>();
@@ -70,7 +70,7 @@ void add_rights_of(const std::string& file, std::set<Right>& rights) {
   }
 }
 
-// Of all features together.
+// The rights of all files, that is, of all features together.
 std::set<Right> all_rights() {
   std::set<Right> rights;
   const std::string folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s";
@@ -81,7 +81,7 @@ std::set<Right> all_rights() {
   return rights;
 }
 
-// The lab's API server behind an ear.
+// The lab's API server behind a listener that records which right each request needs.
 class Recorder {
  public:
   explicit Recorder(asio::io_context& context)
@@ -101,7 +101,7 @@ class Recorder {
                               << "users: [{name: u, user: {}}]\n";
   }
 
-  // Makes an object, unheard. Returns its uid.
+  // Creates an object without recording the request. Returns its uid.
   asio::awaitable<std::string> create(std::string target, std::string body) {
     http::Request request{.method = http::Method::post, .target = std::move(target)};
     request.body = std::move(body);
@@ -140,7 +140,7 @@ class Recorder {
   http::Server server_;
 };
 
-// One of each effect that is ever performed, as good as the objects there allow.
+// At least one effect of each kind, on the objects that ask_for_everything() creates.
 std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::string& node_uid) {
   const WallTime now{1h};
   sync::NodeCondition unknown;
@@ -160,7 +160,7 @@ std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::
           lifecycle::MarkPodDisrupted{pod, now},
           lifecycle::BindPod{pod, autonomy},
           event,
-          event,  // repeated: counted on the first
+          event,  // a repetition patches the first event
           lifecycle::AskProvider{"a", node_uid, "id"},
           lifecycle::EvictPod{pod},
           lifecycle::FailPod{pod},
@@ -169,7 +169,8 @@ std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::
           lifecycle::DeleteNode{"a", node_uid}};
 }
 
-// A full node, a pod on it and one that may take its place: all that scheduling ever asks for.
+// Creates a full node with a pod, a pod that preempts it, and a pod that fits. They make the
+// scheduler send every kind of request.
 asio::awaitable<void> give_to_schedule(Recorder& recorder) {
   co_await recorder.create(
       "/api/v1/nodes",
@@ -194,7 +195,7 @@ asio::awaitable<void> give_to_schedule(Recorder& recorder) {
   }
 }
 
-// Makes the daemon ask for everything that it may ever ask for.
+// Makes holdfast-cloud send every kind of request. Returns the rights that the requests need.
 asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   Recorder recorder(context);
   const SystemClock clock;
@@ -214,7 +215,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   CloudSettings settings;
   settings.kubeconfig = recorder.kubeconfig;
   settings.endpoints.secure_port = 0;
-  settings.enable_taint_manager = false;  // with the feed that only direct eviction has
+  settings.enable_taint_manager = false;  // direct eviction; only it watches DaemonSets
   settings.controllers = {"*", "scheduler"};
   auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
@@ -248,12 +249,12 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const std::set<Right> rights = all_rights();
     std::set<Right> asked = co_await ask_for_everything(context);
-    // Who leads at once has nothing to wait for: the lease is watched by followers.
+    // Only a follower lists and watches the lease, and this replica leads at once.
     for (const std::string mine : {"holdfast-cloud", "holdfast-scheduler"}) {
       asked.insert({"list", "coordination.k8s.io", "leases", "kube-system", mine});
       asked.insert({"watch", "coordination.k8s.io", "leases", "kube-system", mine});
     }
-    // Of an event that is repeated.
+    // The scheduler patches an event that is repeated, which does not happen here.
     asked.insert({"patch", "events.k8s.io", "events", "default", "p.1"});
     for (const Right& one : asked) {
       const bool allowed = std::any_of(rights.begin(), rights.end(),
@@ -268,7 +269,7 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
   });
 }
 
-// Features that are off by default, and taint eviction, bring their rights in files of their own.
+// The rights of taint eviction and of features that are off by default are in separate files.
 TEST(Rbac, TheCommonFileHasNoFeaturesRights) {
   std::set<Right> rights;
   add_rights_of(std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud-rbac.yaml", rights);

@@ -6,7 +6,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace lifecycle = sync::lifecycle;
 
-// Parses flags as main() does, then plans.
+// Parses the flags as main() does and derives the plan from them.
 Result<CloudPlan> plan(std::vector<const char*> flags) {
   flags.insert(flags.begin(), "holdfast-cloud");
   CloudSettings settings;

@@ -1,4 +1,4 @@
-// In which order the statuses and taints of silent nodes reach the API server, in virtual time.
+// The order in which the statuses and taints of silent nodes are written, in virtual time.
 
 #include <algorithm>
 #include <span>
@@ -14,7 +14,7 @@ constexpr int at_once = 4;
 
 std::string name_of(int index) { return "n" + std::to_string(index); }
 
-// `silent` of all nodes go silent together; the server takes few requests a second.
+// `silent` nodes go silent together. The controller may send only 20 requests per second.
 class TaintOrder : public testing::Test {
  protected:
   void start() {
@@ -40,7 +40,7 @@ class TaintOrder : public testing::Test {
     for (int index = 0; index < end; ++index) cluster.silence(name_of(index));
   }
 
-  // Whether that many statuses were written.
+  // Whether at least `count` node statuses were written.
   [[nodiscard]] bool wrote_statuses(int count) const {
     const auto& asked = cluster.door.asked;
     return std::count_if(asked.begin(), asked.end(), [](const auto& line) {
@@ -48,7 +48,7 @@ class TaintOrder : public testing::Test {
            }) >= count;
   }
 
-  // The requests from the first `line` on; none when it was not asked.
+  // The requests from the first `line` on; empty if there is no such request.
   [[nodiscard]] static std::span<const std::string> from(std::span<const std::string> asked,
                                                          const std::string& line) {
     const auto at = std::find(asked.begin(), asked.end(), line);
@@ -68,7 +68,7 @@ class TaintOrder : public testing::Test {
   std::unique_ptr<Replica> replica;
 };
 
-// Neither the statuses of the others nor the watch come between.
+// A node's taint waits neither for the statuses of all other nodes nor for a watch event.
 TEST_F(TaintOrder, TheTaintOfANodeFollowsItsStatusAtOnce) {
   add_nodes(0, living + silent);
   start();
@@ -91,7 +91,7 @@ TEST_F(TaintOrder, TheTaintOfANodeFollowsItsStatusAtOnce) {
   }
 }
 
-// One look at the lease, the status, the taint.
+// The three requests read the lease, write the status and write the NoSchedule taint.
 TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
   add_nodes(0, living + silent);
   start();
@@ -111,7 +111,8 @@ TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
   EXPECT_LE(of_nodes, 3U * silent + at_once) << "the first NoExecute taints are under way";
 }
 
-// A tenth of 1,500 silent nodes of 5,000 at 1,000 requests a second, whose goal is 3 s.
+// One tenth of the nodes and of the request rate for which the goal is 3 s: 1,500 silent nodes of
+// 5,000 at 1,000 requests per second.
 TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
   constexpr int many = 150;
   add_nodes(0, 500);
@@ -133,8 +134,8 @@ TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
   EXPECT_TRUE(wrote_statuses(many));
 }
 
-// All nodes of one zone go silent, those of another live on: NoExecute taints follow at the zone's
-// rate, one in ten seconds.
+// All nodes of one zone go silent, those of another do not: the NoExecute taints are added at the
+// zone's rate of one in ten seconds.
 TEST_F(TaintOrder, AZoneThatIsWhollySilentIsTaintedAtItsRate) {
   add_nodes(0, living + silent);
   for (int index = 0; index < silent; ++index) put_into_zone(index, "dark");
@@ -151,7 +152,7 @@ TEST_F(TaintOrder, AZoneThatIsWhollySilentIsTaintedAtItsRate) {
   EXPECT_EQ(tainted("NoExecute"), at_first + 10);
 }
 
-// When no node of the cluster is heard of, all are marked and none is tainted with NoExecute.
+// If all nodes of the cluster are silent, all are marked and none gets a NoExecute taint.
 TEST_F(TaintOrder, AClusterThatIsWhollySilentKeepsItsPods) {
   add_nodes(0, silent);
   start();

@@ -47,7 +47,8 @@ TEST(EventAggregator, CountsRepetitionsOnTheFirst) {
   EXPECT_FALSE(other->request.is_patch);
 }
 
-// An Event lives an hour on the server: then it is made again, with what was counted.
+// The API server deletes an Event after an hour. If it is repeated later, the patch comes with a
+// request that creates it again with its count so far.
 TEST(EventAggregator, AnExpiredEventIsMadeAgain) {
   EventAggregator events;
   (void)events.record(start, noon, node_event());

@@ -1,4 +1,5 @@
-// A cluster whose pods a holdfast-cloud schedules, in virtual time; the kubelets only let go.
+// A cluster whose pods holdfast-cloud schedules, in virtual time. There are no kubelets: the test
+// reports that pods run, and removes those that were deleted.
 
 #pragma once
 
@@ -10,24 +11,25 @@ namespace holdfast::agent {
 
 class Office {
  public:
-  // With the priority classes "high" (1000) and "middle" (500).
+  // Creates the priority classes "high" (1000) and "middle" (500).
   Office();
 
   [[nodiscard]] CloudSettings settings() const;
   void start() { start(settings()); }
   void start(const CloudSettings& settings);
 
-  // Ready, untainted, with so many cores, 8 GiB and room for 110 pods.
+  // Adds a node that is Ready and has no taints, with `cores` CPUs, 8 GiB and room for 110 pods.
   void add_node(const std::string& name, const std::string& cores = "4");
-  // Asks for so much; `rest` is more of its spec: R"("nodeName":"a")".
+  // Adds a pod that requests `cpu`. `rest` contains further members of its spec as JSON:
+  // R"("nodeName":"a")"; `labels` those of its labels.
   void add_pod(const std::string& name, const std::string& cpu, const std::string& rest = "",
                const std::string& labels = "");
-  // The kubelet of `pod` says that it runs.
+  // Reports that the pod is running and Ready, in place of its kubelet.
   void run_pod(const std::string& pod);
   void add_budget(const std::string& name, const std::string& selector, int allowed);
-  // What a kubelet does last.
+  // Removes the pods that are being deleted, one after another, in place of their kubelets.
   void finish_deleted();
-  // Until it is so, for a minute at most.
+  // Runs until `done` returns true; false after a minute.
   [[nodiscard]] bool until(const std::function<bool()>& done) {
     return cluster.time.run_until(1min, done);
   }
@@ -36,9 +38,9 @@ class Office {
   [[nodiscard]] bool exists(const std::string& name);
   [[nodiscard]] std::string node_of(const std::string& name) { return pod(name).spec.node_name; }
   [[nodiscard]] bool is_bound(const std::string& name) { return !node_of(name).empty(); }
-  // "False Unschedulable: 0/1 nodes ..." of a condition; empty: it has none.
+  // A condition of the pod, "False Unschedulable: 0/1 nodes ..."; "" if it does not have it.
   [[nodiscard]] std::string condition(const std::string& pod, const std::string& type);
-  // "Warning FailedScheduling Scheduling: 0/1 nodes ... x2", one line for each event of the pod.
+  // The events of the pod, one per line: "Warning FailedScheduling Scheduling: 0/1 nodes ... x2".
   [[nodiscard]] std::string events(const std::string& pod);
   [[nodiscard]] std::string metrics();
   [[nodiscard]] bool has_metric(const std::string& line);
@@ -57,7 +59,7 @@ class Office {
   static inline const std::string strategic = "application/strategic-merge-patch+json";
 };
 
-// An extender on loopback, which answers what it is told.
+// A scheduler extender on loopback with scripted answers.
 class FakeExtender {
  public:
   explicit FakeExtender(test::VirtualTime& time);
@@ -67,8 +69,9 @@ class FakeExtender {
 
   [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
-  std::map<std::string, std::string> answers;  // by verb; none: 404; "hang": never
-  std::vector<std::string> asked;              // verbs
+  // The answers by verb. A verb without an answer gets 404; with "hang" no answer ever comes.
+  std::map<std::string, std::string> answers;
+  std::vector<std::string> asked;  // the verbs of the requests, in order
 
  private:
   asio::awaitable<http::Response> answer(const http::Request& request);

@@ -1,4 +1,4 @@
-// The parts of the scheduler's shell by themselves: its configuration, events, requests, the line.
+// The parts of the scheduler's process by themselves: configuration, events and API requests.
 
 #include "agent/cloud/scheduler/scheduler_plan.h"
 #include "agent/cloud/scheduler/scheduler_writer.h"
@@ -138,7 +138,7 @@ TEST(SchedulerFlags, SayWhatRunsAndWhatItsLeaseIsCalled) {
   const struct {
     std::vector<const char*> flags;
     bool lifecycle;
-    std::string lease;  // empty: no scheduler
+    std::string lease;  // "" if the scheduler is off
   } rows[] = {
       {{}, true, ""},
       {{"--controllers=*"}, true, ""},
@@ -205,7 +205,7 @@ TEST(SchedulerRequests, NameTheUidTheyWereDecidedFor) {
             R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u1"}})");
 }
 
-// Answers one after the other.
+// Gives the answers of a list in order, then an error.
 class Scripted final : public ApiCaller {
  public:
   asio::awaitable<Result<std::string>> call(ApiRequest request, MonoTime /*deadline*/) override {
@@ -236,7 +236,7 @@ TEST(SchedulerWriter, DecidesAFailedBindingOnThePodAsItIs) {
   const Result<std::string> done = std::string("{}");
   const struct {
     std::vector<Result<std::string>> answers;
-    std::optional<Errc> end;  // nothing: bound
+    std::optional<Errc> end;  // nullopt if the pod was bound
     std::size_t asked;
   } rows[] = {
       {{done}, std::nullopt, 1},

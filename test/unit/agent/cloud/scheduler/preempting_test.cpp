@@ -1,4 +1,4 @@
-// Room is made for important pods, and extenders have their say; against the lab's API server.
+// Preemption and scheduler extenders, with holdfast-cloud against the lab's API server.
 
 #include <fstream>
 
@@ -43,7 +43,7 @@ TEST(Preempting, TheRightVictimsGoAndTheProtectedOneStays) {
             std::string::npos)
       << office.events("low");
 
-  // One after the other: in between there is an attempt that finds a victim still terminating.
+  // The victims end one after another. The attempt in between fails, because one is still there.
   office.finish_deleted();
   ASSERT_TRUE(office.until([&] { return office.is_bound("vip"); }));
   EXPECT_EQ(office.node_of("vip"), "a");
@@ -110,7 +110,7 @@ TEST(Preempting, ABudgetThatCannotBeReadProtectsNobodyAndIsToldOf) {
       << office.events("vip");
 }
 
-// So many nodes that the dry run is cut into pieces for threads, where there are processors.
+// With so many nodes the dry run is divided among threads, if the machine has several processors.
 TEST(Preempting, TheCheapestVictimOfManyNodesIsFound) {
   Office office;
   for (int i = 0; i < 260; ++i) {
@@ -137,7 +137,7 @@ TEST(Preempting, TheCheapestVictimOfManyNodesIsFound) {
   EXPECT_EQ(office.pod("vip").status.nominated_node_name, "n77");
 }
 
-// What an extender answers, and what the pod says then.
+// A scheduler with one extender whose answers the test scripts.
 class Extending : public testing::Test {
  protected:
   void start(const std::string& more, bool ignorable = false) {
@@ -220,7 +220,7 @@ TEST_F(Extending, FaultsAreErrorsOfThePodAndTheQueueGoesOn) {
     const std::string expected = "False SchedulerError: " + row.why;
     EXPECT_EQ(why(name).substr(0, expected.size()), expected);
     EXPECT_TRUE(office.until([&] { return office.is_bound("ordinary" + name); }));
-    // When it is well again, the pod goes.
+    // Once the extender answers correctly, the pod is bound.
     extender.answers["filter"] = R"({"NodeNames":["a"]})";
     EXPECT_TRUE(office.until([&] { return office.is_bound(name); })) << row.answer;
   }

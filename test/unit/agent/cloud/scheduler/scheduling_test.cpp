@@ -1,5 +1,5 @@
-// The scheduler of holdfast-cloud against the lab's API server: pods are placed, wait and say why,
-// and nothing is lost when requests fail.
+// The scheduler of holdfast-cloud against the lab's API server: it binds pods, reports on the pod
+// why it cannot be bound, and loses no pod when requests fail.
 
 #include "test/unit/agent/cloud/scheduler/office.h"
 
@@ -109,7 +109,7 @@ TEST(Scheduling, BadInputIsTheFaultOfItsPodAlone) {
       R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"Exists"},)"
       R"({"key":"k","operator":"DoesNotExist"}]}]}}})";
   office.add_pod("contradictory", "1", affinity);
-  // The API server would refuse it; what comes by another way is passed on as it is.
+  // The API server would refuse such a quantity, so it is only put into the answers.
   office.cluster.door.spoil = {"777m", "lots"};
   office.add_pod("unreadable", "777m");
   office.add_pod("good", "1");
@@ -127,13 +127,13 @@ TEST(Scheduling, BadInputIsTheFaultOfItsPodAlone) {
   EXPECT_NE(office.events("unreadable").find("Warning FailedScheduling"), std::string::npos);
 }
 
-// The binding's answer is lost, or somebody else was faster.
+// Another client binds a pod before the scheduler sees it: the pod stays on that node.
 TEST(Scheduling, ABindingIsDecidedOnThePodAsItIs) {
   Office office;
   office.add_node("a");
   office.start();
   ASSERT_TRUE(office.until([&] { return (*office.replica)->scheduler()->acts(); }));
-  // Its watch is silent, so it does not see that others have bound the pod.
+  // Once a first pod is bound, the watches pause. Meanwhile another client binds "taken".
   office.add_pod("p", "1");
   ASSERT_TRUE(office.until([&] { return office.is_bound("p"); }));
   office.cluster.door.set(office.cluster.time, Door::State::mute);
@@ -182,7 +182,7 @@ TEST(Scheduling, AutonomousNodesOutOfContactTakeNoPods) {
   ASSERT_TRUE(office.cluster.time.run_until(2min, [&] {
     return office.cluster.taints("b") == lost_taints && office.cluster.ready("a") == "Unknown";
   }));
-  // It tolerates everything, and is too large for the one that is connected.
+  // The pods tolerate all taints. The later ones are too large for the node still connected.
   const std::string all = R"("tolerations":[{"operator":"Exists"}])";
   office.add_pod("connected", "1", all);
   ASSERT_TRUE(office.until([&] { return office.is_bound("connected"); }));
@@ -216,7 +216,7 @@ TEST(Scheduling, EachControllerHasItsLease) {
     EXPECT_TRUE(
         office.has_metric("leader_election_master_status{name=\"" + std::string(name) + "\"} 1"));
   }
-  // Another replica follows, and goes on when this one ends.
+  // A second replica follows and takes over when the first one ends.
   CloudSettings other = office.cluster.settings(office.cluster.other_door);
   other.controllers = {"scheduler"};
   other.leader.elect = true;
