@@ -18,7 +18,7 @@ namespace {
 
 // As in kube-controller-manager's leader election watchdog.
 constexpr Duration watchdog_tolerance = std::chrono::seconds(20);
-constexpr Duration event_limit = std::chrono::seconds(2);
+constexpr Duration leader_event_limit = std::chrono::seconds(2);
 constexpr Duration watch_limit = std::chrono::seconds(10);
 
 sync::election::ElectionConfig config_of(const LeaderSettings& settings, std::string identity) {
@@ -219,7 +219,7 @@ asio::awaitable<election::Input> Leader::ask(election::Action request) {
 asio::awaitable<void> Leader::record(std::string what) {
   ApiRequest request =
       event_request(lease_, settings_.component, identity_ + " " + what, clock_.wall());
-  const auto answer = co_await client_.call(std::move(request), clock_.mono() + event_limit);
+  const auto answer = co_await client_.call(std::move(request), clock_.mono() + leader_event_limit);
   if (!answer) log_debug("event not recorded", {{"error", answer.error()}});
 }
 

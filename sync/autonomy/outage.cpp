@@ -34,6 +34,7 @@ void Outage::resume(MonoTime began) {
 
 void Outage::record(MonoTime now, LinkState state, std::optional<LinkFault> fault,
                     std::string_view reason) {
+  monotonic_.check(now);
   if (fault) {
     fault_ = *fault;
     reason_ = without_request(reason).substr(0, config_.reason_bytes);
@@ -101,6 +102,7 @@ void Outage::settled(std::string_view refused) {
 }
 
 std::vector<OutageNote> Outage::take(MonoTime now) {
+  monotonic_.check(now);
   if (notes_.empty() && due() <= now) {
     tell(told_ ? OutageNote::Kind::still : OutageNote::Kind::lost, now);
   }

@@ -21,6 +21,7 @@
 #include "platform/time.h"
 #include "sync/autonomy/fault.h"
 #include "sync/autonomy/link.h"
+#include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::autonomy {
 
@@ -98,6 +99,7 @@ class Outage {
   [[nodiscard]] OutageNote note(OutageNote::Kind kind, MonoTime now) const;
 
   OutageConfig config_;
+  pacing::Monotonic monotonic_;
   LinkState state_ = LinkState::offline;
   std::optional<MonoTime> began_;  // as began(); std::nullopt while connected
   bool was_reached_ = false;

@@ -54,6 +54,7 @@ std::size_t ServerPool::next(std::optional<std::size_t> but) {
 
 bool ServerPool::record(MonoTime now, MonoTime began, std::size_t server, Evidence evidence,
                         std::string_view reason) {
+  monotonic_.check(now);
   Server& heard = servers_.at(server);
   if (began < heard.since) return false;
   heard.reason = reason;
@@ -87,6 +88,7 @@ MonoTime ServerPool::probe_due() const {
 }
 
 std::optional<std::size_t> ServerPool::take_probe(MonoTime now) {
+  monotonic_.check(now);
   if (probe_due() > now) return std::nullopt;
   for (std::size_t i = 0; i < size(); ++i) {
     if (servers_[i].probe_due > now) continue;

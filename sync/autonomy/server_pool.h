@@ -16,6 +16,7 @@
 #include "platform/random.h"
 #include "platform/time.h"
 #include "sync/autonomy/link.h"
+#include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::autonomy {
 
@@ -73,6 +74,7 @@ class ServerPool {
 
   RotaConfig config_;
   Random& random_;
+  pacing::Monotonic monotonic_;
   std::vector<Server> servers_;
   std::size_t last_ = 0;  // the server that next() returned last
 };

@@ -51,6 +51,7 @@ Elector::Elector(ElectionConfig config, Random& random)
 }
 
 Actions Elector::step(MonoTime now, WallTime wall, Input input) {
+  monotonic_.check(now);
   Actions actions;
   if (state_ == State::ended) return actions;
   std::visit([this, now, wall, &actions](const auto& one) { on(now, wall, one, actions); }, input);

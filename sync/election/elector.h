@@ -20,6 +20,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/model/node.h"
+#include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::election {
 
@@ -155,6 +156,7 @@ class Elector {
 
   ElectionConfig config_;
   Random& random_;
+  pacing::Monotonic monotonic_;
   State state_ = State::idle;
   bool leads_ = false;
   bool releasing_ = false;   // Stopping was received; the lease is being released

@@ -3,12 +3,9 @@
 #include "platform/check.h"
 
 namespace holdfast::sync::events {
-
-using lifecycle::RecordEvent;
-
 namespace {
 
-std::string_view component_of(const RecordEvent& event) {
+std::string_view component_of(const lifecycle::RecordEvent& event) {
   switch (event.source) {
     case lifecycle::EventSource::lifecycle:
       return "node-controller";
@@ -20,26 +17,26 @@ std::string_view component_of(const RecordEvent& event) {
   UNREACHABLE();
 }
 
-std::string_view kind_of(const RecordEvent& event) {
+std::string_view kind_of(const lifecycle::RecordEvent& event) {
   return event.kind == lifecycle::EventKind::node ? "Node" : "Pod";
 }
 
-std::string object_of(const RecordEvent& event) {
+std::string object_of(const lifecycle::RecordEvent& event) {
   return std::string(component_of(event)) + "|" + std::string(kind_of(event)) + "|" +
          event.about.key() + "|" + event.about.uid;
 }
 
 // Events are similar if they have this key in common: everything but the message.
-std::string similar_of(const RecordEvent& event) {
+std::string similar_of(const lifecycle::RecordEvent& event) {
   return object_of(event) + "|" + (event.warning ? "Warning" : "Normal") + "|" + event.reason;
 }
 
 // Events of nodes live in the namespace "default".
-std::string namespace_of(const RecordEvent& event) {
+std::string namespace_of(const lifecycle::RecordEvent& event) {
   return event.about.namespace_name.empty() ? "default" : event.about.namespace_name;
 }
 
-ObjectReference reference(const RecordEvent& event) {
+ObjectReference reference(const lifecycle::RecordEvent& event) {
   return {.kind = std::string(kind_of(event)),
           .namespace_name = event.about.namespace_name,
           .name = event.about.name,
@@ -55,7 +52,7 @@ EventAggregator::EventAggregator(EventLimits limits)
       buckets_(limits.remembered) {}
 
 std::optional<EventWrite> EventAggregator::record(MonoTime now, WallTime wall,
-                                                  const RecordEvent& event) {
+                                                  const lifecycle::RecordEvent& event) {
   std::string key = similar_of(event);
   CoreEvent made{.namespace_name = namespace_of(event),
                  .about = reference(event),

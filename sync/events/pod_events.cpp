@@ -4,23 +4,19 @@
 #include "sync/wire/json.h"
 
 namespace holdfast::sync::events {
-
-using schedule::PodKey;
-using schedule::RecordEvent;
-
 namespace {
 
-std::string events_path(const RecordEvent& event) {
+std::string events_path(const schedule::RecordEvent& event) {
   return "/apis/events.k8s.io/v1/namespaces/" + percent_encode(event.regarding.namespace_name) +
          "/events";
 }
 
-json::object reference_to(const PodKey& pod) {
+json::object reference_to(const schedule::PodKey& pod) {
   return to_json(ObjectReference{
       .kind = "Pod", .namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid});
 }
 
-std::string key_of(const RecordEvent& event) {
+std::string key_of(const schedule::RecordEvent& event) {
   std::string key = event.regarding.uid;
   for (const std::string* part : {&event.type, &event.reason, &event.action, &event.note}) {
     key += "|";
@@ -42,7 +38,8 @@ PodEvents::PodEvents(std::string controller, std::string instance, SeriesLimits 
       limits_(limits),
       series_(limits.remembered) {}
 
-std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall, const RecordEvent& event) {
+std::optional<EventWrite> PodEvents::record(MonoTime now, WallTime wall,
+                                            const schedule::RecordEvent& event) {
   std::string key = key_of(event);
   Series& series = series_.at(key);
   if (!series.name.empty() && now - series.last > limits_.quiet) series = {};

@@ -29,6 +29,7 @@ std::optional<WallTime> Rotation::due() const {
 }
 
 Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
+  monotonic_.check(now);
   if (auto* submitted = std::get_if<rotate::Submitted>(&input)) {
     CHECK(state_ == State::asking);
     return on_submitted(now, std::move(submitted->name));

@@ -25,6 +25,7 @@
 #include "platform/time.h"
 #include "sync/identity/csr.h"
 #include "sync/pacing/backoff.h"
+#include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::identity {
 
@@ -144,6 +145,7 @@ class Rotation {
   RotationConfig config_;
   Random& random_;
   pacing::Backoff backoff_;
+  pacing::Monotonic monotonic_;
   State state_ = State::holding;
   std::optional<Validity> held_;
   double fraction_ = 0;         // part of the lifetime after which the certificate is replaced

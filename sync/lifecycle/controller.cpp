@@ -33,7 +33,14 @@ Controller::Controller(const Options& options, const EnabledControllers& enabled
   if (!options_.taint_based_evictions) enabled_.taint_eviction = false;
 }
 
+void Controller::check_invariants() const {
+  fleet_.check_invariants();
+  eviction_.check_invariants();
+  pods_.check_invariants();
+}
+
 control::Step<Effect> Controller::step(const Now& now, const Input& input) {
+  monotonic_.check(now.mono);
   control::Step<Effect> step;
   std::visit([this, &now, &step](const auto& one) { take(now, one, step.effects); }, input);
   // Most inputs are leases. They change no queue, so the deadline need not be computed again.

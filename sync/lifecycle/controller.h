@@ -24,6 +24,7 @@
 #include "sync/lifecycle/pod_index.h"
 #include "sync/lifecycle/provider_check.h"
 #include "sync/lifecycle/taint_eviction.h"
+#include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -68,6 +69,9 @@ class Controller {
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
   [[nodiscard]] const TaintEviction& eviction() const { return eviction_; }
   [[nodiscard]] const PodIndex& pods() const { return pods_; }
+
+  // For tests, after each step. O(cluster).
+  void check_invariants() const;
 
  private:
   // The PatchTaints of a node that are in flight. Later changes of the node wait for them.
@@ -116,6 +120,7 @@ class Controller {
 
   Options options_;
   EnabledControllers enabled_;
+  pacing::Monotonic monotonic_;
   Fleet fleet_;
   TaintEviction eviction_;
   OutOfService out_of_service_;

@@ -245,4 +245,23 @@ void Fleet::count(Member& member, bool counts, bool ready) {
   ++(ready ? fresh.ready : fresh.unready);
 }
 
+void Fleet::check_invariants() const {
+  CHECK(members_.size() == by_name_.size() + free_.size());
+  std::map<const Zone*, std::size_t> members;
+  std::map<const Zone*, ZoneCount> counts;
+  for (const auto& [name, id] : by_name_) {
+    const Member& member = *members_.at(id);
+    CHECK(member.id == id && member.facts.name == name);
+    ++members[member.zone];
+    if (member.counted_in == nullptr) continue;
+    CHECK(member.counted_in == member.zone);
+    ZoneCount& count = counts[member.counted_in];
+    ++(member.counted_ready ? count.ready : count.unready);
+  }
+  for (const auto& [key, zone] : zones_.all()) {
+    CHECK(zone.members == members[&zone]);
+    CHECK(zone.count == counts[&zone]);
+  }
+}
+
 }  // namespace holdfast::sync::lifecycle

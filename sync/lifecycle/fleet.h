@@ -80,6 +80,10 @@ class Fleet {
   [[nodiscard]] const Zones& zones() const { return zones_; }
   [[nodiscard]] std::size_t size() const { return by_name_.size(); }
 
+  // For tests: every node has one number and one zone, and the zones' counts are those of their
+  // nodes.
+  void check_invariants() const;
+
  private:
   struct Member;
 

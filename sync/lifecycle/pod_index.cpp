@@ -1,3 +1,4 @@
+#include "platform/check.h"
 #include "sync/lifecycle/pod_index.h"
 
 #include <algorithm>
@@ -41,6 +42,21 @@ std::vector<const PodFacts*> PodIndex::on_node(const std::string& node) const {
            std::tie(right->namespace_name, right->name);
   });
   return pods;
+}
+
+void PodIndex::check_invariants() const {
+  std::size_t assigned = 0;
+  for (const auto& [key, pod] : pods_) {
+    CHECK(pod->key() == key);
+    if (pod->node.empty()) continue;
+    ++assigned;
+    CHECK(by_node_.at(pod->node).contains(pod.get()));
+  }
+  for (const auto& [node, pods] : by_node_) {
+    CHECK(!pods.empty() && assigned >= pods.size());
+    assigned -= pods.size();
+  }
+  CHECK(assigned == 0);
 }
 
 }  // namespace holdfast::sync::lifecycle

@@ -27,6 +27,9 @@ class PodIndex {
 
   [[nodiscard]] std::size_t size() const { return pods_.size(); }
 
+  // For tests: both indexes have the same pods.
+  void check_invariants() const;
+
  private:
   std::unordered_map<std::string, std::unique_ptr<const PodFacts>> pods_;
   std::unordered_map<std::string, std::unordered_set<const PodFacts*>> by_node_;

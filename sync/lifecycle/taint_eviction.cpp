@@ -1,3 +1,4 @@
+#include "platform/check.h"
 #include "sync/lifecycle/taint_eviction.h"
 
 #include <algorithm>
@@ -248,6 +249,16 @@ void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key
   // The retry must not come later than the deadline.
   if (now < eviction.deadline) eviction.retry = std::min(eviction.retry, eviction.deadline);
   retries_.emplace(eviction.retry, key);
+}
+
+void TaintEviction::check_invariants() const {
+  for (const std::string& key : timers_.keys()) CHECK(evictions_.contains(key));
+  for (const auto& [when, key] : retries_) CHECK(evictions_.at(key).retry == when);
+  for (const auto& [key, eviction] : evictions_) {
+    const bool retries = eviction.retry != MonoTime::max();
+    CHECK(retries == retries_.contains({eviction.retry, key}));
+    CHECK(!retries || timers_.find(key) == nullptr);
+  }
 }
 
 }  // namespace holdfast::sync::lifecycle

@@ -66,6 +66,9 @@ class TaintEviction {
   // The number of running timers.
   [[nodiscard]] std::size_t clocks() const { return timers_.size(); }
 
+  // For tests: every timer and every retry belongs to an eviction.
+  void check_invariants() const;
+
  private:
   struct NodeTaints {
     bool seen = false;  // set_node() was called for it

@@ -69,6 +69,7 @@ void PodRuntime::end_strays(const RuntimeStep& step) {
 }
 
 RuntimeActions PodRuntime::step(const RuntimeStep& step) {
+  monotonic_.check(step.now);
   if (const auto* complete = std::get_if<CompletePods>(&step.desired)) {
     want(*complete, step);
     end_strays(step);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "sync/pacing/monotonic.h"
 #include "sync/runtime/pod_worker.h"
 
 namespace holdfast::sync::runtime {
@@ -49,6 +50,7 @@ class PodRuntime {
   void end_strays(const RuntimeStep& step);
 
   RuntimeConfig config_;
+  pacing::Monotonic monotonic_;
   std::map<std::string, PodWorker> workers_;  // by uid
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "platform/check.h"
 #include "sync/schedule/preemption/preparation.h"
 
 namespace holdfast::sync::schedule {
@@ -211,5 +212,14 @@ void ClusterState::set_namespace(std::string_view name, StringMap labels) {
 }
 
 void ClusterState::remove_namespace(std::string_view name) { cluster_.remove_namespace(name); }
+
+void ClusterState::check_invariants() const {
+  CHECK(names_.size() == pods_.size());
+  for (const auto& [name, pod] : pods_) CHECK(names_.at(pod->uid()) == name);
+  for (const auto& [uid, assumed] : assumed_) {
+    CHECK(assumed.pod->uid() == uid && next_expiry_ <= assumed.expires);
+  }
+  queue_.check_invariants();
+}
 
 }  // namespace holdfast::sync::schedule

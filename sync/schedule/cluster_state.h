@@ -72,6 +72,9 @@ class ClusterState {
   [[nodiscard]] const Budgets& budgets();
   [[nodiscard]] std::size_t assumed() const { return assumed_.size(); }
 
+  // For tests: the indexes agree, and so does the queue.
+  void check_invariants() const;
+
  private:
   using Name = std::pair<std::string, std::string>;  // namespace and name
   struct Assumed {

@@ -40,6 +40,7 @@ Scheduler::Scheduler(SchedulerOptions options, MonoTime now, Random random)
       finder_(plugins(options_.plugins), options_.attempt) {}
 
 control::Step<Effect> Scheduler::step(const control::Now& now, const Input& input) {
+  monotonic_.check(now.mono);
   now_ = now;
   std::visit([this](const auto& one) { take(one); }, input);
   return {std::exchange(effects_, {}), deadline()};

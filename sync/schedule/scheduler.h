@@ -22,6 +22,7 @@
 #include "platform/random.h"
 #include "sync/control/step.h"
 #include "sync/model/config.h"
+#include "sync/pacing/monotonic.h"
 #include "sync/schedule/cluster_state.h"
 #include "sync/schedule/effects.h"
 #include "sync/schedule/failure.h"
@@ -162,6 +163,7 @@ class Scheduler {
   PreemptionOptions preemption_;
   ClusterState state_;
   Finder finder_;
+  pacing::Monotonic monotonic_;
   control::Now now_{};  // of the current step
   std::vector<Effect> effects_;
   std::vector<Note> notes_;

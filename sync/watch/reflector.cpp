@@ -63,6 +63,7 @@ Reflector::Reflector(const ReflectorConfig& config, Random& random)
 }
 
 Actions Reflector::step(MonoTime now, Input input) {
+  monotonic_.check(now);
   Actions actions;
   std::visit([this, now, &actions](auto&& each) { on(now, std::move(each), actions); },
              std::move(input));

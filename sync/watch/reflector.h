@@ -24,6 +24,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/pacing/backoff.h"
+#include "sync/pacing/monotonic.h"
 #include "sync/wire/frames.h"
 #include "sync/wire/status.h"
 
@@ -193,6 +194,7 @@ class Reflector {
   void recover(MonoTime now, const Failure& failure, Actions& actions);
   void drop_pages();
 
+  pacing::Monotonic monotonic_;
   ReflectorConfig config_;
   Random& random_;
   pacing::Backoff backoff_;

@@ -121,11 +121,10 @@ bool WatchCache::apply(CacheEvent event) {
 
 void WatchCache::bookmark(objects::Version version) { version_ = std::max(version_, version); }
 
-void WatchCache::apply_local(CacheEvent event) {
-  CHECK(objects::is_local(event.object.version));
+bool WatchCache::apply_local(CacheEvent event) {
+  CHECK(objects::is_local(event.object.version) && event.object.version > version_);
   has_local_events_ = true;
-  const bool applied = apply(std::move(event));
-  CHECK(applied);
+  return apply(std::move(event));
 }
 
 Result<WatchCache::Position> WatchCache::position_of(objects::Version version) const {
@@ -179,6 +178,19 @@ void WatchCache::break_off_history(objects::Version version) {
   history_from_ = version;
   version_ = version;
   has_local_events_ = false;
+}
+
+void WatchCache::check_invariants() const {
+  CHECK(object_bytes_ == bytes_of(objects_));
+  CHECK(events_.size() <= limits_.events);
+  std::size_t bytes = 0;
+  objects::Version last = history_from_;
+  for (const CacheEvent& event : events_) {
+    bytes += event.object.bytes->size();
+    CHECK(event.object.version > last);
+    last = event.object.version;
+  }
+  CHECK(event_bytes_ == bytes);
 }
 
 }  // namespace holdfast::sync::watch

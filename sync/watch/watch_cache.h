@@ -93,14 +93,15 @@ class WatchCache {
   void restore(Objects objects, objects::Version version, wire::ScopeKind kind);
 
   // Applies one event from the server. Returns false for a repeated or older one, which changes
-  // nothing, and for the deletion of an unknown object.
+  // nothing, and for the deletion of an unknown object, which only advances the version.
   bool apply(CacheEvent event);
   // Records that the server has no unsent events up to `version`.
   void bookmark(objects::Version version);
 
   // Applies a write that was accepted offline. `event.object.version` must be local and larger than
-  // any before.
-  void apply_local(CacheEvent event);
+  // any before. Returns false for the deletion of an unknown object: this scope may be older than
+  // the one that the write was decided on.
+  bool apply_local(CacheEvent event);
 
   // Whether clients have seen local versions, so that only a new list can return to the server's.
   [[nodiscard]] bool has_local_events() const { return has_local_events_; }
@@ -112,6 +113,9 @@ class WatchCache {
   [[nodiscard]] Position end() const { return first_ + events_.size(); }
   // The event at `position`, or null if it has not happened yet. Errors: gone.
   [[nodiscard]] Result<const CacheEvent*> at(Position position) const;
+
+  // For tests: the sizes agree with the contents, and the history is in order.
+  void check_invariants() const;
 
  private:
   // Appends to the history and drops the oldest events over the limits.

@@ -42,6 +42,8 @@ Status Driver::step(const json::object& step) {
   if (find(step, "run") != nullptr) return run(step);
   if (auto done = change(step); !done) return done;
   if (watched_) deliver();
+  fleet_->check_invariants();
+  eviction_->check_invariants();
   return {};
 }
 

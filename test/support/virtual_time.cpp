@@ -21,6 +21,7 @@ VirtualTime::VirtualTime() { loop::BootClock::follow(&clock_); }
 
 VirtualTime::~VirtualTime() {
   settle();
+  nudge_.reset();
   loop::BootClock::follow(nullptr);
 }
 
@@ -34,16 +35,26 @@ void VirtualTime::settle() {
 }
 
 // Advances to the next timer, or to `end` if that is earlier, in whole steps.
-void VirtualTime::step(MonoTime end) {
+void VirtualTime::advance(MonoTime end) {
   // If only the nudge of the last step was pending, there is no timer.
   const MonoTime due = loop::BootClock::next_due();
   const Duration left = (due == nudge_due ? end : std::min(due, end)) - clock_.mono();
   const auto steps = (left + step_length - Duration(1)) / step_length;
   clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
   // The loop checks its timers only when a new earliest timer is set, so set one.
-  loop::Timer nudge(context_, nudge_due);
-  nudge.async_wait([](const boost::system::error_code&) {});
+  nudge_ = std::make_unique<loop::Timer>(context_, nudge_due);
+  nudge_->async_wait([](const boost::system::error_code&) {});
+}
+
+void VirtualTime::step(MonoTime end) {
+  advance(end);
   settle();
+}
+
+void VirtualTime::run_one() {
+  context_.restart();
+  // As in settle(): one poll may find nothing although a socket becomes ready.
+  if (context_.poll_one() == 0 && context_.poll_one() == 0) advance(clock_.mono() + step_length);
 }
 
 void VirtualTime::run(Duration duration) {

@@ -9,7 +9,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <memory>
 
+#include "platform/loop/timer.h"
 #include "platform/time.h"
 
 namespace holdfast::test {
@@ -45,6 +47,8 @@ class VirtualTime {
 
   // Runs all handlers that are ready, without advancing the time.
   void settle();
+  // Runs one handler; if none is ready, advances the time to the next timer instead.
+  void run_one();
   void run(Duration duration);
   // Runs until `done` returns true; false if `limit` passed first.
   bool run_until(Duration limit, const std::function<bool()>& done);
@@ -53,9 +57,11 @@ class VirtualTime {
 
  private:
   void step(MonoTime end);
+  void advance(MonoTime end);
 
   VirtualClock clock_;
   asio::io_context context_{1};
+  std::unique_ptr<loop::Timer> nudge_;
 };
 
 }  // namespace holdfast::test

@@ -286,7 +286,7 @@ void Scopes::announce(LocalScope& scope) {
 void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return;
   const sync::watch::ObjectKey key = event.key;
-  scope.cache().apply_local(std::move(event));
+  if (!scope.cache().apply_local(std::move(event))) return;
   account(scope);
   note(scope, key);
 }

@@ -71,9 +71,12 @@ asio::awaitable<void> Rejoin::rejoin() {
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
   meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
-  const Status done = co_await run_stages();
+  Status done = co_await run_stages();
   meanwhile->cancel();
   co_await meanwhile->join();
+  // Writes may have been accepted while that task ended. From here on nothing else runs before the
+  // link is connected.
+  if (done) done = co_await catch_up();
   feeders_.admit(-1);
   if (done) {
     uplink_.rejoined();
@@ -103,6 +106,7 @@ asio::awaitable<Status> Rejoin::run_stages() {
   Status done = co_await check_node();
   if (done) done = co_await replay_.drain();
   if (done) done = co_await list_by_priority();
+  // Most of what was accepted meanwhile is sent while the lease is still renewed.
   if (done) done = co_await catch_up();
   // If lists were not answered in time, the link itself may be the cause.
   if (done && missed_lists_) done = co_await check_node();
@@ -110,11 +114,12 @@ asio::awaitable<Status> Rejoin::run_stages() {
 }
 
 // Sends the writes accepted meanwhile and lists the scopes that show them, until none is left.
-// Between that and the link being connected nothing else runs.
 asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
+    const std::uint64_t accepted = ledger_.accepted();
     Status drained = co_await replay_.drain();
     if (!drained) co_return drained;
+    if (ledger_.accepted() != accepted) continue;
     const std::vector<ScopePtr> outdated = feeders_.with_local_versions();
     if (outdated.empty()) co_return drained;
     feeders_.list_again(outdated);

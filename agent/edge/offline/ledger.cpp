@@ -60,9 +60,10 @@ Status Ledger::add(const sync::objects::RequestInfo& request, const std::string&
   auto added = outbox_.add(transaction, row, coalesce);
   if (!added) return fail(added.error());
   if (auto committed = transaction.commit(); !committed) return committed;
-  accepted_[added->id] = clock_.mono();
-  if (added->superseded) accepted_.erase(*added->superseded);
-  for (const store::EntryId dropped : added->dropped) accepted_.erase(dropped);
+  ++accepted_;
+  accepted_at_[added->id] = clock_.mono();
+  if (added->superseded) accepted_at_.erase(*added->superseded);
+  for (const store::EntryId dropped : added->dropped) accepted_at_.erase(dropped);
   if (!added->dropped.empty()) {
     log_warn("outbox full, less important writes dropped", {{"writes", added->dropped.size()}});
   }
@@ -86,7 +87,7 @@ Result<Ledger::Taken> Ledger::turn(std::span<const Ended> ended, std::int64_t af
   }
   if (auto done = transaction.commit(); !done) return fail(done.error());
   for (const Ended& each : ended) {
-    if (each.outcome) accepted_.erase(each.id);
+    if (each.outcome) accepted_at_.erase(each.id);
   }
   return taken;
 }
@@ -127,8 +128,8 @@ Status Ledger::drop_superseded(const sync::objects::RequestInfo& request) {
 }
 
 Duration Ledger::age(const store::Entry& entry) const {
-  const auto known = accepted_.find(entry.id);
-  if (known != accepted_.end()) return clock_.mono() - known->second;
+  const auto known = accepted_at_.find(entry.id);
+  if (known != accepted_at_.end()) return clock_.mono() - known->second;
   return std::max(clock_.wall() - entry.write.created, Duration::zero());
 }
 

@@ -60,6 +60,9 @@ class Ledger {
   void record(std::string_view kind, std::string_view subject, std::string_view what,
               std::string_view detail = {});
 
+  // The number of writes that add() has queued since the start.
+  [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
+
   [[nodiscard]] store::Outbox& outbox() { return outbox_; }
   [[nodiscard]] store::Journal& journal() { return *journal_; }
 
@@ -74,7 +77,8 @@ class Ledger {
   const Clock& clock_;
   std::unique_ptr<store::Journal> journal_;
   store::Outbox outbox_;
-  std::map<store::EntryId, MonoTime> accepted_;  // of queued entries that this run accepted
+  std::uint64_t accepted_ = 0;
+  std::map<store::EntryId, MonoTime> accepted_at_;  // of queued entries that this run accepted
 };
 
 }  // namespace holdfast::agent

@@ -52,7 +52,7 @@ int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const S
   auto verdicts = judge(recorder.history(), cast);
   verdicts.push_back(
       {"The demo runs to its end", played.has_value(), played ? "" : played.error().what});
-  screen.title("FitStatus");
+  screen.title("Results");
   for (const CheckResult& verdict : verdicts) screen.verdict(verdict);
   const Status written =
       write_report(settings.report, report_page(recorder.history(), cast, verdicts));

@@ -154,7 +154,7 @@ std::string report_page(const History& history, const Cast& cast,
       section("What happened", element("p", {}, escape_html(roles)) + legend() +
                                    element("div", {{"class", "timeline"}},
                                            timeline_svg(outage_picture(history, cast)))) +
-      second_act(history, cast) + section("FitStatus", verdict_table(verdicts)) + columns +
+      second_act(history, cast) + section("Results", verdict_table(verdicts)) + columns +
       section("Time constants",
               element("p", {},
                       "Shorter than in production, so that an outage fits into a minute. The "

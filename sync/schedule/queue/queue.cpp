@@ -327,4 +327,18 @@ std::vector<std::string> Queue::pods(Place place) const {
   return uids;
 }
 
+void Queue::check_invariants() const {
+  std::size_t in_flight = 0;
+  for (const auto& [uid, entry] : entries_) {
+    CHECK(entry->pod->uid() == uid);
+    CHECK(active_.contains(entry.get()) == (entry->place == Place::active));
+    CHECK(backoff_.contains(entry.get()) == (entry->place == Place::backoff));
+    CHECK(pool_.contains(entry.get()) == (entry->place == Place::unschedulable));
+    if (entry->place == Place::in_flight) ++in_flight;
+  }
+  CHECK(in_flight == in_flight_);
+  CHECK(entries_.size() == active_.size() + backoff_.size() + pool_.size() + in_flight_);
+  CHECK(in_flight_ > 0 || happened_.empty());
+}
+
 }  // namespace holdfast::sync::schedule

@@ -101,6 +101,9 @@ class Queue {
   using Incoming = std::map<std::pair<std::string_view, std::string_view>, std::uint64_t>;
   [[nodiscard]] const Incoming& incoming() const { return incoming_; }
 
+  // For tests: every pod is in exactly the place that its entry names.
+  void check_invariants() const;
+
  private:
   struct Entry {
     PodRef pod;

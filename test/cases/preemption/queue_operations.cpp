@@ -205,6 +205,7 @@ void QueueTrace::perform(const json::object& step, json::object& seen) {
 json::object QueueTrace::step(const json::object& step) {
   json::object seen;
   perform(step, seen);
+  queue_.check_invariants();
   json::object queues;
   for (const auto& [uid, pod] : pods_) {
     if (const auto place = queue_.place(uid)) queues[uid] = to_string(*place);

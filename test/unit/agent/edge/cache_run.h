@@ -66,6 +66,7 @@ struct Agent {
 inline std::string shown(const ScopePtr& scope) {
   if (!scope) return "none";
   if (!scope->cache().complete()) return "incomplete";
+  scope->cache().check_invariants();
   std::string text = std::to_string(scope->cache().version()) + ":";
   for (const auto& [name, cached] : scope->cache().objects()) {
     text += " " + name.name + "@" + std::to_string(cached.version);

@@ -121,6 +121,20 @@ TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
   EXPECT_TRUE(run.scopes.flush());
 }
 
+TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
+  const test::ScratchDir dir;
+  asio::io_context context(1);
+  Agent run(context, dir.path());
+  const ScopePtr scope = run.scopes.open(configmaps).value();
+  (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
+  const sync::objects::Version version = run.scopes.next_local_version().value();
+  sync::watch::CacheEvent deletion = put("never", version);
+  deletion.type = sync::watch::EventType::deleted;
+  run.scopes.apply_local(*scope, deletion);
+  EXPECT_EQ(shown(scope), std::to_string(version) + ": a@3");
+  EXPECT_TRUE(run.scopes.flush());
+}
+
 TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
   const test::ScratchDir dir;
   asio::io_context context(1);

@@ -105,8 +105,8 @@ TEST(Rota, ProbesBackOffAndAreTheLinksWhenNoServerIsLeft) {
   EXPECT_LE(bench.rota.probe_due() - bench.now, 2s) << "each has a back-off of its own";
   EXPECT_TRUE(bench.record(2, Evidence::failed));
   EXPECT_EQ(bench.rota.probe_due(), MonoTime::max());
-  EXPECT_EQ(bench.rota.take_probe(bench.now + 1h), std::nullopt);
-  bench.now += 1s;
+  bench.now += 1h;
+  EXPECT_EQ(bench.rota.take_probe(bench.now), std::nullopt);
   EXPECT_TRUE(bench.record(2, Evidence::answered));
   EXPECT_LE(bench.rota.probe_due(), bench.now + 8s);
 

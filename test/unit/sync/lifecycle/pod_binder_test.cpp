@@ -53,7 +53,7 @@ TEST(PodBinder, ANodeThatBecomesAutonomousBindsItsPodsOnce) {
   EXPECT_EQ(controller.tick(start + 5s, wall), Effects{});
 
   node.metadata.annotations = {};
-  EXPECT_EQ(describe(controller.set_node(start, wall, node)), Lines{"bind default/p"});
+  EXPECT_EQ(describe(controller.set_node(start + 5s, wall, node)), Lines{"bind default/p"});
 }
 
 TEST(PodBinder, APodThatComesLaterIsBoundWhenItIsSeen) {

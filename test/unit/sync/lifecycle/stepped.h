@@ -39,6 +39,7 @@ class SteppedController {
  private:
   Effects step(MonoTime now, WallTime wall, const Controller::Input& input) {
     auto made = machine_.step({now, wall}, input);
+    machine_.check_invariants();
     last_ = now;
     deadline_ = made.deadline;
     return std::move(made.effects);

@@ -22,6 +22,7 @@ struct Desk {
   void set(Pod pod) {
     pod.metadata.resource_version = std::to_string(++version);
     books.set(now, std::move(pod));
+    books.check_invariants();
   }
   // The places of these pods in the queue: "p:active q:inFlight ".
   std::string places(const std::vector<std::string>& names) const {
@@ -38,6 +39,7 @@ struct Desk {
   }
   PodRef pop() {
     auto popped = books.queue().pop();
+    books.check_invariants();
     return popped ? popped->pod : nullptr;
   }
 

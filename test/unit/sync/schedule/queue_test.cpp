@@ -15,6 +15,8 @@ using test::make_pod;
 
 class QueueTest : public testing::Test {
  protected:
+  ~QueueTest() override { queue_.check_invariants(); }
+
   PodRef view(Pod pod) { return view_of(std::move(pod), symbols_); }
   static std::shared_ptr<const Node> node(Node node) {
     return std::make_shared<const Node>(std::move(node));

@@ -48,6 +48,7 @@ Texts texts(const std::vector<CacheEvent>& events) {
 
 // All events from `position` on, or "gone".
 Texts read(const WatchCache& cache, WatchCache::Position& position) {
+  cache.check_invariants();
   Texts seen;
   for (;;) {
     const auto event = cache.at(position);
@@ -291,6 +292,17 @@ TEST(WatchCache, HistoryIsLimitedByBytesButKeepsTheLastEvent) {
   EXPECT_EQ(watch(cache, 11), Texts{"gone"});
   EXPECT_TRUE(cache.position_of(12));
   EXPECT_TRUE(cache.at(cache.position_of(12).value()).value() != nullptr);
+}
+
+// The write was decided on another scope, which is newer than this one.
+TEST(WatchCache, ALocalDeletionOfAnUnknownObjectChangesNothingButTheVersion) {
+  WatchCache cache;
+  cache.replace(objects({{"a", 5}}), 9, pods);
+  EXPECT_FALSE(cache.apply_local(removal("never", local + 1)));
+  EXPECT_EQ(cache.version(), local + 1);
+  EXPECT_EQ(watch(cache, 9), Texts{});
+  EXPECT_TRUE(cache.apply_local(removal("a", local + 2)));
+  cache.check_invariants();
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ class Office {
     return Cluster::count(cluster.door, start);
   }
   [[nodiscard]] const sync::schedule::ClusterState& books() {
-    return (*replica)->scheduler()->machine().state();
+    const auto& state = (*replica)->scheduler()->machine().state();
+    state.check_invariants();
+    return state;
   }
 
   Cluster cluster;
