@@ -114,7 +114,7 @@ class WatchCache {
   // The event at `position`, or null if it has not happened yet. Errors: gone.
   [[nodiscard]] Result<const CacheEvent*> at(Position position) const;
 
-  // For tests: the sizes agree with the contents, and the history is in order.
+  // For tests: the sizes agree with the contents.
   void check_invariants() const;
 
  private:
