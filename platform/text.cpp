@@ -8,20 +8,8 @@
 namespace holdfast {
 namespace {
 
-constexpr std::string_view base64_alphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::string_view hex_digits_upper = "0123456789ABCDEF";
-
-constexpr std::array<std::int8_t, 256> make_base64_values() {
-  std::array<std::int8_t, 256> values{};
-  for (auto& value : values) value = -1;
-  for (std::size_t i = 0; i < base64_alphabet.size(); ++i) {
-    values[static_cast<unsigned char>(base64_alphabet[i])] = static_cast<std::int8_t>(i);
-  }
-  return values;
-}
-constexpr auto base64_values = make_base64_values();
 
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -67,45 +55,6 @@ std::string to_lower(std::string_view text) {
 bool equals_ignoring_case(std::string_view left, std::string_view right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [](char a, char b) { return lower(a) == lower(b); });
-}
-
-std::string base64_encode(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::string_view group = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      text += i <= group.size() ? base64_alphabet[bits >> (18 - 6 * i) & 63U] : '=';
-    }
-  }
-  return text;
-}
-
-Result<std::string> base64_decode(std::string_view text) {
-  const auto bad = [] { return fail(Errc::invalid, "illegal base64 data"); };
-  if (text.size() % 4 != 0) return bad();
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  while (!text.empty()) {
-    std::string_view group = text.substr(0, 4);
-    text.remove_prefix(4);
-    while (text.empty() && group.size() > 2 && group.ends_with('=')) group.remove_suffix(1);
-    std::uint32_t bits = 0;
-    for (const char c : group) {
-      const int value = base64_values[static_cast<unsigned char>(c)];
-      if (value < 0) return bad();
-      bits = bits << 6 | static_cast<std::uint32_t>(value);
-    }
-    bits <<= 6 * (4 - group.size());
-    for (std::size_t i = 0; i + 1 < group.size(); ++i) {
-      bytes += static_cast<char>(bits >> (16 - 8 * i) & 255U);
-    }
-  }
-  return bytes;
 }
 
 std::string hex_encode(std::string_view bytes) {

@@ -43,9 +43,34 @@ TEST(Text, Base64IsRfc4648) {
     EXPECT_EQ(base64_encode(bytes), text);
     EXPECT_EQ(base64_decode(text).value(), bytes);
   }
-  for (const char* text : {"Zg", "Zg=", "Z===", "Zm9*", "Zg==Zg==", "===="}) {
-    EXPECT_FALSE(base64_decode(text)) << text;
+}
+
+TEST(Text, Base64RefusesAllButDigitsAndTheirPadding) {
+  const std::string zeros("\0\0\0\0", 4);
+  for (const std::string& text : std::vector<std::string>{
+           "Zg",       "Zg=",          "Z===",     "Zm9*",         "Zg==Zg==",  "====",
+           "=",        "Z=9v",         "=m9v",     "Zm9vZg==Zm9v", " Zm9v",     "    Zm9v",
+           "   Zm9v ", "Zm9v\n",       "Zm9v\r\n", "Zm9v\n\n\n\n", "\nZm9vZm9", "Zm9v\nZm9",
+           "Zm9v----", "Zm9v-",        "Zm9-",     "Zm9_",         "Zm9\xff",   "----",
+           "    ",     "Zm9v" + zeros, zeros}) {
+    const auto bytes = base64_decode(text);
+    ASSERT_FALSE(bytes) << text;
+    EXPECT_EQ(bytes.error(), (Error{Errc::invalid, "illegal base64 data"})) << text;
   }
+}
+
+TEST(Text, Base64KeepsEveryByteAndLength) {
+  std::string bytes;
+  for (int i = 0; i < 600; ++i) {
+    EXPECT_EQ(base64_decode(base64_encode(bytes)).value(), bytes) << i;
+    bytes += static_cast<char>(i * 7);
+  }
+}
+
+// As Go reads it: the bits that the last digit has too many are ignored.
+TEST(Text, Base64IgnoresBitsAfterTheLastByte) {
+  EXPECT_EQ(base64_decode("Zh==").value(), "f");
+  EXPECT_EQ(base64_decode("Zm9=").value(), "fo");
 }
 
 TEST(Text, Percent) {
