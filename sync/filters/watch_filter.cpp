@@ -33,11 +33,14 @@ Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const watch::Ca
   TRY(Shown shown, show(view.chain, *view.knowledge, *event.object.bytes));
   const bool hidden = hidden_.contains(event.key);
   FilteredEvents told;
-  if (event.type == watch::EventType::deleted) {
-    if (!hidden) told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
+  const bool deleted = event.type == watch::EventType::deleted;
+  if (deleted && hidden) {
     hidden_.erase(event.key);
   } else if (shown.effect == Effect::unknown) {
+    // This also applies to a deletion: the event would carry the object unfiltered.
     told.need = shown.need;
+  } else if (deleted) {
+    told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
   } else if (shown.effect == Effect::dropped) {
     const bool seen = !hidden && event.type == watch::EventType::modified;
     if (seen) told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));

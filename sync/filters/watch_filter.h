@@ -37,7 +37,9 @@ class WatchFilter {
                                                    const watch::WatchCache::Objects& objects,
                                                    objects::Version version);
 
-  // Filters one event. Errors: as show().
+  // Filters one event, also a deletion, which carries the object. Returns a need, and changes
+  // nothing, if the effect is unknown; a deletion that the client does not get needs nothing.
+  // Errors: as show().
   [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const watch::CacheEvent& event);
 
   // Call this when the view changes from `before` to `now`. The client has got all `objects` up to

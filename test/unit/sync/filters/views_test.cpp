@@ -164,6 +164,27 @@ TEST(WatchFilter, GoesOnFromAListThatWasFiltered) {
   EXPECT_EQ(told(filter.tell(blind, event(added, "which", "beijing", 16)).value()), "?");
 }
 
+TEST(WatchFilter, HoldsBackADeletionWhoseObjectCannotBeFilteredYet) {
+  using enum watch::EventType;
+  const FilterView view = view_of({Filter::node_port_isolation});
+  FilterKnowledge unknown = *view.knowledge;
+  unknown.node_pool.reset();
+  const FilterView blind{view.chain, std::make_shared<const FilterKnowledge>(unknown)};
+  WatchFilter filter;
+  EXPECT_EQ(told(filter.tell(view, event(added, "seen", "", 10)).value()), "ADDED seen");
+  EXPECT_EQ(told(filter.tell(view, event(added, "hidden", "beijing", 11)).value()), "");
+
+  const watch::CacheEvent gone = event(deleted, "seen", "beijing", 12);
+  const FilteredEvents held = filter.tell(blind, gone).value();
+  EXPECT_EQ(held.need, Need::node);
+  EXPECT_TRUE(held.events.empty()) << "the object would leave unfiltered";
+  EXPECT_EQ(told(filter.tell(view, gone).value()), "DELETED seen");
+
+  EXPECT_EQ(told(filter.tell(blind, event(deleted, "hidden", "beijing", 13)).value()), "")
+      << "the client has never seen it, so nothing must be known";
+  EXPECT_EQ(told(filter.tell(view, event(added, "hidden", "", 14)).value()), "ADDED hidden");
+}
+
 TEST(WatchFilter, TellsAgainWhatLooksOtherwiseSinceMoreIsKnown) {
   using enum watch::EventType;
   const FilterView before = view_of({Filter::node_port_isolation});
