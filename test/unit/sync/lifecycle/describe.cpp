@@ -118,20 +118,4 @@ PodFacts make_pod_facts(const std::string& name, const std::string& node) {
   return facts_of(make_pod(name, node), Options{});
 }
 
-Taint make_no_execute(const std::string& key) {
-  Taint taint;
-  taint.key = key;
-  taint.effect = objects::no_execute;
-  return taint;
-}
-
-Toleration make_toleration(const std::string& key, std::optional<std::int64_t> seconds) {
-  Toleration toleration;
-  toleration.key = key;
-  toleration.operator_name = "Exists";
-  toleration.effect = objects::no_execute;
-  toleration.toleration_seconds = seconds;
-  return toleration;
-}
-
 }  // namespace holdfast::sync::lifecycle

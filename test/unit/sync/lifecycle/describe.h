@@ -8,6 +8,7 @@
 #include "sync/lifecycle/effects.h"
 #include "sync/lifecycle/wish.h"
 #include "sync/model/types.h"
+#include "test/unit/sync/objects/taints.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -34,8 +35,7 @@ NodeFacts make_facts(const std::string& name, std::string_view ready, Duration b
 Pod make_pod(const std::string& name, const std::string& node);
 PodFacts make_pod_facts(const std::string& name, const std::string& node);
 
-Taint make_no_execute(const std::string& key);
-// A toleration with operator Exists and effect NoExecute; endless without `seconds`.
-Toleration make_toleration(const std::string& key, std::optional<std::int64_t> seconds);
+using objects::make_no_execute;
+using objects::make_toleration;
 
 }  // namespace holdfast::sync::lifecycle

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "test/unit/sync/lifecycle/describe.h"
+#include "test/unit/sync/objects/taints.h"
 
 namespace holdfast::sync::objects {
 namespace {
@@ -19,7 +19,7 @@ Toleration toleration(std::string key, std::string op, std::string value, std::s
 }
 
 TEST(Toleration, MatchesByEffectKeyAndValue) {
-  Taint taint = lifecycle::make_no_execute("k");
+  Taint taint = make_no_execute("k");
   taint.value = "5";
   const struct {
     Toleration toleration;
@@ -49,7 +49,7 @@ TEST(Toleration, MatchesByEffectKeyAndValue) {
 
 TEST(Toleration, TheShortestUsedOneCounts) {
   const auto lasting = [](std::optional<std::int64_t> seconds) {
-    return lifecycle::make_toleration("k", seconds);
+    return make_toleration("k", seconds);
   };
   using List = std::vector<Toleration>;
   EXPECT_EQ(shortest_toleration({}), Duration::zero());
@@ -63,9 +63,9 @@ TEST(Toleration, TheShortestUsedOneCounts) {
 }
 
 TEST(Toleration, OneTaintWithoutMatchSpoilsItAll) {
-  const std::vector<Taint> taints{lifecycle::make_no_execute("a"), lifecycle::make_no_execute("b")};
-  const Toleration a = lifecycle::make_toleration("a", 1);
-  const Toleration b = lifecycle::make_toleration("b", 2);
+  const std::vector<Taint> taints{make_no_execute("a"), make_no_execute("b")};
+  const Toleration a = make_toleration("a", 1);
+  const Toleration b = make_toleration("b", 2);
   using List = std::vector<Toleration>;
   EXPECT_EQ(matching_tolerations(taints, {a}, false), std::nullopt);
   EXPECT_EQ(matching_tolerations(taints, {b, a}, false), (List{a, b}));
