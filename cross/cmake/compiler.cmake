@@ -21,22 +21,30 @@ target_include_directories(holdfast_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(holdfast_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
   -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override -Wextra-semi
-  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wimplicit-fallthrough
-  -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
-  # Files that are compiled together (together.cmake) are included like headers. GCC then warns of
-  # types in anonymous namespaces and of names that shadow those of another file.
-  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
-  # A false positive of GCC 12 for the coroutine frames that Asio recycles.
-  -Wno-mismatched-new-delete
+  -Wimplicit-fallthrough -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
   # Designated initializers name only the members that differ from their defaults, on purpose.
   -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
   -ffunction-sections -fdata-sections
-  # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.
-  $<$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>:-Wuseless-cast>
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
 target_link_options(holdfast_options INTERFACE -Wl,-z,relro,-z,now -Wl,--gc-sections)
+
+# Warnings that only GCC has.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(holdfast_options INTERFACE
+    -Wduplicated-cond -Wduplicated-branches -Wlogical-op
+    # Files that are compiled together (together.cmake) are included like headers. GCC then warns of
+    # types in anonymous namespaces and of names that shadow those of another file.
+    $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
+    # A false positive of GCC 12 for the coroutine frames that Asio recycles.
+    -Wno-mismatched-new-delete
+    # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.
+    $<$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>:-Wuseless-cast>)
+else()
+  # The C++ library's std::stable_sort uses a function that C++17 deprecated.
+  target_compile_options(holdfast_options INTERFACE -Wno-deprecated-declarations)
+endif()
 
 if(HOLDFAST_WERROR)
   target_compile_options(holdfast_options INTERFACE -Werror)
@@ -50,12 +58,6 @@ endif()
 
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
-  if(HOLDFAST_SANITIZE MATCHES "undefined")
-    # AddressSanitizer reports the crashes that these would find, and they take a third of the
-    # build time.
-    add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)
-    add_compile_options(-fno-sanitize=nonnull-attribute,returns-nonnull-attribute)
-  endif()
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
 else()
   target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)

@@ -89,7 +89,7 @@ bool covers(const Names& held, const Names& wanted) {
 }
 
 std::string make_key_pem() {
-  const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  const Key key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), &EVP_PKEY_free);
   CHECK(key != nullptr);
   const Bio bio = bio_sink();
   CHECK(PEM_write_bio_PKCS8PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr,

@@ -49,10 +49,9 @@ void Scheduler::begin_attempt(Queue::Popped popped) {
     state_.queue().done(pod->uid());
     return;
   }
-  attempt_.emplace();
-  attempt_->popped = std::move(popped);
-  attempt_->began = now_.mono;
-  attempt_->found = finder_.survey(state_.cluster(), state_.nominator(), *pod);
+  attempt_ = Attempting{.popped = std::move(popped),
+                        .began = now_.mono,
+                        .found = finder_.survey(state_.cluster(), state_.nominator(), *pod)};
   continue_attempt();
 }
 

@@ -14,7 +14,7 @@ using Certificate = std::unique_ptr<X509, void (*)(X509*)>;
 using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
 
 Key make_key() {
-  Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  Key key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), &EVP_PKEY_free);
   CHECK(key != nullptr);
   return key;
 }
