@@ -343,7 +343,8 @@ std::vector<json::value> golden_cases(const std::filesystem::path& folder) {
   for (const auto& path : paths) {
     std::ifstream in(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    for (const json::value& one : json::parse(text).at("cases").as_array()) all.push_back(one);
+    const json::value content = json::parse(text);
+    for (const json::value& one : content.at("cases").as_array()) all.push_back(one);
   }
   return all;
 }
