@@ -84,6 +84,12 @@ Difference run_case(const json::object& one) {
 }
 
 Result<json::value> read_file(const std::filesystem::path& path) {
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(path, ec)) return fail(Errc::invalid, "is not a file");
+  // Checked before reading, so that a huge file does not fill the memory.
+  if (std::filesystem::file_size(path, ec) > sync::wire::JsonLimits{}.bytes || ec) {
+    return fail(Errc::exhausted, "is too large");
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Errc::unavailable, "cannot be read");
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

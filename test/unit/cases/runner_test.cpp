@@ -119,5 +119,23 @@ TEST(CaseRunner, AFolderWithoutCasesFails) {
   EXPECT_FALSE(tally.all_passed());
 }
 
+TEST(CaseRunner, WhatIsNoReadableFileIsAnError) {
+  const test::ScratchDir scratch;
+  std::filesystem::create_directory(scratch.path() / "a.json");
+  std::ofstream(scratch.path() / "b.json").flush();
+  std::ofstream(scratch.path() / "c.json").flush();
+  std::filesystem::resize_file(scratch.path() / "c.json", std::uintmax_t{1} << 40);
+  std::ofstream(scratch.path() / "d.json") << std::string(100'000, '[');
+  std::ostringstream out;
+  Tally tally;
+  run_folder(scratch.path(), out, tally);
+  EXPECT_EQ(out.str(),
+            "ERROR a.json: is not a file\n"
+            "ERROR b.json: JSON at byte 0: incomplete JSON\n"
+            "ERROR c.json: is too large\n"
+            "ERROR d.json: JSON at byte 128: too deep\n");
+  EXPECT_EQ(tally.errors, 4);
+}
+
 }  // namespace
 }  // namespace holdfast::cases
