@@ -108,6 +108,8 @@ Difference check_scheduled(const json::object& wanted, const Driver& driver) {
   return std::nullopt;
 }
 
+constexpr std::string_view unhealthy_nodes = "node_collector_unhealthy_nodes_in_zone";
+
 double gauge(const lifecycle::Zone* zone, std::string_view name) {
   const double size = zone == nullptr ? 0 : static_cast<double>(zone->count.all());
   if (name == "node_collector_zone_size") return size;
@@ -115,11 +117,16 @@ double gauge(const lifecycle::Zone* zone, std::string_view name) {
     return size == 0 ? 100 : 100 * static_cast<double>(zone->count.ready) / size;
   }
   if (zone == nullptr) return 0;
-  if (name == "node_collector_unhealthy_nodes_in_zone") {
-    return static_cast<double>(zone->count.unready);
+  return static_cast<double>(name == unhealthy_nodes ? zone->count.unready : zone->evictions);
+}
+
+std::string needs_metric(const json::object& metric) {
+  const std::string name = needs_text(metric, "name");
+  if (name == "node_collector_zone_size" || name == "node_collector_zone_health" ||
+      name == unhealthy_nodes || name.starts_with("node_collector_evictions_")) {
+    return name;
   }
-  if (name.starts_with("node_collector_evictions_")) return static_cast<double>(zone->evictions);
-  return -1;
+  throw Malformed(metric, "name", "unknown metric " + name);
 }
 
 Difference check_metrics(const json::array& wanted, const Driver& driver) {
@@ -128,7 +135,7 @@ Difference check_metrics(const json::array& wanted, const Driver& driver) {
     const auto& zones = driver.fleet().zones().all();
     const auto found = zones.find(text(object_in(metric, "labels"), "zone"));
     const double value =
-        gauge(found == zones.end() ? nullptr : &found->second, text(metric, "name"));
+        gauge(found == zones.end() ? nullptr : &found->second, needs_metric(metric));
     if (auto difference = differ(shown(line), needs(metric, "value"), value)) return difference;
   }
   return std::nullopt;

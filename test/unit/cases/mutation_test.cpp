@@ -139,6 +139,27 @@ TEST(MalformedCase, Steps) {
   });
 }
 
+TEST(MalformedCase, Expectations) {
+  const auto expecting = [](const std::string& expectation) {
+    return R"({"name":"n","kind":"monitor","variants":["k8s-head"],"steps":[{"at":0,"tick":true}],)"
+           R"("expect":[{"afterStep":0,)" +
+           expectation + "}]}";
+  };
+  expect_errors({
+      {expecting(R"("nodes":[])"), "expect[0].nodes: expected an object, got []"},
+      {expecting(R"("nodes":{"a.b":7})"), "expect[0].nodes[\"a.b\"]: expected an object, got 7"},
+      {expecting(R"("podsDeleted":[1])"), "expect[0].podsDeleted[0]: expected a string, got 1"},
+      {expecting(R"("writes":{"patch nodes":"1"})"),
+       "expect[0].writes[\"patch nodes\"]: expected an object, got \"1\""},
+      {expecting(R"("metrics":[{"name":"node_collector_zone_size"}])"),
+       "expect[0].metrics[0].value: is missing"},
+      {expecting(R"("metrics":[{"name":"node_collector_speed","value":0}])"),
+       "expect[0].metrics[0].name: unknown metric node_collector_speed"},
+      {expecting(R"("variants":"k8s-head")"),
+       "expect[0].variants: expected a list, got \"k8s-head\""},
+  });
+}
+
 TEST(MalformedCase, ObjectsOfTheServer) {
   const std::string node = R"({"kind":"Node","metadata":{"name":"a"}})";
   expect_errors({
