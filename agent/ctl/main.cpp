@@ -132,6 +132,7 @@ int run(int argc, const char* const* argv) {
   const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
   if (!parsed) return refuse(parsed.error());
   if (!parsed->to_print.empty()) return print(parsed->to_print);
+  if (settings.data_dir.empty()) return refuse({Errc::invalid, "--data-dir is empty", {}});
   if (parsed->command == "explain" && settings.kind != "pod") {
     return refuse({Errc::invalid, "only pods can be explained, not \"" + settings.kind + "\""});
   }

@@ -15,10 +15,13 @@ using holdfast::agent::lab::add_serve_options;
 using holdfast::agent::lab::ServeSettings;
 using holdfast::config::Options;
 
+// Returns the exit code: 2 for wrong arguments, else 1.
 int failed(const holdfast::Error& error) {
   (void)std::fprintf(stderr, "holdfast-lab: %s\n", error.what.c_str());
-  return 1;
+  return error.code == holdfast::Errc::invalid ? 2 : 1;
 }
+
+int wrong(const char* what) { return failed({holdfast::Errc::invalid, what, {}}); }
 
 boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
   const holdfast::Status served = co_await holdfast::agent::lab::serve(std::move(settings), stop);
@@ -35,7 +38,10 @@ void add_demo(Options& options, DemoSettings& settings) {
 }
 
 int serve(const ServeSettings& settings) {
-  if (settings.data.empty()) return failed({holdfast::Errc::invalid, "--data is missing", {}});
+  if (settings.data.empty()) return wrong("--data is missing");
+  if (settings.certificate_lifetime <= holdfast::Duration::zero()) {
+    return wrong("--certificate-lifetime must be above zero");
+  }
   return holdfast::loop::run(
       [&settings](holdfast::loop::Stop& stop) { return run_apiserver(settings, stop); });
 }
@@ -57,6 +63,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (parsed->command == "demo") {
+    if (demo.report.empty()) return wrong("--report is missing");
     return holdfast::loop::run([&demo](holdfast::loop::Stop& stop) {
       return holdfast::agent::demo::run_demo(demo, stop);
     });

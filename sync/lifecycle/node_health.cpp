@@ -13,9 +13,12 @@ ConditionFacts observed_ready(const NodeFacts& node) {
 }
 
 // Converts the wall time `then` to monotonic time. A creation time in the future, which means that
-// the server's clock is ahead of ours, becomes `now`.
+// the server's clock is ahead of ours, becomes `now`. A time more than a century ago, which no
+// cluster has seen, counts as a century ago: a Duration cannot hold more than 292 years.
 MonoTime instant_of(WallTime then, MonoTime now, WallTime wall) {
-  return then < wall ? now - (wall - then) : now;
+  constexpr Duration longest = std::chrono::hours(100 * 365 * 24);
+  if (then >= wall) return now;
+  return then > wall - longest ? now - (wall - then) : now - longest;
 }
 
 NodeCondition unknown_condition(ConditionType type, const ConditionFacts& found, WallTime wall,

@@ -32,11 +32,18 @@ std::string human_duration(Duration duration) {
   return std::to_string(years) + "y";
 }
 
+Duration time_since(WallTime then, WallTime now) {
+  constexpr Duration most = std::chrono::hours(100 * 365 * 24);
+  if (then < now - most) return most;
+  if (then > now + most) return -most;
+  return now - then;
+}
+
 std::string age_of(const boost::json::value* time, WallTime now) {
   if (time == nullptr || !time->is_string()) return "<unknown>";
   const auto then = parse_rfc3339(time->get_string());
   if (!then) return "<unknown>";
-  return human_duration(now - *then);
+  return human_duration(time_since(*then, now));
 }
 
 }  // namespace holdfast::sync::printing

@@ -156,7 +156,7 @@ PodSummary summarize(const json::object& pod) {
 std::string restarts_cell(const PodSummary& summary, WallTime now) {
   const std::string count = std::to_string(summary.restarts);
   if (summary.restarts == 0 || !summary.restarted) return count;
-  return count + " (" + human_duration(now - *summary.restarted) + " ago)";
+  return count + " (" + human_duration(time_since(*summary.restarted, now)) + " ago)";
 }
 
 std::string readiness_gates(const json::object& pod) {

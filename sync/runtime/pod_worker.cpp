@@ -7,6 +7,10 @@
 namespace holdfast::sync::runtime {
 namespace {
 
+// In seconds: ten years. A longer time in a pod makes no difference, and could not be added to the
+// clock.
+constexpr std::int64_t longest = std::int64_t{10} * 365 * 24 * 3600;
+
 bool has_final_phase(const Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
@@ -77,8 +81,7 @@ Duration PodWorker::grace(const RuntimeConfig& config) const {
   if (!seconds) return config.grace_default;
   // As in the kubelet, even a pod that is deleted by force gets one second.
   constexpr std::int64_t least = 1;
-  constexpr std::int64_t most = std::int64_t{10} * 365 * 24 * 3600;
-  return std::chrono::seconds(std::clamp(*seconds, least, most));
+  return std::chrono::seconds(std::clamp(*seconds, least, longest));
 }
 
 // A stronger cause replaces a weaker one: for a removed pod there is nobody to report to.
@@ -91,7 +94,7 @@ void PodWorker::stop(StopCause cause) {
 void PodWorker::maybe_stop(MonoTime now, bool complete) {
   if (complete) stop(StopCause::completed);
   if (const auto seconds = pod().spec.active_deadline_seconds; seconds && !record_.stopping) {
-    const MonoTime last = *record_.accepted + std::chrono::seconds(*seconds);
+    const MonoTime last = *record_.accepted + std::chrono::seconds(std::min(*seconds, longest));
     if (now >= last) stop(StopCause::deadline);
     if (now < last) wake_at(last);
   }

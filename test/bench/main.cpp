@@ -38,26 +38,40 @@ boost::asio::awaitable<int> processes(loop::Stop&) {
   co_return 1;
 }
 
+bool is_part(std::string_view word) {
+  return word == "edge" || word == "rules" || word == "scheduler" || word == "controller";
+}
+
+// Measures one part; the edge agent and the rules if `part` is empty.
+int measure(std::string_view part) {
+  if (part == "controller") return loop::run(measure_controller);
+  if (part.empty() || part == "edge") {
+    if (const int failed = loop::run(processes); failed != 0) return failed;
+    measure_idle_hour();
+  }
+  if (part == "edge") return 0;
+  const bool of_scheduler = part == "scheduler";
+  const int scheduled = of_scheduler ? loop::run(measure_scheduler) : 0;
+  (void)std::printf("\n");
+  const std::string filter = of_scheduler ? "^schedule_" : benchmark::GetBenchmarkFilter();
+  benchmark::RunSpecifiedBenchmarks(filter);
+  return scheduled;
+}
+
 }  // namespace
 }  // namespace holdfast::bench
 
 int main(int argc, char** argv) {
   holdfast::set_log_level(holdfast::LogLevel::warn);
-  const bool of_controller = argc > 1 && std::string_view(argv[1]) == "controller";
-  if (of_controller) return holdfast::loop::run(holdfast::bench::measure_controller);
-  const bool scheduler_only = argc > 1 && std::string_view(argv[1]) == "scheduler";
-  const bool rules_only = scheduler_only || (argc > 1 && std::string_view(argv[1]) == "rules");
-  if (!rules_only) {
-    const int failed = holdfast::loop::run(holdfast::bench::processes);
-    if (failed != 0) return failed;
-    holdfast::bench::measure_idle_hour();
+  benchmark::Initialize(&argc, argv);  // removes its own flags
+  const std::string_view part = argc > 1 ? argv[1] : "";
+  if (argc > 2 || (argc > 1 && !holdfast::bench::is_part(part))) {
+    (void)std::fprintf(stderr,
+                       "holdfast-bench: unknown argument: %s\n"
+                       "usage: holdfast-bench [edge | rules | scheduler | controller] "
+                       "[--benchmark_filter=...]\n",
+                       argv[argc - 1]);
+    return 2;
   }
-  if (argc > 1 && std::string_view(argv[1]) == "edge") return 0;
-  const int scheduled =
-      scheduler_only ? holdfast::loop::run(holdfast::bench::measure_scheduler) : 0;
-  (void)std::printf("\n");
-  benchmark::Initialize(&argc, argv);
-  const std::string filter = scheduler_only ? "^schedule_" : benchmark::GetBenchmarkFilter();
-  benchmark::RunSpecifiedBenchmarks(filter);
-  return scheduled;
+  return holdfast::bench::measure(part);
 }

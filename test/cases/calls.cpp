@@ -65,97 +65,122 @@ std::uint32_t shard_of(std::string_view value, std::uint32_t shards) {
   return hash % shards;
 }
 
-const json::value& arg(const json::object& args, std::string_view name) {
-  static const json::value none = json::array();
-  const json::value* found = find(args, name);
-  return found == nullptr ? none : *found;
+// An error of the decoder, as an error of the argument that it decoded.
+template <class T>
+T read(const json::value& arg, Result<T> decoded) {
+  if (!decoded) throw Malformed(arg, decoded.error().what);
+  return *std::move(decoded);
 }
 
-lifecycle::ZoneState state_of(std::string_view name) {
+template <class T>
+T object_arg(const json::object& args, std::string_view name) {
+  const json::value& arg = needs(args, name);
+  return read(arg, sync::wire::decode<T>(arg));
+}
+
+const json::value& array_arg(const json::object& args, std::string_view name) {
+  const json::value& arg = needs(args, name);
+  (void)array_of(arg);
+  return arg;
+}
+
+std::vector<sync::Taint> taints_arg(const json::object& args) {
+  const json::value& arg = array_arg(args, "taints");
+  return read(arg, read_taints(arg));
+}
+
+std::vector<sync::Toleration> tolerations_arg(const json::object& args, std::string_view name) {
+  const json::value& arg = array_arg(args, name);
+  return read(arg, read_tolerations(arg));
+}
+
+lifecycle::ZoneState state_of(const json::value& value) {
   using lifecycle::ZoneState;
-  for (const ZoneState state :
-       {ZoneState::normal, ZoneState::partial_disruption, ZoneState::full_disruption}) {
-    if (to_string(state) == name) return state;
+  for (const ZoneState state : {ZoneState::initial, ZoneState::normal,
+                                ZoneState::partial_disruption, ZoneState::full_disruption}) {
+    if (to_string(state) == text_of(value)) return state;
   }
-  return ZoneState::initial;
+  throw Malformed(value, "unknown zone state " + excerpt(value));
 }
 
 }  // namespace
 
-Result<json::value> Calls::call(MonoTime now, const json::object& call) {
-  const std::string fn = text(call, "fn");
+json::value Calls::call(MonoTime now, const json::object& call) {
+  const std::string fn = needs_text(call, "fn");
   const json::object& args = object_in(call, "args");
-  if (fn.starts_with("queue.")) return queue_call(now, fn.substr(6), args);
-  if (fn.starts_with("timed.")) return timed_call(now, fn.substr(6), args);
+  if (fn.starts_with("queue.")) return queue_call(now, call);
+  if (fn.starts_with("timed.")) return timed_call(now, call);
   if (fn == "tryUpdateNodeHealth") return health_call(now, args);
   if (fn == "podBindingTolerations") return binding_call(args);
   if (fn == "zoneKey" || fn == "computeZoneState" || fn == "limiterForZone" ||
       fn == "excludedFromDisruption") {
     return zone_call(fn, args);
   }
-  return toleration_call(fn, args);
+  return toleration_call(fn, call);
 }
 
-Result<json::value> Calls::zone_call(const std::string& fn, const json::object& args) {
+json::value Calls::zone_call(const std::string& fn, const json::object& args) {
   if (fn == "computeZoneState") {
     lifecycle::ZoneCount count;
-    for (const json::value& status : array_in(args, "readyStatuses")) {
+    for (const json::value& status : array_of(needs(args, "readyStatuses"))) {
       ++(status == json::value("True") ? count.ready : count.unready);
     }
     const std::string state(to_string(lifecycle::zone_state(count, options_)));
     return json::object{{"unhealthy", count.unready}, {"state", state}};
   }
   if (fn == "limiterForZone") {
-    const auto size = static_cast<std::size_t>(number(args, "zoneSize"));
-    const double rate = lifecycle::eviction_rate(state_of(text(args, "state")), size, options_);
+    const auto size = static_cast<std::size_t>(integer_of(needs(args, "zoneSize"), {}));
+    const double rate = lifecycle::eviction_rate(state_of(needs(args, "state")), size, options_);
     return json::object{{"qps", rate}};
   }
-  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
+  const auto node = object_arg<sync::Node>(args, "node");
   if (fn == "zoneKey") return json::value(lifecycle::zone_key(node.metadata.labels));
   return json::value(
       lifecycle::excluded_from_disruption(node.metadata.name, node.metadata.labels, options_));
 }
 
-Result<json::value> Calls::toleration_call(const std::string& fn, const json::object& args) {
+json::value Calls::toleration_call(const std::string& fn, const json::object& call) {
+  const json::object& args = object_in(call, "args");
   if (fn == "shard") {
-    return json::value(
-        shard_of(text(args, "value"), static_cast<std::uint32_t>(number(args, "shards", 1))));
+    const std::int64_t shards = integer_of(needs(args, "shards"), {1, 1'000'000});
+    return json::value(shard_of(text_of(needs(args, "value")), static_cast<std::uint32_t>(shards)));
   }
   if (fn == "toleratesTaint") {
-    TRY(const auto taints, read_taints(json::array{arg(args, "taint")}));
-    TRY(const auto tolerations, read_tolerations(json::array{arg(args, "toleration")}));
+    const json::value& taint = needs(args, "taint");
+    const json::value& toleration = needs(args, "toleration");
+    const auto taints = read(taint, read_taints(json::array{taint}));
+    const auto tolerations = read(toleration, read_tolerations(json::array{toleration}));
     return json::value(sync::objects::tolerates(tolerations.front(), taints.front(),
                                                 options_.comparison_tolerations));
   }
   if (fn == "matchingTolerations") {
-    TRY(const auto taints, read_taints(arg(args, "taints")));
-    TRY(const auto tolerations, read_tolerations(arg(args, "tolerations")));
+    const auto taints = taints_arg(args);
+    const auto tolerations = tolerations_arg(args, "tolerations");
     const auto used =
         sync::objects::matching_tolerations(taints, tolerations, options_.comparison_tolerations);
     const json::value list = used ? write_tolerations(*used) : json::value(json::array());
     return json::object{{"allTolerated", used.has_value()}, {"used", list}};
   }
   if (fn == "minTolerationSeconds") {
-    TRY(const auto used, read_tolerations(arg(args, "used")));
-    const auto shortest = sync::objects::shortest_toleration(used);
+    const auto shortest = sync::objects::shortest_toleration(tolerations_arg(args, "used"));
     if (!shortest) return json::value("forever");
     return json::value(std::chrono::duration_cast<std::chrono::seconds>(*shortest).count());
   }
   if (fn == "noExecuteTaints") {
-    TRY(const auto taints, read_taints(arg(args, "taints")));
+    const auto taints = taints_arg(args);
     return sync::wire::encode_taints(sync::objects::no_execute_taints(taints));
   }
-  return fail(Errc::invalid, "unknown function " + fn);
+  throw Malformed(needs(call, "fn"), "unknown function " + fn);
 }
 
-Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
-  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
-  const json::object& saved = object_in(args, "savedHealth");
+json::value Calls::health_call(MonoTime now, const json::object& args) {
+  const auto node = object_arg<sync::Node>(args, "node");
+  const json::object& saved = needs_object(args, "savedHealth");
   const json::object before{{"metadata", {{"name", node.metadata.name}}},
                             {"status", object_in(saved, "status")}};
-  TRY(const sync::Node old, sync::wire::decode<sync::Node>(before));
-  TRY(const WallTime probe, parse_rfc3339(text(saved, "probeTimestamp")));
-  TRY(const WallTime transition, parse_rfc3339(text(saved, "readyTransitionTimestamp")));
+  const auto old = read(needs(args, "savedHealth"), sync::wire::decode<sync::Node>(before));
+  const WallTime probe = time_in(saved, "probeTimestamp");
+  const WallTime transition = time_in(saved, "readyTransitionTimestamp");
 
   const lifecycle::NodeFacts facts = lifecycle::facts_of(node, options_);
   lifecycle::HealthRecord record{MonoTime(probe - epoch_),
@@ -171,9 +196,9 @@ Result<json::value> Calls::health_call(MonoTime now, const json::object& args) {
                       {"saved", write_status(record.ready.status)}};
 }
 
-Result<json::value> Calls::binding_call(const json::object& args) {
-  TRY(const sync::Node node, sync::wire::decode<sync::Node>(arg(args, "node")));
-  TRY(const sync::Pod pod, sync::wire::decode<sync::Pod>(arg(args, "pod")));
+json::value Calls::binding_call(const json::object& args) {
+  const auto node = object_arg<sync::Node>(args, "node");
+  const auto pod = object_arg<sync::Pod>(args, "pod");
   const lifecycle::PodBinding binding = lifecycle::bind_pod(node, pod);
   json::object annotations;
   for (const auto& [name, value] : binding.annotations) annotations[name] = value;

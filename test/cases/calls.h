@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "platform/result.h"
+#include "platform/time.h"
 #include "sync/lifecycle/options.h"
 #include "sync/pacing/rate_queue.h"
 #include "sync/pacing/timed_queue.h"
@@ -19,20 +19,17 @@ class Calls {
   Calls(const sync::lifecycle::Options& options, WallTime epoch)
       : options_(options), epoch_(epoch) {}
 
-  // `call` has the members "fn" and "args". Errors: invalid if the function is unknown; the
-  // decoder's error if an argument cannot be read.
-  [[nodiscard]] Result<json::value> call(MonoTime now, const json::object& call);
+  // `call` has the members "fn" and "args". Throws Malformed if the function is unknown, or if an
+  // argument is missing or cannot be read.
+  [[nodiscard]] json::value call(MonoTime now, const json::object& call);
 
  private:
-  [[nodiscard]] Result<json::value> zone_call(const std::string& fn, const json::object& args);
-  [[nodiscard]] Result<json::value> toleration_call(const std::string& fn,
-                                                    const json::object& args);
-  [[nodiscard]] Result<json::value> health_call(MonoTime now, const json::object& args);
-  [[nodiscard]] Result<json::value> binding_call(const json::object& args);
-  [[nodiscard]] Result<json::value> queue_call(MonoTime now, const std::string& fn,
-                                               const json::object& args);
-  [[nodiscard]] Result<json::value> timed_call(MonoTime now, const std::string& fn,
-                                               const json::object& args);
+  [[nodiscard]] json::value zone_call(const std::string& fn, const json::object& args);
+  [[nodiscard]] json::value toleration_call(const std::string& fn, const json::object& call);
+  [[nodiscard]] json::value health_call(MonoTime now, const json::object& args);
+  [[nodiscard]] json::value binding_call(const json::object& args);
+  [[nodiscard]] json::value queue_call(MonoTime now, const json::object& call);
+  [[nodiscard]] json::value timed_call(MonoTime now, const json::object& call);
   json::array try_queue(MonoTime now, const json::array& script);
 
   sync::lifecycle::Options options_;

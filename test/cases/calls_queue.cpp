@@ -20,29 +20,36 @@ json::array sorted(std::vector<std::string> names) {
   return json::array(names.begin(), names.end());
 }
 
+// A name that is tried again at once would be taken again without end.
+Duration retry_after(const json::object& reply) {
+  const Duration wait = duration(reply, "retryAfter");
+  if (wait < Duration::zero()) throw Malformed(reply, "retryAfter", "is negative");
+  return wait;
+}
+
 const json::object* script_of(const json::array& script, const std::string& name) {
   for (const json::value& line : script) {
-    if (text(line.as_object(), "value") == name) return &line.as_object();
+    if (needs_text(object_of(line), "value") == name) return &line.get_object();
   }
   return nullptr;
 }
 
 }  // namespace
 
-Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
-                                      const json::object& args) {
-  const std::string value = text(args, "value");
+json::value Calls::queue_call(MonoTime now, const json::object& call) {
+  const std::string fn = needs_text(call, "fn").substr(std::string_view("queue.").size());
+  const json::object& args = object_in(call, "args");
   if (fn == "new") {
     const bool limited = text(args, "limiter") == "bucket";
-    const double rate = limited ? number(args, "qps") : always;
+    const double rate = limited ? number_of(needs(args, "qps")) : always;
     queue_ = std::make_unique<sync::pacing::RateQueue>(now, rate);
     return json::value(nullptr);
   }
-  if (!queue_) return fail(Errc::invalid, "queue." + fn + " before queue.new");
-  if (fn == "add") return json::value(queue_->add(now, value));
-  if (fn == "remove") return json::value(queue_->remove(value));
+  if (!queue_) throw Malformed(needs(call, "fn"), "queue." + fn + " before queue.new");
+  if (fn == "add") return json::value(queue_->add(now, needs_text(args, "value")));
+  if (fn == "remove") return json::value(queue_->remove(needs_text(args, "value")));
   if (fn == "setRemove") {
-    queue_->forget(value);
+    queue_->forget(needs_text(args, "value"));
     return json::value(nullptr);
   }
   if (fn == "clear") {
@@ -50,7 +57,7 @@ Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
     return json::value(nullptr);
   }
   if (fn == "swapLimiter") {
-    queue_->set_rate(now, number(args, "qps"));
+    queue_->set_rate(now, number_of(needs(args, "qps")));
     return json::value(nullptr);
   }
   if (fn == "limiter") {
@@ -65,7 +72,7 @@ Result<json::value> Calls::queue_call(MonoTime now, const std::string& fn,
                         {"set", sorted({guarded.begin(), guarded.end()})}};
   }
   if (fn == "try") return try_queue(now, array_in(args, "script"));
-  return fail(Errc::invalid, "unknown function queue." + fn);
+  throw Malformed(needs(call, "fn"), "unknown function queue." + fn);
 }
 
 json::array Calls::try_queue(MonoTime now, const json::array& script) {
@@ -78,27 +85,30 @@ json::array Calls::try_queue(MonoTime now, const json::array& script) {
     const json::array& replies = line == nullptr ? none : array_in(*line, "replies");
     const std::size_t turn = turns[*name]++;
     const json::object nothing;
-    const json::object& reply = turn < replies.size() ? replies[turn].as_object() : nothing;
+    const json::object& reply = turn < replies.size() ? object_of(replies[turn]) : nothing;
     for (const json::object* source : {&reply, line}) {
       const json::value* removed = source == nullptr ? nullptr : find(*source, "removeDuring");
       if (removed == nullptr || *removed == json::value(false)) continue;
-      queue_->remove(removed->is_string() ? std::string(removed->get_string()) : *name);
+      queue_->remove(*removed == json::value(true) ? *name : std::string(text_of(*removed)));
     }
     if (flag(reply, "done", true)) {
       queue_->done(*name);
     } else {
-      queue_->again(now, *name, seconds_of(number(reply, "retryAfter")));
+      queue_->again(now, *name, retry_after(reply));
     }
   }
   return seen;
 }
 
-Result<json::value> Calls::timed_call(MonoTime now, const std::string& fn,
-                                      const json::object& args) {
+json::value Calls::timed_call(MonoTime now, const json::object& call) {
+  const std::string fn = needs_text(call, "fn").substr(std::string_view("timed.").size());
+  const json::object& args = object_in(call, "args");
   for (std::string& key : timed_.take(now)) runs_.push_back(std::move(key));
-  const std::string key = text(args, "key");
-  const sync::pacing::TimedQueue::Entry entry{MonoTime(seconds_of(number(args, "createdAt"))),
-                                              MonoTime(seconds_of(number(args, "fireAt")))};
+  if (fn == "runs") return sorted(runs_);
+  if (fn == "pending") return sorted(timed_.keys());
+  const std::string key = needs_text(args, "key");
+  const sync::pacing::TimedQueue::Entry entry{MonoTime(duration(args, "createdAt")),
+                                              MonoTime(duration(args, "fireAt"))};
   if (fn == "add") return json::value(timed_.add(now, key, entry));
   if (fn == "cancel") return json::value(timed_.cancel(key));
   if (fn == "update") {
@@ -111,14 +121,12 @@ Result<json::value> Calls::timed_call(MonoTime now, const std::string& fn,
         return json::value("moved");
     }
   }
-  if (fn == "runs") return sorted(runs_);
-  if (fn == "pending") return sorted(timed_.keys());
   if (fn == "fireAt") {
     const auto* found = timed_.find(key);
     if (found == nullptr) return json::value(nullptr);
     return json::value(std::chrono::duration<double>(found->fire.time_since_epoch()).count());
   }
-  return fail(Errc::invalid, "unknown function timed." + fn);
+  throw Malformed(needs(call, "fn"), "unknown function timed." + fn);
 }
 
 }  // namespace holdfast::cases

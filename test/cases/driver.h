@@ -25,8 +25,8 @@ class Driver {
   Driver(const sync::lifecycle::Options& options, const json::object& config, WallTime epoch,
          bool watched);
 
-  // Executes one step. Errors name the part of the step that is unknown or impossible.
-  [[nodiscard]] Status step(const json::object& step);
+  // Executes one step. Throws Malformed if a part of it is unknown or impossible.
+  void step(const json::value& step);
 
   // The result of the step if it was a `call`; else nothing.
   [[nodiscard]] const std::optional<json::value>& result() const { return result_; }
@@ -38,10 +38,11 @@ class Driver {
   [[nodiscard]] static double seconds(MonoTime time);
 
  private:
+  void perform_step(const json::object& step);
   void advance(MonoTime to);
   void set_now(MonoTime now);
-  [[nodiscard]] Status change(const json::object& step);
-  [[nodiscard]] Status run(const json::object& step);
+  void change(const json::object& step);
+  void run(const json::object& step);
   void restart();
 
   void deliver();

@@ -29,7 +29,7 @@ json::array sorted(std::vector<std::string> names) {
 
 json::array sorted(const json::value& names) {
   std::vector<std::string> list;
-  for (const json::value& name : names.as_array()) list.emplace_back(name.as_string());
+  for (const json::value& name : array_of(names)) list.emplace_back(text_of(name));
   return sorted(std::move(list));
 }
 
@@ -40,8 +40,8 @@ Difference check_result(const json::value& wanted, const Driver& driver) {
 }
 
 bool in_range(const json::value& wanted, int found) {
-  if (!wanted.is_object()) return to_double(wanted) == found;
-  const json::object& range = wanted.get_object();
+  if (wanted.is_number()) return number_of(wanted) == found;
+  const json::object& range = object_of(wanted);
   return found >= number(range, "min", 0) && found <= number(range, "max", 1e9);
 }
 
@@ -108,6 +108,8 @@ Difference check_scheduled(const json::object& wanted, const Driver& driver) {
   return std::nullopt;
 }
 
+constexpr std::string_view unhealthy_nodes = "node_collector_unhealthy_nodes_in_zone";
+
 double gauge(const lifecycle::Zone* zone, std::string_view name) {
   const double size = zone == nullptr ? 0 : static_cast<double>(zone->count.all());
   if (name == "node_collector_zone_size") return size;
@@ -115,21 +117,26 @@ double gauge(const lifecycle::Zone* zone, std::string_view name) {
     return size == 0 ? 100 : 100 * static_cast<double>(zone->count.ready) / size;
   }
   if (zone == nullptr) return 0;
-  if (name == "node_collector_unhealthy_nodes_in_zone") {
-    return static_cast<double>(zone->count.unready);
+  return static_cast<double>(name == unhealthy_nodes ? zone->count.unready : zone->evictions);
+}
+
+std::string needs_metric(const json::object& metric) {
+  const std::string name = needs_text(metric, "name");
+  if (name == "node_collector_zone_size" || name == "node_collector_zone_health" ||
+      name == unhealthy_nodes || name.starts_with("node_collector_evictions_")) {
+    return name;
   }
-  if (name.starts_with("node_collector_evictions_")) return static_cast<double>(zone->evictions);
-  return -1;
+  throw Malformed(metric, "name", "unknown metric " + name);
 }
 
 Difference check_metrics(const json::array& wanted, const Driver& driver) {
   for (const json::value& line : wanted) {
-    const json::object& metric = line.as_object();
+    const json::object& metric = object_of(line);
     const auto& zones = driver.fleet().zones().all();
     const auto found = zones.find(text(object_in(metric, "labels"), "zone"));
     const double value =
-        gauge(found == zones.end() ? nullptr : &found->second, text(metric, "name"));
-    if (auto difference = differ(shown(line), metric.at("value"), value)) return difference;
+        gauge(found == zones.end() ? nullptr : &found->second, needs_metric(metric));
+    if (auto difference = differ(shown(line), needs(metric, "value"), value)) return difference;
   }
   return std::nullopt;
 }
@@ -137,28 +144,28 @@ Difference check_metrics(const json::array& wanted, const Driver& driver) {
 Difference check_key(std::string_view key, const json::value& wanted, const json::object& expected,
                      const Driver& driver, std::string_view variant) {
   if (key == "result") return check_result(wanted, driver);
-  if (key == "nodes") return check_nodes(wanted.as_object(), driver.world());
-  if (key == "pods") return check_pods(wanted.as_object(), driver.world());
+  if (key == "nodes") return check_nodes(object_of(wanted), driver.world());
+  if (key == "pods") return check_pods(object_of(wanted), driver.world());
   if (key == "zones") {
-    return check_zones(wanted.as_object(), driver, flag(expected, "zonesExact"));
+    return check_zones(object_of(wanted), driver, flag(expected, "zonesExact"));
   }
   if (key == "podsDeleted") {
     return differ(key, sorted(wanted), sorted(driver.world().pods_deleted()));
   }
-  if (key == "deleteAttempts") return check_attempts(wanted.as_object(), driver);
+  if (key == "deleteAttempts") return check_attempts(object_of(wanted), driver);
   if (key == "writes") {
-    return check_writes(wanted.as_object(), driver, flag(expected, "writesExact"));
+    return check_writes(object_of(wanted), driver, flag(expected, "writesExact"));
   }
   if (key == "events") {
-    return check_events(wanted.as_array(), driver.hands().events(), variant,
+    return check_events(array_of(wanted), driver.hands().events(), variant,
                         flag(expected, "eventsExact"));
   }
-  if (key == "scheduled") return check_scheduled(wanted.as_object(), driver);
+  if (key == "scheduled") return check_scheduled(object_of(wanted), driver);
   if (key == "taintedNodes") {
     return differ(key, sorted(wanted), sorted(driver.eviction().tainted_nodes()));
   }
-  if (key == "metrics") return check_metrics(wanted.as_array(), driver);
-  return "unknown expectation " + std::string(key);
+  if (key == "metrics") return check_metrics(array_of(wanted), driver);
+  throw Malformed(wanted, "unknown expectation");
 }
 
 bool says_nothing(std::string_view key) {

@@ -38,11 +38,11 @@ std::optional<std::string> check_events(const json::array& wanted,
   for (const json::value& line : wanted) {
     int count = 0;
     for (std::size_t index = 0; index < found.size(); ++index) {
-      if (!matches_event(line.as_object(), found[index], variant)) continue;
+      if (!matches_event(object_of(line), found[index], variant)) continue;
       expected[index] = true;
       ++count;
     }
-    if (count == number(line.as_object(), "count", 1)) continue;
+    if (count == number(object_of(line), "count", 1)) continue;
     return "event " + json::serialize(line) + ": got " + std::to_string(count);
   }
   for (std::size_t index = 0; exact && index < found.size(); ++index) {

@@ -14,7 +14,7 @@ std::string shown(const json::value& value) { return json::serialize(value); }
 std::multiset<std::string> taint_set(const json::array& taints) {
   std::multiset<std::string> set;
   for (const json::value& taint : taints) {
-    const json::object& one = taint.as_object();
+    const json::object& one = object_of(taint);
     set.insert(text(one, "key") + "=" + text(one, "value") + ":" + text(one, "effect"));
   }
   return set;
@@ -40,7 +40,7 @@ Difference check_taints(std::string_view key, const json::array& wanted, const j
 
 const json::object* condition_of(const json::object& object, std::string_view type) {
   for (const json::value& condition : array_in(object_in(object, "status"), "conditions")) {
-    if (text(condition.as_object(), "type") == type) return &condition.as_object();
+    if (text(object_of(condition), "type") == type) return &object_of(condition);
   }
   return nullptr;
 }
@@ -59,10 +59,10 @@ Difference check_conditions(const json::object& wanted, const json::object& obje
 Difference check_condition_types(const json::array& wanted, const json::object& node) {
   std::multiset<std::string> found;
   for (const json::value& condition : array_in(object_in(node, "status"), "conditions")) {
-    found.insert(text(condition.as_object(), "type"));
+    found.insert(text(object_of(condition), "type"));
   }
   std::multiset<std::string> listed;
-  for (const json::value& type : wanted) listed.insert(std::string(type.as_string()));
+  for (const json::value& type : wanted) listed.insert(std::string(text_of(type)));
   if (found == listed) return std::nullopt;
   return "conditionTypes: expected " + shown(listed) + ", got " + shown(found);
 }
@@ -73,18 +73,18 @@ Difference check_value(std::string_view key, const json::value& wanted, const js
 }
 
 Difference check_node(std::string_view key, const json::value& wanted, const json::object& node) {
-  if (key.starts_with("taints")) return check_taints(key, wanted.as_array(), node);
+  if (key.starts_with("taints")) return check_taints(key, array_of(wanted), node);
   if (key == "labels") {
     return check_value(key, wanted, object_in(object_in(node, "metadata"), "labels"));
   }
-  if (key == "conditions") return check_conditions(wanted.as_object(), node);
-  if (key == "conditionTypes") return check_condition_types(wanted.as_array(), node);
-  return "unknown expectation " + std::string(key);
+  if (key == "conditions") return check_conditions(object_of(wanted), node);
+  if (key == "conditionTypes") return check_condition_types(array_of(wanted), node);
+  throw Malformed(wanted, "unknown expectation");
 }
 
 Difference check_pod(std::string_view key, const json::value& wanted, const json::object& pod) {
   const json::object& status = object_in(pod, "status");
-  if (key == "conditions") return check_conditions(wanted.as_object(), pod);
+  if (key == "conditions") return check_conditions(object_of(wanted), pod);
   if (key == "reason" || key == "message")
     return check_value(key, wanted, json::value(text(status, key)));
   if (key == "terminating") {
@@ -92,15 +92,15 @@ Difference check_pod(std::string_view key, const json::value& wanted, const json
     return check_value(key, wanted, found);
   }
   if (key == "conditionsAbsent") {
-    for (const json::value& type : wanted.as_array()) {
-      const json::string& name = type.as_string();
-      if (condition_of(pod, {name.data(), name.size()}) != nullptr) {
+    for (const json::value& type : array_of(wanted)) {
+      const std::string_view name = text_of(type);
+      if (condition_of(pod, name) != nullptr) {
         return "condition " + std::string(name) + ": expected none";
       }
     }
     return std::nullopt;
   }
-  return "unknown expectation " + std::string(key);
+  throw Malformed(wanted, "unknown expectation");
 }
 
 using Check = Difference (*)(std::string_view, const json::value&, const json::object&);
@@ -128,7 +128,7 @@ Difference check_nodes(const json::object& wanted, const World& world) {
   for (const auto& field : wanted) {
     const std::string name(field.key());
     const json::object* node = world.find_object("Node", "", name);
-    auto difference = check_object("node " + name, field.value().as_object(), node, check_node);
+    auto difference = check_object("node " + name, object_of(field.value()), node, check_node);
     if (difference) return difference;
   }
   return std::nullopt;
@@ -139,7 +139,7 @@ Difference check_pods(const json::object& wanted, const World& world) {
     const std::string key(field.key());
     const auto slash = key.find('/');
     const json::object* pod = world.find_object("Pod", key.substr(0, slash), key.substr(slash + 1));
-    auto difference = check_object("pod " + key, field.value().as_object(), pod, check_pod);
+    auto difference = check_object("pod " + key, object_of(field.value()), pod, check_pod);
     if (difference) return difference;
   }
   return std::nullopt;

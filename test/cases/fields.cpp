@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sync/wire/json.h"
+
 namespace holdfast::cases {
+namespace {
+
+[[noreturn]] void is_not(const json::value& value, std::string_view wanted) {
+  throw Malformed(value, "expected " + std::string(wanted) + ", got " + excerpt(value));
+}
+
+}  // namespace
 
 const json::value* find(const json::object& object, std::string_view name) {
   const json::value* found = object.if_contains({name.data(), name.size()});
@@ -12,33 +21,128 @@ const json::value* find(const json::object& object, std::string_view name) {
 
 std::string text(const json::object& object, std::string_view name, std::string_view fallback) {
   const json::value* found = find(object, name);
-  if (found == nullptr || !found->is_string()) return std::string(fallback);
-  return std::string(found->get_string());
+  return std::string(found == nullptr ? fallback : text_of(*found));
 }
 
 double number(const json::object& object, std::string_view name, double fallback) {
   const json::value* found = find(object, name);
-  return found == nullptr || !found->is_number() ? fallback : to_double(*found);
+  return found == nullptr ? fallback : number_of(*found);
 }
 
 bool flag(const json::object& object, std::string_view name, bool fallback) {
   const json::value* found = find(object, name);
-  return found == nullptr || !found->is_bool() ? fallback : found->get_bool();
+  if (found == nullptr) return fallback;
+  if (!found->is_bool()) is_not(*found, "true or false");
+  return found->get_bool();
 }
 
 const json::object& object_in(const json::object& object, std::string_view name) {
   static const json::object none;
   const json::value* found = find(object, name);
-  return found == nullptr || !found->is_object() ? none : found->get_object();
+  return found == nullptr ? none : object_of(*found);
 }
 
 const json::array& array_in(const json::object& object, std::string_view name) {
   static const json::array none;
   const json::value* found = find(object, name);
-  return found == nullptr || !found->is_array() ? none : found->get_array();
+  return found == nullptr ? none : array_of(*found);
 }
 
-Duration seconds_of(double value) { return Duration(std::llround(value * 1e9)); }
+std::vector<std::string> texts_in(const json::object& object, std::string_view name) {
+  std::vector<std::string> texts;
+  for (const json::value& each : array_in(object, name)) texts.emplace_back(text_of(each));
+  return texts;
+}
+
+const json::value& needs(const json::object& object, std::string_view name) {
+  const json::value* found = find(object, name);
+  if (found == nullptr) throw Malformed(object, name, "is missing");
+  return *found;
+}
+
+std::string needs_text(const json::object& object, std::string_view name) {
+  const json::value& value = needs(object, name);
+  std::string found(text_of(value));
+  if (found.empty()) throw Malformed(value, "is empty");
+  return found;
+}
+
+const json::object& needs_object(const json::object& object, std::string_view name) {
+  return object_of(needs(object, name));
+}
+
+const json::array& needs_elements(const json::object& object, std::string_view name) {
+  const json::array& found = array_of(needs(object, name));
+  if (found.empty()) throw Malformed(object, name, "is empty");
+  return found;
+}
+
+const json::object& object_of(const json::value& value) {
+  if (!value.is_object()) is_not(value, "an object");
+  return value.get_object();
+}
+
+const json::array& array_of(const json::value& value) {
+  if (!value.is_array()) is_not(value, "a list");
+  return value.get_array();
+}
+
+std::string_view text_of(const json::value& value) {
+  if (!value.is_string()) is_not(value, "a string");
+  return {value.get_string().data(), value.get_string().size()};
+}
+
+double number_of(const json::value& value) {
+  if (!value.is_number() || !std::isfinite(to_double(value))) is_not(value, "a number");
+  return to_double(value);
+}
+
+std::int64_t integer_of(const json::value& value, Range range) {
+  const double found = number_of(value);
+  const bool fits = found >= static_cast<double>(range.least) &&
+                    found <= static_cast<double>(range.most) && found == std::floor(found);
+  if (!fits) {
+    is_not(value, "a whole number from " + std::to_string(range.least) + " to " +
+                      std::to_string(range.most));
+  }
+  return static_cast<std::int64_t>(found);
+}
+
+std::int64_t integer(const json::object& object, std::string_view name, Range range,
+                     std::int64_t fallback) {
+  const json::value* found = find(object, name);
+  return found == nullptr ? fallback : integer_of(*found, range);
+}
+
+Duration duration_of(const json::value& seconds) {
+  constexpr double most = 1e9;
+  const double found = number_of(seconds);
+  if (std::abs(found) > most) is_not(seconds, "at most 1000000000 seconds");
+  return Duration(std::llround(found * 1e9));
+}
+
+Duration duration(const json::object& object, std::string_view name) {
+  const json::value* found = find(object, name);
+  return found == nullptr ? Duration::zero() : duration_of(*found);
+}
+
+WallTime time_in(const json::object& object, std::string_view name) {
+  constexpr WallTime least{};
+  constexpr WallTime most{std::chrono::hours(24 * 365 * 230)};
+  const json::value& value = needs(object, name);
+  const auto time = parse_rfc3339(text_of(value));
+  if (!time) throw Malformed(value, time.error().what);
+  if (*time < least || *time > most) is_not(value, "a time between 1970 and 2200");
+  return *time;
+}
+
+std::string excerpt(const json::value& value) {
+  constexpr std::size_t most = 80;
+  std::string found = sync::wire::serialize(value);
+  if (found.size() <= most) return found;
+  found.resize(most);
+  return found + "...";
+}
 
 double to_double(const json::value& value) {
   if (value.is_double()) return value.get_double();

@@ -1,5 +1,6 @@
 // holdfast-cases [DIR...]: runs the golden cases in the folders against the pure rules. Exits with
-// 0 if all passed, 1 if a case failed, and 2 after an unexpected exception.
+// 0 if all passed, 1 if a case failed or is malformed, and 2 for an unknown option or after an
+// unexpected exception.
 
 #include <exception>
 #include <iostream>
@@ -18,12 +19,19 @@ int run(std::vector<std::string> folders) {
       std::cout << "usage: holdfast-cases [DIR...]\n";
       return 0;
     }
+    if (folder.starts_with('-')) {
+      std::cerr << "holdfast-cases: unknown option " << folder << "\n";
+      return 2;
+    }
+  }
+  for (const std::string& folder : folders) {
     holdfast::cases::run_folder(folder, std::cout, tally);
   }
   std::cout << tally.passed << " passed, " << tally.failed << " failed";
+  if (tally.errors > 0) std::cout << ", " << tally.errors << " errors";
   if (tally.other > 0) std::cout << ", " << tally.other << " of other releases not run";
   std::cout << "\n";
-  return tally.failed == 0 ? 0 : 1;
+  return tally.all_passed() ? 0 : 1;
 }
 
 }  // namespace

@@ -24,12 +24,26 @@ void apply_gates(const json::object& gates, lifecycle::Options& options) {
   options.taint_based_evictions = flag(gates, "TaintBasedEvictions", options.taint_based_evictions);
 }
 
+Duration positive(const json::value& value) {
+  const Duration found = duration_of(value);
+  if (found <= Duration::zero()) throw Malformed(value, "expected more than 0 seconds");
+  return found;
+}
+
+// A rate per second, or a share.
+float share_of(const json::value& value) {
+  constexpr double most = 1e9;
+  const double found = number_of(value);
+  if (found < 0 || found > most) throw Malformed(value, "expected a number from 0 to 1000000000");
+  return static_cast<float>(found);
+}
+
 void apply_config(const json::object& config, lifecycle::Options& options) {
   const auto duration = [&config](std::string_view name, Duration& value) {
-    if (const auto* found = find(config, name)) value = seconds_of(to_double(*found));
+    if (const auto* found = find(config, name)) value = positive(*found);
   };
   const auto rate = [&config](std::string_view name, float& value) {
-    if (const auto* found = find(config, name)) value = static_cast<float>(to_double(*found));
+    if (const auto* found = find(config, name)) value = share_of(*found);
   };
   duration("nodeMonitorPeriod", options.monitor_period);
   duration("nodeStartupGracePeriod", options.startup_grace);
@@ -38,8 +52,9 @@ void apply_config(const json::object& config, lifecycle::Options& options) {
   rate("nodeEvictionRate", options.eviction_rate);
   rate("secondaryNodeEvictionRate", options.secondary_eviction_rate);
   rate("unhealthyZoneThreshold", options.unhealthy_zone_threshold);
-  options.large_cluster_size = static_cast<std::size_t>(
-      number(config, "largeClusterSizeThreshold", static_cast<double>(options.large_cluster_size)));
+  options.large_cluster_size =
+      static_cast<std::size_t>(integer(config, "largeClusterSizeThreshold", {},
+                                       static_cast<std::int64_t>(options.large_cluster_size)));
   options.taint_based_evictions = flag(config, "enableTaintManager", options.taint_based_evictions);
   if (find(config, "partialDisruptionRateOverride") != nullptr) {
     options.large_cluster_size = 0;  // every zone is large, so this rate always applies

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sync/wire/codec.h"
+
 namespace holdfast::cases {
 namespace {
 
@@ -21,7 +23,33 @@ std::string key_of(const json::object& object) {
 }
 
 std::string key_of_item(const json::object& item) {
-  return key_of(text(item, "kind"), text(item, "namespace"), text(item, "name"));
+  return key_of(needs_text(item, "kind"), text(item, "namespace"), needs_text(item, "name"));
+}
+
+template <class T>
+void check_readable(const json::object& object) {
+  const auto decoded = sync::wire::decode<T>(object);
+  if (!decoded) throw Malformed(object, {}, decoded.error().what);
+}
+
+// The rules use "namespace/name" as a key.
+void check_name(const json::object& meta, std::string_view field) {
+  if (text(meta, field).find('/') == std::string::npos) return;
+  throw Malformed(meta, field, "contains a slash");
+}
+
+// Throws Malformed if the API server could not have this object.
+void check_object(const json::object& object) {
+  const json::object& meta = needs_object(object, "metadata");
+  (void)needs_text(meta, "name");
+  check_name(meta, "name");
+  check_name(meta, "namespace");
+  const std::string kind = needs_text(object, "kind");
+  if (kind == "Node") return check_readable<sync::Node>(object);
+  if (kind == "Pod") return check_readable<sync::Pod>(object);
+  if (kind == "Lease") return check_readable<sync::Lease>(object);
+  if (kind == "DaemonSet") return check_readable<sync::DaemonSet>(object);
+  throw Malformed(object, "kind", "unknown kind " + kind);
 }
 
 bool hits(const json::object& match, const Request& request) {
@@ -45,25 +73,46 @@ Errc error_of(double status) {
 
 }  // namespace
 
-void World::set(const json::object& object) { put(object, false); }
-
-Status World::update(const json::object& item) {
-  const auto found = objects_.find(key_of_item(item));
-  if (found == objects_.end()) return fail(Errc::invalid, "update of an object that is not there");
-  json::value value = found->second;
-  if (const auto* patch = find(item, "mergePatch")) merge_patch(value, *patch);
-  put(std::move(value.get_object()), false);
-  return {};
+void World::set(const json::object& object) {
+  check_object(object);
+  put(object, false);
 }
 
-Status World::remove(const json::object& item) {
+void World::update(const json::value& item) {
+  reading(item, [this, &item] { patch(object_of(item)); });
+}
+
+void World::patch(const json::object& item) {
   const std::string key = key_of_item(item);
-  if (!objects_.contains(key)) return fail(Errc::invalid, "delete of an object that is not there");
-  erase(key);
-  return {};
+  const auto found = objects_.find(key);
+  if (found == objects_.end()) throw Malformed(item, {}, "update of an object that is not there");
+  const json::object& changes = needs_object(item, "mergePatch");
+  json::value value = found->second;
+  merge_patch(value, changes);
+  check_object(value.get_object());
+  if (key_of(value.get_object()) != key) {
+    throw Malformed(item, "mergePatch", "changes the kind, namespace or name");
+  }
+  put(std::move(value.get_object()), false);
 }
 
-void World::replace(const json::object& object) { put(object, true); }
+void World::remove(const json::object& item) {
+  const std::string key = key_of_item(item);
+  if (!objects_.contains(key)) throw Malformed(item, {}, "delete of an object that is not there");
+  erase(key);
+}
+
+void World::replace(const json::object& object) {
+  check_object(object);
+  put(object, true);
+}
+
+void World::add_fault(const json::object& fault) {
+  (void)object_in(fault, "match");
+  const double times = find(fault, "times") == nullptr ? 1e9 : number(fault, "times");
+  (void)integer_of(needs(fault, "status"), {400, 599});
+  faults_.push_back({fault, times});
+}
 
 std::optional<Errc> World::ask(const Request& request) {
   if (request.verb != "get") {

@@ -34,15 +34,14 @@ class World {
  public:
   explicit World(bool graceful_deletion) : graceful_(graceful_deletion) {}
 
-  // The steps of a case that change objects. update() and remove() return an error if the object
-  // does not exist. For an object without a uid, replace() makes a new one and set() keeps the old.
+  // The steps of a case that change objects. They throw Malformed if the rules could not read the
+  // object afterwards; update() and remove() also if it does not exist. For an object without a
+  // uid, replace() makes a new one and set() keeps the old.
   void set(const json::object& object);
-  [[nodiscard]] Status update(const json::object& item);
-  [[nodiscard]] Status remove(const json::object& item);
+  void update(const json::value& item);
+  void remove(const json::object& item);
   void replace(const json::object& object);
-  void add_fault(const json::object& fault) {
-    faults_.push_back({fault, number(fault, "times", 1e9)});
-  }
+  void add_fault(const json::object& fault);
 
   // Counts the request. Returns the error of a fault that applies to it, not_found if the object
   // does not exist, or nullopt if the caller may now perform the request.
@@ -72,6 +71,7 @@ class World {
     double left;
   };
 
+  void patch(const json::object& item);
   void put(json::object object, bool fresh);
   void erase(const std::string& key);
 

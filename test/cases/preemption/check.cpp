@@ -12,6 +12,12 @@ const json::value* Check::wants(std::string_view key) {
   return found;
 }
 
+const json::value& Check::needs(std::string_view key) {
+  const json::value* found = wants(key);
+  if (found == nullptr) throw Malformed(expected_, key, "is missing");
+  return *found;
+}
+
 void Check::fail(std::string text) {
   if (!first_) first_ = std::move(text);
 }
@@ -63,7 +69,7 @@ Difference Check::result() const {
   if (first_) return first_;
   for (const auto& field : expected_) {
     const std::string_view key(field.key().data(), field.key().size());
-    if (!known_.contains(key)) return "unknown expectation " + std::string(key);
+    if (!known_.contains(key)) throw Malformed(field.value(), "unknown expectation");
   }
   return std::nullopt;
 }
@@ -83,10 +89,6 @@ Names sorted(Names names) {
   return names;
 }
 
-Names names_in(const json::object& object, std::string_view name) {
-  Names names;
-  for (const json::value& each : array_in(object, name)) names.emplace_back(each.as_string());
-  return names;
-}
+Names names_in(const json::object& object, std::string_view name) { return texts_in(object, name); }
 
 }  // namespace holdfast::cases

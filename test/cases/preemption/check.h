@@ -1,5 +1,5 @@
 // Compares results with the "expect" object of a case, key by key, and keeps the first difference.
-// A key of the case that was never compared is a difference, too.
+// A key of the case that was never compared is an error of the case.
 
 #pragma once
 
@@ -27,6 +27,8 @@ class Check {
   // The expected value, or nullptr if the case does not have this key. The key counts as compared,
   // so the caller must compare the value. The functions below ignore keys that the case lacks.
   [[nodiscard]] const json::value* wants(std::string_view key);
+  // The same for a key that the case must have, with any value. Throws Malformed if it is missing.
+  [[nodiscard]] const json::value& needs(std::string_view key);
 
   void equal(std::string_view key, const json::value& found);
   void list(std::string_view key, const Names& found);
@@ -41,6 +43,7 @@ class Check {
 
   void differs(std::string_view key, const json::value& wanted, const json::value& found);
   void fail(std::string text);
+  // Throws Malformed if there is no difference, but an unknown key.
   [[nodiscard]] Difference result() const;
 
  private:

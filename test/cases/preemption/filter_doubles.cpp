@@ -1,7 +1,5 @@
 // The filters that cases name: our own plugins, and test doubles with fixed answers.
 
-#include <stdexcept>
-
 #include "sync/schedule/names.h"
 #include "test/cases/preemption/input.h"
 
@@ -65,7 +63,9 @@ Plugin plugin(std::string_view name, Make make) {
   return {name, [make](const Cluster&, const PodView& pod) { return Prepared{make(pod), {}}; }};
 }
 
-Plugin double_named(const std::string& name, const json::object& args) {
+Plugin double_named(const json::object& one) {
+  const std::string name = needs_text(one, "name");
+  const json::object& args = object_in(one, "args");
   if (name == "Fake.AlwaysPass") {
     return plugin("Fake.AlwaysPass",
                   [](const PodView&) { return std::make_unique<Fixed>(Code::success); });
@@ -75,7 +75,7 @@ Plugin double_named(const std::string& name, const json::object& args) {
                   [](const PodView&) { return std::make_unique<Fixed>(Code::unschedulable); });
   }
   if (name == "Fake.Fixed") {
-    const Code code = read_status(json::object{{"code", text(args, "code")}}).code;
+    const Code code = read_code(needs(args, "code"));
     return plugin("Fake.Fixed", [code](const PodView&) { return std::make_unique<Fixed>(code); });
   }
   if (name == "Fake.PodNameIsNodeName") {
@@ -84,17 +84,18 @@ Plugin double_named(const std::string& name, const json::object& args) {
     });
   }
   if (name == "Fake.PreFilterExtensionError") {
-    const json::value* named = args.if_contains("plugin");
-    const std::string_view as = named->as_string();
+    const std::string_view as = text_of(needs(args, "plugin"));
+    (void)needs_text(args, "nodeLabel");
+    (void)needs_text(args, "nodeLabelValue");
     return plugin(as, [as, &args](const PodView& pod) {
       return std::make_unique<ExtensionError>(as, args, pod.name());
     });
   }
-  throw std::runtime_error("unknown filter " + name);
+  throw Malformed(one, "name", "unknown filter " + name);
 }
 
-Plugin filter_named(const std::string& name, const json::object& args,
-                    const schedule::FitOptions& fit) {
+Plugin filter_named(const json::object& one, const schedule::FitOptions& fit) {
+  const std::string name = needs_text(one, "name");
   if (name == schedule::plugin_fit) return schedule::node_resources_fit(fit);
   if (name == schedule::plugin_taints) return schedule::taint_toleration();
   if (name == schedule::plugin_node_name) return schedule::node_name();
@@ -108,7 +109,7 @@ Plugin filter_named(const std::string& name, const json::object& args,
     return schedule::memory_pressure(Code::unschedulable);
   }
   if (name == schedule::plugin_disk_pressure) return schedule::disk_pressure(Code::unschedulable);
-  return double_named(name, args);
+  return double_named(one);
 }
 
 }  // namespace
@@ -117,8 +118,7 @@ std::vector<Plugin> read_filters(const json::object& given, Behaviour behaviour)
   const schedule::FitOptions fit = read_fit_options(given, behaviour);
   std::vector<Plugin> all;
   for (const json::value& each : array_in(given, "filters")) {
-    const json::object& one = each.as_object();
-    all.push_back(filter_named(text(one, "name"), object_in(one, "args"), fit));
+    all.push_back(filter_named(object_of(each), fit));
   }
   return all;
 }
@@ -127,12 +127,12 @@ schedule::FitOptions read_fit_options(const json::object& given, Behaviour behav
   schedule::FitOptions fit;
   fit.hopeless_is_unresolvable = behaviour == Behaviour::corrected;
   for (const json::value& each : array_in(given, "filters")) {
-    const json::object& args = object_in(each.as_object(), "args");
-    for (const json::value& name : array_in(args, "ignoredResources")) {
-      fit.ignored_resources.emplace(name.as_string());
+    const json::object& args = object_in(object_of(each), "args");
+    for (const std::string& name : texts_in(args, "ignoredResources")) {
+      fit.ignored_resources.emplace(name);
     }
-    for (const json::value& name : array_in(args, "ignoredResourceGroups")) {
-      fit.ignored_groups.emplace(name.as_string());
+    for (const std::string& name : texts_in(args, "ignoredResourceGroups")) {
+      fit.ignored_groups.emplace(name);
     }
   }
   return fit;

@@ -9,6 +9,8 @@ namespace schedule = sync::schedule;
 
 namespace {
 
+constexpr Range any_score{-1'000'000'000, 1'000'000'000};
+
 json::value to_json(const std::vector<schedule::Shortfall>& missing) {
   json::array all;
   for (const schedule::Shortfall& each : missing) {
@@ -21,12 +23,18 @@ json::value to_json(const std::vector<schedule::Shortfall>& missing) {
   return all;
 }
 
+const schedule::NodeView& the_node(const Input& input) {
+  const schedule::Nodes& nodes = input.cluster.nodes();
+  if (nodes.size() != 1) throw Malformed(input.given, "nodes", "expected one node");
+  return *nodes.front();
+}
+
 void filter(const Operation& op) {
   Input input(op.given);
   const schedule::PodRef pod = input.pod_at("pod");
   const auto plugins = read_filters(op.given, op.behaviour);
   const schedule::Chain chain(plugins, input.cluster, *pod);
-  const schedule::NodeView& node = *input.cluster.nodes().front();
+  const schedule::NodeView& node = the_node(input);
   schedule::FitStatus verdict = chain.prepared();
   if (verdict.ok()) {
     schedule::Trial trial(chain);
@@ -42,8 +50,8 @@ void filter(const Operation& op) {
 
 void normalize(const Operation& op) {
   schedule::Scores scores;
-  for (const json::value& each : array_in(op.given, "scores")) {
-    scores.push_back(static_cast<std::int64_t>(to_double(each)));
+  for (const json::value& each : array_of(needs(op.given, "scores"))) {
+    scores.push_back(integer_of(each, any_score));
   }
   schedule::normalize(scores, flag(op.given, "reverse"));
   json::array found;
@@ -54,9 +62,9 @@ void normalize(const Operation& op) {
 void select_host(const Operation& op) {
   schedule::Scores scores;
   Names nodes;
-  for (const json::value& each : array_in(op.given, "scores")) {
-    scores.push_back(static_cast<std::int64_t>(number(each.as_object(), "score")));
-    nodes.push_back(text(each.as_object(), "node"));
+  for (const json::value& each : needs_elements(op.given, "scores")) {
+    scores.push_back(integer_of(needs(object_of(each), "score"), any_score));
+    nodes.push_back(needs_text(each.get_object(), "node"));
   }
   op.check.equal("error", nullptr);
   // In 1,000 draws every node with the best score must occur, and no other node.
@@ -69,9 +77,10 @@ void select_host(const Operation& op) {
 schedule::ResourceWeights read_weights(const json::object& given) {
   schedule::ResourceWeights weights;
   for (const json::value& each : array_in(object_in(given, "args"), "resources")) {
-    const json::object& one = each.as_object();
-    const auto weight = static_cast<std::int64_t>(number(one, "weight"));
-    (text(one, "name") == "cpu" ? weights.cpu : weights.memory) = weight;
+    const json::object& one = object_of(each);
+    const std::string name = needs_text(one, "name");
+    if (name != "cpu" && name != "memory") throw Malformed(one, "name", "unknown resource " + name);
+    (name == "cpu" ? weights.cpu : weights.memory) = integer_of(needs(one, "weight"), {0, 1000});
   }
   return weights;
 }
@@ -79,7 +88,7 @@ schedule::ResourceWeights read_weights(const json::object& given) {
 void score(const Operation& op) {
   Input input(op.given);
   const schedule::PodRef pod = input.pod_at("preemptor");
-  const std::string name = text(op.given, "score");
+  const std::string name = needs_text(op.given, "score");
   const schedule::Nodes& nodes = input.cluster.nodes();
   const schedule::Scores taints = schedule::taint_scores(*pod, nodes);
   json::object found;
@@ -90,7 +99,7 @@ void score(const Operation& op) {
     } else if (name == "BalancedAllocation") {
       value = schedule::balanced_allocation(*pod, *nodes[i]);
     } else if (name != "TaintToleration") {
-      op.check.fail("unknown score " + name);
+      throw Malformed(op.given, "score", "unknown score " + name);
     }
     found[nodes[i]->name()] = value;
   }
@@ -105,8 +114,8 @@ bool filter_operation(const Operation& op) {
   } else if (op.name == "fitError") {
     op.check.equal("message", json::value(schedule::fit_error(read_diagnosis(op.given))));
   } else if (op.name == "numFeasibleNodes") {
-    const auto nodes = static_cast<std::size_t>(number(op.given, "numNodes"));
-    const auto percentage = static_cast<int>(number(op.given, "percentage"));
+    const auto nodes = static_cast<std::size_t>(integer_of(needs(op.given, "numNodes"), {}));
+    const auto percentage = static_cast<int>(integer_of(needs(op.given, "percentage"), {0, 100}));
     op.check.equal("numFeasibleNodes", schedule::feasible_enough(nodes, percentage));
   } else if (op.name == "normalize") {
     normalize(op);

@@ -1,6 +1,7 @@
 #include "test/cases/preemption/input.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "sync/wire/codec.h"
@@ -14,22 +15,13 @@ namespace {
 template <class T>
 T read_object(const json::value& value) {
   auto object = sync::wire::decode<T>(value);
-  if (!object) throw std::runtime_error(object.error().what);
+  if (!object) throw Malformed(value, object.error().what);
   return std::move(*object);
-}
-
-schedule::Code code_of(std::string_view name) {
-  using schedule::Code;
-  for (const Code code :
-       {Code::success, Code::error, Code::unschedulable, Code::unresolvable, Code::pending}) {
-    if (schedule::to_string(code) == name) return code;
-  }
-  throw std::runtime_error("unknown code " + std::string(name));
 }
 
 const json::object& extender_named(const json::object& given, const std::string& name) {
   for (const json::value& each : array_in(given, "extenders")) {
-    if (text(each.as_object(), "name") == name) return each.get_object();
+    if (needs_text(object_of(each), "name") == name) return each.get_object();
   }
   throw std::runtime_error("no extender " + name);
 }
@@ -37,6 +29,7 @@ const json::object& extender_named(const json::object& given, const std::string&
 }  // namespace
 
 Input::Input(const json::object& all) : given(all) {
+  std::set<std::string> names;
   for (const json::value& node : array_in(given, "nodes")) {
     sync::Node read;
     if (node.is_string()) {
@@ -44,9 +37,11 @@ Input::Input(const json::object& all) : given(all) {
     } else {
       read = read_object<sync::Node>(node);
     }
+    if (read.metadata.name.empty()) throw Malformed(node, "the node has no name");
+    if (!names.insert(read.metadata.name).second) throw Malformed(node, "names an earlier node");
     cluster.set_node(std::move(read));
   }
-  for (const schedule::PodRef& each : pods(array_in(given, "pods"))) {
+  for (const schedule::PodRef& each : distinct_pods(array_in(given, "pods"))) {
     if (!each->node().empty()) cluster.set_pod(each);
   }
   std::vector<sync::PodDisruptionBudget> read;
@@ -55,8 +50,8 @@ Input::Input(const json::object& all) : given(all) {
   }
   budgets = schedule::Budgets(read);
   for (const json::value& each : array_in(given, "nominated")) {
-    const json::object& one = each.as_object();
-    nominator.add(pod(one.at("pod")), text(one, "node"));
+    const json::object& one = object_of(each);
+    nominator.add(pod(needs(one, "pod")), needs_text(one, "node"));
   }
 }
 
@@ -64,14 +59,30 @@ schedule::PodRef Input::pod(const json::value& object) {
   return schedule::view_of(read_object<sync::Pod>(object), cluster.symbols());
 }
 
-schedule::PodRef Input::pod_at(std::string_view key) {
-  return pod(given.at({key.data(), key.size()}));
-}
+schedule::PodRef Input::pod_at(std::string_view key) { return pod(needs(given, key)); }
 
 std::vector<schedule::PodRef> Input::pods(const json::array& objects) {
   std::vector<schedule::PodRef> all;
   for (const json::value& each : objects) all.push_back(pod(each));
   return all;
+}
+
+std::vector<schedule::PodRef> Input::distinct_pods(const json::array& objects) {
+  std::set<std::string> uids;
+  std::vector<schedule::PodRef> all;
+  for (const json::value& each : objects) {
+    all.push_back(pod(each));
+    const std::string& uid = all.back()->uid();
+    if (!uids.insert(uid).second)
+      throw Malformed(each, "has the uid " + uid + " of an earlier pod");
+  }
+  return all;
+}
+
+const schedule::NodeView& Input::node(const json::value& name) const {
+  const schedule::NodeView* found = cluster.find(text_of(name));
+  if (found == nullptr) throw Malformed(name, "no node has this name");
+  return *found;
 }
 
 schedule::NodeFitStatuses Input::verdicts() const {
@@ -87,19 +98,24 @@ schedule::NodeFitStatuses Input::verdicts() const {
   return verdicts;
 }
 
+schedule::Code read_code(const json::value& name) {
+  using schedule::Code;
+  for (const Code code :
+       {Code::success, Code::error, Code::unschedulable, Code::unresolvable, Code::pending}) {
+    if (schedule::to_string(code) == text_of(name)) return code;
+  }
+  throw Malformed(name, "unknown code " + excerpt(name));
+}
+
 schedule::FitStatus read_status(const json::value& status) {
   if (status.is_null()) return {};
-  const json::object& object = status.as_object();
-  schedule::FitStatus verdict{code_of(text(object, "code")), {}};
-  for (const json::value& reason : array_in(object, "reasons")) {
-    verdict.reasons.emplace_back(reason.as_string());
-  }
-  return verdict;
+  const json::object& object = object_of(status);
+  return {read_code(needs(object, "code")), texts_in(object, "reasons")};
 }
 
 schedule::Diagnosis read_diagnosis(const json::object& object) {
   schedule::Diagnosis diagnosis;
-  diagnosis.nodes = static_cast<std::size_t>(number(object, "numAllNodes"));
+  diagnosis.nodes = static_cast<std::size_t>(integer(object, "numAllNodes", {}));
   std::size_t position = 0;
   for (const auto& field : object_in(object, "nodeStatuses")) {
     diagnosis.verdicts.set(position++, read_status(field.value()));
@@ -109,11 +125,11 @@ schedule::Diagnosis read_diagnosis(const json::object& object) {
   }
   diagnosis.prefilter = text(object, "preFilterMessage");
   diagnosis.postfilter = text(object, "postFilterMessage");
-  for (const json::value& name : array_in(object, "unschedulablePlugins")) {
-    diagnosis.unschedulable_plugins.emplace(name.as_string());
+  for (const std::string& name : texts_in(object, "unschedulablePlugins")) {
+    diagnosis.unschedulable_plugins.emplace(name);
   }
-  for (const json::value& name : array_in(object, "pendingPlugins")) {
-    diagnosis.pending_plugins.emplace(name.as_string());
+  for (const std::string& name : texts_in(object, "pendingPlugins")) {
+    diagnosis.pending_plugins.emplace(name);
   }
   return diagnosis;
 }
@@ -121,9 +137,9 @@ schedule::Diagnosis read_diagnosis(const json::object& object) {
 std::vector<schedule::ExtenderSettings> read_extenders(const json::object& given) {
   std::vector<schedule::ExtenderSettings> all;
   for (const json::value& each : array_in(given, "extenders")) {
-    const json::object& one = each.as_object();
+    const json::object& one = object_of(each);
     schedule::ExtenderSettings settings;
-    settings.url = text(one, "name");
+    settings.url = needs_text(one, "name");
     settings.preempts = flag(one, "supportsPreemption");
     settings.ignorable = flag(one, "ignorable");
     if (!flag(one, "interested")) settings.managed_resources = {"example.com/nobody-asks"};
@@ -134,13 +150,13 @@ std::vector<schedule::ExtenderSettings> read_extenders(const json::object& given
 
 Result<schedule::ExtenderAnswer> ask_extender(const json::object& given, const std::string& name,
                                               const std::vector<schedule::Candidate>& candidates) {
-  const json::object& behaviour = object_in(extender_named(given, name), "behaviour");
-  const std::string kind = text(behaviour, "kind");
+  const json::object& behaviour = needs_object(extender_named(given, name), "behaviour");
+  const std::string kind = needs_text(behaviour, "kind");
   if (kind == "error") return fail(Errc::unavailable, text(behaviour, "message"));
   if (kind == "denyAll") return schedule::ExtenderAnswer();
-  if (kind == "emptyVictims") return schedule::ExtenderAnswer{{text(behaviour, "node"), {}}};
+  if (kind == "emptyVictims") return schedule::ExtenderAnswer{{needs_text(behaviour, "node"), {}}};
   if (kind != "allowAll" && kind != "allowNodes") {
-    throw std::runtime_error("unknown behaviour " + kind);
+    throw Malformed(behaviour, "kind", "unknown behaviour " + kind);
   }
   const json::array& allowed = array_in(behaviour, "nodes");
   schedule::ExtenderAnswer answer;
@@ -163,8 +179,8 @@ std::vector<std::string> names_of(const std::vector<schedule::PodRef>& pods) {
 }
 
 schedule::Candidate read_candidate(Input& input, const json::object& object) {
-  return {text(object, "node"), input.pods(array_in(object, "victims")),
-          static_cast<std::int64_t>(number(object, "numPDBViolations"))};
+  return {needs_text(object, "node"), input.distinct_pods(array_of(needs(object, "victims"))),
+          integer(object, "numPDBViolations", {})};
 }
 
 }  // namespace holdfast::cases

@@ -25,14 +25,19 @@ inline constexpr WallTime case_now{std::chrono::seconds(4'000'000'000)};
 enum class Behaviour : bool { plain, corrected };
 
 // The cluster of a case: nodes, pods that have a node, disruption budgets and nominated pods.
-// `given` must outlive it. Throws if an object is malformed.
+// `given` must outlive it. Throws Malformed if an object is malformed, or if two nodes have the
+// same name or two pods the same uid.
 struct Input {
   explicit Input(const json::object& given);
 
   [[nodiscard]] sync::schedule::PodRef pod(const json::value& object);
-  // The pod in the field `key` of the case. Throws if there is none.
+  // The pod in the field `key` of the case. Throws Malformed if there is none.
   [[nodiscard]] sync::schedule::PodRef pod_at(std::string_view key);
   [[nodiscard]] std::vector<sync::schedule::PodRef> pods(const json::array& objects);
+  // The same, but two pods must not have the same uid.
+  [[nodiscard]] std::vector<sync::schedule::PodRef> distinct_pods(const json::array& objects);
+  // The node with this name. Throws Malformed, about `name`, if there is none.
+  [[nodiscard]] const sync::schedule::NodeView& node(const json::value& name) const;
   // "nodeStatuses" by the nodes' positions in the cluster, without unknown nodes.
   [[nodiscard]] sync::schedule::NodeFitStatuses verdicts() const;
 
@@ -42,11 +47,12 @@ struct Input {
   sync::schedule::Nominator nominator;
 };
 
+[[nodiscard]] sync::schedule::Code read_code(const json::value& name);
 [[nodiscard]] sync::schedule::FitStatus read_status(const json::value& status);
 // Reads a fit error: "nodeStatuses" and its other fields. The nodes need not exist.
 [[nodiscard]] sync::schedule::Diagnosis read_diagnosis(const json::object& object);
 
-// The "filters" of a case: plugins and test doubles. Throws if one is unknown.
+// The "filters" of a case: plugins and test doubles. Throws Malformed if one is unknown.
 [[nodiscard]] std::vector<sync::schedule::Plugin> read_filters(const json::object& given,
                                                                Behaviour behaviour);
 // The options of NodeResourcesFit from the arguments of "filters"; else the defaults.
@@ -55,7 +61,8 @@ struct Input {
 
 [[nodiscard]] std::vector<sync::schedule::ExtenderSettings> read_extenders(
     const json::object& given);
-// The answer of the test double with this name about the candidates. Throws if it is unknown.
+// The answer of the test double with this name about the candidates. Throws Malformed if its
+// behaviour is unknown.
 [[nodiscard]] Result<sync::schedule::ExtenderAnswer> ask_extender(
     const json::object& given, const std::string& name,
     const std::vector<sync::schedule::Candidate>& candidates);

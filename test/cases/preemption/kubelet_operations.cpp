@@ -13,11 +13,14 @@ namespace node = sync::node;
 
 namespace {
 
+// Bytes or thousandths of a CPU, up to a pebibyte.
+constexpr Range any_amount{0, std::int64_t{1} << 50};
+
 node::Requirements read_requirements(const json::object& given) {
   node::Requirements all;
   for (const json::value& each : array_in(given, "insufficient")) {
-    const json::object& one = each.as_object();
-    all.push_back({text(one, "resource"), static_cast<std::int64_t>(number(one, "quantity"))});
+    const json::object& one = object_of(each);
+    all.push_back({needs_text(one, "resource"), integer_of(needs(one, "quantity"), any_amount)});
   }
   return all;
 }
@@ -59,19 +62,19 @@ void compare(const Operation& op, const node::Admission& admission) {
 
 node::AdmissionFailure read_failure(const json::object& one) {
   if (find(one, "plugin") != nullptr) {
-    return node::PluginFailure{text(one, "plugin"), text(one, "text")};
+    return node::PluginFailure{needs_text(one, "plugin"), text(one, "text")};
   }
   const auto amount = [&one](std::string_view key) {
-    return static_cast<std::int64_t>(number(one, key));
+    return integer_of(needs(one, key), any_amount);
   };
-  return node::ResourceFailure{text(one, "resource"), amount("requested"), amount("used"),
+  return node::ResourceFailure{needs_text(one, "resource"), amount("requested"), amount("used"),
                                amount("capacity")};
 }
 
 void admit_after_failure(const Operation& op, Input& input, const node::Pods& pods) {
   std::vector<node::AdmissionFailure> failures;
   for (const json::value& each : array_in(op.given, "failures")) {
-    failures.push_back(read_failure(each.as_object()));
+    failures.push_back(read_failure(object_of(each)));
   }
   compare(op, node::admit_after_failure(*input.pod_at("pod")->pod, pods, failures,
                                         input.cluster.symbols()));
@@ -81,7 +84,7 @@ void admit_after_failure(const Operation& op, Input& input, const node::Pods& po
 
 bool kubelet_operation(const Operation& op) {
   Input input(op.given);
-  const node::Pods pods = input.pods(array_in(op.given, "pods"));
+  const node::Pods pods = input.distinct_pods(array_in(op.given, "pods"));
   if (op.name == "qosClass") {
     const auto qos = to_string(sync::objects::qos_class(*input.pod_at("pod")->pod));
     op.check.equal("qosClass", json::value(qos));

@@ -1,5 +1,5 @@
 // The operations that scheduling cases name, in groups. Each runs the rules on the case's input and
-// compares the result with the expected one. A malformed case throws.
+// compares the result with the expected one. They throw Malformed.
 
 #pragma once
 
@@ -25,7 +25,8 @@ bool preparation_operation(const Operation& operation);  // after the choice; th
 bool queue_operation(const Operation& operation);        // queues, failure handling
 bool kubelet_operation(const Operation& operation);      // the kubelet's own decisions
 
-// Runs one case of the format preemption-cases/v1. Returns its first difference, or nullopt.
+// Runs one case of the format preemption-cases/v1. Returns its first difference, or nullopt. Throws
+// Malformed.
 [[nodiscard]] Difference run_preemption_case(const json::object& one);
 // Whether the case applies to our rules: it names the release that we implement, or it tests one of
 // our corrections.

@@ -35,8 +35,8 @@ void potential_nodes(const Operation& op) {
 void call_extenders(const Operation& op) {
   Input input(op.given);
   std::vector<schedule::Candidate> candidates;
-  for (const json::value& each : array_in(op.given, "candidates")) {
-    candidates.push_back(read_candidate(input, each.as_object()));
+  for (const json::value& each : array_of(needs(op.given, "candidates"))) {
+    candidates.push_back(read_candidate(input, object_of(each)));
     for (const schedule::PodRef& victim : candidates.back().victims) {
       if (!victim->node().empty()) input.cluster.set_pod(victim);
     }
@@ -47,14 +47,14 @@ void call_extenders(const Operation& op) {
     round.answer(input.cluster, ask_extender(op.given, next->url, round.candidates()));
   }
   op.check.status("status", round.verdict());
-  const json::value* wanted = op.check.wants("candidates");
-  if (wanted->is_null()) return;
+  const json::value& wanted = op.check.needs("candidates");
+  if (wanted.is_null()) return;
   json::array found;
   for (const schedule::Candidate& each : round.candidates()) {
     found.push_back(
         json::object{{"node", each.node}, {"victims", to_json(names_of(each.victims))}});
   }
-  if (!same(*wanted, found)) op.check.differs("candidates", *wanted, found);
+  if (!same(wanted, found)) op.check.differs("candidates", wanted, found);
 }
 
 schedule::PreemptionOutcome run_preemption(Input& input, const Operation& op,
@@ -75,18 +75,18 @@ void post_filter(const Operation& op) {
   Input input(op.given);
   const auto outcome = run_preemption(input, op, input.pod_at("preemptor"), 1);
   op.check.status("status", outcome.verdict);
-  const json::value* wanted = op.check.wants("nominatedNodeOneOf");
-  if (wanted->is_null() || !outcome.nomination) {
+  const json::value& wanted = op.check.needs("nominatedNodeOneOf");
+  if (wanted.is_null() || !outcome.nomination) {
     const json::value found =
         outcome.nomination ? json::value(*outcome.nomination) : json::value(nullptr);
-    if (*wanted != found) op.check.differs("nominatedNodeOneOf", *wanted, found);
+    if (wanted != found) op.check.differs("nominatedNodeOneOf", wanted, found);
   } else {
     op.check.one_of("nominatedNodeOneOf", json::value(*outcome.nomination));
   }
   const json::value* victims = op.check.wants("victims");
   if (victims == nullptr) return;
   if (!outcome.chosen) return op.check.fail("victims: nothing was chosen");
-  const Names expected = names_in(victims->as_object(), outcome.chosen->node);
+  const Names expected = names_in(object_of(*victims), outcome.chosen->node);
   const Names found = names_of(outcome.chosen->victims);
   if (sorted(expected) != sorted(found)) {
     op.check.differs("victims", to_json(expected), to_json(found));
@@ -118,14 +118,15 @@ void preempt(const Operation& op) {
   op.check.set("deletedPods", driver.deleted);
   op.check.set("patchedPods", driver.patched);
   const json::value* condition = op.check.wants("victimCondition");
+  if (!driver.patches.empty()) condition = &op.check.needs("victimCondition");
   for (const schedule::PatchPodStatus& patch : driver.patches) {
     const json::value found = sync::wire::encode_part(*patch.condition);
     if (!matches(*condition, found)) op.check.differs("victimCondition", *condition, found);
   }
-  const json::value* event = op.check.wants("event");
-  if (event->is_null() != driver.recorded.empty()) op.check.fail("event: missing or not wanted");
+  const json::value& event = op.check.needs("event");
+  if (event.is_null() != driver.recorded.empty()) op.check.fail("event: missing or not wanted");
   for (const schedule::RecordEvent& each : driver.recorded) {
-    if (!same(*event, event_json(each))) op.check.differs("event", *event, event_json(each));
+    if (!same(event, event_json(each))) op.check.differs("event", event, event_json(each));
   }
 }
 

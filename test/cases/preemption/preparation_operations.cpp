@@ -17,10 +17,12 @@ void prepare_candidate(const Operation& op) {
   Input input(op.given);
   const Names waiting = names_in(op.given, "waitingPods");
   const bool corrected = op.behaviour == Behaviour::corrected;
-  const std::string mode = text(op.given, "mode");
-  if (mode != "sync" && mode != "async") return op.check.fail("unknown mode " + mode);
+  const std::string mode = needs_text(op.given, "mode");
+  if (mode != "sync" && mode != "async") {
+    throw Malformed(op.given, "mode", "unknown mode " + mode);
+  }
   schedule::Preparation preparation(
-      input.pod_at("preemptor"), read_candidate(input, object_in(op.given, "candidate")), {},
+      input.pod_at("preemptor"), read_candidate(input, needs_object(op.given, "candidate")), {},
       {waiting.begin(), waiting.end()}, {mode == "async", corrected, corrected});
   PreparationDriver driver(object_in(op.given, "api"));
   driver.run(preparation);
@@ -52,7 +54,7 @@ void clear_nomination(const Operation& op) {
   preemptor.metadata.uid = "preemptor";
   schedule::Preparation preparation(
       schedule::view_of(std::move(preemptor), input.cluster.symbols()), {"node1", {}, 0},
-      input.pods(array_in(op.given, "pods")), {}, {false, true, true});
+      input.distinct_pods(array_of(needs(op.given, "pods"))), {}, {false, true, true});
   json::array patches;
   for (const auto& step : preparation.start(case_now)) {
     const auto* clear = std::get_if<schedule::ClearNomination>(&step.action);

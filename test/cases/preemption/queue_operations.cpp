@@ -1,7 +1,5 @@
 // Operations on the scheduling queue and on the handling of failed attempts.
 
-#include <stdexcept>
-
 #include "sync/schedule/failure.h"
 #include "sync/schedule/queue/queue.h"
 #include "test/cases/preemption/operations.h"
@@ -14,26 +12,26 @@ namespace {
 
 void backoff(const Operation& op) {
   schedule::QueueOptions options;
-  options.backoff_initial =
-      std::chrono::milliseconds(static_cast<std::int64_t>(number(op.given, "initialMillis")));
-  options.backoff_max =
-      std::chrono::milliseconds(static_cast<std::int64_t>(number(op.given, "maxMillis")));
-  const Duration found = schedule::backoff(static_cast<int>(number(op.given, "attempts")), options);
+  const auto millis = [&op](std::string_view key) {
+    return std::chrono::milliseconds(integer_of(needs(op.given, key), {1, 1'000'000'000}));
+  };
+  options.backoff_initial = millis("initialMillis");
+  options.backoff_max = millis("maxMillis");
+  const auto attempts = static_cast<int>(integer_of(needs(op.given, "attempts"), {0, 1'000'000}));
+  const Duration found = schedule::backoff(attempts, options);
   op.check.equal("millis", std::chrono::duration_cast<std::chrono::milliseconds>(found).count());
 }
 
 MonoTime queued_at(const json::object& side) {
-  const auto time = parse_rfc3339(text(side, "timestamp"));
-  if (!time) throw std::runtime_error(time.error().what);
-  return MonoTime(time->time_since_epoch());
+  return MonoTime(time_in(side, "timestamp").time_since_epoch());
 }
 
 void queue_less(const Operation& op) {
   Input input(op.given);
-  const json::object& a = object_in(op.given, "a");
-  const json::object& b = object_in(op.given, "b");
-  const bool before = schedule::pops_before(*input.pod(a.at("pod")), queued_at(a),
-                                            *input.pod(b.at("pod")), queued_at(b));
+  const json::object& a = needs_object(op.given, "a");
+  const json::object& b = needs_object(op.given, "b");
+  const bool before = schedule::pops_before(*input.pod(needs(a, "pod")), queued_at(a),
+                                            *input.pod(needs(b, "pod")), queued_at(b));
   op.check.equal("aBeforeB", before);
 }
 
@@ -59,14 +57,16 @@ json::value patch_json(const std::optional<schedule::PatchPodStatus>& patch) {
 }
 
 schedule::FailedAttempt read_attempt(Input& input) {
-  const json::object& result = object_in(input.given, "result");
-  schedule::FailedAttempt attempt{input.pod_at("pod"), read_status(result), std::nullopt,
-                                  std::nullopt};
+  const json::object& result = needs_object(input.given, "result");
+  schedule::FailedAttempt attempt{input.pod_at("pod"), read_status(needs(input.given, "result")),
+                                  std::nullopt, std::nullopt};
+  if (attempt.verdict.ok()) throw Malformed(result, "code", "expected the code of a failure");
   if (const json::value* error = find(result, "fitError")) {
-    attempt.diagnosis = read_diagnosis(error->as_object());
+    attempt.diagnosis = read_diagnosis(object_of(*error));
   }
   const json::object& nominating = object_in(input.given, "nominating");
-  if (text(nominating, "mode") == "override") attempt.nomination = text(nominating, "node");
+  if (text(nominating, "mode") == "override")
+    attempt.nomination = text_of(needs(nominating, "node"));
   return attempt;
 }
 
@@ -94,8 +94,8 @@ class ListedHints final : public schedule::Hints {
  public:
   explicit ListedHints(const json::object& lists) {
     for (const auto& field : lists) {
-      for (const json::value& event : field.value().as_array()) {
-        const std::string_view name = event.as_string();
+      for (const json::value& event : array_of(field.value())) {
+        const std::string_view name = text_of(event);
         listed_.emplace(std::string(field.key().data(), field.key().size()), name);
       }
     }
@@ -132,6 +132,8 @@ class QueueTrace {
  private:
   schedule::Event event(const json::value& name) const;
   void perform(const json::object& step, json::object& seen);
+  // The pod that the step names by its uid.
+  schedule::PodRef known_pod(const json::object& step) const;
   void fail_pod(const json::object& step);
   void update(const json::object& step);
 
@@ -144,24 +146,29 @@ class QueueTrace {
 
 // An event does not own its label. Here the label is a view of the case, which outlives the queue.
 schedule::Event QueueTrace::event(const json::value& name) const {
-  const std::string_view label = name.as_string();
+  const std::string_view label = text_of(name);
   schedule::Event event;
   event.kind = label == "*" ? schedule::EventKind::wildcard : schedule::EventKind::node_add;
   event.label = label;
   return event;
 }
 
+schedule::PodRef QueueTrace::known_pod(const json::object& step) const {
+  const auto found = pods_.find(needs_text(step, "pod"));
+  if (found == pods_.end()) throw Malformed(step, "pod", "no earlier step adds this pod");
+  return found->second;
+}
+
 void QueueTrace::fail_pod(const json::object& step) {
   const Names plugins = names_in(step, "plugins");
   const Names pending = names_in(step, "pending");
-  const auto done =
-      queue_.requeue(now_, pods_.at(text(step, "pod")), {plugins.begin(), plugins.end()},
-                     {pending.begin(), pending.end()});
-  if (!done) throw std::runtime_error(done.error().what);
+  const auto done = queue_.requeue(now_, known_pod(step), {plugins.begin(), plugins.end()},
+                                   {pending.begin(), pending.end()});
+  if (!done) throw Malformed(step, "pod", done.error().what);
 }
 
 void QueueTrace::update(const json::object& step) {
-  const schedule::PodRef pod = input_.pod(step.at("pod"));
+  const schedule::PodRef pod = input_.pod(needs(step, "pod"));
   pods_[pod->uid()] = pod;
   std::vector<schedule::Event> events;
   for (const json::value& name : array_in(step, "events")) {
@@ -172,9 +179,9 @@ void QueueTrace::update(const json::object& step) {
 }
 
 void QueueTrace::perform(const json::object& step, json::object& seen) {
-  const std::string op = text(step, "op");
+  const std::string op = needs_text(step, "op");
   if (op == "add") {
-    const schedule::PodRef pod = input_.pod(step.at("pod"));
+    const schedule::PodRef pod = input_.pod(needs(step, "pod"));
     pods_[pod->uid()] = pod;
     queue_.add(now_, pod);
   } else if (op == "pop") {
@@ -183,22 +190,23 @@ void QueueTrace::perform(const json::object& step, json::object& seen) {
   } else if (op == "fail") {
     fail_pod(step);
   } else if (op == "done") {
-    queue_.done(text(step, "pod"));
+    queue_.done(known_pod(step)->uid());
   } else if (op == "event") {
-    queue_.happened(now_, event(step.at("event")));
+    queue_.happened(now_, event(needs(step, "event")));
   } else if (op == "update") {
     update(step);
   } else if (op == "activate") {
-    queue_.activate(now_, text(step, "pod"));
+    queue_.activate(now_, known_pod(step)->uid());
   } else if (op == "delete") {
-    queue_.remove(text(step, "pod"));
+    queue_.remove(known_pod(step)->uid());
   } else if (op == "advance") {
-    for (int i = 0; i < static_cast<int>(number(step, "seconds")); ++i) {
+    const std::int64_t seconds = integer_of(needs(step, "seconds"), {0, 100'000});
+    for (std::int64_t i = 0; i < seconds; ++i) {
       now_ += std::chrono::seconds(1);
       if (queue_.deadline() <= now_) queue_.tick(now_);
     }
   } else {
-    throw std::runtime_error("unknown step " + op);
+    throw Malformed(step, "op", "unknown step " + op);
   }
 }
 
@@ -218,8 +226,8 @@ void queue_trace(const Operation& op) {
   Input input(op.given);
   QueueTrace trace(input);
   json::array seen;
-  for (const json::value& step : array_in(op.given, "steps")) {
-    seen.push_back(trace.step(step.as_object()));
+  for (const json::value& step : needs_elements(op.given, "steps")) {
+    seen.push_back(trace.step(object_of(step)));
   }
   op.check.equal("observations", seen);
 }

@@ -28,8 +28,9 @@ constexpr std::array<std::string_view, 15> corrections = {
 };
 
 bool names_profile(const json::object& one) {
-  const json::array& profiles = array_in(one, "profiles");
-  return std::find(profiles.begin(), profiles.end(), json::value(profile)) != profiles.end();
+  const json::array& profiles = needs_elements(one, "profiles");
+  return std::any_of(profiles.begin(), profiles.end(),
+                     [](const json::value& each) { return text_of(each) == profile; });
 }
 
 bool pins_correction(const json::object& one) {
@@ -37,13 +38,13 @@ bool pins_correction(const json::object& one) {
 }
 
 Difference run_as(const json::object& one, Behaviour behaviour) {
-  const std::string name = text(one, "op");
-  Check check(object_in(one, "expect"));
-  const Operation operation{name, object_in(one, "given"), behaviour, check};
+  const std::string name = needs_text(one, "op");
+  Check check(needs_object(one, "expect"));
+  const Operation operation{name, needs_object(one, "given"), behaviour, check};
   const bool known = filter_operation(operation) || victim_operation(operation) ||
                      preemption_operation(operation) || preparation_operation(operation) ||
                      queue_operation(operation) || kubelet_operation(operation);
-  if (!known) return "unknown operation " + name;
+  if (!known) throw Malformed(one, "op", "unknown operation " + name);
   return check.result();
 }
 

@@ -13,9 +13,12 @@ namespace {
 
 schedule::CandidateLimits read_limits(const json::object& args) {
   schedule::CandidateLimits limits;
-  limits.percentage =
-      static_cast<int>(number(args, "minCandidateNodesPercentage", limits.percentage));
-  limits.absolute = static_cast<int>(number(args, "minCandidateNodesAbsolute", limits.absolute));
+  const auto limit = [&args](std::string_view key, int fallback) {
+    return static_cast<int>(integer(args, key, {}, fallback));
+  };
+  limits.percentage = limit("minCandidateNodesPercentage", limits.percentage);
+  limits.absolute = limit("minCandidateNodesAbsolute", limits.absolute);
+  if (auto valid = limits.check(); !valid) throw Malformed(args, {}, valid.error().what);
   return limits;
 }
 
@@ -30,11 +33,11 @@ Tried try_nodes(Input& input, Behaviour behaviour) {
   const schedule::Chain chain(plugins, input.cluster, *pod);
   schedule::VictimSearch search(chain, input.nominator, input.budgets, case_now);
   schedule::Nodes nodes;
-  for (const std::string& name : names_in(input.given, "potentialNodes")) {
-    nodes.push_back(input.cluster.find(name));
+  for (const json::value& name : array_of(needs(input.given, "potentialNodes"))) {
+    nodes.push_back(&input.node(name));
   }
   const auto limits = read_limits(object_in(input.given, "args"));
-  const auto offset = static_cast<std::size_t>(number(input.given, "offset"));
+  const auto offset = static_cast<std::size_t>(integer(input.given, "offset", {}));
   Tried tried{schedule::dry_run(search, nodes, offset, limits.of(nodes.size())), 0};
   tried.runs = search.runs();
   return tried;
@@ -56,8 +59,8 @@ void compare_candidate(Check& check, const json::object& wanted, const schedule:
 void compare_candidates(const Operation& op, const json::object& expect,
                         std::vector<schedule::Candidate> found) {
   std::vector<const json::object*> wanted;
-  for (const json::value& each : array_in(expect, "candidates")) {
-    wanted.push_back(&each.as_object());
+  for (const json::value& each : array_of(needs(expect, "candidates"))) {
+    wanted.push_back(&object_of(each));
   }
   if (text(expect, "candidatesOrder") == "any") {
     std::sort(wanted.begin(), wanted.end(), [](const auto* left, const auto* right) {
@@ -85,7 +88,9 @@ void dry_run(const Operation& op, const json::object& expect) {
   if (op.check.wants("nodeStatuses") == nullptr) return;
   for (const auto& field : object_in(expect, "nodeStatuses")) {
     const std::string name(field.key().data(), field.key().size());
-    const auto& found = tried.run.verdicts.at(input.cluster.find(name)->position);
+    const schedule::NodeView* node = input.cluster.find(name);
+    if (node == nullptr) throw Malformed(field.value(), "no node has this name");
+    const auto& found = tried.run.verdicts.at(node->position);
     if (!same(field.value(), to_json(found))) {
       op.check.differs("nodeStatuses " + name, field.value(), to_json(found));
     }
@@ -96,14 +101,15 @@ void select_candidate(const Operation& op) {
   Input input(op.given);
   std::vector<schedule::Candidate> candidates;
   if (find(op.given, "candidates") != nullptr) {
-    for (const json::value& each : array_in(op.given, "candidates")) {
-      candidates.push_back(read_candidate(input, each.as_object()));
+    for (const json::value& each : needs_elements(op.given, "candidates")) {
+      candidates.push_back(read_candidate(input, object_of(each)));
+      if (candidates.back().victims.empty()) throw Malformed(each, "the candidate has no victims");
     }
   } else {
     candidates = try_nodes(input, op.behaviour).run.candidates;
   }
   auto scores = schedule::default_scores(case_now);
-  const std::string functions = text(op.given, "scoreFunctions");
+  const std::string functions = needs_text(op.given, "scoreFunctions");
   if (functions == "fewestContainers") {
     scores = {[](const schedule::Candidate& each) {
       std::int64_t containers = 0;
@@ -113,8 +119,9 @@ void select_candidate(const Operation& op) {
       return -containers;
     }};
   } else if (functions != "default") {
-    op.check.fail("unknown score functions " + functions);
+    throw Malformed(op.given, "scoreFunctions", "unknown score functions " + functions);
   }
+  if (candidates.empty()) return op.check.fail("the dry run found no candidate");
   const json::value found(candidates[schedule::choose(candidates, scores)].node);
   op.check.one_of("oneOf", found);
 }
@@ -122,7 +129,7 @@ void select_candidate(const Operation& op) {
 void pdb_partition(const Operation& op) {
   Input input(op.given);
   schedule::Budgets::Split split;
-  input.budgets.split(input.pods(array_in(op.given, "pods")), split);
+  input.budgets.split(input.distinct_pods(array_of(needs(op.given, "pods"))), split);
   op.check.list("violating", names_of(split.violating));
   op.check.list("nonViolating", names_of(split.sparing));
 }
@@ -135,7 +142,7 @@ void importance(const Operation& op) {
 
 void earliest_start(const Operation& op) {
   Input input(op.given);
-  const auto victims = input.pods(array_in(op.given, "victims"));
+  const auto victims = input.distinct_pods(needs_elements(op.given, "victims"));
   const WallTime start = schedule::earliest_start(victims, case_now);
   op.check.equal("startTime", json::value(format_rfc3339(start)));
 }
@@ -154,9 +161,8 @@ bool victim_operation(const Operation& op) {
   } else if (op.name == "earliestStart") {
     earliest_start(op);
   } else if (op.name == "numCandidates") {
-    const auto nodes = static_cast<std::size_t>(number(op.given, "numNodes"));
+    const auto nodes = static_cast<std::size_t>(integer_of(needs(op.given, "numNodes"), {}));
     const auto limits = read_limits(object_in(op.given, "args"));
-    if (auto valid = limits.check(); !valid) op.check.fail(valid.error().what);
     op.check.equal("numCandidates", limits.of(nodes));
   } else {
     return false;

@@ -19,6 +19,7 @@ std::string run(const std::string& list) {
   Tally tally;
   run_folder(scratch.path(), out, tally);
   out << tally.passed << " passed, " << tally.failed << " failed";
+  if (tally.errors > 0) out << ", " << tally.errors << " errors";
   return out.str();
 }
 
@@ -30,6 +31,9 @@ std::string one(const std::string& kind, const std::string& variant, const std::
 
 const std::string zone_step = R"({"at":0,"call":{"fn":"zoneKey","args":{"node":{"metadata":)"
                               R"({"name":"a"}}}}})";
+
+// An expectation that compares nothing.
+const std::string nothing = R"({"afterStep":0})";
 
 TEST(CaseRunner, TellsTheFirstDifferenceOfEachCase) {
   const struct {
@@ -45,18 +49,20 @@ TEST(CaseRunner, TellsTheFirstDifferenceOfEachCase) {
            R"({"afterStep":0,"variants":["openyurt"],"result":"z"})"),
        "1 passed, 0 failed"},
       {one("zone-state", "k8s-head", zone_step, R"({"afterStep":0,"colour":"red"})"),
-       "FAIL x.json n: k8s-head: after step 0: unknown expectation colour\n0 passed, 1 failed"},
-      {one("cooking", "k8s-head", zone_step, ""),
-       "FAIL x.json n: unknown kind cooking\n0 passed, 1 failed"},
-      {one("monitor", "k8s-9.9", zone_step, ""),
-       "FAIL x.json n: k8s-9.9: unknown variant\n0 passed, 1 failed"},
-      {one("monitor", "k8s-head", R"({"at":0,"run":"dishes"})", ""),
-       "FAIL x.json n: k8s-head: step 0: unknown run dishes\n0 passed, 1 failed"},
-      {one("monitor", "k8s-head", R"({"at":0,"paint":true})", ""),
-       "FAIL x.json n: k8s-head: step 0: unknown step paint\n0 passed, 1 failed"},
-      {one("toleration", "k8s-head", R"({"at":0,"call":{"fn":"fly","args":{}}})", ""),
-       "FAIL x.json n: k8s-head: step 0: unknown function fly\n0 passed, 1 failed"},
-      {"7", "FAIL x.json (no object): no object\n0 passed, 1 failed"},
+       "ERROR x.json n: cases[0].expect[0].colour: unknown expectation\n"
+       "0 passed, 0 failed, 1 errors"},
+      {one("cooking", "k8s-head", zone_step, nothing),
+       "ERROR x.json n: cases[0].kind: unknown kind cooking\n0 passed, 0 failed, 1 errors"},
+      {one("monitor", "k8s-9.9", zone_step, nothing),
+       "ERROR x.json n: cases[0].variants[0]: unknown variant\n0 passed, 0 failed, 1 errors"},
+      {one("monitor", "k8s-head", R"({"at":0,"run":"dishes"})", nothing),
+       "ERROR x.json n: cases[0].steps[0].run: unknown run dishes\n0 passed, 0 failed, 1 errors"},
+      {one("monitor", "k8s-head", R"({"at":0,"paint":true})", nothing),
+       "ERROR x.json n: cases[0].steps[0].paint: unknown step\n0 passed, 0 failed, 1 errors"},
+      {one("toleration", "k8s-head", R"({"at":0,"call":{"fn":"fly","args":{}}})", nothing),
+       "ERROR x.json n: cases[0].steps[0].call.fn: unknown function fly\n"
+       "0 passed, 0 failed, 1 errors"},
+      {"7", "ERROR x.json: cases[0]: expected an object, got 7\n0 passed, 0 failed, 1 errors"},
   };
   for (const auto& row : rows) EXPECT_EQ(run(row.list), row.expect);
 }
@@ -92,9 +98,11 @@ TEST(CaseRunner, CasesOfSchedulingNameWhatTheyAreFor) {
             "FAIL x.json q/1: plain: qosClass: expected \"Burstable\", got \"BestEffort\"\n"
             "0 passed, 1 failed");
   EXPECT_EQ(with("qosClass", "v1.32", R"("qosClass":"BestEffort","colour":"red")"),
-            "FAIL x.json q/1: plain: unknown expectation colour\n0 passed, 1 failed");
+            "ERROR x.json q/1: cases[0].expect.colour: unknown expectation\n"
+            "0 passed, 0 failed, 1 errors");
   EXPECT_EQ(with("fly", "v1.32", ""),
-            "FAIL x.json q/1: plain: unknown operation fly\n0 passed, 1 failed");
+            "ERROR x.json q/1: cases[0].op: unknown operation fly\n"
+            "0 passed, 0 failed, 1 errors");
 }
 
 TEST(CaseRunner, AFolderWithoutCasesFails) {
@@ -106,7 +114,27 @@ TEST(CaseRunner, AFolderWithoutCasesFails) {
   std::ofstream(scratch.path() / "broken.json") << "{";
   run_folder(scratch.path(), out, tally);
   EXPECT_EQ(tally.passed, 0);
-  EXPECT_EQ(tally.failed, 3);
+  EXPECT_EQ(tally.failed, 0);
+  EXPECT_EQ(tally.errors, 3);
+  EXPECT_FALSE(tally.all_passed());
+}
+
+TEST(CaseRunner, WhatIsNoReadableFileIsAnError) {
+  const test::ScratchDir scratch;
+  std::filesystem::create_directory(scratch.path() / "a.json");
+  std::ofstream(scratch.path() / "b.json").flush();
+  std::ofstream(scratch.path() / "c.json").flush();
+  std::filesystem::resize_file(scratch.path() / "c.json", std::uintmax_t{1} << 40);
+  std::ofstream(scratch.path() / "d.json") << std::string(100'000, '[');
+  std::ostringstream out;
+  Tally tally;
+  run_folder(scratch.path(), out, tally);
+  EXPECT_EQ(out.str(),
+            "ERROR a.json: is not a file\n"
+            "ERROR b.json: JSON at byte 0: incomplete JSON\n"
+            "ERROR c.json: is too large\n"
+            "ERROR d.json: JSON at byte 128: too deep\n");
+  EXPECT_EQ(tally.errors, 4);
 }
 
 }  // namespace

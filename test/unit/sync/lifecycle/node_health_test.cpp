@@ -29,6 +29,13 @@ TEST(NodeHealth, FirstSightGivesAFullGraceButCountsFromCreationWithoutReady) {
   EXPECT_EQ(first_seen(start, wall - 1h, make_facts("a", "")), future);
 }
 
+TEST(NodeHealth, ACreationTimeOfAnotherCenturyOnlyCountsAsLongAgo) {
+  NodeFacts node = make_facts("a", "");
+  node.created = *parse_rfc3339("1678-01-01T00:00:00Z");
+  const HealthRecord ancient = first_seen(start, wall, node);
+  EXPECT_EQ(ancient.probe, start - 100 * 365 * 24h);
+}
+
 // All combinations of upstream's tryUpdateNodeHealth(): the record is of 0 s, the change of 10 s.
 TEST(NodeHealth, OnlyAChangedHeartbeatIsABeat) {
   const ConditionFacts none{};

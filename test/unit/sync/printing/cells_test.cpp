@@ -27,6 +27,16 @@ TEST(HumanDuration, HasTwoUnitsAtMost) {
   for (const auto& [duration, text] : cases) EXPECT_EQ(human_duration(duration), text);
 }
 
+TEST(TimeSince, IsAtMostACentury) {
+  using namespace std::chrono_literals;
+  constexpr Duration century = 100 * 365 * 24h;
+  const WallTime now = shown_at();
+  EXPECT_EQ(time_since(now - 5s, now), 5s);
+  EXPECT_EQ(time_since(now + 5s, now), -5s);
+  EXPECT_EQ(time_since(parse_rfc3339("1678-01-01T00:00:00Z").value(), now), century);
+  EXPECT_EQ(time_since(parse_rfc3339("2261-12-31T00:00:00Z").value(), now), -century);
+}
+
 struct TableCase {
   std::string name;
   std::string group;

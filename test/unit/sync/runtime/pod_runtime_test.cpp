@@ -332,6 +332,13 @@ TEST(PodRuntime, AnInitContainerThatFailsForGoodFailsThePod) {
   EXPECT_EQ(node.step(), Lines{"report default/a Failed i=exit 1 c=PodInitializing"});
 }
 
+TEST(PodRuntime, AnActiveDeadlineBeyondAllClocksIsTenYearsAway) {
+  FakeNode node;
+  node.list({with_spec("a", R"({"activeDeadlineSeconds":9223372036854775807,)" + containers)});
+  (void)node.step();
+  EXPECT_EQ(node.due(), 10 * 365 * 24h);
+}
+
 TEST(PodRuntime, ActiveDeadline) {
   FakeNode node;
   node.list({with_spec("a", R"({"activeDeadlineSeconds":60,)" + containers)});
