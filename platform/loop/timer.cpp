@@ -4,6 +4,8 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "platform/loop/cancellation.h"
+
 namespace holdfast::loop {
 namespace {
 
@@ -50,6 +52,7 @@ asio::awaitable<void> sleep_until(MonoTime time) {
   Timer timer(co_await asio::this_coro::executor, time);
   boost::system::error_code ec;
   co_await timer.async_wait(into(ec));
+  leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
 }
 
 }  // namespace holdfast::loop

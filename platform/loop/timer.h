@@ -38,7 +38,8 @@ using Timer = asio::basic_waitable_timer<BootClock, BootWait>;
 [[nodiscard]] MonoTime in(Duration duration);
 
 // Makes an await return an error code instead of throwing. `ec` is a named variable so that no
-// temporary with a destructor lives across a co_await (a bug of GCC 12).
+// temporary with a destructor lives across a co_await (a bug of GCC 12). Pass it to
+// leave_if_cancelled() next (cancellation.h).
 inline auto into(boost::system::error_code& ec) {
   return asio::redirect_error(asio::use_awaitable, ec);
 }
@@ -46,8 +47,7 @@ inline auto into(boost::system::error_code& ec) {
 // Converts an Asio or system error; `what` says what was attempted.
 [[nodiscard]] Error to_error(const boost::system::error_code& ec, std::string what);
 
-// Waits until `time`; returns at once if it has passed. A cancelled task leaves by exception, at
-// this or at its next await.
+// Waits until `time`; returns at once if it has passed.
 asio::awaitable<void> sleep_until(MonoTime time);
 
 }  // namespace holdfast::loop
