@@ -10,6 +10,7 @@
 
 namespace {
 
+using holdfast::Clock;
 using holdfast::agent::demo::DemoSettings;
 using holdfast::agent::lab::add_serve_options;
 using holdfast::agent::lab::ServeSettings;
@@ -20,8 +21,10 @@ int failed(const holdfast::Error& error) {
   return 1;
 }
 
-boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
-  const holdfast::Status served = co_await holdfast::agent::lab::serve(std::move(settings), stop);
+boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop,
+                                          const Clock& clock) {
+  const holdfast::Status served =
+      co_await holdfast::agent::lab::serve(std::move(settings), stop, clock);
   if (served) co_return 0;
   const int code = failed(served.error());
   co_return code;
@@ -34,15 +37,17 @@ void add_demo(Options& options, DemoSettings& settings) {
   options.add("data", settings.data, "directory for data and logs; empty: a temporary one");
 }
 
-int serve(const ServeSettings& settings) {
+int serve(const ServeSettings& settings, const Clock& clock) {
   if (settings.data.empty()) return failed({holdfast::Errc::invalid, "--data is missing", {}});
-  return holdfast::loop::run(
-      [&settings](holdfast::loop::Stop& stop) { return run_apiserver(settings, stop); });
+  return holdfast::loop::run(clock, [&settings, &clock](holdfast::loop::Stop& stop) {
+    return run_apiserver(settings, stop, clock);
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const holdfast::SystemClock clock;
   ServeSettings apiserver;
   DemoSettings demo;
   Options options("holdfast-lab",
@@ -57,9 +62,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (parsed->command == "demo") {
-    return holdfast::loop::run([&demo](holdfast::loop::Stop& stop) {
-      return holdfast::agent::demo::run_demo(demo, stop);
+    return holdfast::loop::run(clock, [&demo, &clock](holdfast::loop::Stop& stop) {
+      return holdfast::agent::demo::run_demo(demo, stop, clock);
     });
   }
-  return serve(apiserver);
+  return serve(apiserver, clock);
 }

@@ -40,6 +40,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
       : limits(bounds),
         service{std::move(answer), std::move(refuse), std::move(guard)},
         shares(Shares::make(bounds.shares)),
+        clock(loop::clock_of(executor)),
         tasks(std::move(executor)) {}
 
   asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> listener);
@@ -65,6 +66,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   std::set<Session*> sessions;
   std::size_t tunnels = 0;
   bool stopping = false;
+  const Clock& clock;
   loop::Tasks tasks;
 };
 
@@ -108,7 +110,7 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
     if (!pending && pending.error().code == Errc::cancelled) co_return;
     if (!pending) {
       log_warn("accept failed", {{"error", pending.error()}});
-      co_await loop::sleep_until(loop::in(std::chrono::milliseconds(100)));  // Out of descriptors.
+      co_await loop::wait_for(std::chrono::milliseconds(100));  // Out of descriptors.
       continue;
     }
     std::shared_ptr<Share> share = share_for((*pending)->peer());
@@ -134,7 +136,7 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
   Session session;
   session.share = std::move(share);
   const Registered registered(sessions, &session);
-  auto connection = co_await pending->establish(loop::in(limits.handshake));
+  auto connection = co_await pending->establish(clock.mono() + limits.handshake);
   if (!connection) {
     log_debug("handshake failed", {{"error", connection.error()}});
     co_return;
@@ -206,14 +208,14 @@ asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& s
   constexpr std::size_t bytes_busy = 16UL * 1024;
   std::optional<Response> refusal;
   std::vector<char> buffer(bytes_idle);
-  session.connection->expires_at(loop::in(limits.idle));
+  session.connection->expires_at(clock.mono() + limits.idle);
   bool begun = false;
   bool admitted = false;
   Status fed = reader.put({});
   while (fed && !(admitted && reader.done())) {
     if (!begun && reader.begun()) {
       begun = true;
-      session.connection->expires_at(loop::in(limits.receive));
+      session.connection->expires_at(clock.mono() + limits.receive);
       buffer.resize(bytes_busy);
     }
     if (!admitted && reader.header_done()) {
@@ -252,7 +254,7 @@ asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal,
   // Read on for a moment: closing with unread bytes would reset the connection, and the client
   // might lose the refusal.
   std::array<char, 1024> ignored{};
-  session.connection->expires_at(loop::in(std::chrono::seconds(1)));
+  session.connection->expires_at(clock.mono() + std::chrono::seconds(1));
   for (;;) {
     const auto count = co_await session.connection->read_some(ignored);
     if (!count || *count == 0) co_return;
@@ -333,7 +335,7 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
 }
 
 asio::awaitable<bool> Server::Shared::send(Session& session, std::string bytes) {
-  session.connection->expires_at(loop::in(limits.send));
+  session.connection->expires_at(clock.mono() + limits.send);
   const Status sent = co_await session.connection->write(bytes);
   co_return sent.has_value();
 }

@@ -45,8 +45,8 @@ class Deadline {
 
  private:
   struct State {
-    State(asio::any_io_executor executor, tcp::socket* watched, bool closes_it)
-        : timer(std::move(executor)), socket(watched), closes(closes_it) {}
+    State(const asio::any_io_executor& executor, tcp::socket* watched, bool closes_it)
+        : timer(executor, MonoTime::max()), socket(watched), closes(closes_it) {}
     loop::Timer timer;
     tcp::socket* socket;  // null after the connection was destroyed
     bool closes;

@@ -42,19 +42,20 @@ boost::asio::awaitable<int> processes(loop::Stop&) {
 }  // namespace holdfast::bench
 
 int main(int argc, char** argv) {
+  const holdfast::SystemClock clock;
   holdfast::set_log_level(holdfast::LogLevel::warn);
   const bool of_controller = argc > 1 && std::string_view(argv[1]) == "controller";
-  if (of_controller) return holdfast::loop::run(holdfast::bench::measure_controller);
+  if (of_controller) return holdfast::loop::run(clock, holdfast::bench::measure_controller);
   const bool scheduler_only = argc > 1 && std::string_view(argv[1]) == "scheduler";
   const bool rules_only = scheduler_only || (argc > 1 && std::string_view(argv[1]) == "rules");
   if (!rules_only) {
-    const int failed = holdfast::loop::run(holdfast::bench::processes);
+    const int failed = holdfast::loop::run(clock, holdfast::bench::processes);
     if (failed != 0) return failed;
     holdfast::bench::measure_idle_hour();
   }
   if (argc > 1 && std::string_view(argv[1]) == "edge") return 0;
   const int scheduled =
-      scheduler_only ? holdfast::loop::run(holdfast::bench::measure_scheduler) : 0;
+      scheduler_only ? holdfast::loop::run(clock, holdfast::bench::measure_scheduler) : 0;
   (void)std::printf("\n");
   benchmark::Initialize(&argc, argv);
   const std::string filter = scheduler_only ? "^schedule_" : benchmark::GetBenchmarkFilter();

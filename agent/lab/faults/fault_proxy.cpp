@@ -61,6 +61,7 @@ std::string Fault::text() const {
 struct FaultProxy::State : std::enable_shared_from_this<State> {
   State(asio::any_io_executor where, net::HostPort listen, net::HostPort to)
       : executor(where),
+        clock(loop::clock_of(where)),
         at(std::move(listen)),
         target(std::move(to)),
         changed(where),
@@ -84,11 +85,11 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
 
   asio::awaitable<void> join(std::unique_ptr<net::Pending> pending) {
     const auto self = shared_from_this();
-    auto near = co_await pending->establish(loop::in(connect_limit));
+    auto near = co_await pending->establish(clock.mono() + connect_limit);
     if (!near) co_return;
     while (fault.way == Fault::Way::black_hole) co_await changed.wait();
     if (fault.way == Fault::Way::refuse) co_return;
-    auto far = co_await net::connect(target, nullptr, loop::in(connect_limit));
+    auto far = co_await net::connect(target, nullptr, clock.mono() + connect_limit);
     if (!far || fault.way == Fault::Way::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
@@ -124,7 +125,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     if (fault.bytes_per_second > 0) {
       wait += Duration(static_cast<std::int64_t>(bytes) * 1'000'000'000 / fault.bytes_per_second);
     }
-    if (wait > Duration::zero()) co_await loop::sleep_until(loop::in(wait));
+    if (wait > Duration::zero()) co_await loop::wait_for(wait);
   }
 
   void set(const Fault& wanted) {
@@ -142,6 +143,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
   }
 
   asio::any_io_executor executor;
+  const Clock& clock;
   net::HostPort at;
   net::HostPort target;
   Fault fault;

@@ -12,14 +12,12 @@
 namespace holdfast::http::h2 {
 namespace {
 
-using loop::BootClock;
-
 // How many bytes of a stream may be unsent before its next piece is requested.
 constexpr std::size_t unsent_max = 64UL * 1024;
 
 struct Stream {
-  Stream(asio::any_io_executor executor, StreamId number)
-      : id(number), begun_at(BootClock::now()), changed(std::move(executor)) {}
+  Stream(asio::any_io_executor executor, StreamId number, MonoTime now)
+      : id(number), begun_at(now), changed(std::move(executor)) {}
 
   StreamId id;
   MonoTime begun_at;
@@ -51,7 +49,7 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
         line(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
              std::make_shared<Traffic>()),
         attention(where),
-        idle_since(BootClock::now()) {}
+        idle_since(line.clock().mono()) {}
 
   static EngineLimits engine_limits(const ServerLimits& bounds) {
     EngineLimits made = bounds.http2;
@@ -105,7 +103,7 @@ void Serving::Core::on_headers(StreamId id, Block block) {
     return;
   }
   if (streams.empty()) attention.notify_all();
-  const auto stream = std::make_shared<Stream>(executor, id);
+  const auto stream = std::make_shared<Stream>(executor, id, line.clock().mono());
   streams.emplace(id, stream);
   read_head(*stream, std::move(block));
   if (stream->refusal) begin_answer(stream);
@@ -179,7 +177,7 @@ void Serving::Core::on_closed(StreamId id, Code) {
   if (!stream->answering) give_back(*stream);
   close(*stream);
   if (!streams.empty()) return;
-  idle_since = BootClock::now();
+  idle_since = line.clock().mono();
   attention.notify_all();
 }
 
@@ -239,7 +237,7 @@ asio::awaitable<bool> Serving::Core::taken(StreamPtr stream, std::size_t rest) {
   for (;;) {
     const std::size_t unsent = line.engine().unsent(stream->id);
     if (stream->closed || unsent <= rest) co_return true;
-    const bool changed = co_await stream->changed.wait_until(BootClock::now() + limits.send);
+    const bool changed = co_await stream->changed.wait_until(line.clock().mono() + limits.send);
     if (!changed && line.engine().unsent(stream->id) == unsent) co_return false;
   }
 }

@@ -115,6 +115,24 @@ TEST(Cancellation, AClosedObjectIsAResultAndTheTaskGoesOn) {
   });
 }
 
+asio::awaitable<void> own(std::shared_ptr<int> owned) {
+  *owned = 1;
+  co_return;
+}
+
+TEST(Cancellation, ATaskThatNeverGetsATurnReleasesItsParameters) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const auto owned = std::make_shared<int>(0);
+    Tasks tasks(context.get_executor());
+    tasks.spawn("cancelled before its first turn", own(owned));
+    tasks.cancel();
+    tasks.spawn("spawned too late", own(owned));
+    co_await tasks.join();
+    EXPECT_EQ(*owned, 0);
+    EXPECT_EQ(owned.use_count(), 1);
+  });
+}
+
 asio::awaitable<void> return_in_spite(Event& event, Notes& notes) {
   const asio::disable_cancellation never;
   co_await asio::this_coro::reset_cancellation_state(never);
