@@ -72,6 +72,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
 
 namespace {
 
+// Lists a session while it exists.
 class Registered {
  public:
   Registered(std::set<Session*>& all, Session* session) : all_(all), session_(session) {
@@ -84,6 +85,31 @@ class Registered {
  private:
   std::set<Session*>& all_;
   Session* session_;
+};
+
+// Sets a member of a Session and clears it again at the end of its scope, however that is left.
+template <class T>
+class SetWhile {
+ public:
+  SetWhile(T& member, T value) : member_(member) { member_ = std::move(value); }
+  ~SetWhile() { member_ = T(); }
+  SetWhile(const SetWhile&) = delete;
+  SetWhile& operator=(const SetWhile&) = delete;
+
+ private:
+  T& member_;
+};
+
+// Counts one tunnel.
+class TunnelCount {
+ public:
+  explicit TunnelCount(std::size_t& tunnels) : tunnels_(tunnels) { ++tunnels_; }
+  ~TunnelCount() { --tunnels_; }
+  TunnelCount(const TunnelCount&) = delete;
+  TunnelCount& operator=(const TunnelCount&) = delete;
+
+ private:
+  std::size_t& tunnels_;
 };
 
 // A client sends nothing while it receives a stream. When it closes the connection, the stream has
@@ -152,9 +178,8 @@ asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
   const auto executor = co_await asio::this_coro::executor;
   h2::Serving serving(executor, tasks, session.connection, limits, service, session.share,
                       refusals);
-  session.serving = &serving;
+  const SetWhile set(session.serving, &serving);
   if (!stopping) co_await serving.run();
-  session.serving = nullptr;
 }
 
 asio::awaitable<void> Server::Shared::answer_all(Session& session) {
@@ -168,9 +193,11 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     Request request = reader.take(keep_alive);
     if (session.by_owner) session.connection->confirm_owner();
     request.peer = session.connection->peer();
-    session.busy = true;
-    const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
-    session.busy = false;
+    bool go_on = false;
+    {
+      const SetWhile busy(session.busy, true);
+      go_on = co_await answer(session, std::move(request), keep_alive, reader);
+    }
     if (!go_on) co_return;
     // Bytes of the next request that have already arrived stay counted.
     const std::size_t taken = session.share->bytes();
@@ -305,20 +332,18 @@ asio::awaitable<void> Server::Shared::send_tunnel(Session& session, Response res
     response.tunnel->close();
     co_return;
   }
-  ++tunnels;
-  session.tunnel = response.tunnel;
+  const TunnelCount counted(tunnels);
+  const SetWhile set(session.tunnel, response.tunnel);
   session.connection->expires_at(MonoTime::max());
   ConnectionPtr near = with_bytes_before(session.connection, std::move(early));
   co_await pump_both_ways(std::move(near), response.tunnel, limits.tunnel);
-  session.tunnel.reset();
-  --tunnels;
 }
 
 asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response response) {
   loop::Tasks hangup(co_await asio::this_coro::executor);
   std::string head = response_head(response, Framing::chunked, false);
   bool sent = co_await send(session, std::move(head));
-  session.stream = response.stream;
+  const SetWhile set(session.stream, response.stream);
   session.connection->expires_at(MonoTime::max());
   hangup.spawn("hangup", cancel_on_hangup(session.connection, response.stream));
   while (sent && !stopping) {
@@ -330,7 +355,6 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
     if (piece->empty()) break;
   }
   response.stream->cancel();
-  session.stream.reset();
   co_return false;
 }
 

@@ -106,10 +106,14 @@ class Running {
   bool& running_;
 };
 
-// Counts one write under way, however it ends.
-class UnderWay {
+}  // namespace
+
+// Counts one write under way, however it ends: also if its task never gets a turn.
+class Replay::UnderWay {
  public:
-  UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {}
+  UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {
+    ++count_;
+  }
   ~UnderWay() {
     --count_;
     changed_.notify_all();
@@ -121,8 +125,6 @@ class UnderWay {
   std::size_t& count_;
   loop::Event& changed_;
 };
-
-}  // namespace
 
 asio::awaitable<Status> Replay::drain() {
   // Waits for another drain: round_ belongs to the one that runs.
@@ -192,13 +194,13 @@ void Replay::launch(Round& round) {
   while (!round.failed && !round.ready.empty() && round.under_way < replay_limits.in_flight) {
     store::Entry entry = std::move(round.ready.front());
     round.ready.pop_front();
-    ++round.under_way;
-    round.tasks.spawn("replay", attempt(round, std::move(entry)));
+    auto counted = std::make_unique<UnderWay>(round.under_way, round.changed);
+    round.tasks.spawn("replay", attempt(round, std::move(entry), std::move(counted)));
   }
 }
 
-asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry) {
-  const UnderWay under_way(round.under_way, round.changed);
+asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry,
+                                      [[maybe_unused]] std::unique_ptr<UnderWay> counted) {
   co_await send(round, entry);
 }
 

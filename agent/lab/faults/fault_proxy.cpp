@@ -15,6 +15,22 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 
 constexpr auto connect_limit = std::chrono::seconds(5);
 
+// Lists a connection for the time of its scope.
+class Listed {
+ public:
+  Listed(std::set<ConnectionPtr>& all, ConnectionPtr connection)
+      : all_(all), connection_(std::move(connection)) {
+    all_.insert(connection_);
+  }
+  ~Listed() { all_.erase(connection_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  std::set<ConnectionPtr>& all_;
+  ConnectionPtr connection_;
+};
+
 }  // namespace
 
 Result<Fault> Fault::parse(std::string_view text) {
@@ -93,14 +109,12 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     if (!far || fault.way == Fault::Way::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
-    connections.insert(left);
-    connections.insert(right);
+    const Listed listed_left(connections, left);
+    const Listed listed_right(connections, right);
     loop::Tasks back(executor);
     back.spawn("fault proxy answer", pump(right, left, self));
     co_await pump(left, right, self);
     co_await back.join();
-    connections.erase(left);
-    connections.erase(right);
   }
 
   // `self` keeps the state alive until a cancelled pump has ended.

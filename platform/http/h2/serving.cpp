@@ -34,6 +34,27 @@ struct Stream {
 
 using StreamPtr = std::shared_ptr<Stream>;
 
+// One running answer() task, from before its first turn to its end: it is counted, and holds the
+// bytes that its stream has taken from the connection's share.
+class Answering {
+ public:
+  Answering(std::size_t& count, std::shared_ptr<Share> share, StreamPtr stream)
+      : count_(count), share_(std::move(share)), stream_(std::move(stream)) {
+    ++count_;
+  }
+  ~Answering() {
+    --count_;
+    share_->give_back(std::exchange(stream_->bytes, 0));
+  }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  std::size_t& count_;
+  std::shared_ptr<Share> share_;
+  StreamPtr stream_;
+};
+
 }  // namespace
 
 struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
@@ -77,7 +98,9 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   MonoTime look_after(MonoTime now);
   void leave();
 
-  asio::awaitable<void> answer(StreamPtr stream);
+  // The parameters also keep this core and the count of running tasks while the task exists.
+  asio::awaitable<void> answer(std::shared_ptr<Core> self, StreamPtr stream,
+                               std::unique_ptr<Answering> counted);
   asio::awaitable<void> send_stream(StreamPtr stream);
   asio::awaitable<bool> taken(StreamPtr stream, std::size_t rest);
 
@@ -200,8 +223,8 @@ void Serving::Core::reset(Stream& stream, Code code) {
 
 void Serving::Core::begin_answer(const StreamPtr& stream) {
   if (std::exchange(stream->answering, true)) return;
-  ++answering;
-  tasks.spawn("h2 request", answer(stream));
+  auto counted = std::make_unique<Answering>(answering, share, stream);
+  tasks.spawn("h2 request", answer(shared_from_this(), stream, std::move(counted)));
 }
 
 // Sends GOAWAY; the line ends after the last stream.
@@ -262,12 +285,9 @@ asio::awaitable<void> Serving::Core::send_stream(StreamPtr stream) {
   stream->source.reset();
 }
 
-asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
-  const auto self = shared_from_this();
-  const std::shared_ptr<void> counted(nullptr, [self, stream](void*) {
-    --self->answering;
-    self->give_back(*stream);
-  });
+asio::awaitable<void> Serving::Core::answer([[maybe_unused]] std::shared_ptr<Core> self,
+                                            StreamPtr stream,
+                                            [[maybe_unused]] std::unique_ptr<Answering> counted) {
   Response response;
   if (stream->refusal) {
     (void)std::exchange(stream->request.body, {});  // Assigning "" would keep its memory.
