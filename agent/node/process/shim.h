@@ -13,6 +13,8 @@
 
 #pragma once
 
+#include "platform/time.h"
+
 namespace holdfast::agent::node {
 
 // The main function of a shim; `arguments` are those after "shim". Call it before anything else is
