@@ -15,6 +15,7 @@
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/scoped.h"
 
 namespace holdfast::http {
 namespace {
@@ -87,31 +88,6 @@ class Registered {
   Session* session_;
 };
 
-// Sets a member of a Session and clears it again at the end of its scope, however that is left.
-template <class T>
-class SetWhile {
- public:
-  SetWhile(T& member, T value) : member_(member) { member_ = std::move(value); }
-  ~SetWhile() { member_ = T(); }
-  SetWhile(const SetWhile&) = delete;
-  SetWhile& operator=(const SetWhile&) = delete;
-
- private:
-  T& member_;
-};
-
-// Counts one tunnel.
-class TunnelCount {
- public:
-  explicit TunnelCount(std::size_t& tunnels) : tunnels_(tunnels) { ++tunnels_; }
-  ~TunnelCount() { --tunnels_; }
-  TunnelCount(const TunnelCount&) = delete;
-  TunnelCount& operator=(const TunnelCount&) = delete;
-
- private:
-  std::size_t& tunnels_;
-};
-
 // A client sends nothing while it receives a stream. When it closes the connection, the stream has
 // no reader any more.
 asio::awaitable<void> cancel_on_hangup(ConnectionPtr connection,
@@ -178,7 +154,7 @@ asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
   const auto executor = co_await asio::this_coro::executor;
   h2::Serving serving(executor, tasks, session.connection, limits, service, session.share,
                       refusals);
-  const SetWhile set(session.serving, &serving);
+  const ScopedValue set(session.serving, &serving);
   if (!stopping) co_await serving.run();
 }
 
@@ -195,7 +171,7 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     request.peer = session.connection->peer();
     bool go_on = false;
     {
-      const SetWhile busy(session.busy, true);
+      const ScopedValue busy(session.busy, true);
       go_on = co_await answer(session, std::move(request), keep_alive, reader);
     }
     if (!go_on) co_return;
@@ -332,8 +308,8 @@ asio::awaitable<void> Server::Shared::send_tunnel(Session& session, Response res
     response.tunnel->close();
     co_return;
   }
-  const TunnelCount counted(tunnels);
-  const SetWhile set(session.tunnel, response.tunnel);
+  const ScopedCount counted(tunnels);
+  const ScopedValue set(session.tunnel, response.tunnel);
   session.connection->expires_at(MonoTime::max());
   ConnectionPtr near = with_bytes_before(session.connection, std::move(early));
   co_await pump_both_ways(std::move(near), response.tunnel, limits.tunnel);
@@ -343,7 +319,7 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
   loop::Tasks hangup(co_await asio::this_coro::executor);
   std::string head = response_head(response, Framing::chunked, false);
   bool sent = co_await send(session, std::move(head));
-  const SetWhile set(session.stream, response.stream);
+  const ScopedValue set(session.stream, response.stream);
   session.connection->expires_at(MonoTime::max());
   hangup.spawn("hangup", cancel_on_hangup(session.connection, response.stream));
   while (sent && !stopping) {

@@ -10,6 +10,7 @@
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/scoped.h"
 #include "sync/autonomy/owned_status.h"
 #include "sync/wire/json.h"
 
@@ -92,22 +93,6 @@ Replay::Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const
 
 Replay::~Replay() = default;
 
-namespace {
-
-// Sets a flag during a drain, however it ends.
-class Running {
- public:
-  explicit Running(bool& running) : running_(running) { running_ = true; }
-  ~Running() { running_ = false; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  bool& running_;
-};
-
-}  // namespace
-
 // Counts one write under way, however it ends: also if its task never gets a turn.
 class Replay::UnderWay {
  public:
@@ -130,7 +115,7 @@ asio::awaitable<Status> Replay::drain() {
   // Waits for another drain: round_ belongs to the one that runs.
   while (running_)
     (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
-  const Running running(running_);
+  const ScopedValue running(running_, true);
   const MonoTime began = clock_.mono();
   const auto executor = co_await asio::this_coro::executor;
   const auto round = std::make_shared<Round>(executor);
