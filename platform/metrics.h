@@ -1,7 +1,7 @@
 // Metrics of a program in Prometheus' text format. Names end in their unit, counters in _total.
 //
-// A metric lives as long as its Metrics. Asking again for the same name and labels returns the same
-// metric. Updating metrics is thread-safe; create them on one thread.
+// A metric lives as long as its Metrics. Asking again for the same name and labels refers to the
+// same metric. Updating metrics is thread-safe; create them on one thread.
 
 #pragma once
 
@@ -10,26 +10,49 @@
 #include <string>
 #include <vector>
 
+namespace prometheus {
+class Counter;
+class Gauge;
+class Histogram;
+class Registry;
+}  // namespace prometheus
+
 namespace holdfast {
 
 using MetricLabels = std::map<std::string, std::string>;
 
+class Metrics;
+
+// Counter, Gauge and Histogram are small values. A copy refers to the same metric.
+
 class Counter {
  public:
-  virtual ~Counter() = default;
-  virtual void add(double amount = 1) = 0;  // `amount` must not be negative
+  void add(double amount = 1);  // `amount` must not be negative
+
+ private:
+  friend class Metrics;
+  explicit Counter(prometheus::Counter& metric) : metric_(&metric) {}
+  prometheus::Counter* metric_;
 };
 
 class Gauge {
  public:
-  virtual ~Gauge() = default;
-  virtual void set(double value) = 0;
+  void set(double value);
+
+ private:
+  friend class Metrics;
+  explicit Gauge(prometheus::Gauge& metric) : metric_(&metric) {}
+  prometheus::Gauge* metric_;
 };
 
 class Histogram {
  public:
-  virtual ~Histogram() = default;
-  virtual void observe(double value) = 0;
+  void observe(double value);
+
+ private:
+  friend class Metrics;
+  explicit Histogram(prometheus::Histogram& metric) : metric_(&metric) {}
+  prometheus::Histogram* metric_;
 };
 
 class Metrics {
@@ -39,21 +62,20 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  Counter& counter(const std::string& name, const std::string& help,
-                   const MetricLabels& labels = {});
-  Gauge& gauge(const std::string& name, const std::string& help, const MetricLabels& labels = {});
+  Counter counter(const std::string& name, const std::string& help,
+                  const MetricLabels& labels = {});
+  Gauge gauge(const std::string& name, const std::string& help, const MetricLabels& labels = {});
   // `bounds` are the buckets' upper bounds in ascending order. Only those of the first call for a
   // name and labels are used.
-  Histogram& histogram(const std::string& name, const std::string& help,
-                       const std::vector<double>& bounds, const MetricLabels& labels = {});
+  Histogram histogram(const std::string& name, const std::string& help,
+                      const std::vector<double>& bounds, const MetricLabels& labels = {});
 
   // The body that GET /metrics returns, and its content type.
   [[nodiscard]] std::string text() const;
   static constexpr const char* content_type = "text/plain; version=0.0.4; charset=utf-8";
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<prometheus::Registry> registry_;
 };
 
 }  // namespace holdfast

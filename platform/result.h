@@ -28,7 +28,7 @@ enum class Errc : std::uint8_t {
   unavailable,  // the peer or resource could not be reached or refused; nothing happened
   exhausted,    // a limit was reached; drop the work or retry later
   corrupt,      // stored or received bytes fail their integrity or format checks
-  cancelled,    // the caller asked to stop
+  cancelled,    // what the call uses was closed or stopped meanwhile; see loop/cancellation.h
 };
 
 // The code's name as logs and tools print it, for example "not_found".

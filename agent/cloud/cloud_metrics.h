@@ -52,10 +52,10 @@ class CloudMetrics final : public LifecycleObserver {
   const sync::lifecycle::Controller& controller_;
   const Clock& clock_;
   Metrics metrics_;
-  Histogram& update_one_;
-  Histogram& update_all_;
-  Counter& deletions_;
-  Histogram& deletion_;
+  Histogram update_one_;
+  Histogram update_all_;
+  Counter deletions_;
+  Histogram deletion_;
 
   std::map<std::string, double> evictions_;  // by zone, as last read
   std::unordered_map<std::string, MonoTime>

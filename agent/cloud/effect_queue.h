@@ -99,12 +99,15 @@ class EffectQueue {
     EffectQueue* queue = nullptr;  // null once it was destroyed
   };
 
-  // Holds one of the `at_once` places and the object that is being written. The destructor frees
-  // both and starts waiting effects, also after an exception or a cancellation.
+  // Holds one of the `at_once` places and the object that is being written ("": none). The
+  // destructor frees both and starts waiting effects, also after an exception or a cancellation.
   class Slot {
    public:
     Slot(std::shared_ptr<Slots> slots, std::string object)
-        : slots_(std::move(slots)), object_(std::move(object)) {}
+        : slots_(std::move(slots)), object_(std::move(object)) {
+      ++slots_->under_way;
+      if (!object_.empty()) slots_->objects.insert(object_);
+    }
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() {
@@ -128,8 +131,8 @@ class EffectQueue {
   void pump() {
     Effect effect;
     while (slots_->under_way < limits_.at_once && take(effect)) {
-      ++slots_->under_way;
-      tasks_.spawn("effect", perform(slots_, std::move(effect)));
+      auto slot = std::make_unique<Slot>(slots_, order_of(effect).object);
+      tasks_.spawn("effect", perform(slots_, std::move(slot), std::move(effect)));
     }
   }
 
@@ -142,19 +145,17 @@ class EffectQueue {
       if (free == waiting.end()) continue;
       effect = std::move(*free);
       waiting.erase(free);
-      std::string object = order_of(effect).object;
-      if (!object.empty()) slots_->objects.insert(std::move(object));
       return true;
     }
     return false;
   }
 
   // `slots` are those of this queue, which may be destroyed before the task begins.
-  asio::awaitable<void> perform(std::shared_ptr<Slots> slots, Effect effect) {
-    Slot slot(slots, order_of(effect).object);
+  asio::awaitable<void> perform(std::shared_ptr<Slots> slots, std::unique_ptr<Slot> slot,
+                                Effect effect) {
     if (slots->queue == nullptr) co_return;
     const Outcome outcome = co_await performer_.perform(effect);
-    slot.free();
+    slot->free();
     if (slots->queue != nullptr) settled_(effect, outcome);  // Otherwise `this` was destroyed.
   }
 

@@ -20,7 +20,8 @@ int run(int argc, const char* const* argv) {
             CloudService::make(std::move(executor), settings, clock, [&stop] { stop.request(); }));
         return made;
       }};
-  return proc::run_service(cloud, argc, argv);
+  const SystemClock clock;
+  return proc::run_service(cloud, clock, argc, argv);
 }
 
 }  // namespace

@@ -70,8 +70,7 @@ asio::awaitable<Result<std::string>> answer(Source& source, const std::string& c
 }
 
 // Returns the exit code: 0 all pods would come back, 1 some would not, 2 unknown.
-asio::awaitable<int> serve_ready(const Settings& settings) {
-  const SystemClock clock;
+asio::awaitable<int> serve_ready(const Settings& settings, const Clock& clock) {
   auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
   Result<std::string> document = fail(Errc::cancelled, "");
   if (source) {
@@ -85,8 +84,8 @@ asio::awaitable<int> serve_ready(const Settings& settings) {
   co_return text ? exit_code_of_ready(*document) : 2;
 }
 
-asio::awaitable<int> serve(const std::string& command, const Settings& settings) {
-  const SystemClock clock;
+asio::awaitable<int> serve(const std::string& command, const Settings& settings,
+                           const Clock& clock) {
   auto source = open_source(settings.data_dir, settings.cache_key_file, clock);
   if (!source) co_return refuse(source.error());
   const auto text = co_await answer(**source, command, settings);
@@ -103,7 +102,7 @@ std::vector<const char*> with_long_output(int argc, const char* const* argv) {
   return words;
 }
 
-int run(int argc, const char* const* argv) {
+int run(const Clock& clock, int argc, const char* const* argv) {
   Settings settings;
   config::Options options(
       "holdfastctl", "Shows the status, cache and journal of an edge agent, running or stopped.");
@@ -147,12 +146,18 @@ int run(int argc, const char* const* argv) {
     return print(rekey(settings.rekey));
   }
   if (command == "ready") {
-    return loop::run([&settings](loop::Stop&) { return serve_ready(settings); });
+    return loop::run(clock,
+                     [&settings, &clock](loop::Stop&) { return serve_ready(settings, clock); });
   }
-  return loop::run([&command, &settings](loop::Stop&) { return serve(command, settings); });
+  return loop::run(clock, [&command, &settings, &clock](loop::Stop&) {
+    return serve(command, settings, clock);
+  });
 }
 
 }  // namespace
 }  // namespace holdfast::agent
 
-int main(int argc, char** argv) { return holdfast::agent::run(argc, argv); }
+int main(int argc, char** argv) {
+  const holdfast::SystemClock clock;
+  return holdfast::agent::run(clock, argc, argv);
+}

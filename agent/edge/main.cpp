@@ -24,7 +24,8 @@ int run(int argc, const char* const* argv) {
         TRY(std::unique_ptr<proc::Service> made, Edge::make(std::move(executor), settings, clock));
         return made;
       }};
-  return proc::run_service(edge, argc, argv);
+  const SystemClock clock;
+  return proc::run_service(edge, clock, argc, argv);
 }
 
 }  // namespace

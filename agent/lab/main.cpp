@@ -10,6 +10,7 @@
 
 namespace {
 
+using holdfast::Clock;
 using holdfast::agent::demo::DemoSettings;
 using holdfast::agent::lab::add_serve_options;
 using holdfast::agent::lab::ServeSettings;
@@ -23,8 +24,10 @@ int failed(const holdfast::Error& error) {
 
 int wrong(const char* what) { return failed({holdfast::Errc::invalid, what, {}}); }
 
-boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop) {
-  const holdfast::Status served = co_await holdfast::agent::lab::serve(std::move(settings), stop);
+boost::asio::awaitable<int> run_apiserver(ServeSettings settings, holdfast::loop::Stop& stop,
+                                          const Clock& clock) {
+  const holdfast::Status served =
+      co_await holdfast::agent::lab::serve(std::move(settings), stop, clock);
   if (served) co_return 0;
   const int code = failed(served.error());
   co_return code;
@@ -37,18 +40,20 @@ void add_demo(Options& options, DemoSettings& settings) {
   options.add("data", settings.data, "directory for data and logs; empty: a temporary one");
 }
 
-int serve(const ServeSettings& settings) {
+int serve(const ServeSettings& settings, const Clock& clock) {
   if (settings.data.empty()) return wrong("--data is missing");
   if (settings.certificate_lifetime <= holdfast::Duration::zero()) {
     return wrong("--certificate-lifetime must be above zero");
   }
-  return holdfast::loop::run(
-      [&settings](holdfast::loop::Stop& stop) { return run_apiserver(settings, stop); });
+  return holdfast::loop::run(clock, [&settings, &clock](holdfast::loop::Stop& stop) {
+    return run_apiserver(settings, stop, clock);
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const holdfast::SystemClock clock;
   ServeSettings apiserver;
   DemoSettings demo;
   Options options("holdfast-lab",
@@ -64,9 +69,9 @@ int main(int argc, char** argv) {
   }
   if (parsed->command == "demo") {
     if (demo.report.empty()) return wrong("--report is missing");
-    return holdfast::loop::run([&demo](holdfast::loop::Stop& stop) {
-      return holdfast::agent::demo::run_demo(demo, stop);
+    return holdfast::loop::run(clock, [&demo, &clock](holdfast::loop::Stop& stop) {
+      return holdfast::agent::demo::run_demo(demo, stop, clock);
     });
   }
-  return serve(apiserver);
+  return serve(apiserver, clock);
 }

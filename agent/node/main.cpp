@@ -10,8 +10,11 @@ namespace holdfast::agent::node {
 namespace {
 
 int run(int argc, const char* const* argv) {
+  const SystemClock system;
   // The shim of one container. It must not set up any other part of this program.
-  if (argc > 1 && std::string_view(argv[1]) == "shim") return shim_main(argc - 2, argv + 2);
+  if (argc > 1 && std::string_view(argv[1]) == "shim") {
+    return shim_main(system, argc - 2, argv + 2);
+  }
   NodeOptions settings;
   const proc::ServiceMain node{
       .name = "holdfast-node",
@@ -28,7 +31,7 @@ int run(int argc, const char* const* argv) {
             NodeAgent::make(std::move(executor), settings, clock));
         return made;
       }};
-  return proc::run_service(node, argc, argv);
+  return proc::run_service(node, system, argc, argv);
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& reques
   return Exchange{std::move(connection), ResponseReader(limits, asked), identity_of(request)};
 }
 
-void finish(Pool& pool, Exchange& exchange) {
+void finish(Pool& pool, Exchange& exchange, MonoTime now) {
   if (exchange.reader.keep_alive()) {
-    pool.keep(std::move(exchange.connection), std::move(exchange.identity));
+    pool.keep(std::move(exchange.connection), std::move(exchange.identity), now);
   } else {
     exchange.connection->close();
   }
@@ -80,7 +80,8 @@ class Body final : public BodyStream {
       std::string piece = exchange_.reader.take_body();
       if (!piece.empty()) co_return piece;
       if (exchange_.reader.done()) {
-        if (exchange_.connection) finish(*pool_, exchange_);
+        const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+        if (exchange_.connection) finish(*pool_, exchange_, clock.mono());
         exchange_.connection.reset();
         co_return piece;
       }
@@ -144,7 +145,8 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
     }
   }
   response.body += exchange.reader.take_body();
-  finish(*pool, exchange);
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+  finish(*pool, exchange, clock.mono());
   co_return response;
 }
 
@@ -159,8 +161,7 @@ std::string identity_of(const Request& request) {
   return said.empty() ? said : tls::sha256_hex(said);
 }
 
-ConnectionPtr Pool::take(std::string_view identity) {
-  const MonoTime now = loop::BootClock::now();
+ConnectionPtr Pool::take(std::string_view identity, MonoTime now) {
   ConnectionPtr found;
   for (auto at = kept.end(); at != kept.begin() && !found;) {
     --at;
@@ -171,7 +172,7 @@ ConnectionPtr Pool::take(std::string_view identity) {
   return found;
 }
 
-void Pool::keep(ConnectionPtr connection, std::string identity) {
+void Pool::keep(ConnectionPtr connection, std::string identity, MonoTime now) {
   connection->expires_at(MonoTime::max());
   const auto same = [&identity](const Kept& other) { return other.identity == identity; };
   const auto count = static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), same));
@@ -180,15 +181,15 @@ void Pool::keep(ConnectionPtr connection, std::string identity) {
     if (oldest == kept.end()) return connection->close();  // The limit is 0.
     kept.erase(oldest);
   }
-  kept.push_back(
-      {std::move(connection), std::move(identity), loop::BootClock::now() + limits.idle});
+  kept.push_back({std::move(connection), std::move(identity), now + limits.idle});
   if (kept.size() > limits.idle_total) kept.pop_front();
 }
 
 asio::awaitable<std::optional<Result<Response>>> ask_kept(PoolPtr pool, const Request& request,
                                                           bool streamed, MonoTime deadline) {
   std::optional<Result<Response>> answer;
-  ConnectionPtr connection = pool->take(identity_of(request));
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+  ConnectionPtr connection = pool->take(identity_of(request), clock.mono());
   if (connection == nullptr) co_return answer;
   Exchange exchange = begin(*pool, std::move(connection), request, streamed);
   const Status done = co_await exchange_heads(*pool, exchange, request, deadline);

@@ -40,9 +40,9 @@ struct Pool {
 
   // Removes and returns a connection kept for `identity` that is open and has sent nothing; or
   // null.
-  [[nodiscard]] ConnectionPtr take(std::string_view identity);
+  [[nodiscard]] ConnectionPtr take(std::string_view identity, MonoTime now);
   // Keeps the connection. At a limit, the oldest one is closed.
-  void keep(ConnectionPtr connection, std::string identity);
+  void keep(ConnectionPtr connection, std::string identity, MonoTime now);
 
   struct Kept {
     ConnectionPtr connection;

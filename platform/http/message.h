@@ -63,7 +63,7 @@ class BodyStream {
  public:
   virtual ~BodyStream() = default;
   // The next piece; "" at the normal end of the stream.
-  // Errors: unavailable (the connection broke), timeout, cancelled.
+  // Errors: unavailable (the connection broke), timeout, cancelled (by cancel()).
   virtual asio::awaitable<Result<std::string>> next() = 0;
   // Makes a pending and every later next() return `cancelled`. May be called more than once.
   virtual void cancel() = 0;

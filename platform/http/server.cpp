@@ -15,6 +15,7 @@
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/scoped.h"
 
 namespace holdfast::http {
 namespace {
@@ -40,6 +41,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
       : limits(bounds),
         service{std::move(answer), std::move(refuse), std::move(guard)},
         shares(Shares::make(bounds.shares)),
+        clock(loop::clock_of(executor)),
         tasks(std::move(executor)) {}
 
   asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> listener);
@@ -65,11 +67,13 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
   std::set<Session*> sessions;
   std::size_t tunnels = 0;
   bool stopping = false;
+  const Clock& clock;
   loop::Tasks tasks;
 };
 
 namespace {
 
+// Lists a session while it exists.
 class Registered {
  public:
   Registered(std::set<Session*>& all, Session* session) : all_(all), session_(session) {
@@ -108,7 +112,7 @@ asio::awaitable<void> Server::Shared::accept_all(std::shared_ptr<net::Listener> 
     if (!pending && pending.error().code == Errc::cancelled) co_return;
     if (!pending) {
       log_warn("accept failed", {{"error", pending.error()}});
-      co_await loop::sleep_until(loop::in(std::chrono::milliseconds(100)));  // Out of descriptors.
+      co_await loop::wait_for(std::chrono::milliseconds(100));  // Out of descriptors.
       continue;
     }
     std::shared_ptr<Share> share = share_for((*pending)->peer());
@@ -134,7 +138,7 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
   Session session;
   session.share = std::move(share);
   const Registered registered(sessions, &session);
-  auto connection = co_await pending->establish(loop::in(limits.handshake));
+  auto connection = co_await pending->establish(clock.mono() + limits.handshake);
   if (!connection) {
     log_debug("handshake failed", {{"error", connection.error()}});
     co_return;
@@ -150,9 +154,8 @@ asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
   const auto executor = co_await asio::this_coro::executor;
   h2::Serving serving(executor, tasks, session.connection, limits, service, session.share,
                       refusals);
-  session.serving = &serving;
+  const ScopedValue set(session.serving, &serving);
   if (!stopping) co_await serving.run();
-  session.serving = nullptr;
 }
 
 asio::awaitable<void> Server::Shared::answer_all(Session& session) {
@@ -166,9 +169,11 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     Request request = reader.take(keep_alive);
     if (session.by_owner) session.connection->confirm_owner();
     request.peer = session.connection->peer();
-    session.busy = true;
-    const bool go_on = co_await answer(session, std::move(request), keep_alive, reader);
-    session.busy = false;
+    bool go_on = false;
+    {
+      const ScopedValue busy(session.busy, true);
+      go_on = co_await answer(session, std::move(request), keep_alive, reader);
+    }
     if (!go_on) co_return;
     // Bytes of the next request that have already arrived stay counted.
     const std::size_t taken = session.share->bytes();
@@ -206,14 +211,14 @@ asio::awaitable<std::optional<Response>> Server::Shared::read_request(Session& s
   constexpr std::size_t bytes_busy = 16UL * 1024;
   std::optional<Response> refusal;
   std::vector<char> buffer(bytes_idle);
-  session.connection->expires_at(loop::in(limits.idle));
+  session.connection->expires_at(clock.mono() + limits.idle);
   bool begun = false;
   bool admitted = false;
   Status fed = reader.put({});
   while (fed && !(admitted && reader.done())) {
     if (!begun && reader.begun()) {
       begun = true;
-      session.connection->expires_at(loop::in(limits.receive));
+      session.connection->expires_at(clock.mono() + limits.receive);
       buffer.resize(bytes_busy);
     }
     if (!admitted && reader.header_done()) {
@@ -252,7 +257,7 @@ asio::awaitable<void> Server::Shared::refuse(Session& session, Response refusal,
   // Read on for a moment: closing with unread bytes would reset the connection, and the client
   // might lose the refusal.
   std::array<char, 1024> ignored{};
-  session.connection->expires_at(loop::in(std::chrono::seconds(1)));
+  session.connection->expires_at(clock.mono() + std::chrono::seconds(1));
   for (;;) {
     const auto count = co_await session.connection->read_some(ignored);
     if (!count || *count == 0) co_return;
@@ -303,20 +308,18 @@ asio::awaitable<void> Server::Shared::send_tunnel(Session& session, Response res
     response.tunnel->close();
     co_return;
   }
-  ++tunnels;
-  session.tunnel = response.tunnel;
+  const ScopedCount counted(tunnels);
+  const ScopedValue set(session.tunnel, response.tunnel);
   session.connection->expires_at(MonoTime::max());
   ConnectionPtr near = with_bytes_before(session.connection, std::move(early));
   co_await pump_both_ways(std::move(near), response.tunnel, limits.tunnel);
-  session.tunnel.reset();
-  --tunnels;
 }
 
 asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response response) {
   loop::Tasks hangup(co_await asio::this_coro::executor);
   std::string head = response_head(response, Framing::chunked, false);
   bool sent = co_await send(session, std::move(head));
-  session.stream = response.stream;
+  const ScopedValue set(session.stream, response.stream);
   session.connection->expires_at(MonoTime::max());
   hangup.spawn("hangup", cancel_on_hangup(session.connection, response.stream));
   while (sent && !stopping) {
@@ -328,12 +331,11 @@ asio::awaitable<bool> Server::Shared::send_stream(Session& session, Response res
     if (piece->empty()) break;
   }
   response.stream->cancel();
-  session.stream.reset();
   co_return false;
 }
 
 asio::awaitable<bool> Server::Shared::send(Session& session, std::string bytes) {
-  session.connection->expires_at(loop::in(limits.send));
+  session.connection->expires_at(clock.mono() + limits.send);
   const Status sent = co_await session.connection->write(bytes);
   co_return sent.has_value();
 }

@@ -16,6 +16,7 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 // State that both directions share.
 struct TunnelState {
   TunnelLimits limits;
+  const Clock& clock;
   bool half_closed = false;
 };
 
@@ -24,13 +25,13 @@ asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
                            std::shared_ptr<TunnelState> state) {
   std::vector<char> buffer(16UL * 1024);
   for (;;) {
-    if (state->half_closed) from->expires_at(loop::in(state->limits.half_closed));
+    if (state->half_closed) from->expires_at(state->clock.mono() + state->limits.half_closed);
     const auto count = co_await from->read_some(buffer);
     if (!count) break;
     if (*count == 0) {
       to->shutdown_write();
       if (!std::exchange(state->half_closed, true)) {
-        to->expires_at(loop::in(state->limits.half_closed));
+        to->expires_at(state->clock.mono() + state->limits.half_closed);
       }
       co_return;
     }
@@ -65,8 +66,9 @@ ConnectionPtr with_bytes_before(ConnectionPtr connection, std::string bytes) {
 }
 
 asio::awaitable<void> pump_both_ways(ConnectionPtr left, ConnectionPtr right, TunnelLimits limits) {
-  auto state = std::make_shared<TunnelState>(TunnelState{limits});
-  loop::Tasks back(co_await asio::this_coro::executor);
+  const auto executor = co_await asio::this_coro::executor;
+  auto state = std::make_shared<TunnelState>(TunnelState{limits, loop::clock_of(executor)});
+  loop::Tasks back(executor);
   back.spawn("tunnel", pump(right, left, state));
   co_await pump(left, right, state);
   co_await back.join();

@@ -1,5 +1,7 @@
 #include "platform/loop/event.h"
 
+#include "platform/loop/cancellation.h"
+
 namespace holdfast::loop {
 namespace {
 
@@ -32,6 +34,7 @@ asio::awaitable<bool> Event::wait_until(MonoTime deadline) {
   const Listed listed(waiters_, &waiter);
   boost::system::error_code ec;
   co_await waiter.timer.async_wait(into(ec));
+  leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
   co_return waiter.notified;
 }
 

@@ -33,9 +33,10 @@ asio::awaitable<void> Stop::wait() {
   while (!requested_) co_await changed_.wait();
 }
 
-int run(const Program& program) {
+int run(const Clock& clock, const Program& program) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   asio::io_context context(1);
+  set_clock(context, clock);
   Stop stop(context.get_executor());
   asio::signal_set signals(context, SIGTERM, SIGINT);
   on_signals(signals, stop);

@@ -37,8 +37,8 @@ class Stop {
 // when it returns.
 using Program = std::function<asio::awaitable<int>(Stop&)>;
 
-// Runs `program` to its end on this thread and returns its exit code. An exception that leaves
-// `program` is rethrown.
-[[nodiscard]] int run(const Program& program);
+// Runs `program` to its end on this thread, on a loop with `clock`, and returns its exit code. An
+// exception that leaves `program` is rethrown.
+[[nodiscard]] int run(const Clock& clock, const Program& program);
 
 }  // namespace holdfast::loop

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/log.h"
+#include "platform/loop/cancellation.h"
 #include "platform/loop/event.h"
 
 namespace holdfast::loop {
@@ -33,7 +34,7 @@ void report(const std::string& task, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const boost::system::system_error& thrown) {
-    if (thrown.code() == asio::error::operation_aborted) return;
+    if (is_cancellation(thrown.code())) return;
     log_error("task failed", {{"task", task}, {"error", thrown.what()}});
   } catch (const std::exception& thrown) {
     log_error("task failed", {{"task", task}, {"error", thrown.what()}});

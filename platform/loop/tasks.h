@@ -1,7 +1,7 @@
 // A group of coroutines that can be cancelled and joined. All coroutines are spawned through it.
 //
-// A cancelled task leaves by an exception at its current or next await, and its destructors run.
-// Any other exception that leaves a task is logged as a bug and ends only that task. Threading: the
+// A cancelled task leaves by an exception, and its destructors run; see cancellation.h. Any other
+// exception that leaves a task is logged as a bug and ends only that task. Threading: the
 // loop's thread only.
 
 #pragma once

@@ -49,7 +49,7 @@ class Connection {
 
   // Waits for at least one byte. Returns how many were read, or 0 when the peer has ended its
   // stream.
-  // Errors: timeout, unavailable (reset), cancelled.
+  // Errors: timeout, unavailable (reset), cancelled (by close()).
   virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) = 0;
 
   // Sends all of `bytes`, which must stay alive until then. Errors: those of read_some().

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "platform/loop/cancellation.h"
 #include "platform/loop/timer.h"
 #include "platform/net/connection.h"
 #include "platform/net/socket_owner.h"
@@ -44,8 +45,8 @@ class Deadline {
 
  private:
   struct State {
-    State(asio::any_io_executor executor, tcp::socket* watched, bool closes_it)
-        : timer(std::move(executor)), socket(watched), closes(closes_it) {}
+    State(const asio::any_io_executor& executor, tcp::socket* watched, bool closes_it)
+        : timer(executor, MonoTime::max()), socket(watched), closes(closes_it) {}
     loop::Timer timer;
     tcp::socket* socket;  // null after the connection was destroyed
     bool closes;
@@ -71,6 +72,7 @@ class StreamConnection final : public Connection {
     boost::system::error_code ec;
     const auto buffer = asio::buffer(into.data(), into.size());
     const std::size_t count = co_await stream_.async_read_some(buffer, loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     if (ec && is_end(ec)) co_return std::size_t{0};
     if (ec) co_return fail(error("read", ec));
     co_return count;
@@ -81,6 +83,7 @@ class StreamConnection final : public Connection {
     boost::system::error_code ec;
     const auto buffer = asio::buffer(bytes.data(), bytes.size());
     co_await asio::async_write(stream_, buffer, loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     if (ec) co_return fail(error("write", ec));
     Status sent;
     co_return sent;

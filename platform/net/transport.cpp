@@ -10,6 +10,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <cerrno>
 
+#include "platform/loop/cancellation.h"
 #include "platform/loop/timer.h"
 #include "platform/net/socket_owner.h"
 #include "platform/net/stream_connection.h"
@@ -168,6 +169,7 @@ class Accepted final : public Pending {
     limit.set(deadline);
     error_code ec;
     co_await made->stream().async_handshake(ssl::stream_base::server, loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     limit.set(MonoTime::max());
     if (ec) co_return fail(tls_error(ec, limit.passed()));
     tls::read_peer_names(made->stream().native_handle(), peer.common_name, peer.organizations);
@@ -191,6 +193,7 @@ class TcpListener final : public Listener {
   asio::awaitable<Result<std::unique_ptr<Pending>>> accept() override {
     error_code ec;
     tcp::socket socket = co_await acceptor_.async_accept(loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     if (ec) co_return fail(loop::to_error(ec, "accept"));
     std::unique_ptr<Pending> pending = std::make_unique<Accepted>(std::move(socket), tls_);
     co_return pending;
@@ -227,6 +230,7 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
       if (!wait_ec) resolver->cancel();
     });
     addresses = co_await resolver->async_resolve(to.host, std::to_string(to.port), loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     const bool late = limit.cancel() == 0;
     if (ec && late) co_return fail(Errc::timeout, "resolve " + to.host + ": deadline passed");
     if (ec) co_return fail(loop::to_error(ec, "resolve " + to.host));
@@ -235,6 +239,7 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
   Deadline limit(socket, true);
   limit.set(deadline);
   co_await asio::async_connect(socket, addresses, loop::into(ec));
+  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
   if (ec && limit.passed()) {
     co_return fail(Errc::timeout, "connect to " + to.text() + ": deadline passed");
   }
@@ -289,6 +294,7 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
   Deadline limit(made->socket());
   limit.set(deadline);
   co_await made->stream().async_handshake(ssl::stream_base::client, loop::into(ec));
+  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
   if (ec) co_return fail(tls_error(ec, limit.passed()));
   limit.set(MonoTime::max());
   made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));

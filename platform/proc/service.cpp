@@ -45,7 +45,7 @@ asio::awaitable<int> serve(const ServiceMain& main, loop::Stop& stop, const Cloc
 
 }  // namespace
 
-int run_service(const ServiceMain& service, int argc, const char* const* argv) {
+int run_service(const ServiceMain& service, const Clock& clock, int argc, const char* const* argv) {
   config::Options options(service.name, service.description);
   service.add_options(options);
   const auto parsed = options.parse(argc, argv);
@@ -55,9 +55,8 @@ int run_service(const ServiceMain& service, int argc, const char* const* argv) {
   const auto level = parse_log_level(*service.log_level);
   if (!level) return refuse(service, level.error());
   set_log_level(*level);
-  const SystemClock clock;
   const auto body = [&service, &clock](loop::Stop& stop) { return serve(service, stop, clock); };
-  return loop::run(body);
+  return loop::run(clock, body);
 }
 
 }  // namespace holdfast::proc

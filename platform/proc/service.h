@@ -44,7 +44,8 @@ struct ServiceMain {
       make;
 };
 
-// Returns the exit code.
-[[nodiscard]] int run_service(const ServiceMain& service, int argc, const char* const* argv);
+// Runs the service by `clock`. Returns the exit code.
+[[nodiscard]] int run_service(const ServiceMain& service, const Clock& clock, int argc,
+                              const char* const* argv);
 
 }  // namespace holdfast::proc

@@ -12,7 +12,7 @@ boost::asio::awaitable<void> feed_watchdog(Notifier notifier) {
     if (auto told = notifier.watchdog(); !told) {
       log_warn("cannot reach the service manager's watchdog", {{"error", told.error()}});
     }
-    co_await loop::sleep_until(loop::BootClock::now() + *interval / 2);
+    co_await loop::wait_for(*interval / 2);
   }
 }
 

@@ -207,12 +207,6 @@ const Budgets& ClusterState::budgets() {
   return budgets_;
 }
 
-void ClusterState::set_namespace(std::string_view name, StringMap labels) {
-  cluster_.set_namespace(name, std::move(labels));
-}
-
-void ClusterState::remove_namespace(std::string_view name) { cluster_.remove_namespace(name); }
-
 void ClusterState::check_invariants() const {
   CHECK(names_.size() == pods_.size());
   for (const auto& [name, pod] : pods_) CHECK(names_.at(pod->uid()) == name);

@@ -38,11 +38,9 @@ class ClusterState {
   void set(MonoTime now, Node node);
   void set(MonoTime now, Pod pod);
   void set(const PodDisruptionBudget& budget);
-  void set_namespace(std::string_view name, StringMap labels);
   void remove_node(std::string_view name);
   void remove_pod(MonoTime now, const std::string& namespace_name, const std::string& name);
   void remove_budget(const std::string& namespace_name, const std::string& name);
-  void remove_namespace(std::string_view name);
 
   // Counts the pod as running on the node. Returns the pod with that node filled in.
   PodRef assume(const PodRef& pod, const std::string& node);
@@ -64,6 +62,7 @@ class ClusterState {
   void tick(MonoTime now);
   [[nodiscard]] MonoTime deadline() const;
 
+  // The owner sets and removes namespaces here directly, because nothing else depends on them.
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] Queue& queue() { return queue_; }

@@ -86,12 +86,12 @@ void Scheduler::take(const control::Removed<PodDisruptionBudget>& budget) {
 
 void Scheduler::take(const control::Changed<Namespace>& space) {
   change([this, name = space.object.metadata.name, labels = space.object.metadata.labels] {
-    state_.set_namespace(name, labels);
+    state_.cluster().set_namespace(name, labels);
   });
 }
 
 void Scheduler::take(const control::Removed<Namespace>& space) {
-  change([this, name = space.name] { state_.remove_namespace(name); });
+  change([this, name = space.name] { state_.cluster().remove_namespace(name); });
 }
 
 void Scheduler::take(const control::TimePassed& /*passed*/) {

@@ -18,7 +18,6 @@ namespace holdfast::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using loop::BootClock;
 
 constexpr Duration settling = 20s;  // two rounds of lease renewals before the measurement
 constexpr Duration measuring = 60s;
@@ -81,14 +80,14 @@ class Stage {
  public:
   explicit Stage(std::filesystem::path data)
       : data_(std::move(data)),
-        children_(std::filesystem::read_symlink("/proc/self/exe").parent_path(), data_) {}
+        children_(std::filesystem::read_symlink("/proc/self/exe").parent_path(), data_, clock_) {}
 
   asio::awaitable<Result<std::uint16_t>> start_server() {
     auto started = children_.start("apiserver", "holdfast-lab",
                                    {"apiserver", "--listen=127.0.0.1:0", "--controllers=false",
                                     "--data=" + (data_ / "server").string()});
     if (!started) co_return fail(started.error());
-    const MonoTime deadline = BootClock::now() + 20s;
+    const MonoTime deadline = SystemClock().mono() + 20s;
     CO_TRY(const std::string address,
            co_await children_.logged("apiserver", "apiserver listening", "address", deadline));
     const auto port = parse_int<std::uint16_t>(address.substr(address.rfind(':') + 1));
@@ -104,7 +103,7 @@ class Stage {
                                    {"--kubeconfig=" + (data_ / "kubeconfig").string(),
                                     "--node-monitor-grace-period=40s", "--secure-port=0"});
     if (!started) co_return fail(started.error());
-    const MonoTime deadline = BootClock::now() + 60s;
+    const MonoTime deadline = SystemClock().mono() + 60s;
     const auto logged = co_await children_.logged("cloud", "started", "nodes", deadline);
     Status done;
     if (!logged) co_return fail(logged.error());
@@ -112,10 +111,11 @@ class Stage {
   }
 
   [[nodiscard]] Result<Usage> usage() const { return usage_of(children_.pid("cloud")); }
-  asio::awaitable<void> end() { (void)co_await children_.end_all(BootClock::now() + 10s); }
+  asio::awaitable<void> end() { (void)co_await children_.end_all(SystemClock().mono() + 10s); }
 
  private:
   std::filesystem::path data_;
+  SystemClock clock_;
   agent::demo::Children children_;
 };
 
@@ -126,10 +126,10 @@ asio::awaitable<Result<bool>> measure(Stage& stage, Fleet& fleet, const Run& run
   fleet.start();
   done = co_await stage.start_controller();
   if (!done) co_return fail(done.error());
-  co_await loop::sleep_until(BootClock::now() + settling);
+  co_await loop::wait_for(settling);
   CO_TRY(const Usage before, stage.usage());
   const int renewals = fleet.renewals();
-  co_await loop::sleep_until(BootClock::now() + measuring);
+  co_await loop::wait_for(measuring);
   CO_TRY(const Usage after, stage.usage());
   const double rate = (fleet.renewals() - renewals) / seconds(measuring);
   const MonoTime silent = co_await fleet.silence();

@@ -49,13 +49,13 @@ std::string mib(std::int64_t kib) {
 asio::awaitable<void> call_often(http::Endpoint agent, Duration pace, int times, Latency& latency,
                                  int& failed) {
   http::Client client(std::move(agent));
-  MonoTime next = loop::BootClock::now();
+  MonoTime next = SystemClock().mono();
   for (int i = 0; i < times; ++i) {
     co_await loop::sleep_until(next);
     const auto asked = co_await Scene::ask(client, node_path, 1);
     if (asked) {
       // Counts from when the request was due, so that waiting behind earlier requests is included.
-      latency.add(loop::BootClock::now() - next);
+      latency.add(SystemClock().mono() - next);
     } else {
       ++failed;
     }
@@ -83,23 +83,23 @@ asio::awaitable<Status> measure_load(Scene& scene) {
 // The server accepts connections but no longer answers.
 asio::awaitable<Status> measure_black_hole(Scene& scene) {
   scene.freeze_server();
-  const MonoTime frozen = loop::BootClock::now();
+  const MonoTime frozen = SystemClock().mono();
   Status done = co_await scene.wait_for_agent(node_path, frozen + 10s);
   if (!done) co_return done;
   print("server stopped (black hole): time to the first answer",
-        milliseconds(loop::BootClock::now() - frozen) + " ms", "3 s", "most failed for 150 s");
+        milliseconds(SystemClock().mono() - frozen) + " ms", "3 s", "most failed for 150 s");
   CO_TRY(const Latency then, co_await scene.ask_agent(node_path, rounds));
   print("then", then.text(), "50 ms", "");
   co_return done;
 }
 
 asio::awaitable<Status> measure_outage(Scene& scene) {
-  const MonoTime killed = loop::BootClock::now();
+  const MonoTime killed = SystemClock().mono();
   scene.kill_server();
   Status done = co_await scene.wait_for_agent(node_path, killed + 10s);
   if (!done) co_return done;
   print("server killed: time to the first answer",
-        milliseconds(loop::BootClock::now() - killed) + " ms", "3 s", "at once");
+        milliseconds(SystemClock().mono() - killed) + " ms", "3 s", "at once");
   CO_TRY(const Latency offline, co_await scene.ask_agent(node_path, rounds));
   CO_TRY(const Latency list, co_await scene.ask_agent(pods_path, rounds / 4));
   print("GET one node, offline", offline.text(), "0.15 / 1 ms", "0.51 ms");
@@ -108,19 +108,19 @@ asio::awaitable<Status> measure_outage(Scene& scene) {
   if (!done) co_return done;
 
   scene.kill_agent();
-  const MonoTime restarted = loop::BootClock::now();
+  const MonoTime restarted = SystemClock().mono();
   done = co_await scene.restart_agent();
   if (done) done = co_await scene.wait_for_agent(pods_path, restarted + 10s);
   if (!done) co_return done;
   print("start to first answer, offline, 110 pods",
-        milliseconds(loop::BootClock::now() - restarted) + " ms", "100 ms", "");
+        milliseconds(SystemClock().mono() - restarted) + " ms", "100 ms", "");
   co_return done;
 }
 
 asio::awaitable<Status> measure_reads(Scene& scene) {
   Status done = co_await scene.start(pods);
-  if (done) done = co_await scene.wait_for_agent(node_path, loop::in(10s));
-  if (done) done = co_await scene.wait_for_agent(pods_path, loop::in(10s));
+  if (done) done = co_await scene.wait_for_agent(node_path, SystemClock().mono() + 10s);
+  if (done) done = co_await scene.wait_for_agent(pods_path, SystemClock().mono() + 10s);
   if (!done) co_return done;
   CO_TRY(const Latency direct, co_await scene.ask_server(node_path, rounds));
   CO_TRY(const Latency through, co_await scene.ask_agent(node_path, rounds));
@@ -138,9 +138,10 @@ asio::awaitable<Status> measure_reads(Scene& scene) {
 
 asio::awaitable<Status> measure_memory(Scene& scene, int count) {
   Status done = co_await scene.start(count);
-  if (done && count > 0) done = co_await scene.wait_for_agent(pods_path, loop::in(10s));
+  if (done && count > 0)
+    done = co_await scene.wait_for_agent(pods_path, SystemClock().mono() + 10s);
   if (!done) co_return done;
-  co_await loop::sleep_until(loop::in(1s));
+  co_await loop::wait_for(1s);
   CO_TRY(const std::int64_t memory, scene.memory());
   const std::string what = count == 0 ? "idle" : std::to_string(count) + " pods cached";
   print("memory of the agent, " + what, mib(memory), "12 MB", "40 MB RSS");

@@ -12,7 +12,6 @@ namespace lifecycle = sync::lifecycle;
 namespace {
 
 using namespace std::chrono_literals;
-using loop::BootClock;
 
 constexpr Duration patience = 30s;
 constexpr Duration renewal_period = 10s;  // the kubelet's
@@ -88,7 +87,7 @@ asio::awaitable<Status> Fleet::post(http::Client& client, std::string target, st
   request.headers.add("Content-Type", "application/json");
   request.body = std::move(body);
   CO_TRY(const http::Response answer,
-         co_await client.send(std::move(request), BootClock::now() + patience));
+         co_await client.send(std::move(request), SystemClock().mono() + patience));
   Status done;
   if (answer.status != 201) co_return fail(Errc::invalid, answer.body);
   co_return done;
@@ -141,7 +140,7 @@ asio::awaitable<void> Fleet::stop() {
 
 asio::awaitable<void> Fleet::renew_share(int share) {
   http::Client& client = *clients_[static_cast<std::size_t>(share)];
-  for (MonoTime round = BootClock::now();; round += renewal_period) {
+  for (MonoTime round = SystemClock().mono();; round += renewal_period) {
     for (int number = share; number < size_.nodes; number += connections) {
       if (silenced_ && number < size_.silent) continue;
       const MonoTime due = round + renewal_period * number / size_.nodes;
@@ -158,7 +157,7 @@ asio::awaitable<void> Fleet::renew(http::Client& client, int number) {
   request.headers.add("Content-Type", "application/merge-patch+json");
   request.body =
       R"({"spec":{"renewTime":")" + format_rfc3339(clock_.wall(), TimeDigits::micros) + R"("}})";
-  const auto answer = co_await client.send(std::move(request), BootClock::now() + patience);
+  const auto answer = co_await client.send(std::move(request), SystemClock().mono() + patience);
   ++(answer && answer->status == 200 ? renewals_ : failures_);
 }
 
@@ -167,7 +166,7 @@ asio::awaitable<MonoTime> Fleet::silence() {
   loop::Tasks tasks(executor_);
   for (int share = 0; share < connections; ++share) tasks.spawn("silence", renew_silent(share));
   co_await tasks.join();
-  co_return BootClock::now();
+  co_return SystemClock().mono();
 }
 
 asio::awaitable<void> Fleet::renew_silent(int share) {
@@ -181,7 +180,7 @@ asio::awaitable<Result<http::Response>> Fleet::send(agent::ApiRequest request, b
   http::Request made{.method = request.method, .target = std::move(request.target)};
   made.headers.add("Accept", "application/json");
   const auto way = streamed ? &http::Client::open : &http::Client::send;
-  co_return co_await ((*eyes_).*way)(std::move(made), BootClock::now() + patience);
+  co_return co_await ((*eyes_).*way)(std::move(made), SystemClock().mono() + patience);
 }
 
 asio::awaitable<void> Fleet::look() {
@@ -192,7 +191,7 @@ asio::awaitable<void> Fleet::look() {
 void Fleet::see(const sync::Node& node) {
   const sync::NodeCondition* ready = find_condition(node.status, sync::objects::condition_ready);
   if (ready == nullptr || ready->status != sync::objects::status_unknown) return;
-  const MonoTime now = BootClock::now();
+  const MonoTime now = SystemClock().mono();
   when_.first = std::min(when_.first, now);
   const auto [seen, first] = unknown_.try_emplace(node.metadata.name, now);
   if (first) when_.last_status = now;

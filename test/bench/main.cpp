@@ -43,15 +43,15 @@ bool is_part(std::string_view word) {
 }
 
 // Measures one part; the edge agent and the rules if `part` is empty.
-int measure(std::string_view part) {
-  if (part == "controller") return loop::run(measure_controller);
+int measure(std::string_view part, const Clock& clock) {
+  if (part == "controller") return loop::run(clock, measure_controller);
   if (part.empty() || part == "edge") {
-    if (const int failed = loop::run(processes); failed != 0) return failed;
+    if (const int failed = loop::run(clock, processes); failed != 0) return failed;
     measure_idle_hour();
   }
   if (part == "edge") return 0;
   const bool of_scheduler = part == "scheduler";
-  const int scheduled = of_scheduler ? loop::run(measure_scheduler) : 0;
+  const int scheduled = of_scheduler ? loop::run(clock, measure_scheduler) : 0;
   (void)std::printf("\n");
   const std::string filter = of_scheduler ? "^schedule_" : benchmark::GetBenchmarkFilter();
   benchmark::RunSpecifiedBenchmarks(filter);
@@ -62,6 +62,7 @@ int measure(std::string_view part) {
 }  // namespace holdfast::bench
 
 int main(int argc, char** argv) {
+  const holdfast::SystemClock clock;
   holdfast::set_log_level(holdfast::LogLevel::warn);
   benchmark::Initialize(&argc, argv);  // removes its own flags
   const std::string_view part = argc > 1 ? argv[1] : "";
@@ -73,5 +74,5 @@ int main(int argc, char** argv) {
                        argv[argc - 1]);
     return 2;
   }
-  return holdfast::bench::measure(part);
+  return holdfast::bench::measure(part, clock);
 }

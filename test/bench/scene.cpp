@@ -36,7 +36,7 @@ std::string pod(int number) {
 }  // namespace
 
 Scene::Scene(std::filesystem::path data, bool tls)
-    : data_(std::move(data)), tls_(tls), children_(own_folder(), data_) {}
+    : data_(std::move(data)), tls_(tls), children_(own_folder(), data_, clock_) {}
 
 Status Scene::write_certificates() {
   const test::Authority authority("bench");
@@ -55,8 +55,9 @@ Status Scene::write_certificates() {
 
 asio::awaitable<Result<std::uint16_t>> Scene::port_of(std::string child, std::string message,
                                                       std::string field) {
-  CO_TRY(const std::string value, co_await children_.logged(std::move(child), std::move(message),
-                                                            std::move(field), loop::in(20s)));
+  CO_TRY(const std::string value,
+         co_await children_.logged(std::move(child), std::move(message), std::move(field),
+                                   SystemClock().mono() + 20s));
   const std::size_t colon = value.rfind(':');
   const auto port =
       parse_int<std::uint16_t>(colon == std::string::npos ? value : value.substr(colon + 1));
@@ -113,7 +114,8 @@ asio::awaitable<Status> Scene::create(std::string target, std::string body) {
   http::Request request{.method = http::Method::post, .target = std::move(target)};
   request.headers.add("Content-Type", "application/json");
   request.body = std::move(body);
-  CO_TRY(const http::Response answer, co_await server_->send(std::move(request), loop::in(10s)));
+  CO_TRY(const http::Response answer,
+         co_await server_->send(std::move(request), SystemClock().mono() + 10s));
   Status done;
   if (answer.status != 201) co_return fail(Errc::invalid, answer.body);
   co_return done;
@@ -123,9 +125,10 @@ asio::awaitable<Result<Latency>> Scene::ask(http::Client& client, std::string ta
   Latency latency;
   for (int i = 0; i < count; ++i) {
     http::Request request{.target = target};
-    const MonoTime began = loop::BootClock::now();
-    CO_TRY(const http::Response answer, co_await client.send(std::move(request), loop::in(10s)));
-    latency.add(loop::BootClock::now() - began);
+    const MonoTime began = SystemClock().mono();
+    CO_TRY(const http::Response answer,
+           co_await client.send(std::move(request), SystemClock().mono() + 10s));
+    latency.add(SystemClock().mono() - began);
     if (answer.status != 200) co_return fail(Errc::unavailable, target + ": " + answer.body);
   }
   co_return latency;
@@ -144,8 +147,8 @@ asio::awaitable<Status> Scene::wait_for_agent(std::string target, MonoTime deadl
     const auto asked = co_await ask(*agent_, target, 1);
     Status done;
     if (asked) co_return done;
-    if (loop::BootClock::now() >= deadline) co_return fail("wait", asked.error());
-    co_await loop::sleep_until(loop::in(1ms));
+    if (SystemClock().mono() >= deadline) co_return fail("wait", asked.error());
+    co_await loop::wait_for(1ms);
   }
 }
 
@@ -196,6 +199,6 @@ Result<std::size_t> Scene::agent_connections() const {
   return count;
 }
 
-asio::awaitable<void> Scene::end() { (void)co_await children_.end_all(loop::in(5s)); }
+asio::awaitable<void> Scene::end() { (void)co_await children_.end_all(SystemClock().mono() + 5s); }
 
 }  // namespace holdfast::bench

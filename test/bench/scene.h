@@ -58,6 +58,7 @@ class Scene {
   std::filesystem::path data_;
   bool tls_;
   std::string authority_pem_;
+  SystemClock clock_;
   agent::demo::Children children_;
   std::unique_ptr<http::Client> server_;
   std::unique_ptr<http::Client> agent_;

@@ -25,7 +25,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using agent::ApiClient;
 using agent::ApiRequest;
-using loop::BootClock;
 
 constexpr int nodes = 500;
 constexpr int pods = 1000;
@@ -81,7 +80,7 @@ class Eyes final : public agent::ListWatchSource {
   }
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    co_return co_await client_.send(std::move(request), streamed, BootClock::now() + 10s);
+    co_return co_await client_.send(std::move(request), streamed, SystemClock().mono() + 10s);
   }
 
  private:
@@ -94,7 +93,7 @@ class Eyes final : public agent::ListWatchSource {
   void see(const sync::Pod& pod) {
     if (pod.spec.node_name.empty()) return;
     if (!bound_.emplace(pod.metadata.name, pod.spec.node_name).second) return;
-    last_ = BootClock::now();
+    last_ = SystemClock().mono();
     if (bound_.size() == pods) all_bound_.notify_all();
   }
 
@@ -114,7 +113,7 @@ asio::awaitable<Status> create_all(ApiClient& client) {
     const bool node = i < nodes;
     ApiRequest request{.method = http::Method::post, .target = node ? of_nodes : of_pods};
     request.body = node ? node_body(i) : pod_body(i - nodes);
-    const auto made = co_await client.call(std::move(request), BootClock::now() + 10s);
+    const auto made = co_await client.call(std::move(request), SystemClock().mono() + 10s);
     if (!made) co_return fail(made.error());
   }
   co_return done;
@@ -126,7 +125,7 @@ asio::awaitable<Result<std::uint16_t>> start_server(agent::demo::Children& child
                                 {"apiserver", "--listen=127.0.0.1:0", "--controllers=false",
                                  "--data=" + (data / "server").string()});
   if (!started) co_return fail(started.error());
-  const MonoTime deadline = BootClock::now() + 20s;
+  const MonoTime deadline = SystemClock().mono() + 20s;
   CO_TRY(const std::string address,
          co_await children.logged("apiserver", "apiserver listening", "address", deadline));
   const auto port = parse_int<std::uint16_t>(address.substr(address.rfind(':') + 1));
@@ -153,7 +152,7 @@ asio::awaitable<Result<bool>> measure(agent::demo::Children& children, std::file
   if (!created) co_return fail("create objects", created.error());
   Eyes eyes(co_await asio::this_coro::executor, *client);
   eyes.open();
-  const MonoTime began = BootClock::now();
+  const MonoTime began = SystemClock().mono();
   auto started =
       children.start("cloud", "holdfast-cloud",
                      {"--kubeconfig=" + (data / "kubeconfig").string(), "--controllers=scheduler",
@@ -179,10 +178,11 @@ asio::awaitable<int> measure_scheduler(loop::Stop&) {
   print("what", "holdfast-cloud", "budget", "");
   std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) co_return 1;
+  const SystemClock clock;
   agent::demo::Children children(std::filesystem::read_symlink("/proc/self/exe").parent_path(),
-                                 pattern);
+                                 pattern, clock);
   const auto kept = co_await measure(children, pattern);
-  (void)co_await children.end_all(BootClock::now() + 10s);
+  (void)co_await children.end_all(SystemClock().mono() + 10s);
   std::error_code ignored;
   std::filesystem::remove_all(pattern, ignored);
   if (!kept) (void)std::fprintf(stderr, "holdfast-bench: %s\n", kept.error().what.c_str());

@@ -32,7 +32,7 @@ struct Opened {
 asio::awaitable<void> open_into(http::Client& client, int number, Opened& into) {
   http::Request request{.target = watch_of(number)};
   request.headers.add("User-Agent", "kubelet/v1.30.0");
-  const auto answer = co_await client.open(std::move(request), loop::in(30s));
+  const auto answer = co_await client.open(std::move(request), SystemClock().mono() + 30s);
   if (!answer || !answer->stream) {
     into.problem = answer ? answer->body : answer.error().what;
     co_return;
@@ -100,7 +100,7 @@ asio::awaitable<Status> measure(Scene& scene) {
   CO_TRY(const double alone, co_await cost_of_one(scene.server(), false));
   print("memory of an idle watch: HTTP/2, HTTP/1.1", kib(shared) + ", " + kib(alone), "", "");
 
-  done = co_await scene.wait_for_agent("/api/v1/nodes/bench", loop::in(10s));
+  done = co_await scene.wait_for_agent("/api/v1/nodes/bench", SystemClock().mono() + 10s);
   if (!done) co_return done;
   CO_TRY(const std::int64_t before, scene.memory());
   Opened opened;

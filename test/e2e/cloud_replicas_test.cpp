@@ -16,6 +16,7 @@
 #include "platform/text.h"
 #include "test/e2e/processes.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 namespace {
@@ -166,7 +167,7 @@ class CloudReplicas : public ::testing::Test {
 
   const std::uint16_t port_ = free_port();
   ScratchDir scratch_;
-  asio::io_context context_{1};
+  SystemLoop context_;
   std::unique_ptr<Process> server_;
   std::map<std::string, std::unique_ptr<Process>> replicas_;
 };

@@ -19,6 +19,7 @@
 #include "sync/wire/frames.h"
 #include "test/e2e/processes.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 
@@ -55,7 +56,7 @@ class Watch {
   };
   static asio::awaitable<void> read(std::shared_ptr<State> state);
 
-  asio::io_context context_{1};
+  SystemLoop context_;
   http::Client client_;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   Answer opened_;

@@ -13,6 +13,7 @@
 #include "platform/random.h"
 #include "platform/text.h"
 #include "test/e2e/edge_bench.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 namespace {
@@ -31,8 +32,8 @@ class Writer {
 
   // Writes until the agent is gone; a timer kills it after `moment`.
   void write_until_killed(const EdgeBench& bench, Duration moment) {
-    asio::io_context context(1);
-    loop::Timer killer(context, now() + moment);
+    SystemLoop context;
+    loop::Timer killer(context.get_executor(), now() + moment);
     killer.async_wait([&bench](const boost::system::error_code&) { bench.agent->kill(); });
     asio::co_spawn(context, write(), asio::detached);
     context.run();

@@ -14,6 +14,7 @@
 #include "test/e2e/edge_bench.h"
 #include "test/e2e/websocket_echo.h"
 #include "test/support/certificates.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 namespace {
@@ -26,7 +27,7 @@ class LogLines final : public http::BodyStream {
     const int which = given_++;
     if (which == 0) piece = "first line\n";
     if (which == 1) {
-      co_await loop::sleep_until(loop::in(300ms));
+      co_await loop::wait_for(300ms);
       piece = "second line\n";
     }
     co_return piece;
@@ -79,14 +80,14 @@ class KubeletFront {
       response.headers.add("Content-Type", "text/plain");
       response.stream = std::make_shared<LogLines>();
     } else {
-      auto passed = co_await client_.open(request, loop::in(10s));
+      auto passed = co_await client_.open(request, SystemClock().mono() + 10s);
       if (passed) response = *std::move(passed);
       if (!passed) response.status = 503;
     }
     co_return response;
   }
 
-  asio::io_context context_{1};
+  SystemLoop context_;
   Authority authority_{"front"};
   http::Client client_;
   http::Server server_;

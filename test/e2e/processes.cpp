@@ -12,6 +12,7 @@
 #include "platform/fs/file.h"
 #include "platform/http/client.h"
 #include "platform/proc/process.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 namespace {
@@ -113,7 +114,7 @@ Answer to_answer(Result<http::Response> response) {
 }
 
 Answer ask(const net::HostPort& at, const Ask& ask) {
-  asio::io_context context(1);
+  SystemLoop context;
   http::Client client({.at = at});
   std::optional<Result<http::Response>> response;
   asio::co_spawn(context, send_into(client, to_request(ask), now() + ask.limit, response),

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "platform/fs/file.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 namespace {
@@ -110,7 +111,7 @@ Answer SecureBench::ask_over_tls(const net::HostPort& at, const Ask& ask,
                                 .identity = identity,
                                 .insecure = at.port == secure_port && server_name.empty(),
                                 .server_name = server_name});
-  asio::io_context loop(1);
+  SystemLoop loop;
   http::Client client({.at = at, .tls = context.value()});
   std::optional<Result<http::Response>> response;
   asio::co_spawn(loop, send_into(client, to_request(ask), now() + ask.limit, response),

@@ -1,4 +1,4 @@
-// Runs coroutines to completion inside a test, on a new io_context.
+// Runs coroutines to completion inside a test, on a new loop in real time.
 
 #pragma once
 
@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "test/support/system_loop.h"
+
 namespace holdfast::test {
 
 namespace asio = boost::asio;
@@ -17,7 +19,7 @@ namespace asio = boost::asio;
 // Everything that `body` spawned must have ended when it returns, because run() waits until the
 // loop is empty.
 inline void run(const std::function<asio::awaitable<void>(asio::io_context&)>& body) {
-  asio::io_context context(1);
+  SystemLoop context;
   asio::co_spawn(context, body(context), [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   });

@@ -17,12 +17,11 @@ constexpr int steps_max = 50;
 
 }  // namespace
 
-VirtualTime::VirtualTime() { loop::BootClock::follow(&clock_); }
+VirtualTime::VirtualTime() { loop::set_clock(context_, clock_); }
 
 VirtualTime::~VirtualTime() {
   settle();
   nudge_.reset();
-  loop::BootClock::follow(nullptr);
 }
 
 void VirtualTime::settle() {
@@ -37,12 +36,12 @@ void VirtualTime::settle() {
 // Advances to the next timer, or to `end` if that is earlier, in whole steps.
 void VirtualTime::advance(MonoTime end) {
   // If only the nudge of the last step was pending, there is no timer.
-  const MonoTime due = loop::BootClock::next_due();
+  const MonoTime due = loop::LoopClock::of(context_).next_due();
   const Duration left = (due == nudge_due ? end : std::min(due, end)) - clock_.mono();
   const auto steps = (left + step_length - Duration(1)) / step_length;
   clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
   // The loop checks its timers only when a new earliest timer is set, so set one.
-  nudge_ = std::make_unique<loop::Timer>(context_, nudge_due);
+  nudge_ = std::make_unique<loop::Timer>(executor(), nudge_due);
   nudge_->async_wait([](const boost::system::error_code&) {});
 }
 

@@ -2,7 +2,7 @@
 //
 // Time does not advance while any handler can run; then it advances in steps, and all timers of the
 // loop follow it. Bytes over loopback arrive at once, so an idle loop has nothing in transit.
-// Threading: only one VirtualTime at a time in a process.
+// Threading: one thread for each VirtualTime.
 
 #pragma once
 

@@ -260,6 +260,18 @@ TEST(Tidy, BeastLivesInFewFiles) {
   EXPECT_LE(users.size(), 2u);
 }
 
+// Everything else is given a clock. The log limits its rate before main() has set anything up.
+TEST(Tidy, OnlyProgramsAndTheLogReadTheSystemsClock) {
+  for (const SourceFile& file : source_files(product)) {
+    const bool may = file.name.starts_with("platform/time.") || file.name == "platform/log.cpp" ||
+                     file.name.ends_with("/main.cpp");
+    for (std::size_t number = 0; !may && number < file.lines.size(); ++number) {
+      EXPECT_EQ(file.lines[number].find("SystemClock"), std::string::npos)
+          << file.name << ":" << number + 1 << ": use the Clock that it is given";
+    }
+  }
+}
+
 TEST(Tidy, FilesAndLinesAreShort) {
   auto folders = product;
   folders.push_back("test");

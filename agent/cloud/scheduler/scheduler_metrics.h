@@ -43,10 +43,10 @@ class SchedulerMetrics {
 
   std::string profile_;
   Metrics metrics_;
-  Histogram& algorithm_;
-  Histogram& attempts_;
-  Counter& preemptions_;
-  Histogram& victims_;
+  Histogram algorithm_;
+  Histogram attempts_;
+  Counter preemptions_;
+  Histogram victims_;
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> incoming_;  // as last read
   std::map<std::string, std::size_t> rejecting_;  // plugins that have a gauge
 };

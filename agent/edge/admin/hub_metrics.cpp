@@ -1,5 +1,7 @@
 #include "agent/edge/admin/hub_metrics.h"
 
+#include <optional>
+
 #include "sync/wire/utf8.h"
 
 namespace holdfast::agent {
@@ -64,9 +66,9 @@ class HubMetrics::InFlightRequest {
   InFlightRequest& operator=(const InFlightRequest&) = delete;
 
   void add(std::size_t bytes) {
-    if (traffic_ == nullptr) {
-      traffic_ = &state_->metrics.counter("node_yurthub_proxy_traffic_collector",
-                                          "Bytes of answers to local clients.", labels_);
+    if (!traffic_) {
+      traffic_ = state_->metrics.counter("node_yurthub_proxy_traffic_collector",
+                                         "Bytes of answers to local clients.", labels_);
     }
     traffic_->add(static_cast<double>(bytes));
   }
@@ -74,7 +76,7 @@ class HubMetrics::InFlightRequest {
  private:
   std::shared_ptr<State> state_;
   MetricLabels labels_;
-  Counter* traffic_ = nullptr;
+  std::optional<Counter> traffic_;
 };
 
 namespace {

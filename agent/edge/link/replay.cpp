@@ -10,6 +10,7 @@
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/scoped.h"
 #include "sync/autonomy/owned_status.h"
 #include "sync/wire/json.h"
 
@@ -92,24 +93,12 @@ Replay::Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const
 
 Replay::~Replay() = default;
 
-namespace {
-
-// Sets a flag during a drain, however it ends.
-class Running {
+// Counts one write under way, however it ends: also if its task never gets a turn.
+class Replay::UnderWay {
  public:
-  explicit Running(bool& running) : running_(running) { running_ = true; }
-  ~Running() { running_ = false; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  bool& running_;
-};
-
-// Counts one write under way, however it ends.
-class UnderWay {
- public:
-  UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {}
+  UnderWay(std::size_t& count, loop::Event& changed) : count_(count), changed_(changed) {
+    ++count_;
+  }
   ~UnderWay() {
     --count_;
     changed_.notify_all();
@@ -122,13 +111,11 @@ class UnderWay {
   loop::Event& changed_;
 };
 
-}  // namespace
-
 asio::awaitable<Status> Replay::drain() {
   // Waits for another drain: round_ belongs to the one that runs.
   while (running_)
     (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
-  const Running running(running_);
+  const ScopedValue running(running_, true);
   const MonoTime began = clock_.mono();
   const auto executor = co_await asio::this_coro::executor;
   const auto round = std::make_shared<Round>(executor);
@@ -192,13 +179,13 @@ void Replay::launch(Round& round) {
   while (!round.failed && !round.ready.empty() && round.under_way < replay_limits.in_flight) {
     store::Entry entry = std::move(round.ready.front());
     round.ready.pop_front();
-    ++round.under_way;
-    round.tasks.spawn("replay", attempt(round, std::move(entry)));
+    auto counted = std::make_unique<UnderWay>(round.under_way, round.changed);
+    round.tasks.spawn("replay", attempt(round, std::move(entry), std::move(counted)));
   }
 }
 
-asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry) {
-  const UnderWay under_way(round.under_way, round.changed);
+asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry,
+                                      [[maybe_unused]] std::unique_ptr<UnderWay> counted) {
   co_await send(round, entry);
 }
 

@@ -56,6 +56,7 @@ class Replay {
 
  private:
   struct Round;
+  class UnderWay;
   struct Waiting {
     int refusals = 0;
     MonoTime due;
@@ -67,7 +68,9 @@ class Replay {
   [[nodiscard]] Status turn(Round& round);
   // Starts attempts for marked entries, at most ReplayLimits::in_flight at a time.
   void launch(Round& round);
-  asio::awaitable<void> attempt(Round& round, store::Entry entry);
+  // `counted` counts the attempt until its end.
+  asio::awaitable<void> attempt(Round& round, store::Entry entry,
+                                std::unique_ptr<UnderWay> counted);
   asio::awaitable<void> send(Round& round, store::Entry& entry);
   // Prepares the patch of a status write in entry.write.body. Returns false if the attempt has
   // ended instead.

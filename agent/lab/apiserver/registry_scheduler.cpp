@@ -83,7 +83,7 @@ void RegistryScheduler::read(const Stored& stored) {
     if (const auto budget = decoded<sync::PodDisruptionBudget>(stored)) cluster_state_.set(*budget);
   } else if (kind == "Namespace") {
     const auto space = decoded<sync::Namespace>(stored);
-    if (space) cluster_state_.set_namespace(space->metadata.name, space->metadata.labels);
+    if (space) cluster_state_.cluster().set_namespace(space->metadata.name, space->metadata.labels);
   }
 }
 
@@ -94,7 +94,7 @@ void RegistryScheduler::forget(const Stored& stored) {
   if (kind == "Pod") cluster_state_.remove_pod(clock_.mono(), space, name);
   if (kind == "Node") cluster_state_.remove_node(name);
   if (kind == "PodDisruptionBudget") cluster_state_.remove_budget(space, name);
-  if (kind == "Namespace") cluster_state_.remove_namespace(name);
+  if (kind == "Namespace") cluster_state_.cluster().remove_namespace(name);
 }
 
 void RegistryScheduler::take_news() {

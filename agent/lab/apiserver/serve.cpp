@@ -101,8 +101,7 @@ Status check_listener(const net::HostPort& at, bool has_tokens) {
                   "do everything: set --token-file, or listen on 127.0.0.1");
 }
 
-asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop) {
-  const SystemClock clock;
+asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop, const Clock& clock) {
   const auto executor = co_await asio::this_coro::executor;
   CO_TRY(Parts parts, prepare(settings, executor, clock));
   http::Server http(executor, server_limits(), parts.server->handler(), reply_problem);

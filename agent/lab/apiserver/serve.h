@@ -36,8 +36,9 @@ void add_serve_options(config::Options& options, ServeSettings& settings);
 // loopback.
 [[nodiscard]] Status check_listener(const net::HostPort& at, bool has_tokens);
 
-// Serves until `stop` is requested. Logs "apiserver listening" with the address once it listens.
-// Errors: those of check_listener(), the files, the listener and the store.
-[[nodiscard]] boost::asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop);
+// Serves by `clock` until `stop` is requested. Logs "apiserver listening" with the address once it
+// listens. Errors: those of check_listener(), the files, the listener and the store.
+[[nodiscard]] boost::asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop,
+                                                   const Clock& clock);
 
 }  // namespace holdfast::agent::lab

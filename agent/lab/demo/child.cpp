@@ -22,8 +22,6 @@ constexpr std::size_t log_bytes_max = 64UL << 20;
 constexpr Duration output_poll = 20ms;
 constexpr Duration last_wait = 3s;
 
-MonoTime now() { return loop::BootClock::now(); }
-
 std::uintmax_t size_of(const std::filesystem::path& file) {
   std::error_code ec;
   const auto size = std::filesystem::file_size(file, ec);
@@ -57,8 +55,8 @@ std::string find_logged(std::string_view log, std::string_view message, std::str
   return found;
 }
 
-Children::Children(std::filesystem::path bin, std::filesystem::path logs)
-    : bin_(std::move(bin)), logs_(std::move(logs)) {
+Children::Children(std::filesystem::path bin, std::filesystem::path logs, const Clock& clock)
+    : bin_(std::move(bin)), logs_(std::move(logs)), clock_(clock) {
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
@@ -91,8 +89,8 @@ asio::awaitable<Result<std::string>> Children::logged(std::string name, std::str
     if (!proc::is_alive(child.identity)) {
       co_return fail(Errc::unavailable, name + " has ended; see " + file.string());
     }
-    if (now() >= deadline) co_return fail(Errc::timeout, name + " has not started in time");
-    co_await loop::sleep_until(now() + output_poll);
+    if (clock_.mono() >= deadline) co_return fail(Errc::timeout, name + " has not started in time");
+    co_await loop::wait_for(output_poll);
   }
 }
 
@@ -124,8 +122,8 @@ asio::awaitable<Status> Children::end(std::string name, MonoTime deadline) {
   const proc::ProcessIdentity identity = children_.at(name).identity;
   (void)proc::signal_process(identity, SIGTERM);
   while (proc::is_alive(identity)) {
-    if (now() >= deadline) co_return fail(Errc::timeout, name + " has not ended in time");
-    co_await loop::sleep_until(now() + output_poll);
+    if (clock_.mono() >= deadline) co_return fail(Errc::timeout, name + " has not ended in time");
+    co_await loop::wait_for(output_poll);
     reap();
   }
   Status done;
@@ -141,21 +139,21 @@ bool Children::any_alive() const {
 
 asio::awaitable<std::vector<int>> Children::end_all(MonoTime deadline) {
   for (const auto& [name, child] : children_) (void)proc::signal_process(child.identity, SIGTERM);
-  while (any_alive() && now() < deadline) {
+  while (any_alive() && clock_.mono() < deadline) {
     reap();
-    co_await loop::sleep_until(now() + output_poll);
+    co_await loop::wait_for(output_poll);
   }
   // All remaining children were started by the demo or by its programs. When one ends, its own
   // children become children of the demo.
-  const MonoTime last = now() + last_wait;
+  const MonoTime last = clock_.mono() + last_wait;
   std::vector<int> left = own_children();
-  while (!left.empty() && now() < last) {
+  while (!left.empty() && clock_.mono() < last) {
     for (const int pid : left) {
       const auto identity = proc::identify(pid);
       if (identity) (void)proc::signal_process(*identity, SIGKILL);
     }
     reap();
-    co_await loop::sleep_until(now() + output_poll);
+    co_await loop::wait_for(output_poll);
     left = own_children();
   }
   co_return left;

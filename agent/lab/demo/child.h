@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/proc/identity.h"
+#include "platform/time.h"
 
 namespace holdfast::agent::demo {
 
@@ -19,8 +20,9 @@ namespace asio = boost::asio;
 
 class Children {
  public:
-  // Programs are started from the directory `bin`. Their output goes to LOGS/NAME.log.
-  Children(std::filesystem::path bin, std::filesystem::path logs);
+  // Programs are started from the directory `bin`. Their output goes to LOGS/NAME.log. `clock` is
+  // borrowed.
+  Children(std::filesystem::path bin, std::filesystem::path logs, const Clock& clock);
 
   // Starts `program` under `name`. A second start of the same name appends to its log. Errors: as
   // proc::spawn().
@@ -58,6 +60,7 @@ class Children {
 
   std::filesystem::path bin_;
   std::filesystem::path logs_;
+  const Clock& clock_;
   std::map<std::string, Child> children_;
   std::vector<std::string> bad_ends_;
 };

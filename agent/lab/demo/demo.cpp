@@ -69,10 +69,9 @@ int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const S
 
 }  // namespace
 
-boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop) {
+boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop, const Clock& clock) {
   set_log_level(LogLevel::error);  // Only errors: the screen shows the story.
   const auto executor = co_await boost::asio::this_coro::executor;
-  const SystemClock clock;
   Screen screen;
   const auto data = make_data_dir(settings.data);
   if (!data) {

@@ -16,6 +16,6 @@ struct DemoSettings {
 };
 
 // Runs the demo. Returns the exit code: 0 only if the story was completed and every check passed.
-boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop);
+boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop, const Clock& clock);
 
 }  // namespace holdfast::agent::demo

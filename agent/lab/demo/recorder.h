@@ -12,9 +12,11 @@ namespace holdfast::agent::demo {
 class Recorder {
  public:
   explicit Recorder(boost::asio::any_io_executor executor)
-      : began_(loop::BootClock::now()), changed_(std::move(executor)) {}
+      : clock_(loop::clock_of(executor)), began_(clock_.mono()), changed_(std::move(executor)) {}
 
-  [[nodiscard]] At now() const { return loop::BootClock::now() - began_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  // The time since the demo began.
+  [[nodiscard]] At now() const { return clock_.mono() - began_; }
 
   // Records an observation with the current time. One that changes nothing is not kept.
   void note(LinkSeen seen) { keep(history_.links, std::move(seen)); }
@@ -46,6 +48,7 @@ class Recorder {
     changed_.notify_all();
   }
 
+  const Clock& clock_;
   MonoTime began_;
   History history_;
   Scene scene_;

@@ -48,14 +48,14 @@ Stage::Stage(asio::any_io_executor executor, std::filesystem::path data, Cast ca
       tokens_(Tokens::make(cast_.nodes())),
       clock_(clock),
       recorder_(recorder),
-      children_(own_folder(), data_),
+      children_(own_folder(), data_, clock_),
       sites_(executor, clock),
       eyes_(std::move(executor)) {}
 
 asio::awaitable<Result<std::uint16_t>> Stage::port_of(std::string child, std::string message,
                                                       std::string field) {
   const auto text = co_await children_.logged(std::move(child), std::move(message),
-                                              std::move(field), loop::in(start_limit));
+                                              std::move(field), clock_.mono() + start_limit);
   if (!text) co_return fail(text.error());
   co_return read_port(*text);
 }
@@ -83,7 +83,8 @@ asio::awaitable<Status> Stage::start_control_plane() {
   CO_TRY([[maybe_unused]] const auto second,
          children_.start("cloud", "holdfast-cloud", std::move(cloud)));
   // holdfast-cloud logs this once it has received everything and acts.
-  auto started = co_await children_.logged("cloud", "started", "nodes", loop::in(start_limit));
+  auto started =
+      co_await children_.logged("cloud", "started", "nodes", clock_.mono() + start_limit);
   if (!started) co_return fail("cloud controller", started.error());
   Status done;
   co_return done;
@@ -153,7 +154,7 @@ asio::awaitable<Status> Stage::post(std::vector<Manifest> objects) {
   for (const Manifest& object : objects) {
     ApiRequest request{
         .method = http::Method::post, .target = object.collection, .body = object.body};
-    const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
+    const auto made = co_await client_->call(std::move(request), clock_.mono() + request_limit);
     if (!made) co_return fail("create " + object.name, made.error());
   }
   Status done;
@@ -164,7 +165,7 @@ asio::awaitable<Status> Stage::remove(std::vector<Manifest> objects) {
   for (const Manifest& object : objects) {
     ApiRequest request{.method = http::Method::remove,
                        .target = object.collection + "/" + object.name};
-    const auto made = co_await client_->call(std::move(request), loop::in(request_limit));
+    const auto made = co_await client_->call(std::move(request), clock_.mono() + request_limit);
     if (!made) co_return fail("delete " + object.name, made.error());
   }
   Status done;
@@ -177,7 +178,7 @@ asio::awaitable<Status> Stage::cordon(std::string node, bool on) {
       .target = "/api/v1/nodes/" + node,
       .body = on ? R"({"spec":{"unschedulable":true}})" : R"({"spec":{"unschedulable":null}})",
       .content_type = "application/merge-patch+json"};
-  const auto patched = co_await client_->call(std::move(request), loop::in(request_limit));
+  const auto patched = co_await client_->call(std::move(request), clock_.mono() + request_limit);
   Status done;
   if (!patched) co_return fail("cordon " + node, patched.error());
   co_return done;
@@ -185,7 +186,7 @@ asio::awaitable<Status> Stage::cordon(std::string node, bool on) {
 
 asio::awaitable<Result<std::int64_t>> Stage::milli_cpu(std::string node) {
   ApiRequest request{.target = "/api/v1/nodes/" + node};
-  const auto body = co_await client_->call(std::move(request), loop::in(request_limit));
+  const auto body = co_await client_->call(std::move(request), clock_.mono() + request_limit);
   if (!body) co_return fail("read " + node, body.error());
   const auto read = sync::wire::decode_bytes<sync::Node>(*body);
   if (!read) co_return fail("read " + node, read.error());
@@ -200,11 +201,11 @@ asio::awaitable<Status> Stage::dismiss_agents() {
     // The node agent is stopped first, because it would register the node again.
     const std::vector<std::string> programs{node_agent_of(node), node};
     for (const std::string& child : programs) {
-      Status ended = co_await children_.end(child, loop::in(end_limit));
+      Status ended = co_await children_.end(child, clock_.mono() + end_limit);
       if (!ended) co_return ended;
     }
     ApiRequest request{.method = http::Method::remove, .target = "/api/v1/nodes/" + node};
-    const auto removed = co_await client_->call(std::move(request), loop::in(request_limit));
+    const auto removed = co_await client_->call(std::move(request), clock_.mono() + request_limit);
     if (!removed) co_return fail("delete node " + node, removed.error());
   }
   Status done;
@@ -217,7 +218,7 @@ asio::awaitable<Status> Stage::make_autonomous(std::string node) {
       .target = "/api/v1/nodes/" + node,
       .body = R"({"metadata":{"annotations":{"node.beta.openyurt.io/autonomy":"true"}}})",
       .content_type = "application/merge-patch+json"};
-  const auto patched = co_await client_->call(std::move(request), loop::in(request_limit));
+  const auto patched = co_await client_->call(std::move(request), clock_.mono() + request_limit);
   Status done;
   if (!patched) co_return fail("annotate " + node, patched.error());
   co_return done;
@@ -282,7 +283,7 @@ asio::awaitable<void> Stage::stop_watching() {
 }
 
 asio::awaitable<std::vector<int>> Stage::end() {
-  auto left = co_await children_.end_all(loop::in(end_limit));
+  auto left = co_await children_.end_all(clock_.mono() + end_limit);
   for (const auto& [node, link] : links_) co_await link->stop();
   co_await sites_.close();
   co_return left;

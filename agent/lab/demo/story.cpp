@@ -29,17 +29,17 @@ Story::Story(Cast& cast, Stage& stage, Recorder& recorder, Screen& screen, const
 
 asio::awaitable<Status> Story::until(std::string what, Duration limit, Condition condition) {
   const At began = recorder_.now();
-  const MonoTime deadline = loop::in(limit);
+  const MonoTime deadline = recorder_.clock().mono() + limit;
   while (!condition(recorder_.scene())) {
     if (stop_.requested()) co_return fail(Errc::cancelled, "stopped");
-    if (loop::BootClock::now() >= deadline || recorder_.now() >= story_limit) {
+    if (recorder_.clock().mono() >= deadline || recorder_.now() >= story_limit) {
       co_return fail(Errc::timeout,
                      what + " did not happen within " +
                          format_duration(std::chrono::floor<std::chrono::milliseconds>(
                              recorder_.now() - began)));
     }
     screen_.show(recorder_.scene(), shown_);
-    (void)co_await recorder_.changed().wait_until(loop::in(look_again));
+    (void)co_await recorder_.changed().wait_until(recorder_.clock().mono() + look_again);
   }
   screen_.show(recorder_.scene(), shown_);
   Status done;

@@ -89,7 +89,7 @@ asio::awaitable<Status> Story::make_room() {
   say("it runs there; the " + cast_.lesser + " pods run on other nodes, " + cast_.guarded +
       " has stayed");
   act(Deed::room_made, {cast_.connected}, "room made in " + seconds(recorder_.now() - posted), "");
-  co_await loop::sleep_until(loop::in(shown));
+  co_await loop::wait_for(shown);
   co_return done;
 }
 

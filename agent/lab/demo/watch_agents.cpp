@@ -98,7 +98,8 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
       : name_(std::move(name)), client_(client), recorder_(recorder) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    auto response = co_await client_.send(std::move(request), streamed, loop::in(list_limit));
+    auto response =
+        co_await client_.send(std::move(request), streamed, recorder_.clock().mono() + list_limit);
     if (response && response->status == 410) recorder_.history().gone_410.push_back(name_);
     if (response && response->stream) {
       response->stream = std::make_shared<Overheard>(std::move(response->stream), name_, recorder_);
@@ -141,7 +142,8 @@ asio::awaitable<AnswerSeen> ask(ApiClient& client, const Station& station, std::
   AnswerSeen seen{.asked = recorder.now(), .node = station.node, .path = std::move(path)};
   const auto before = pods_alive(station);
   ApiRequest request{.target = seen.path};
-  const auto response = co_await client.send(std::move(request), false, loop::in(list_limit));
+  const auto response =
+      co_await client.send(std::move(request), false, recorder.clock().mono() + list_limit);
   seen.at = recorder.now();
   seen.known = known_throughout(before, station);
   if (response) {
@@ -154,11 +156,11 @@ asio::awaitable<AnswerSeen> ask(ApiClient& client, const Station& station, std::
 }  // namespace
 
 asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
-  const SystemClock clock;
+  const Clock& clock = recorder.clock();
   const auto client = local_client(station.admin_port, clock, "holdfast-demo");
   for (;;) {
     ApiRequest request{.target = "/v1/status"};
-    const auto body = co_await (*client)->call(std::move(request), loop::in(admin_limit));
+    const auto body = co_await (*client)->call(std::move(request), clock.mono() + admin_limit);
     const auto status = body ? sync::wire::parse_json(*body) : Result<json::value>(nullptr);
     LinkSeen seen{.node = station.node, .state = "down", .outbox = -1};
     if (status && status->is_object()) {
@@ -166,20 +168,20 @@ asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
       seen.outbox = number_of(dig(*status, {"outbox", "entries"}));
     }
     recorder.note(std::move(seen));
-    co_await loop::sleep_until(loop::in(agent_poll));
+    co_await loop::wait_for(agent_poll);
   }
 }
 
 asio::awaitable<void> watch_processes(Station station, Recorder& recorder) {
   for (;;) {
     recorder.processes_are(station.node, alive_in(station));
-    co_await loop::sleep_until(loop::in(agent_poll));
+    co_await loop::wait_for(agent_poll);
   }
 }
 
 asio::awaitable<void> watch_through(Station station, std::string path, std::string selector,
                                     Recorder& recorder) {
-  const SystemClock clock;
+  const Clock& clock = recorder.clock();
   Random random = Random::from_entropy();
   const auto client = local_client(station.proxy_port, clock, node_client);
   Counter counter(station.node + " " + path, **client, recorder);
@@ -189,7 +191,7 @@ asio::awaitable<void> watch_through(Station station, std::string path, std::stri
 }
 
 asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder& recorder) {
-  const SystemClock clock;
+  const Clock& clock = recorder.clock();
   const auto client = local_client(station.proxy_port, clock, node_client);
   const std::string own_pods =
       "/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3D" + station.node;
@@ -205,15 +207,15 @@ asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder
       never.incomplete = true;
       if (path == unknowns.nothing()) recorder.history().answers.push_back(std::move(never));
     }
-    co_await loop::sleep_until(loop::in(3 * agent_poll));
+    co_await loop::wait_for(3 * agent_poll);
   }
 }
 
 asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
-  const SystemClock clock;
+  const Clock& clock = recorder.clock();
   const auto client = local_client(station.admin_port, clock, "holdfast-demo");
   ApiRequest request{.target = "/v1/journal?limit=10000"};
-  const auto body = co_await (*client)->call(std::move(request), loop::in(list_limit));
+  const auto body = co_await (*client)->call(std::move(request), clock.mono() + list_limit);
   if (!body) co_return fail("journal of " + station.node, body.error());
   CO_TRY(const json::value rows, sync::wire::parse_json(*body));
   Status done;

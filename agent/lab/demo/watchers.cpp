@@ -18,13 +18,14 @@ constexpr Duration answer_limit = 5s;
 
 class Direct final : public agent::ListWatchSource {
  public:
-  explicit Direct(ApiClient& client) : client_(client) {}
+  Direct(ApiClient& client, const Clock& clock) : client_(client), clock_(clock) {}
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    return client_.send(std::move(request), streamed, loop::in(answer_limit));
+    return client_.send(std::move(request), streamed, clock_.mono() + answer_limit);
   }
 
  private:
   ApiClient& client_;
+  const Clock& clock_;
 };
 
 // Passes decoded objects on: all of them after a list, then each changed one.
@@ -56,10 +57,10 @@ class Objects final : public agent::ListWatchSink {
 };
 
 template <class T, class Note>
-asio::awaitable<void> watch_each(ApiClient& client, std::string path, Note note) {
-  const SystemClock clock;
+asio::awaitable<void> watch_each(ApiClient& client, const Clock& clock, std::string path,
+                                 Note note) {
   Random random = Random::from_entropy();
-  Direct source(client);
+  Direct source(client, clock);
   auto on_all = [note](const std::vector<T>& all) {
     for (const T& object : all) note(object, false);
   };
@@ -107,13 +108,13 @@ asio::awaitable<void> watch_nodes(ApiClient& client, Recorder& recorder) {
   auto note = [&recorder](const sync::Node& node, bool gone) {
     if (!gone) recorder.note(seen_of(node));
   };
-  co_await watch_each<sync::Node>(client, "/api/v1/nodes", note);
+  co_await watch_each<sync::Node>(client, recorder.clock(), "/api/v1/nodes", note);
 }
 
 asio::awaitable<void> watch_pods(ApiClient& client, Recorder& recorder) {
-  const SystemClock clock;
+  const Clock& clock = recorder.clock();
   Random random = Random::from_entropy();
-  Direct source(client);
+  Direct source(client, clock);
   auto on_all = [&recorder](const std::vector<sync::Pod>& all) {
     std::vector<PodSeen> pods;
     for (const sync::Pod& pod : all) pods.push_back(seen_of(pod));
@@ -135,8 +136,9 @@ asio::awaitable<void> watch_leases(ApiClient& client, Recorder& recorder) {
     recorder.history().leases.push_back({recorder.now(), lease.metadata.name,
                                          *lease.spec.renew_time, lease.metadata.resource_version});
   };
-  co_await watch_each<sync::Lease>(
-      client, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", note);
+  co_await watch_each<sync::Lease>(client, recorder.clock(),
+                                   "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+                                   note);
 }
 
 asio::awaitable<void> watch_deployment(ApiClient& client, Recorder& recorder) {
@@ -146,8 +148,8 @@ asio::awaitable<void> watch_deployment(ApiClient& client, Recorder& recorder) {
                       .ready = deployment.status.ready_replicas};
     if (!gone) recorder.note(std::move(seen));
   };
-  co_await watch_each<sync::Deployment>(client, "/apis/apps/v1/namespaces/default/deployments",
-                                        note);
+  co_await watch_each<sync::Deployment>(client, recorder.clock(),
+                                        "/apis/apps/v1/namespaces/default/deployments", note);
 }
 
 }  // namespace holdfast::agent::demo

@@ -15,6 +15,22 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 
 constexpr auto connect_limit = std::chrono::seconds(5);
 
+// Lists a connection for the time of its scope.
+class Listed {
+ public:
+  Listed(std::set<ConnectionPtr>& all, ConnectionPtr connection)
+      : all_(all), connection_(std::move(connection)) {
+    all_.insert(connection_);
+  }
+  ~Listed() { all_.erase(connection_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  std::set<ConnectionPtr>& all_;
+  ConnectionPtr connection_;
+};
+
 }  // namespace
 
 Result<Fault> Fault::parse(std::string_view text) {
@@ -61,6 +77,7 @@ std::string Fault::text() const {
 struct FaultProxy::State : std::enable_shared_from_this<State> {
   State(asio::any_io_executor where, net::HostPort listen, net::HostPort to)
       : executor(where),
+        clock(loop::clock_of(where)),
         at(std::move(listen)),
         target(std::move(to)),
         changed(where),
@@ -84,22 +101,20 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
 
   asio::awaitable<void> join(std::unique_ptr<net::Pending> pending) {
     const auto self = shared_from_this();
-    auto near = co_await pending->establish(loop::in(connect_limit));
+    auto near = co_await pending->establish(clock.mono() + connect_limit);
     if (!near) co_return;
     while (fault.way == Fault::Way::black_hole) co_await changed.wait();
     if (fault.way == Fault::Way::refuse) co_return;
-    auto far = co_await net::connect(target, nullptr, loop::in(connect_limit));
+    auto far = co_await net::connect(target, nullptr, clock.mono() + connect_limit);
     if (!far || fault.way == Fault::Way::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
-    connections.insert(left);
-    connections.insert(right);
+    const Listed listed_left(connections, left);
+    const Listed listed_right(connections, right);
     loop::Tasks back(executor);
     back.spawn("fault proxy answer", pump(right, left, self));
     co_await pump(left, right, self);
     co_await back.join();
-    connections.erase(left);
-    connections.erase(right);
   }
 
   // `self` keeps the state alive until a cancelled pump has ended.
@@ -124,7 +139,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     if (fault.bytes_per_second > 0) {
       wait += Duration(static_cast<std::int64_t>(bytes) * 1'000'000'000 / fault.bytes_per_second);
     }
-    if (wait > Duration::zero()) co_await loop::sleep_until(loop::in(wait));
+    if (wait > Duration::zero()) co_await loop::wait_for(wait);
   }
 
   void set(const Fault& wanted) {
@@ -142,6 +157,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
   }
 
   asio::any_io_executor executor;
+  const Clock& clock;
   net::HostPort at;
   net::HostPort target;
   Fault fault;

@@ -111,8 +111,7 @@ Result<RunRecord> read_run_record(const fs::Path& file) {
 
 }  // namespace
 
-BootTime BootTime::now() {
-  const SystemClock clock;
+BootTime BootTime::now(const Clock& clock) {
   // Rounded to the precision of the files, so that a record reads back unchanged.
   const auto wall = std::chrono::floor<std::chrono::microseconds>(clock.wall());
   return {wall, clock.mono(), proc::read_boot_id().value_or("")};

@@ -40,7 +40,7 @@ struct BootTime {
   MonoTime mono{};
   std::string boot_id = {};
 
-  [[nodiscard]] static BootTime now();
+  [[nodiscard]] static BootTime now(const Clock& clock);
 
   bool operator==(const BootTime&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "agent/node/process/process_runtime.h"
 
 #include "platform/log.h"
+#include "platform/loop/clock.h"
 #include "platform/version.h"
 
 namespace holdfast::agent::node {
@@ -8,7 +9,7 @@ namespace holdfast::agent::node {
 ProcessRuntime::ProcessRuntime(asio::any_io_executor executor, ProcessRuntimeConfig config,
                                const StateDir& state)
     : config_(std::move(config)),
-      table_(state, config_.shim),
+      table_(state, config_.shim, loop::clock_of(executor)),
       watcher_(std::move(executor), config_.poll, [this] { wake_(); }) {}
 
 std::string ProcessRuntime::version() const {

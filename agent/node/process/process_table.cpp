@@ -18,9 +18,9 @@ constexpr std::size_t attempts_kept = 3;
 
 bool is_over(const sync::runtime::Attempt& attempt) { return attempt.state == AttemptState::ended; }
 
-AttemptView failed_view(const sync::runtime::StartContainer& start, std::string why) {
+AttemptView failed_view(const sync::runtime::StartContainer& start, const BootTime& now,
+                        std::string why) {
   AttemptView view;
-  const BootTime now = BootTime::now();
   view.attempt.number = start.number;
   view.attempt.restarts = start.restarts;
   view.attempt.next_delay = start.next_delay;
@@ -46,7 +46,7 @@ void ProcessTable::scan() {
 }
 
 void ProcessTable::look(const AttemptKey& key, Entry& entry) {
-  entry.view = settle_attempt(dir(key), key.number, entry.shim);
+  entry.view = settle_attempt(clock_, dir(key), key.number, entry.shim);
 }
 
 void ProcessTable::publish(const std::string& uid) {
@@ -86,7 +86,7 @@ void ProcessTable::start(const sync::runtime::StartContainer& start) {
 
 void ProcessTable::start_failed(const sync::runtime::StartContainer& start, std::string why) {
   entries_[{start.pod.uid, start.container, start.number}].view =
-      failed_view(start, std::move(why));
+      failed_view(start, BootTime::now(clock_), std::move(why));
   prune(start.pod.uid, start.container);
   publish(start.pod.uid);
 }

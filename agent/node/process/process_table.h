@@ -30,9 +30,9 @@ struct Watch {
 class ProcessTable {
  public:
   // `shim` is the command to run a shim, to which its arguments are appended: {"/proc/self/exe",
-  // "shim"}. `state` outlives the table.
-  ProcessTable(const StateDir& state, std::vector<std::string> shim)
-      : state_(state), shim_(std::move(shim)) {}
+  // "shim"}. `state` and `clock` outlive the table.
+  ProcessTable(const StateDir& state, std::vector<std::string> shim, const Clock& clock)
+      : state_(state), shim_(std::move(shim)), clock_(clock) {}
 
   // Reads all attempts from disk.
   void scan();
@@ -78,6 +78,7 @@ class ProcessTable {
 
   const StateDir& state_;
   std::vector<std::string> shim_;
+  const Clock& clock_;
   std::map<AttemptKey, Entry> entries_;
   std::vector<Watch> shims_;              // child processes not reaped yet
   sync::runtime::ObservedPods observed_;  // `entries_` in the form that the rules read

@@ -5,6 +5,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "platform/log.h"
+#include "platform/loop/cancellation.h"
 #include "platform/loop/timer.h"
 
 namespace holdfast::agent::node {
@@ -71,6 +72,7 @@ asio::awaitable<void> ProcessWatcher::await_end(Watch watch, Descriptor pidfd) {
   asio::posix::stream_descriptor waiting(executor_, pidfd.release());
   boost::system::error_code ec;
   co_await waiting.async_wait(asio::posix::stream_descriptor::wait_read, loop::into(ec));
+  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
   awaited_.erase({watch.process.pid, watch.process.start_ticks});
   due_.insert(watch.attempt);
   wake_();
@@ -83,6 +85,7 @@ asio::awaitable<void> ProcessWatcher::await_files() {
   boost::system::error_code ec;
   while (!ec) {
     co_await waiting.async_wait(asio::posix::stream_descriptor::wait_read, loop::into(ec));
+    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
     dirs_->drain();
     for (const auto& [key, dir] : beginning_) due_.insert(key);
     wake_();

@@ -32,20 +32,20 @@ Status write_end(const fs::Path& dir, const ExitRecord& record) {
   return fs::atomic_write(dir / exit_file, to_json(record));
 }
 
-ExitRecord end_now(ContainerExit::Kind kind, std::string message) {
-  return {{kind, 0, std::move(message)}, BootTime::now()};
+ExitRecord end_now(const Clock& clock, ContainerExit::Kind kind, std::string message) {
+  return {{kind, 0, std::move(message)}, BootTime::now(clock)};
 }
 
 // Shim and process are both gone. launch.json or run.json keeps any shim from starting it again, so
 // it has ended even if exit.json cannot be written now.
-void settle_dead(AttemptView& view, const fs::Path& dir) {
+void settle_dead(const Clock& clock, AttemptView& view, const fs::Path& dir) {
   const auto lock = fs::FileLock::take(dir / lock_file);
   if (!lock && lock.error().code == Errc::conflict) return;  // The shim is writing exit.json now.
   if (const auto known = read_exit(dir)) {
     fill_end(view, *known);
     return;
   }
-  const ExitRecord record = end_now(ContainerExit::Kind::unknown,
+  const ExitRecord record = end_now(clock, ContainerExit::Kind::unknown,
                                     "it ended while nobody watched: its exit status is unknown");
   (void)write_end(dir, record).has_value();
   fill_end(view, record);
@@ -71,7 +71,8 @@ Traces read_traces(const fs::Path& dir) {
   return traces;
 }
 
-void settle_launched(AttemptView& view, const fs::Path& dir, const Traces& traces) {
+void settle_launched(const Clock& clock, AttemptView& view, const fs::Path& dir,
+                     const Traces& traces) {
   const RunRecord& record = *traces.record;
   view.watched = record.shim;
   if (proc::is_alive(record.shim)) {
@@ -81,20 +82,21 @@ void settle_launched(AttemptView& view, const fs::Path& dir, const Traces& trace
   fill_start(view, record);
   view.watched = record.process;
   if (proc::is_alive(record.process)) return;
-  settle_dead(view, dir);
+  settle_dead(clock, view, dir);
 }
 
 // Called with the attempt's lock held, so that no shim can start.
-void settle_unattended(AttemptView& view, const fs::Path& dir, bool is_damaged) {
+void settle_unattended(const Clock& clock, AttemptView& view, const fs::Path& dir,
+                       bool is_damaged) {
   if (const auto known = read_exit(dir)) return fill_end(view, *known);
   const ExitRecord record =
-      is_damaged ? end_now(ContainerExit::Kind::unknown, "its run.json cannot be read")
-                 : end_now(ContainerExit::Kind::never_began, "nobody was left to start it");
+      is_damaged ? end_now(clock, ContainerExit::Kind::unknown, "its run.json cannot be read")
+                 : end_now(clock, ContainerExit::Kind::never_began, "nobody was left to start it");
   // A late shim may start it until exit.json is written, so it has not ended before that.
   if (write_end(dir, record)) fill_end(view, record);
 }
 
-void settle_unbegun(AttemptView& view, const fs::Path& dir,
+void settle_unbegun(const Clock& clock, AttemptView& view, const fs::Path& dir,
                     const std::optional<proc::ProcessIdentity>& shim) {
   view.watched = shim;
   if (shim && proc::is_alive(*shim)) return;
@@ -104,15 +106,15 @@ void settle_unbegun(AttemptView& view, const fs::Path& dir,
     const auto lock = fs::FileLock::take(dir / lock_file);
     if (!lock) return;
     traces = read_traces(dir);
-    if (!traces.record) return settle_unattended(view, dir, traces.is_damaged);
+    if (!traces.record) return settle_unattended(clock, view, dir, traces.is_damaged);
   }
   // The shim started the program and died between the two reads.
-  settle_launched(view, dir, traces);
+  settle_launched(clock, view, dir, traces);
 }
 
 }  // namespace
 
-AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
+AttemptView settle_attempt(const Clock& clock, const fs::Path& dir, std::int32_t number,
                            const std::optional<proc::ProcessIdentity>& shim) {
   AttemptView view;
   view.attempt.number = number;
@@ -129,9 +131,9 @@ AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
     if (traces.record) fill_start(view, *traces.record);
     fill_end(view, *exit);
   } else if (traces.record) {
-    settle_launched(view, dir, traces);
+    settle_launched(clock, view, dir, traces);
   } else {
-    settle_unbegun(view, dir, shim);
+    settle_unbegun(clock, view, dir, shim);
   }
   return view;
 }

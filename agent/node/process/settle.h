@@ -27,7 +27,8 @@ struct AttemptView {
 // not begun counts as starting. Never fails: if the state cannot be resolved yet, for example
 // because the disk is full, the view shows the present state with nothing to watch; call again
 // later.
-[[nodiscard]] AttemptView settle_attempt(const fs::Path& dir, std::int32_t number,
+[[nodiscard]] AttemptView settle_attempt(const Clock& clock, const fs::Path& dir,
+                                         std::int32_t number,
                                          const std::optional<proc::ProcessIdentity>& shim);
 
 }  // namespace holdfast::agent::node

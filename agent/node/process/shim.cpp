@@ -40,16 +40,16 @@ int next_signal(const sigset_t& set, bool forever) {
 
 bool is_there(const fs::Path& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-Status write_exit(const fs::Path& dir, ContainerExit exit) {
-  const ExitRecord record{std::move(exit), BootTime::now()};
+Status write_exit(const Clock& clock, const fs::Path& dir, ContainerExit exit) {
+  const ExitRecord record{std::move(exit), BootTime::now(clock)};
   return fs::atomic_write(dir / exit_file, to_json(record));
 }
 
 // Retries for a minute, because an exit status that is not written is lost.
-bool write_exit_stubbornly(const fs::Path& dir, const ContainerExit& exit) {
+bool write_exit_stubbornly(const Clock& clock, const fs::Path& dir, const ContainerExit& exit) {
   const sigset_t set = handled_signals();
   for (int left = write_tries; left > 0; --left) {
-    const Status written = write_exit(dir, exit);
+    const Status written = write_exit(clock, dir, exit);
     if (written) return true;
     if (written.error().code == Errc::not_found) return false;  // The pod was removed.
     (void)next_signal(set, false);
@@ -112,7 +112,7 @@ ContainerExit finish(pid_t leader) {
 
 // Prepares the program's process, which waits before its first instruction, writes launch.json and
 // releases it. The rename to run.json succeeds even on a full disk.
-Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
+Result<pid_t> start(const Clock& clock, const fs::Path& dir, const fs::Path& working_dir) {
   TRY(const std::string input, fs::read_all("/dev/stdin", launch_limit));
   TRY(sync::runtime::LaunchPlan plan, decode_launch(input));
   TRY(proc::Launch launch, proc::Launch::prepare({.argv = std::move(plan.argv),
@@ -120,7 +120,7 @@ Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
                                                   .working_directory = working_dir,
                                                   .log = dir / log_file}));
   TRY(proc::ProcessIdentity self, proc::identify(::getpid()));
-  const RunRecord record{std::move(self), launch.identity(), BootTime::now()};
+  const RunRecord record{std::move(self), launch.identity(), BootTime::now(clock)};
   if (auto written = fs::atomic_write(dir / launch_file, to_json(record)); !written) {
     return fail(written.error());
   }
@@ -134,7 +134,7 @@ Result<pid_t> start(const fs::Path& dir, const fs::Path& working_dir) {
 }
 
 // Runs one attempt; returns the exit code of the shim.
-int live(const fs::Path& dir, const fs::Path& working_dir) {
+int live(const Clock& clock, const fs::Path& dir, const fs::Path& working_dir) {
   const auto lock = fs::FileLock::take(dir / lock_file);
   if (!lock) return lock.error().code == Errc::conflict ? 0 : 1;
   for (const char* file : {launch_file, run_file, exit_file}) {
@@ -142,19 +142,19 @@ int live(const fs::Path& dir, const fs::Path& working_dir) {
   }
   // Adopt daemonized descendants of the program, so that finish() can end them.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  const auto leader = start(dir, working_dir);
+  const auto leader = start(clock, dir, working_dir);
   if (!leader) {
-    return write_exit_stubbornly(dir, {ContainerExit::Kind::failed, 0, leader.error().what}) ? 0
-                                                                                             : 1;
+    const ContainerExit failed{ContainerExit::Kind::failed, 0, leader.error().what};
+    return write_exit_stubbornly(clock, dir, failed) ? 0 : 1;
   }
   (void)::malloc_trim(0);
   accompany(*leader);
-  return write_exit_stubbornly(dir, finish(*leader)) ? 0 : 1;
+  return write_exit_stubbornly(clock, dir, finish(*leader)) ? 0 : 1;
 }
 
 }  // namespace
 
-int shim_main(int count, const char* const* arguments) {
+int shim_main(const Clock& clock, int count, const char* const* arguments) {
   if (count != 2) {
     (void)std::fputs("usage: holdfast-node shim DIR WORKDIR < LAUNCH\n", stderr);
     return 2;
@@ -163,7 +163,7 @@ int shim_main(int count, const char* const* arguments) {
   (void)::sigprocmask(SIG_BLOCK, &set, nullptr);
   (void)::signal(SIGPIPE, SIG_IGN);
   (void)::prctl(PR_SET_NAME, "holdfast-shim", 0, 0, 0);
-  return live(arguments[0], arguments[1]);
+  return live(clock, arguments[0], arguments[1]);
 }
 
 }  // namespace holdfast::agent::node

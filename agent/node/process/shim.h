@@ -13,11 +13,13 @@
 
 #pragma once
 
+#include "platform/time.h"
+
 namespace holdfast::agent::node {
 
 // The main function of a shim; `arguments` are those after "shim". Call it before anything else is
 // set up. Returns the process's exit code: 0 if exit.json is written or another shim has the
 // attempt, 1 if exit.json could not be written, 2 for wrong arguments.
-[[nodiscard]] int shim_main(int count, const char* const* arguments);
+[[nodiscard]] int shim_main(const Clock& clock, int count, const char* const* arguments);
 
 }  // namespace holdfast::agent::node

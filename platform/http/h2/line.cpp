@@ -18,8 +18,9 @@ Line::Line(asio::any_io_executor executor, std::shared_ptr<net::Connection> conn
       owner_(owner),
       engine_(role, limits, owner),
       traffic_(std::move(traffic)),
+      clock_(loop::clock_of(executor)),
       output_(std::move(executor)),
-      heard_at_(loop::BootClock::now()) {
+      heard_at_(clock_.mono()) {
   connection_->expires_at(MonoTime::max());
 }
 
@@ -33,7 +34,7 @@ asio::awaitable<void> Line::read_all() {
       end(count ? Error{Errc::unavailable, "the peer closed the connection"} : count.error());
       co_return;
     }
-    heard_at_ = loop::BootClock::now();
+    heard_at_ = clock_.mono();
     traffic_->received += *count;
     const Status taken = engine_.receive(std::string_view(buffer.data(), *count));
     if (!taken) {
@@ -58,7 +59,7 @@ asio::awaitable<void> Line::write_all() {
       co_await output_.wait();
       continue;
     }
-    stuck_since_ = loop::BootClock::now();
+    stuck_since_ = clock_.mono();
     const Status sent = co_await connection_->write(bytes);
     stuck_since_ = MonoTime::max();
     traffic_->sent += bytes.size();

@@ -41,6 +41,8 @@ class Line {
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] const Engine& engine() const { return engine_; }
   [[nodiscard]] net::Connection& connection() { return *connection_; }
+  // The loop's.
+  [[nodiscard]] const Clock& clock() const { return clock_; }
   // When bytes last arrived; at first, when the line was created.
   [[nodiscard]] MonoTime heard_at() const { return heard_at_; }
   // Since when the current write has been waiting for the peer to read; max() if none is.
@@ -51,6 +53,7 @@ class Line {
   Owner& owner_;
   Engine engine_;
   std::shared_ptr<Traffic> traffic_;
+  const Clock& clock_;
   loop::Event output_;
   MonoTime heard_at_;
   MonoTime stuck_since_ = MonoTime::max();

@@ -19,7 +19,7 @@ boost::asio::awaitable<void> write_all(std::shared_ptr<Core> core) {
 template <class Core>
 boost::asio::awaitable<void> look_after(std::shared_ptr<Core> core) {
   while (!core->line.over()) {
-    const MonoTime next = core->look_after(loop::BootClock::now());
+    const MonoTime next = core->look_after(core->line.clock().mono());
     if (!core->line.over()) (void)co_await core->attention.wait_until(next);
   }
 }

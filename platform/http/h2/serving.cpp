@@ -12,14 +12,12 @@
 namespace holdfast::http::h2 {
 namespace {
 
-using loop::BootClock;
-
 // How many bytes of a stream may be unsent before its next piece is requested.
 constexpr std::size_t unsent_max = 64UL * 1024;
 
 struct Stream {
-  Stream(asio::any_io_executor executor, StreamId number)
-      : id(number), begun_at(BootClock::now()), changed(std::move(executor)) {}
+  Stream(asio::any_io_executor executor, StreamId number, MonoTime now)
+      : id(number), begun_at(now), changed(std::move(executor)) {}
 
   StreamId id;
   MonoTime begun_at;
@@ -36,6 +34,27 @@ struct Stream {
 
 using StreamPtr = std::shared_ptr<Stream>;
 
+// One running answer() task, from before its first turn to its end: it is counted, and holds the
+// bytes that its stream has taken from the connection's share.
+class Answering {
+ public:
+  Answering(std::size_t& count, std::shared_ptr<Share> share, StreamPtr stream)
+      : count_(count), share_(std::move(share)), stream_(std::move(stream)) {
+    ++count_;
+  }
+  ~Answering() {
+    --count_;
+    share_->give_back(std::exchange(stream_->bytes, 0));
+  }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  std::size_t& count_;
+  std::shared_ptr<Share> share_;
+  StreamPtr stream_;
+};
+
 }  // namespace
 
 struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
@@ -51,7 +70,7 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
         line(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
              std::make_shared<Traffic>()),
         attention(where),
-        idle_since(BootClock::now()) {}
+        idle_since(line.clock().mono()) {}
 
   static EngineLimits engine_limits(const ServerLimits& bounds) {
     EngineLimits made = bounds.http2;
@@ -79,7 +98,9 @@ struct Serving::Core final : Line::Owner, std::enable_shared_from_this<Core> {
   MonoTime look_after(MonoTime now);
   void leave();
 
-  asio::awaitable<void> answer(StreamPtr stream);
+  // The parameters also keep this core and the count of running tasks while the task exists.
+  asio::awaitable<void> answer(std::shared_ptr<Core> self, StreamPtr stream,
+                               std::unique_ptr<Answering> counted);
   asio::awaitable<void> send_stream(StreamPtr stream);
   asio::awaitable<bool> taken(StreamPtr stream, std::size_t rest);
 
@@ -105,7 +126,7 @@ void Serving::Core::on_headers(StreamId id, Block block) {
     return;
   }
   if (streams.empty()) attention.notify_all();
-  const auto stream = std::make_shared<Stream>(executor, id);
+  const auto stream = std::make_shared<Stream>(executor, id, line.clock().mono());
   streams.emplace(id, stream);
   read_head(*stream, std::move(block));
   if (stream->refusal) begin_answer(stream);
@@ -179,7 +200,7 @@ void Serving::Core::on_closed(StreamId id, Code) {
   if (!stream->answering) give_back(*stream);
   close(*stream);
   if (!streams.empty()) return;
-  idle_since = BootClock::now();
+  idle_since = line.clock().mono();
   attention.notify_all();
 }
 
@@ -202,8 +223,8 @@ void Serving::Core::reset(Stream& stream, Code code) {
 
 void Serving::Core::begin_answer(const StreamPtr& stream) {
   if (std::exchange(stream->answering, true)) return;
-  ++answering;
-  tasks.spawn("h2 request", answer(stream));
+  auto counted = std::make_unique<Answering>(answering, share, stream);
+  tasks.spawn("h2 request", answer(shared_from_this(), stream, std::move(counted)));
 }
 
 // Sends GOAWAY; the line ends after the last stream.
@@ -239,7 +260,7 @@ asio::awaitable<bool> Serving::Core::taken(StreamPtr stream, std::size_t rest) {
   for (;;) {
     const std::size_t unsent = line.engine().unsent(stream->id);
     if (stream->closed || unsent <= rest) co_return true;
-    const bool changed = co_await stream->changed.wait_until(BootClock::now() + limits.send);
+    const bool changed = co_await stream->changed.wait_until(line.clock().mono() + limits.send);
     if (!changed && line.engine().unsent(stream->id) == unsent) co_return false;
   }
 }
@@ -264,12 +285,9 @@ asio::awaitable<void> Serving::Core::send_stream(StreamPtr stream) {
   stream->source.reset();
 }
 
-asio::awaitable<void> Serving::Core::answer(StreamPtr stream) {
-  const auto self = shared_from_this();
-  const std::shared_ptr<void> counted(nullptr, [self, stream](void*) {
-    --self->answering;
-    self->give_back(*stream);
-  });
+asio::awaitable<void> Serving::Core::answer([[maybe_unused]] std::shared_ptr<Core> self,
+                                            StreamPtr stream,
+                                            [[maybe_unused]] std::unique_ptr<Answering> counted) {
   Response response;
   if (stream->refusal) {
     (void)std::exchange(stream->request.body, {});  // Assigning "" would keep its memory.

@@ -9,8 +9,6 @@
 
 namespace holdfast::http::h2 {
 
-using loop::BootClock;
-
 struct Session::Stream {
   explicit Stream(asio::any_io_executor executor) : changed(std::move(executor)) {}
 
@@ -47,7 +45,7 @@ struct Session::Core final : Line::Owner {
                           .stream_window = settings.limits.stream_window},
              *this, settings.traffic),
         attention(where),
-        idle_since(BootClock::now()) {}
+        idle_since(line.clock().mono()) {}
 
   void on_settings() override { settings.on_change(); }
   void on_headers(StreamId id, Block block) override;
@@ -163,7 +161,7 @@ Result<std::shared_ptr<Session::Stream>> Session::Core::begin(const Request& req
   auto stream = std::make_shared<Stream>(executor);
   stream->id = id;
   stream->streamed = streamed;
-  stream->asked_at = BootClock::now();
+  stream->asked_at = line.clock().mono();
   if (streams.empty()) {
     idle_since = stream->asked_at;
     attention.notify_all();
@@ -191,7 +189,7 @@ void Session::Core::refuse(Stream& stream, Error why) {
 void Session::Core::forget(Stream& stream) {
   if (streams.erase(stream.id) == 0) return;
   if (streams.empty()) {
-    idle_since = BootClock::now();
+    idle_since = line.clock().mono();
     attention.notify_all();
   }
   settings.on_change();
@@ -200,7 +198,7 @@ void Session::Core::forget(Stream& stream) {
 void Session::Core::suspect(const Stream& stream) {
   if (line.over() || line.heard_at() > stream.asked_at) return;
   suspected = true;
-  if (pinged_at == MonoTime::max()) ping(BootClock::now());
+  if (pinged_at == MonoTime::max()) ping(line.clock().mono());
   settings.on_change();
   attention.notify_all();
 }

@@ -88,7 +88,7 @@ struct Rig {
     time.complete(caller.connect(pair.endpoint()));
   }
   ~Rig() {
-    time.complete(pair.server.stop(loop::BootClock::now() + 1s));
+    time.complete(pair.server.stop(time.clock().mono() + 1s));
     caller.connection->close();
     tasks.cancel();
     time.settle();

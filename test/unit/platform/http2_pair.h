@@ -17,7 +17,7 @@ namespace holdfast::http {
 
 using namespace std::chrono_literals;
 
-inline MonoTime soon() { return loop::BootClock::now() + 10s; }
+inline MonoTime soon() { return SystemClock().mono() + 10s; }
 
 inline const test::Authority& authority() {
   static const test::Authority made("our ca");
@@ -101,8 +101,8 @@ struct Pair {
 
 inline asio::awaitable<void> eventually(const std::function<bool()>& done) {
   const MonoTime deadline = soon();
-  while (!done() && loop::BootClock::now() < deadline) {
-    co_await loop::sleep_until(loop::BootClock::now() + 1ms);
+  while (!done() && SystemClock().mono() < deadline) {
+    co_await loop::wait_for(1ms);
   }
   EXPECT_TRUE(done());
 }

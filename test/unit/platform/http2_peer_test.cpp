@@ -13,7 +13,6 @@ namespace holdfast::http::h2 {
 namespace {
 
 using namespace std::chrono_literals;
-using loop::BootClock;
 
 // What the server does for each request.
 using Script = std::function<void(Engine&, StreamId)>;
@@ -81,9 +80,10 @@ struct Outcome {
 
 asio::awaitable<void> ask_into(std::shared_ptr<Session> session, std::shared_ptr<Outcome> outcome,
                                bool streamed, Duration limit) {
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
   const Request request{.target = "/"};
   outcome->answer =
-      co_await Session::ask(session, request, streamed, BootClock::now() + limit, outcome->fate);
+      co_await Session::ask(session, request, streamed, clock.mono() + limit, outcome->fate);
 }
 
 asio::awaitable<void> connect_into(net::HostPort at, SessionSettings settings,

@@ -7,8 +7,6 @@
 namespace holdfast::http {
 namespace {
 
-using loop::BootClock;
-
 asio::awaitable<void> open_into(Client& client, std::string target, MonoTime deadline,
                                 std::vector<Result<Response>>& into) {
   Request request{.target = std::move(target)};
@@ -81,7 +79,7 @@ TEST(Http2, WhoFindsNoFreeStreamWaitsForOne) {
     Client client(pair.endpoint(), {.http2 = {.connections = 2}});
     std::vector<Result<Response>> opened;
     for (int i = 0; i < 4; ++i) co_await open_into(client, "/watch", soon(), opened);
-    co_await open_into(client, "/watch", BootClock::now() + 50ms, opened);
+    co_await open_into(client, "/watch", SystemClock().mono() + 50ms, opened);
     EXPECT_EQ(opened.back().error().code, Errc::exhausted);
     EXPECT_EQ(pair.server.connections(), 2u);
     opened.pop_back();
@@ -160,7 +158,7 @@ TEST(Http2, ARequestEndsAloneWhicheverWay) {
     co_await open_into(client, "/watch", soon(), opened);
     co_await open_into(client, "/watch", soon(), opened);
     Request slow{.target = "/slow"};
-    const auto late = co_await client.send(slow, BootClock::now() + 20ms);
+    const auto late = co_await client.send(slow, SystemClock().mono() + 20ms);
     EXPECT_EQ(late.error().code, Errc::timeout);
     // The connection is suspect after the timeout: no new requests until the server sends
     // something.
@@ -170,7 +168,7 @@ TEST(Http2, ARequestEndsAloneWhicheverWay) {
     {
       loop::Tasks tasks(context.get_executor());
       tasks.spawn("open", open_into(client, "/slow", soon(), opened));
-      co_await loop::sleep_until(BootClock::now() + 5ms);
+      co_await loop::wait_for(5ms);
       tasks.cancel();
       co_await tasks.join();
     }

@@ -77,7 +77,7 @@ class Talker {
 };
 
 asio::awaitable<void> ask_pool(Client& client, Request request, bool streamed, std::string& into) {
-  const MonoTime deadline = loop::BootClock::now() + 5s;
+  const MonoTime deadline = loop::clock_of(co_await asio::this_coro::executor).mono() + 5s;
   const auto verb = streamed ? &Client::open : &Client::send;
   const auto answer = co_await (client.*verb)(std::move(request), deadline);
   into = answer ? std::to_string(answer->status) + " " + answer->body
@@ -141,20 +141,21 @@ TEST(HttpPool, KeptConnectionsAreBoundedOverAllIdentities) {
   test::VirtualTime time;
   h1::Pool pool{.limits = {.idle_connections = 2, .idle_total = 3, .idle = 60s}};
   const auto keep = [&](std::string identity) {
-    pool.keep(std::make_shared<test::Echo>(time.executor()), std::move(identity));
+    pool.keep(std::make_shared<test::Echo>(time.executor()), std::move(identity),
+              time.clock().mono());
   };
   for (const char* identity : {"a", "a", "a", "b", "c", "d"}) keep(identity);
   EXPECT_EQ(pool.kept.size(), 3u);
-  EXPECT_EQ(pool.take("a"), nullptr);
-  EXPECT_NE(pool.take("d"), nullptr);
-  EXPECT_EQ(pool.take("d"), nullptr);
+  EXPECT_EQ(pool.take("a", time.clock().mono()), nullptr);
+  EXPECT_NE(pool.take("d", time.clock().mono()), nullptr);
+  EXPECT_EQ(pool.take("d", time.clock().mono()), nullptr);
 }
 
 TEST(HttpPool, NoConnectionIsKeptWhereNoneMayBe) {
   test::VirtualTime time;
   h1::Pool pool{.limits = {.idle_connections = 0, .idle_total = 3, .idle = 60s}};
   for (const char* identity : {"a", "a", "b"}) {
-    pool.keep(std::make_shared<test::Echo>(time.executor()), identity);
+    pool.keep(std::make_shared<test::Echo>(time.executor()), identity, time.clock().mono());
     EXPECT_TRUE(pool.kept.empty());
   }
 }

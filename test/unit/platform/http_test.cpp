@@ -15,9 +15,8 @@ namespace holdfast::http {
 namespace {
 
 using namespace std::chrono_literals;
-using loop::BootClock;
 
-MonoTime soon() { return BootClock::now() + 10s; }
+MonoTime soon() { return SystemClock().mono() + 10s; }
 
 // A stream whose pieces the test provides; it ends when told to, or waits for cancel().
 class ScriptedStream final : public BodyStream {
@@ -166,7 +165,7 @@ TEST(Http, AClientThatHangsUpCancelsItsStream) {
       (void)co_await answer->stream->next();
       answer->stream->cancel();
     }
-    while (!stream->cancelled) co_await loop::sleep_until(BootClock::now() + 1ms);
+    while (!stream->cancelled) co_await loop::wait_for(1ms);
     co_await pair.server.stop(soon());
   });
 }
@@ -186,7 +185,7 @@ TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
     auto hole = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     Client client(Endpoint{.at = {"127.0.0.1", hole->port()}});
     Request request{.target = "/"};
-    const auto late = co_await client.send(request, BootClock::now() + 20ms);
+    const auto late = co_await client.send(request, SystemClock().mono() + 20ms);
     EXPECT_EQ(late.error().code, Errc::timeout);
     hole->close();
     const auto refused = co_await client.send(request, soon());

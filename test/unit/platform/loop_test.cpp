@@ -39,7 +39,7 @@ asio::awaitable<void> wait_for_ever(Event& event, std::string name, Notes& notes
 
 // Lets all ready handlers run, `count` times.
 asio::awaitable<void> turns(int count) {
-  for (int i = 0; i < count; ++i) co_await sleep_until(BootClock::now());
+  for (int i = 0; i < count; ++i) co_await wait_for(0s);
 }
 
 TEST(Loop, AnEventWakesEveryoneWhoWaitsAndRemembersNothing) {
@@ -48,9 +48,9 @@ TEST(Loop, AnEventWakesEveryoneWhoWaitsAndRemembersNothing) {
     Tasks tasks(context.get_executor());
     Notes notes;
     event.notify_all();  // nobody waits, and the event is not remembered
-    tasks.spawn("a", wait_and_note(event, in(10s), "a", notes));
+    tasks.spawn("a", wait_and_note(event, SystemClock().mono() + 10s, "a", notes));
     tasks.spawn("b", wait_and_note(event, MonoTime::max(), "b", notes));
-    tasks.spawn("c", wait_and_note(event, in(-1s), "c", notes));
+    tasks.spawn("c", wait_and_note(event, SystemClock().mono() - 1s, "c", notes));
     co_await turns(5);
     EXPECT_EQ(notes, Notes{"c late"});
     event.notify_all();
@@ -63,13 +63,13 @@ TEST(Loop, AnEventWakesEveryoneWhoWaitsAndRemembersNothing) {
 TEST(Loop, ADeadlineEndsAWait) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     Event event(context.get_executor());
-    const MonoTime deadline = in(20ms);
+    const MonoTime deadline = SystemClock().mono() + 20ms;
     const bool notified = co_await event.wait_until(deadline);
     EXPECT_FALSE(notified);
-    EXPECT_GE(BootClock::now(), deadline);
-    const MonoTime later = in(20ms);
+    EXPECT_GE(SystemClock().mono(), deadline);
+    const MonoTime later = SystemClock().mono() + 20ms;
     co_await sleep_until(later);
-    EXPECT_GE(BootClock::now(), later);
+    EXPECT_GE(SystemClock().mono(), later);
   });
 }
 
@@ -102,7 +102,7 @@ TEST(Loop, ATaskThatIsCancelledBeforeItsFirstTurnEndsToo) {
     Tasks tasks(context.get_executor());
     tasks.spawn("a", wait_for_ever(event, "a", notes));
     tasks.cancel();
-    const bool ended = co_await tasks.join_until(in(10s));
+    const bool ended = co_await tasks.join_until(SystemClock().mono() + 10s);
     EXPECT_TRUE(ended);
   });
 }
@@ -122,7 +122,7 @@ TEST(Loop, AnExceptionEndsItsTaskAlone) {
     tasks.spawn("good", wait_for_ever(event, "good", notes));
     co_await turns(10);
     EXPECT_EQ(tasks.size(), 1u);
-    const bool ended = co_await tasks.join_until(in(10ms));
+    const bool ended = co_await tasks.join_until(SystemClock().mono() + 10ms);
     EXPECT_FALSE(ended) << "one task still runs";
     tasks.cancel();
     co_await tasks.join();
@@ -141,7 +141,7 @@ asio::awaitable<int> wait_for_stop(Stop& stop, bool& seen) {
 TEST(Loop, ASignalAsksTheProgramToStop) {
   bool seen = false;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run([&seen](Stop& stop) { return wait_for_stop(stop, seen); }), 7);
+  EXPECT_EQ(run(SystemClock(), [&seen](Stop& stop) { return wait_for_stop(stop, seen); }), 7);
   (void)testing::internal::GetCapturedStderr();
   EXPECT_TRUE(seen);
 }

@@ -7,6 +7,7 @@
 #include "platform/tls/jws.h"
 #include "platform/tls/signer.h"
 #include "sync/wire/read.h"
+#include "test/support/system_loop.h"
 #include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::agent::lab {
@@ -253,7 +254,7 @@ TEST_F(CertificatesTest, ABadAuthorityIsRefusedAtTheStart) {
   bad.authority->key_pem = tls::make_key_pem();
   const test::ScratchDir dir;
   bad.data = dir.path();
-  boost::asio::io_context context(1);
+  test::SystemLoop context;
   const auto opened = ApiServer::open(context.get_executor(), rig_.clock(), Random(1), bad);
   ASSERT_FALSE(opened);
   EXPECT_TRUE(opened.error().what.starts_with("authority: ")) << opened.error().what;

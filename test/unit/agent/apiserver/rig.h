@@ -10,6 +10,7 @@
 
 #include "agent/lab/apiserver/apiserver.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::test {
 
@@ -88,7 +89,7 @@ class Rig {
   void open();
 
   ScratchDir dir_;
-  boost::asio::io_context context_{1};
+  SystemLoop context_;
   ManualClock clock_;
   agent::lab::ApiServerOptions options_;
   std::unique_ptr<agent::lab::ApiServer> server_;

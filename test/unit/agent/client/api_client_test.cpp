@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MonoTime soon() { return loop::BootClock::now() + 5s; }
+MonoTime soon() { return SystemClock().mono() + 5s; }
 
 asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = "") {
   ApiRequest request{.target = "/who", .authorization = authorization};

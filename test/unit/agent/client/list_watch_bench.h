@@ -73,7 +73,7 @@ struct Script final : ListWatchSource {
     answers.push_back(std::move(response));
   }
   asio::awaitable<bool> wait_until_asked(std::size_t count) {
-    const MonoTime deadline = loop::in(10s);
+    const MonoTime deadline = SystemClock().mono() + 10s;
     while (asked.size() < count) {
       const bool notified = co_await changed.wait_until(deadline);
       if (!notified) co_return false;

@@ -181,7 +181,7 @@ TEST(ListWatch, ResumesWithoutAList) {
     bench.script.watch({event("MODIFIED", pod("42"))}, Pieces::End::waits);
     bench.start();
     for (int i = 0; i < 1000 && bench.notes.lines.empty(); ++i) {
-      co_await loop::sleep_until(loop::in(1ms));
+      co_await loop::wait_for(1ms);
     }
     EXPECT_NE(bench.script.asked[0].find("resourceVersion=41"), std::string::npos);
     EXPECT_EQ(bench.script.asked.size(), 1u);
@@ -279,9 +279,9 @@ TEST(ListWatch, GathersSmallPieces) {
     bench.resume_from = "1";
     bench.script.watch({event("MODIFIED", pod("2")), event("MODIFIED", pod("3"))},
                        Pieces::End::ends);
-    const MonoTime begin = loop::BootClock::now();
+    const MonoTime begin = SystemClock().mono();
     co_await bench.run_until_asked(2);
-    EXPECT_GE(loop::BootClock::now() - begin, 40ms);
+    EXPECT_GE(SystemClock().mono() - begin, 40ms);
     EXPECT_EQ(bench.notes.lines, (Lines{"MODIFIED " + pod("2"), "MODIFIED " + pod("3")}));
   });
 }

@@ -66,7 +66,7 @@ class WhoServer {
     return made;
   }
 
-  asio::awaitable<void> stop() { return server_.stop(loop::BootClock::now() + 5s); }
+  asio::awaitable<void> stop() { return server_.stop(SystemClock().mono() + 5s); }
 
   std::shared_ptr<TwoPieces> stream;
   std::uint16_t port = 0;

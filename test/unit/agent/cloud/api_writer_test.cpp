@@ -40,7 +40,7 @@ class Stage {
   asio::awaitable<lifecycle::Outcome> perform(lifecycle::Effect effect) {
     return writer_->perform(std::move(effect));
   }
-  asio::awaitable<void> stop() { return server_.stop(loop::BootClock::now() + 5s); }
+  asio::awaitable<void> stop() { return server_.stop(SystemClock().mono() + 5s); }
 
   Lines asked;  // "DELETE /api/v1/..."
 

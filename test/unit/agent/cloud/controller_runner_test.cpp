@@ -39,7 +39,7 @@ TEST(ControllerRunner, NothingIsWrittenBeforeAllIsKnown) {
     loop::Tasks tasks(context.get_executor());
     tasks.spawn("run", runner.run());
     set(runner, cordoned("a"));
-    co_await loop::sleep_until(loop::BootClock::now());
+    co_await loop::wait_for(0s);
     EXPECT_EQ(performer.asked.size(), 0u);
     runner.start();
     co_await performer.wait_for(2);
@@ -85,7 +85,7 @@ TEST(ControllerRunner, PausedItJudgesNobody) {
     runner.start();
     tasks.spawn("run", runner.run());
     set(runner, ready_node("a"));
-    co_await loop::sleep_until(loop::BootClock::now());
+    co_await loop::wait_for(0s);
     EXPECT_EQ(performer.asked.size(), 0u);
     runner.resume();
     co_await performer.wait_for(1);

@@ -111,7 +111,7 @@ TEST(EffectQueue, AnExceptionFreesTheSlotAndTheObject) {
 }
 
 TEST(EffectQueue, AnEffectMayEndAfterTheQueue) {
-  asio::io_context context(1);
+  test::SystemLoop context;
   FakePerformer performer(context.get_executor());
   performer.hold();
   {
@@ -125,7 +125,7 @@ TEST(EffectQueue, AnEffectMayEndAfterTheQueue) {
 }
 
 TEST(EffectQueue, AnEffectThatHasNotBegunEndsWithTheQueue) {
-  asio::io_context context(1);
+  test::SystemLoop context;
   FakePerformer performer(context.get_executor());
   {
     Queue queue(context.get_executor(), performer, ignore, {.at_once = 1});
@@ -142,7 +142,7 @@ TEST(EffectQueue, StopCutsOffWhatDoesNotEnd) {
     Queue queue(context.get_executor(), performer, ignore, {.at_once = 1});
     queue.add({taint("a"), taint("b")});
     co_await performer.wait_for(1);
-    co_await queue.stop(loop::BootClock::now());
+    co_await queue.stop(SystemClock().mono());
     EXPECT_EQ(performer.asked.size(), 1u);
     EXPECT_EQ(performer.answered, 0u);
   });

@@ -34,7 +34,7 @@ struct Health {
 };
 
 TEST(Endpoints, AnswerAsUpstreamDoes) {
-  asio::io_context context;
+  test::SystemLoop context;
   Health health;
   Endpoints endpoints(context.get_executor(), health.pages());
   const auto get = [&endpoints](const char* target) {
@@ -64,7 +64,7 @@ std::unique_ptr<net::Listener> taken(asio::io_context& context) {
 }
 
 TEST(Endpoints, APortThatIsTakenIsNamed) {
-  asio::io_context context;
+  test::SystemLoop context;
   Health health;
   const auto other = taken(context);
   Endpoints endpoints(context.get_executor(), health.pages());
@@ -75,7 +75,7 @@ TEST(Endpoints, APortThatIsTakenIsNamed) {
 }
 
 TEST(Endpoints, NothingIsServedAtPortZero) {
-  asio::io_context context;
+  test::SystemLoop context;
   Health health;
   Endpoints endpoints(context.get_executor(), health.pages());
   EXPECT_TRUE(endpoints.listen({.secure_port = 0}));
@@ -105,7 +105,7 @@ TEST(Endpoints, ServeTlsWithACertificate) {
     to.tls = tls::Context::for_client(trust).value();
     http::Client client(to);
     http::Request request{.target = "/healthz"};
-    const MonoTime deadline = loop::BootClock::now() + 10s;
+    const MonoTime deadline = SystemClock().mono() + 10s;
     const auto response = co_await client.send(std::move(request), deadline);
     EXPECT_TRUE(response && response->body == "ok");
     co_await endpoints.stop(deadline);
@@ -113,7 +113,7 @@ TEST(Endpoints, ServeTlsWithACertificate) {
 }
 
 TEST(Endpoints, ACertificateThatIsNoneIsRefused) {
-  asio::io_context context;
+  test::SystemLoop context;
   const test::ScratchDir scratch;
   const std::string file = scratch.path() / "file";
   std::ofstream(file) << "nonsense";

@@ -18,7 +18,7 @@ class FakePerformer final : public LifecyclePerformer {
   explicit FakePerformer(asio::any_io_executor executor) : changed_(std::move(executor)) {}
 
   // A deadline for stop() that no test reaches: 10 s from now.
-  static MonoTime soon() { return loop::BootClock::now() + std::chrono::seconds(10); }
+  static MonoTime soon() { return SystemClock().mono() + std::chrono::seconds(10); }
 
   // Effects do not end until release().
   void hold() { holding_ = true; }
@@ -41,7 +41,7 @@ class FakePerformer final : public LifecyclePerformer {
 
   // Waits until `count` effects have arrived in all, at most ten seconds.
   asio::awaitable<void> wait_for(std::size_t count) {
-    const MonoTime deadline = loop::BootClock::now() + std::chrono::seconds(10);
+    const MonoTime deadline = SystemClock().mono() + std::chrono::seconds(10);
     while (asked.size() < count) {
       const bool told = co_await changed_.wait_until(deadline);
       if (!told) co_return;

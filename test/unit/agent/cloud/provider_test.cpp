@@ -42,7 +42,7 @@ TEST(Provider, AsksByNameAndIdAndBelievesOnlyTwoAnswers) {
     }
     const auto nameless = co_await provider->exists(name, none);
     EXPECT_EQ(nameless.error().code, Errc::invalid);
-    co_await server.stop(loop::BootClock::now() + 5s);
+    co_await server.stop(SystemClock().mono() + 5s);
     const auto closed = co_await provider->exists(name, id);
     EXPECT_FALSE(closed.has_value());
   });

@@ -23,7 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace lifecycle = sync::lifecycle;
-using loop::BootClock;
 
 constexpr std::string_view json_type = "application/json";
 const std::string attachments_path = "/apis/storage.k8s.io/v1/volumeattachments";
@@ -114,7 +113,7 @@ class Recorder {
 
   asio::awaitable<void> stop() {
     api_->stop();
-    co_await server_.stop(BootClock::now() + 5s);
+    co_await server_.stop(SystemClock().mono() + 5s);
   }
 
   std::set<Right> asked;
@@ -219,11 +218,11 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   settings.controllers = {"*", "scheduler"};
   auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
-  const MonoTime limit = BootClock::now() + 20s;
+  const MonoTime limit = SystemClock().mono() + 20s;
   const Right last_watch{"watch", "apps", "daemonsets"};
   while (!(daemon->lifecycle().has_started() && recorder.asked.contains(last_watch)) &&
-         BootClock::now() < limit) {
-    co_await loop::sleep_until(BootClock::now() + 10ms);
+         SystemClock().mono() < limit) {
+    co_await loop::wait_for(10ms);
   }
   co_await give_to_schedule(recorder);
   const Right deletion{"delete", "", "pods", "default", "low"};
@@ -231,8 +230,8 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   const Right event{"create", "events.k8s.io", "events", "default"};
   while (!(recorder.asked.contains(deletion) && recorder.asked.contains(binding) &&
            recorder.asked.contains(event)) &&
-         BootClock::now() < limit) {
-    co_await loop::sleep_until(BootClock::now() + 10ms);
+         SystemClock().mono() < limit) {
+    co_await loop::wait_for(10ms);
   }
   for (lifecycle::Effect& effect : samples({"default", "p", std::move(uid)}, node_uid)) {
     const std::size_t kind = effect.index();
@@ -240,7 +239,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
     const bool refused = outcome.error == Errc::denied || outcome.error == Errc::unavailable;
     EXPECT_FALSE(refused) << "effect " << kind;
   }
-  co_await daemon->stop(BootClock::now() + 5s);
+  co_await daemon->stop(SystemClock().mono() + 5s);
   co_await recorder.stop();
   co_return recorder.asked;
 }

@@ -7,6 +7,7 @@
 #include "sync/wire/protobuf/frames.h"
 #include "sync/wire/protobuf/header.h"
 #include "test/support/fault_vfs.h"
+#include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/replay/recording.h"
 
@@ -136,7 +137,7 @@ class FlashBudget : public testing::TestWithParam<int> {
 
   const std::vector<Moment> life_ = recorded_life();
   const test::ScratchDir dir_;
-  asio::io_context context_{1};
+  test::SystemLoop context_;
   std::optional<Agent> run_;
   ScopePtr scope_;
   sync::objects::Version version_ = 1000;

@@ -7,6 +7,7 @@
 
 #include "agent/ctl/show.h"
 #include "agent/ctl/source.h"
+#include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/uplink/site.h"
 
@@ -70,7 +71,7 @@ std::string listed(const Result<NodeReadiness>& node) {
 class OutageReadinessTest : public testing::Test {
  protected:
   test::ScratchDir dir_;
-  asio::io_context context_{1};
+  test::SystemLoop context_;
 };
 
 TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {

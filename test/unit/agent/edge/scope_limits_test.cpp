@@ -1,5 +1,6 @@
 // The limits of the agent's cache, for all owners together and for each of them.
 
+#include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
 
 namespace holdfast::agent::cached {
@@ -9,7 +10,7 @@ using namespace std::chrono_literals;
 
 TEST(Scopes, TheirNumberIsLimited) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path(), 1);
   ASSERT_TRUE(run.scopes.open(pods));
   EXPECT_TRUE(run.scopes.open(pods)) << "opening it again is not counted";
@@ -33,7 +34,7 @@ std::size_t count(const Scopes& scopes, const std::string& owner) {
 
 TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path(), 40);
   std::size_t dropped = 0;
   run.scopes.on_drop([&dropped](const LocalScope& scope) {
@@ -53,7 +54,7 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
 
 TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path(), 5);
   const auto named = [](const char* name) {
     store::ScopeKey key = of("node", 1);
@@ -81,7 +82,7 @@ TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
 
 TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path(), 6);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i)));
   const ScopePtr first = run.scopes.find(of("token:a", 0));
@@ -100,7 +101,7 @@ sync::watch::CachedObject large(std::size_t bytes, sync::objects::Version versio
 
 TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   const CacheLimits limits{.foreign = {.bytes = 20'000},
                            .memory_bytes = 100'000,
                            .scope_bytes = 60'000,
@@ -141,7 +142,7 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
 
 TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   {
     Agent run(context, dir.path());
     for (const store::ScopeKey& each : {of("token:a", 1), of("node", 1), of("node", 2)}) {
@@ -158,7 +159,7 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
 
 TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   const auto fill = [](Scopes& scopes, const store::ScopeKey& which) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = large(10'000, 5);
@@ -190,7 +191,7 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
 // Local writes in foreign scopes are only copies: the outbox keeps the writes.
 TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path(), 4);
   for (int i = 0; i < 2; ++i) {
     const ScopePtr scope = run.scopes.open(of("token:a", i)).value();

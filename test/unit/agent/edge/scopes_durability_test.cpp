@@ -6,6 +6,7 @@
 
 #include "agent/edge/answers/watch_stream.h"
 #include "test/support/fault_vfs.h"
+#include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/uplink/site.h"
 
@@ -47,7 +48,7 @@ class ScopesDurability : public testing::Test {
   static std::int64_t syncs() { return test::fault_counts().syncs; }
 
   test::ScratchDir dir_;
-  asio::io_context context_{1};
+  test::SystemLoop context_;
 };
 
 TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/edge/answers/watch_stream.h"
+#include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
 
 namespace holdfast::agent::cached {
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 
 TEST(Scopes, ARestartFindsWhatWasFlushed) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   {
     Agent run(context, dir.path());
     const ScopePtr scope = run.scopes.open(configmaps).value();
@@ -32,7 +33,7 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
 
 TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   const auto restarted = [&context, &dir] {
     // A copy of the files as a kill would leave them: the database and its log.
     const test::ScratchDir copy;
@@ -59,7 +60,7 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
 
 TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   sync::objects::Version last = 0;
   for (int round = 0; round < 3; ++round) {
     Agent run(context, dir.path());
@@ -80,7 +81,7 @@ TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
 
 TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   {
     Agent run(context, dir.path());
     for (const store::ScopeKey& each : {pods, configmaps}) {
@@ -107,7 +108,7 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
 
 TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path());
   ScopePtr scope = run.scopes.open(configmaps).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
@@ -123,7 +124,7 @@ TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
 
 TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path());
   const ScopePtr scope = run.scopes.open(configmaps).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
@@ -137,7 +138,7 @@ TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
 
 TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   {
     Agent run(context, dir.path());
     for (const store::ScopeKey& each : {pods, configmaps}) {
@@ -159,7 +160,7 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
 
 TEST(Scopes, OnlyAScopeThatWouldHaveItProvesThatAnObjectIsNotThere) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path());
   store::ScopeKey mine = pods;
   mine.field_selector = "spec.nodeName=edge-a";
@@ -236,7 +237,7 @@ TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
 
 TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   const auto pod = [](const char* name, const char* node) {
     std::string text = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")";
     text.append(name).append(R"(","namespace":"ns","uid":"u","resourceVersion":"3"},)");
@@ -286,7 +287,7 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
 
 TEST(Scopes, APathIsEncodedWhateverTheCallersPathHad) {
   const test::ScratchDir dir;
-  asio::io_context context(1);
+  test::SystemLoop context;
   Agent run(context, dir.path());
   const std::string evil = "v1 HTTP/1.1\r\nHost: x\r\n\r\nGET ";
   const std::string encoded = "v1%20HTTP%2F1.1%0D%0AHost%3A%20x%0D%0A%0D%0AGET%20";

@@ -9,7 +9,6 @@ namespace holdfast::agent {
 namespace {
 
 using namespace std::chrono_literals;
-using loop::BootClock;
 
 constexpr int watches = 20;
 
@@ -24,7 +23,7 @@ struct SharedRig {
   ~SharedRig() {
     client.reset();
     time.complete(proxy->stop());
-    time.complete(pair.server.stop(BootClock::now() + 1s));
+    time.complete(pair.server.stop(time.clock().mono() + 1s));
     tasks.cancel();
     time.settle();
   }
@@ -40,21 +39,23 @@ struct SharedRig {
 
 // Reads until the watch ends. Stores how in `ends` and when in `at`.
 asio::awaitable<void> watch(http::Client& client, std::vector<Errc>& ends, MonoTime& at) {
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
   http::Request request{.target = "/watch"};
-  const auto answer = co_await client.open(std::move(request), BootClock::now() + 5s);
+  const auto answer = co_await client.open(std::move(request), clock.mono() + 5s);
   if (!answer) co_return;
   for (;;) {
     const auto piece = co_await answer->stream->next();
     if (piece) continue;
     ends.push_back(piece.error().code);
-    at = BootClock::now();
+    at = clock.mono();
     co_return;
   }
 }
 
 asio::awaitable<void> ask(http::Client& client, Duration limit, std::string& into) {
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
   http::Request request{.target = "/a"};
-  const auto answer = co_await client.send(std::move(request), BootClock::now() + limit);
+  const auto answer = co_await client.send(std::move(request), clock.mono() + limit);
   into = answer ? answer->body : std::string(to_string(answer.error().code));
 }
 

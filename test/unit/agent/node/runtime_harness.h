@@ -9,6 +9,7 @@
 #include "agent/node/pod_workers.h"
 #include "agent/node/process/process_runtime.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::agent::node::test {
 
@@ -68,7 +69,7 @@ class RuntimeHarness {
   // Runs all handlers that are ready, without waiting.
   void run_ready();
 
-  asio::io_context io;
+  holdfast::test::SystemLoop io;
   FakeSource source;
   FakeSink sink;
 

@@ -94,7 +94,7 @@ asio::awaitable<int> run_agent(loop::Stop& stop, fs::Path dir, fs::Path list) {
 
 int main_of(int count, char** arguments) {
   if (count >= 2 && std::strcmp(arguments[1], "shim") == 0) {
-    return shim_main(count - 2, arguments + 2);
+    return shim_main(SystemClock(), count - 2, arguments + 2);
   }
   if (count != 4 || std::strcmp(arguments[1], "agent") != 0) return 2;
   const fs::Path dir = arguments[2];
@@ -102,7 +102,7 @@ int main_of(int count, char** arguments) {
   const loop::Program program = [dir, list](loop::Stop& stop) {
     return run_agent(stop, dir, list);
   };
-  return loop::run(program);
+  return loop::run(SystemClock(), program);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_F(Shim, HasNoPartInAnAttemptThatIsTaken) {
 
   // Nor in one that was given up before it began, or that has ended.
   const fs::Path ended = attempts_.make("1");
-  const ExitRecord never{{Kind::never_began, 0, ""}, BootTime::now()};
+  const ExitRecord never{{Kind::never_began, 0, ""}, BootTime::now(SystemClock())};
   ASSERT_TRUE(fs::atomic_write(ended / exit_file, to_json(never)));
   const auto late = attempts_.start_shim(ended, "echo late > " + trace.string());
   EXPECT_TRUE(await_end(late));

@@ -1,5 +1,6 @@
 #include "agent/node/status_sender.h"
 
+#include "test/support/system_loop.h"
 #include "test/unit/agent/node/runtime_harness.h"
 
 namespace holdfast::agent::node {
@@ -36,7 +37,7 @@ class Sender : public testing::Test {
     return std::exchange(sink_.calls, {});
   }
 
-  boost::asio::io_context io_;
+  holdfast::test::SystemLoop io_;
   test::FakeSink sink_;
   SystemClock clock_;
   StatusSender sender_{io_.get_executor(), sink_, clock_, {.retry_min = 1ms, .retry_max = 2ms}};

@@ -52,7 +52,8 @@ int exit_code(const Run& run) {
         return std::make_unique<Brief>(stop, run.start, run.verdict);
       }};
   Brief::stopped = 0;
-  const int code = run_service(main, static_cast<int>(arguments.size()), arguments.data());
+  const int code =
+      run_service(main, SystemClock(), static_cast<int>(arguments.size()), arguments.data());
   set_log_level(LogLevel::info);
   return code;
 }

@@ -208,9 +208,9 @@ TEST(ClusterState, BudgetsAndNamespacesComeAndGo) {
   EXPECT_EQ(desk.books.budgets().problems().size(), 1u);
   desk.books.remove_budget("default", "b");
   EXPECT_TRUE(desk.books.budgets().problems().empty());
-  desk.books.set_namespace("default", {{"team", "a"}});
+  desk.books.cluster().set_namespace("default", {{"team", "a"}});
   EXPECT_EQ(desk.books.cluster().namespaces().size(), 1u);
-  desk.books.remove_namespace("default");
+  desk.books.cluster().remove_namespace("default");
   EXPECT_TRUE(desk.books.cluster().namespaces().empty());
 }
 

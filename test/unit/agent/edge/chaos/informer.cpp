@@ -42,7 +42,7 @@ asio::awaitable<void> Informer::follow() {
   while (!stopping_) {
     const std::string version = co_await list();
     if (!version.empty()) co_await watch(version);
-    if (!stopping_) co_await loop::sleep_until(loop::in(1s));
+    if (!stopping_) co_await loop::wait_for(1s);
   }
 }
 
@@ -52,7 +52,7 @@ asio::awaitable<std::string> Informer::list() {
   http::Request request{.target = own_pods};
   request.target += "&resourceVersion=0";
   request.headers.set("User-Agent", "kubelet/chaos");
-  const MonoTime deadline = loop::in(30s);
+  const MonoTime deadline = loop::clock_of(co_await asio::this_coro::executor).mono() + 30s;
   const auto answer = co_await client_.send(std::move(request), deadline);
   if (!answer || answer->status != 200) co_return version;
   const boost::json::value body = boost::json::parse(answer->body);
@@ -71,7 +71,7 @@ asio::awaitable<void> Informer::watch(std::string version) {
   request.target += "&watch=true&allowWatchBookmarks=true&resourceVersion=";
   request.target += version;
   request.headers.set("User-Agent", "kubelet/chaos");
-  const MonoTime deadline = loop::in(30s);
+  const MonoTime deadline = loop::clock_of(co_await asio::this_coro::executor).mono() + 30s;
   auto answer = co_await client_.open(std::move(request), deadline);
   if (!answer || !answer->stream) co_return;
   stream_ = answer->stream;

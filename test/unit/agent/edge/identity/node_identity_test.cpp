@@ -43,7 +43,7 @@ class NodeIdentityTest : public testing::Test {
 
 asio::awaitable<std::string> ask(ApiClient& client) {
   ApiRequest request{.target = "/who"};
-  const auto answer = co_await client.call(std::move(request), loop::BootClock::now() + 5s);
+  const auto answer = co_await client.call(std::move(request), SystemClock().mono() + 5s);
   co_return answer ? *answer : answer.error().what;
 }
 
@@ -88,7 +88,7 @@ TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
 }
 
 TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
-  asio::io_context context(1);
+  test::SystemLoop context;
   const auto missing = open(context.get_executor());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Errc::not_found);
