@@ -59,21 +59,25 @@ endif()
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Without times in precompiled headers ccache finds what was compiled with the same header.
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 else()
   target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 
 # holdfast_precompile(TARGET HEADER...): precompiles headers that most of the target's files include.
-# Only in sanitizer builds: other builds must find files that forget an include, and their optimizer
-# would report warnings in precompiled system headers as ours. In these builds, and in the tests for
-# another architecture, which are always built from scratch, the files of a folder are also compiled
-# together. Installed programs are never built that way, because the linker takes whole object files
-# from an archive and so would include unused neighbours.
+# Only in sanitizer builds: elsewhere GCC's optimizer would report warnings in precompiled system
+# headers as ours. In builds with tests, the files of a folder are also compiled together;
+# `cross/dev tidy`, which reads each file alone, finds those that forget an include. Installed
+# programs are never built that way, because the linker takes whole object files from an archive and
+# so would include unused neighbours.
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
-  if(HOLDFAST_SANITIZE OR (CMAKE_CROSSCOMPILING AND HOLDFAST_TESTS))
+  if(HOLDFAST_TESTS)
     holdfast_compile_together(${target})
   endif()
 endfunction()
